@@ -1,0 +1,43 @@
+/** Errors a client may see. Everything else is logged and answered as an internal error without detail. */
+import { formatIssue, type Issue } from './model/issues.ts';
+
+/** An HTTP status that is the client's to act on (interface: "Errors"; the statuses beyond 400 are decisions). */
+export type ErrorStatus = 400 | 404 | 405 | 409 | 413 | 415 | 431 | 503;
+
+export class ServiceError extends Error {
+  readonly status: ErrorStatus;
+  /** What is wrong where, in a batch; empty when the request as a whole is at fault. */
+  readonly issues: readonly Issue[];
+
+  constructor(status: ErrorStatus, message: string, issues: readonly Issue[] = []) {
+    super(message);
+    this.name = 'ServiceError';
+    this.status = status;
+    this.issues = issues;
+  }
+}
+
+export const badRequest = (message: string) => new ServiceError(400, message);
+
+export const notFound = (message: string) => new ServiceError(404, message);
+
+export const tooLarge = (message: string) => new ServiceError(413, message);
+
+/** The database is away, busy or full: the same request may succeed later. */
+export const unavailable = (message: string) => new ServiceError(503, message);
+
+/** Input that breaks the interface's rules. */
+export const invalid = (issues: readonly Issue[]) => new ServiceError(400, summary(issues), issues);
+
+/** Input that is well-formed but contradicts what is stored. */
+export const conflict = (issues: readonly Issue[]) => new ServiceError(409, summary(issues), issues);
+
+/** Up to ten issues in words, the rest counted: `[0].name: required; [7].acquiredAt: not a date, received "soon"; and 3 more`. */
+function summary(issues: readonly Issue[]): string {
+  const named = issues.slice(0, 10).map(formatIssue);
+  const unnamed = issues.length - named.length;
+  return [...named, ...(unnamed > 0 ? [`and ${unnamed} more`] : [])].join('; ');
+}
+
+/** Why the service cannot start, in one line for the person who started it. */
+export class StartError extends Error {}

@@ -1,0 +1,41 @@
+/** The Pothos builder with the scalars all types share. A schema has a builder of its own, since its limits are settings. */
+import SchemaBuilder from '@pothos/core';
+import ValidationPlugin from '@pothos/plugin-validation';
+import type { ExternalIds } from '../model/fields.ts';
+import type { Context } from './context.ts';
+
+interface Types {
+  Context: Context;
+  DefaultFieldNullability: false;
+  Scalars: {
+    ID: { Input: string; Output: string };
+    // What comes in is judged by the schema of the kind, which names every failing field at once, as over REST.
+    DateTime: { Input: unknown; Output: string };
+    ExternalIds: { Input: unknown; Output: ExternalIds };
+  };
+}
+
+export type Builder = ReturnType<typeof createBuilder>;
+
+type Schema = Builder['$inferSchemaTypes'];
+
+export type ObjectRef<T> = PothosSchemaTypes.ObjectRef<Schema, T>;
+export type Interface<T> = PothosSchemaTypes.InterfaceRef<Schema, T>;
+export type InputFields = PothosSchemaTypes.InputFieldBuilder<Schema, 'InputObject'>;
+export type QueryFields = PothosSchemaTypes.QueryFieldBuilder<Schema, Schema['Root']>;
+export type MutationFields = PothosSchemaTypes.MutationFieldBuilder<Schema, Schema['Root']>;
+export type ObjectFields<T> = PothosSchemaTypes.ObjectFieldBuilder<Schema, T>;
+
+export function createBuilder() {
+  const builder = new SchemaBuilder<Types>({ plugins: [ValidationPlugin], defaultFieldNullability: false });
+  builder.scalarType('DateTime', {
+    description:
+      'A moment as text in UTC with milliseconds, `2026-03-01T07:30:00.000Z`. Input may have any zone, or be a date, which means midnight UTC.',
+    serialize: (value) => value,
+  });
+  builder.scalarType('ExternalIds', {
+    description: 'Identifiers in outside systems: an object of texts, `{ "erp": "4711" }`.',
+    serialize: (value) => value,
+  });
+  return builder;
+}

@@ -1,0 +1,137 @@
+/** What GraphiQL opens with: operations that run as they are, on any workspace, and teach by their comments. */
+
+interface Tab {
+  readonly query: string;
+  readonly variables: string;
+}
+
+const tab = (query: string, variables: object = {}): Tab => ({
+  query: query.trimStart(),
+  variables: JSON.stringify(variables, null, 2),
+});
+
+export const graphiqlTabs: Tab[] = [
+  tab(
+    `
+# Work orders with everything they point at, in one query: press the play button, or Ctrl-Enter.
+#
+# Every field that ends in Id has its link beside it: projectId is the ID, project the record.
+# However many rows and levels there are, each link costs one SQL statement.
+query LinkedWorkOrders($first: Int = 10) {
+  workOrders(first: $first) {
+    nodes {
+      name
+      startDate
+      project {
+        name
+        location {
+          name
+          city
+        }
+      }
+      location {
+        name
+        latitude
+        longitude
+      }
+    }
+  }
+}
+`,
+    { first: 10 },
+  ),
+  tab(
+    `
+# Page by page: copy pageInfo.endCursor into the variable "after" to read on.
+# totalCount is only counted when it is asked for.
+query AssetsByPage($first: Int, $after: String) {
+  assets(first: $first, after: $after) {
+    totalCount
+    nodes {
+      id
+      name
+      uid
+      currentLocation {
+        id
+        name
+      }
+      # Companies are kept in another system: only their ID is known here.
+      manufacturer {
+        id
+      }
+      externalIds
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+`,
+    { first: 20, after: null },
+  ),
+  tab(
+    `
+# The tree of asset categories, from the leaves up.
+query CategoryTree {
+  assetCategories(first: 100) {
+    nodes {
+      name
+      parent {
+        name
+        parent {
+          name
+        }
+      }
+    }
+  }
+}
+`,
+  ),
+  tab(
+    `
+# Records are created in batches: all of them, or none. Copy an ID from the answer for the next tab.
+mutation CreateLocations($input: [CreateLocationInput!]!) {
+  createLocations(input: $input) {
+    id
+    name
+    city
+    createdAt
+  }
+}
+`,
+    { input: [{ name: 'North yard', city: 'Bremen', latitude: 53.08, longitude: 8.8, externalIds: { erp: '4711' } }] },
+  ),
+  tab(
+    `
+# Put the ID of a location into the variables to link the project to it.
+# An ID of another system is kept as it is given, and its link answers null.
+mutation CreateProjects($input: [CreateProjectInput!]!) {
+  createProjects(input: $input) {
+    id
+    name
+    startDate
+    locationId
+    location {
+      name
+    }
+  }
+}
+`,
+    { input: [{ name: 'Harbour wall', startDate: '2026-03-01', locationId: 'ERP-LOCATION-7' }] },
+  ),
+  tab(
+    `
+# A batch that fails names everything that is wrong in it, at once, and stores nothing.
+# Look at extensions.issues in the answer.
+mutation FailingBatch($input: [CreateAssetInput!]!) {
+  createAssets(input: $input) {
+    id
+  }
+}
+`,
+    {
+      input: [{ name: 'Excavator' }, { name: ' ' }, { name: 'Crane', acquiredAt: 'soon', externalIds: { erp: 4711 } }],
+    },
+  ),
+];

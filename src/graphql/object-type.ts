@@ -1,0 +1,122 @@
+/** Object types, derived from the record kinds: every field, and beside every reference the link it stands for. */
+import { type Field, type ForeignReferenceField, foreignTypes, type ReferenceField } from '../model/fields.ts';
+import type { RecordKind, RecordOf } from '../model/record-kind.ts';
+import { kindNamed, kindOfId, recordKinds } from '../records/index.ts';
+import type { Builder, Interface, ObjectFields, ObjectRef } from './builder.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: fields are derived, and what each holds is known to the kind's own types only.
+type Values = Readonly<Record<string, any>>;
+
+/** The type behind a name; a declaration that names none fails here, when the schema is built. */
+type TypeNamed<T> = (name: string) => ObjectRef<T>;
+
+interface LinkTypes {
+  readonly stored: TypeNamed<Values>;
+  readonly foreign: TypeNamed<{ readonly id: string }>;
+}
+
+export interface ObjectTypes {
+  readonly node: Interface<Values>;
+  readonly of: <K extends RecordKind>(kind: K) => ObjectRef<RecordOf<K>>;
+}
+
+/** Makes the object types of one schema: the record kinds, what is kept elsewhere, and Node. */
+export function createObjectTypes(builder: Builder): ObjectTypes {
+  const node = nodeType(builder);
+  const stored = typesByName(recordKinds.map(({ name }) => [name, builder.objectRef<Values>(name)]));
+  const foreign = typesByName(
+    Object.entries(foreignTypes).map(([name, description]) => [name, foreignType(builder, name, description)]),
+  );
+  for (const kind of recordKinds) {
+    builder.objectType(stored(kind.name), {
+      description: kind.description,
+      interfaces: [node],
+      fields: (t) =>
+        Object.fromEntries(
+          Object.entries(kind.storedFields).flatMap(([name, field]) => fieldsFor(t, name, field, { stored, foreign })),
+        ),
+    });
+  }
+  // Sound because the type's fields are just those of the kind's records.
+  return { node, of: <K extends RecordKind>(kind: K) => stored(kind.name) as object as ObjectRef<RecordOf<K>> };
+}
+
+function typesByName<T>(entries: readonly (readonly [string, ObjectRef<T>])[]): TypeNamed<T> {
+  const types = new Map(entries);
+  return (name) => {
+    const type = types.get(name);
+    if (!type) throw new Error(`no type is called ${name}`);
+    return type;
+  };
+}
+
+const nodeType = (builder: Builder) =>
+  builder.interfaceRef<Values>('Node').implement({
+    description: 'A record of any kind that is stored here.',
+    fields: (t) => ({
+      id: t.exposeID('id', { description: 'ID of the record; it says what kind of record it is.' }),
+    }),
+    resolveType: ({ id }) => kindOfId(id)?.name,
+  });
+
+const foreignType = (builder: Builder, name: string, description: string) =>
+  builder.objectRef<{ readonly id: string }>(name).implement({
+    description,
+    fields: (t) => ({ id: t.exposeID('id', { description: 'ID, as it was given.' }) }),
+  });
+
+/** `projectId` and `project`; a user's ID such as `createdBy`, which has no `Id` to drop, is the link alone. */
+function fieldsFor(t: ObjectFields<Values>, name: string, field: Field, types: LinkTypes) {
+  const value = t.expose(name, {
+    type: scalarOf(name, field),
+    nullable: !field.required,
+    description: field.description,
+  });
+  const link = linkFor(t, name, field, types);
+  if (!link) return [[name, value]] as const;
+  if (!name.endsWith('Id')) return [[name, link]] as const;
+  return [[name, value] as const, [name.slice(0, -'Id'.length), link] as const];
+}
+
+function linkFor(t: ObjectFields<Values>, name: string, field: Field, types: LinkTypes) {
+  if (field.type === 'foreignReference') return foreignLink(t, name, field, types);
+  if (field.type === 'reference') return storedLink(t, name, field, types);
+  return undefined;
+}
+
+const foreignLink = (t: ObjectFields<Values>, name: string, field: ForeignReferenceField, { foreign }: LinkTypes) =>
+  t.field({
+    type: foreign(field.target),
+    nullable: !field.required,
+    description: foreignTypes[field.target],
+    resolve: ({ [name]: id }) => id && { id },
+  });
+
+function storedLink(t: ObjectFields<Values>, name: string, field: ReferenceField, { stored }: LinkTypes) {
+  const target = kindNamed(field.target);
+  return t.field({
+    type: stored(target.name),
+    nullable: true,
+    description: `The ${target.label} itself; null when the ID is not of a ${target.label} stored here.`,
+    resolve: ({ [name]: id }, _args, { loaders }) => id && loaders.load(target, id),
+  });
+}
+
+export function scalarOf(name: string, field: Field) {
+  if (name === 'id') return 'ID';
+  switch (field.type) {
+    case 'text':
+      return 'String';
+    case 'number':
+      return 'Float';
+    case 'boolean':
+      return 'Boolean';
+    case 'dateTime':
+      return 'DateTime';
+    case 'externalIds':
+      return 'ExternalIds';
+    case 'reference':
+    case 'foreignReference':
+      return 'ID';
+  }
+}

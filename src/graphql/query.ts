@@ -1,0 +1,71 @@
+/** What can be read. The surface: one line a field, so that a search for `workOrders` lands here. */
+import { badRequest } from '../errors.ts';
+import type { RecordKind, RecordOf } from '../model/record-kind.ts';
+import { asset, assetCategory, kindOfId, location, project, transportOrder, workOrder } from '../records/index.ts';
+import type { Builder, ObjectRef, QueryFields } from './builder.ts';
+import { connect, createConnections } from './connection.ts';
+import type { Context } from './context.ts';
+import type { ObjectTypes } from './object-type.ts';
+
+export function defineQuery(builder: Builder, types: ObjectTypes): void {
+  const { connectionType, pageArgs } = createConnections(builder);
+
+  const one = <K extends RecordKind>(t: QueryFields, kind: K) =>
+    t.field({
+      type: types.of(kind),
+      nullable: true,
+      description: `The ${kind.label} with this ID, or null.`,
+      args: { id: t.arg.id({ required: true, description: `ID of the ${kind.label}.` }) },
+      resolve: (_root, { id }, { loaders }) => loaders.load(kind, id) as never,
+    });
+
+  const page = <K extends RecordKind>(t: QueryFields, kind: K) =>
+    t.field({
+      type: connectionType(kind, types.of(kind) as ObjectRef<RecordOf<K>>),
+      description: `All ${kind.label} records, oldest first, page by page.`,
+      args: pageArgs,
+      resolve: (_root, args, { session }) => connect(session.store, kind, args),
+    });
+
+  builder.queryType({
+    description: 'What can be read: one record by its ID, or all of a kind page by page.',
+    fields: (t) => ({
+      node: t.field({
+        type: types.node,
+        nullable: true,
+        description: 'The record with this ID, of whatever kind, or null.',
+        args: { id: t.arg.id({ required: true, description: 'ID of a record.' }) },
+        resolve: (_root, { id }, context) => loadNode(context, id),
+      }),
+      nodes: t.field({
+        type: [types.node],
+        nullable: { list: false, items: true },
+        description: `The records with these IDs, in their order, null where there is none. At most ${maxNodes}.`,
+        args: { ids: t.arg.idList({ required: true, description: 'IDs of records, of any kinds.' }) },
+        resolve: (_root, { ids }, context) => {
+          if (ids.length > maxNodes) throw badRequest(`ids: expected at most ${maxNodes} IDs, received ${ids.length}`);
+          return Promise.all(ids.map((id) => loadNode(context, id)));
+        },
+      }),
+      asset: one(t, asset),
+      assets: page(t, asset),
+      workOrder: one(t, workOrder),
+      workOrders: page(t, workOrder),
+      project: one(t, project),
+      projects: page(t, project),
+      location: one(t, location),
+      locations: page(t, location),
+      transportOrder: one(t, transportOrder),
+      transportOrders: page(t, transportOrder),
+      assetCategory: one(t, assetCategory),
+      assetCategories: page(t, assetCategory),
+    }),
+  });
+}
+
+const maxNodes = 1_000;
+
+async function loadNode({ loaders }: Context, id: string) {
+  const kind = kindOfId(id);
+  return kind ? loaders.load(kind, id) : null;
+}

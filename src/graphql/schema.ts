@@ -1,0 +1,15 @@
+import type { GraphQLSchema } from 'graphql';
+import type { Limits } from '../config.ts';
+import { createBuilder } from './builder.ts';
+import { defineMutation } from './mutation.ts';
+import { createObjectTypes } from './object-type.ts';
+import { defineQuery } from './query.ts';
+
+/** The whole GraphQL schema; schema.graphql at the root is its print. */
+export function createGraphqlSchema(limits: Limits): GraphQLSchema {
+  const builder = createBuilder();
+  const types = createObjectTypes(builder);
+  defineQuery(builder, types);
+  defineMutation(builder, types, limits);
+  return builder.toSchema();
+}

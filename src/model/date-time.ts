@@ -1,0 +1,32 @@
+/**
+ * Datetimes: RFC 3339 with a zone, or a date, which is midnight UTC. Years 0001 to 9999 and days of the calendar
+ * only. `Date` alone would read 30 February as 1 March and a time without a zone as the server's own.
+ */
+const pattern =
+  /^(\d{4})-(\d{2})-(\d{2})(?:[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d+))?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)?)?$/;
+
+/** The moment as UTC with milliseconds, `2026-03-01T07:30:00.000Z`, finer digits cut; or what is wrong with the text. */
+export function parseDateTime(sent: string): { value: string } | { problem: string } {
+  const match = pattern.exec(sent);
+  if (!match) return { problem: 'not a date' };
+
+  const [, year, month, day, hour, minute = '', second = '', fraction = '', zone] = match;
+  if (!isDayOfCalendar(Number(year), Number(month), Number(day))) return { problem: 'not a day of the calendar' };
+  if (hour !== undefined && zone === undefined) {
+    return { problem: 'not a date and time with a zone (Z or an offset such as +02:00)' };
+  }
+
+  const time = hour === undefined ? '00:00:00' : `${hour}:${minute}:${second}`;
+  const milliseconds = fraction.slice(0, 3).padEnd(3, '0');
+  const value = new Date(`${year}-${month}-${day}T${time}.${milliseconds}${zone?.toUpperCase() ?? 'Z'}`).toISOString();
+  return isYearStored(value) ? { value } : { problem: 'not a date of the years 0001 to 9999' };
+}
+
+function isDayOfCalendar(year: number, month: number, day: number): boolean {
+  const isLeapYear = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
+  const days = [31, isLeapYear ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1];
+  return days !== undefined && day >= 1 && day <= days;
+}
+
+/** `Date` writes years before 0000 and after 9999 with a sign and six digits: an offset can lead there. */
+const isYearStored = (iso: string): boolean => iso.length === 24 && !iso.startsWith('0000');

@@ -1,0 +1,24 @@
+import { mustExist, reference, text } from '../model/fields.ts';
+import { type RecordOf, recordKind } from '../model/record-kind.ts';
+
+/**
+ * A node in the tree of asset categories. Interface: "Asset category".
+ * The tree has no cycles by construction: a parent must be stored before its child, and no operation changes it.
+ */
+export const assetCategory = recordKind({
+  name: 'AssetCategory',
+  plural: 'AssetCategories',
+  label: 'asset category',
+  description: 'A node in the tree of asset categories.',
+  table: 'asset_categories',
+  idPrefix: 'category',
+  fields: {
+    name: text('name of the asset category'),
+    description: text('description of the asset category'),
+    parentId: mustExist(reference('AssetCategory', 'ID of the parent asset category')),
+  },
+  stamps: [],
+  unset: 'omitted',
+});
+
+export type AssetCategory = RecordOf<typeof assetCategory>;

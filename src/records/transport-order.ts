@@ -1,0 +1,26 @@
+import { foreignReference, reference, text } from '../model/fields.ts';
+import { type RecordOf, recordKind } from '../model/record-kind.ts';
+
+/** Something to be moved, for a project. Interface: "Transport order". */
+export const transportOrder = recordKind({
+  name: 'TransportOrder',
+  plural: 'TransportOrders',
+  label: 'transport order',
+  description: 'Something to be moved, for a project.',
+  table: 'transport_orders',
+  idPrefix: 'transport_order',
+  fields: {
+    name: text('name of the transport order'),
+    reference: text('reference code'),
+    number: text('transport order number'),
+    notes: text('notes'),
+    statusId: foreignReference('Status', "ID of the transport order's status"),
+    projectId: reference('Project', 'ID of the project the transport is for'),
+    purchaseOrderId: foreignReference('PurchaseOrder', 'ID of the purchase order'),
+    allocationOrderId: foreignReference('AllocationOrder', 'ID of the allocation order'),
+  },
+  stamps: ['createdBy'],
+  unset: 'omitted',
+});
+
+export type TransportOrder = RecordOf<typeof transportOrder>;

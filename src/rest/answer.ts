@@ -1,0 +1,11 @@
+/** Records as the interface answers them. */
+import type { RecordKind } from '../model/record-kind.ts';
+
+/**
+ * An asset answers null for what is not set; every other kind leaves the key out, since the interface marks nothing
+ * there as nullable and a strict client may refuse null.
+ */
+export function toAnswer(kind: RecordKind, record: object): object {
+  if (kind.unset === 'null') return record;
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== null));
+}

@@ -1,0 +1,63 @@
+/** From a request to a service and back, for each kind of operation. Translates, never decides. */
+import { createHash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import fresh from 'fresh';
+import type { Limits } from '../config.ts';
+import { badRequest } from '../errors.ts';
+import { expected } from '../model/issues.ts';
+import { createSchema, type RecordSchema, updateSchema } from '../model/schemas.ts';
+import { requireBatchSize } from '../services/batch-size.ts';
+import { createRecords } from '../services/create-records.ts';
+import { updateRecord } from '../services/update-record.ts';
+import { toAnswer } from './answer.ts';
+import type { Route } from './routes.ts';
+
+type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+
+const operations: Record<Route['operation'], (route: Route, limits: Limits) => Handler> = { create, update, list };
+
+export const handler = (route: Route, limits: Limits): Handler => operations[route.operation](route, limits);
+
+function create({ kind, success }: Route, limits: Limits): Handler {
+  const schemaFor = schemaByPreference((unknownFields) => createSchema(kind, limits, { unknownFields }));
+  return async (request, reply) => {
+    const { body } = request;
+    if (!Array.isArray(body)) throw badRequest(expected(`a JSON array of ${kind.label} objects`, body));
+    requireBatchSize(body.length, limits.maxBatch);
+    const batch = body.map(schemaFor(request, reply).parse);
+    const records = await createRecords(request.session, kind, batch);
+    return reply.code(success).send(records.map((record) => toAnswer(kind, record)));
+  };
+}
+
+function update({ kind, success }: Route, limits: Limits): Handler {
+  const schemaFor = schemaByPreference((unknownFields) => updateSchema(kind, limits, { unknownFields }));
+  return async (request, reply) => {
+    const { id } = request.params as { id: string };
+    const change = schemaFor(request, reply).parse(request.body);
+    const record = await updateRecord(request.session, kind, id, change);
+    return reply.code(success).send(toAnswer(kind, record));
+  };
+}
+
+function list({ kind, success }: Route): Handler {
+  return async (request, reply) => {
+    const records = await request.session.store.list(kind);
+    const body = JSON.stringify(records.map((record) => toAnswer(kind, record)));
+    const etag = `"${createHash('sha256').update(body).digest('base64url')}"`;
+    reply.header('etag', etag);
+    if (fresh(request.headers, { etag })) return reply.code(304).send();
+    return reply.code(success).type('application/json; charset=utf-8').send(body);
+  };
+}
+
+/** Unknown fields are refused, unless the client prefers `handling=lenient` (RFC 7240). */
+function schemaByPreference<T>(schema: (unknownFields: 'refused' | 'ignored') => RecordSchema<T>) {
+  const strict = schema('refused');
+  const lenient = schema('ignored');
+  return (request: FastifyRequest, reply: FastifyReply) => {
+    if (!/(?:^|[,;\s])handling\s*=\s*"?lenient\b/i.test(String(request.headers.prefer))) return strict;
+    reply.header('preference-applied', 'handling=lenient');
+    return lenient;
+  };
+}

@@ -1,0 +1,259 @@
+/** The OpenAPI 3.1 document, derived from the routes and the record kinds. */
+import type { Limits } from '../config.ts';
+import type { Field } from '../model/fields.ts';
+import type { RecordKind } from '../model/record-kind.ts';
+import { recordKinds } from '../records/index.ts';
+import { type Route, routes } from './routes.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+export function openApiDocument(limits: Limits): Json {
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const route of routes) {
+    const path = route.path.replace(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, limits) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Yardgraph',
+      version: '1.0.0',
+      summary:
+        "A workspace's operational records: assets, asset categories, locations, projects, work orders, transport orders.",
+      description:
+        'Records are created in batches, all or nothing, and answered in the order sent. Reading them with everything they point at is GraphQL, at `/graphql`.',
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/' }],
+    tags: recordKinds.map(({ name, label, description }) => ({ name, 'x-displayName': label, description })),
+    paths,
+    components: {
+      schemas: {
+        ...Object.assign({}, ...recordKinds.map((kind) => kindSchemas(kind, limits))),
+        Error: errorSchema,
+        Problem: problemSchema,
+      },
+      parameters: { Prefer: preferHeader },
+      responses: Object.fromEntries(Object.entries(errorResponses).map(([name, text]) => [name, errorResponse(text)])),
+    },
+  };
+}
+
+const ref = (section: string, name: string): Json => ({ $ref: `#/components/${section}/${name}` });
+
+const requestName = (kind: RecordKind, operation: Route['operation']) =>
+  operation === 'update' ? `${kind.name}Changes` : `New${kind.name}`;
+
+function operation({ operation, kind, success }: Route, limits: Limits): Json {
+  const { name, label } = kind;
+  const many = { type: 'array', items: ref('schemas', name) };
+  const json = (schema: Json) => ({ 'application/json': { schema } });
+  const ok = (description: string, schema: Json) => ({ [success]: { description, content: json(schema) } });
+
+  switch (operation) {
+    case 'create':
+      return {
+        operationId: `create${kind.plural}`,
+        tags: [name],
+        summary: `Create a batch of ${label} records`,
+        parameters: [ref('parameters', 'Prefer')],
+        requestBody: {
+          required: true,
+          content: json({
+            type: 'array',
+            maxItems: limits.maxBatch,
+            items: ref('schemas', requestName(kind, operation)),
+          }),
+        },
+        responses: {
+          ...ok('The created records, in the order sent.', many),
+          ...errors('BadRequest', 'Conflict', 'TooLarge', 'UnsupportedMediaType', 'Unexpected', 'Unavailable'),
+        },
+      };
+    case 'update':
+      return {
+        operationId: `update${name}`,
+        tags: [name],
+        summary: `Change fields of a ${label}`,
+        description:
+          'Fields that are absent stay as they are; null clears a field; `externalIds` is replaced as a whole.',
+        parameters: [
+          { name: 'id', in: 'path', required: true, description: `ID of the ${label}`, schema: { type: 'string' } },
+          ref('parameters', 'Prefer'),
+        ],
+        requestBody: { required: true, content: json(ref('schemas', requestName(kind, operation))) },
+        responses: {
+          ...ok(`The changed ${label}, whole.`, ref('schemas', name)),
+          ...errors(
+            'BadRequest',
+            'NotFound',
+            'Conflict',
+            'TooLarge',
+            'UnsupportedMediaType',
+            'Unexpected',
+            'Unavailable',
+          ),
+        },
+      };
+    case 'list':
+      return {
+        operationId: `list${kind.plural}`,
+        tags: [name],
+        summary: `All ${label} records of the workspace, oldest first`,
+        parameters: [
+          {
+            name: 'If-None-Match',
+            in: 'header',
+            description: 'The ETag of an answer you have.',
+            schema: { type: 'string' },
+          },
+        ],
+        responses: {
+          [success]: {
+            description: 'All of them, as one array.',
+            headers: { ETag: { description: 'Changes when the answer does.', schema: { type: 'string' } } },
+            content: json(many),
+          },
+          304: { description: 'The answer you have is still right.' },
+          ...errors('Unexpected', 'Unavailable'),
+        },
+      };
+  }
+}
+
+const statusByResponse = {
+  BadRequest: 400,
+  NotFound: 404,
+  Conflict: 409,
+  TooLarge: 413,
+  UnsupportedMediaType: 415,
+  Unexpected: 500,
+  Unavailable: 503,
+} as const;
+
+const errorResponses: Record<keyof typeof statusByResponse, string> = {
+  BadRequest: 'The request is not valid; the text names what is wrong, and where.',
+  NotFound: 'There is no such record.',
+  Conflict: 'A unique value is taken.',
+  TooLarge: 'The body or the batch is larger than allowed.',
+  UnsupportedMediaType: 'The body is not `application/json`, or it is encoded.',
+  Unexpected: 'Something failed inside; the text holds the request id and nothing else.',
+  Unavailable: 'The database cannot answer now; try again after `Retry-After` seconds.',
+};
+
+const errors = (...names: (keyof typeof statusByResponse)[]): Json =>
+  Object.fromEntries(names.map((name) => [statusByResponse[name], ref('responses', name)]));
+
+const errorResponse = (description: string): Json => ({
+  description,
+  content: {
+    'application/json': { schema: ref('schemas', 'Error') },
+    'application/problem+json': { schema: ref('schemas', 'Problem') },
+  },
+});
+
+const errorSchema: Json = {
+  type: 'object',
+  required: ['error', 'code'],
+  properties: {
+    error: { type: 'string', description: 'human-readable message' },
+    code: { type: 'string', description: 'the HTTP status as text' },
+  },
+};
+
+const problemSchema: Json = {
+  type: 'object',
+  description: 'RFC 9457, answered to `Accept: application/problem+json`.',
+  required: ['type', 'title', 'status', 'detail'],
+  properties: {
+    type: { type: 'string' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string' },
+    errors: {
+      type: 'array',
+      description: 'everything that is wrong',
+      items: {
+        type: 'object',
+        required: ['message'],
+        properties: {
+          index: { type: 'integer', description: 'position in the batch' },
+          field: { type: 'string' },
+          message: { type: 'string' },
+        },
+      },
+    },
+  },
+};
+
+const preferHeader: Json = {
+  name: 'Prefer',
+  in: 'header',
+  description: '`handling=lenient` (RFC 7240): unknown fields are ignored instead of refused.',
+  schema: { type: 'string' },
+};
+
+/** `Asset`, `NewAsset`, and `AssetChanges` where there is an update. */
+function kindSchemas(kind: RecordKind, limits: Limits): Json {
+  const requests = routes.filter((route) => route.kind === kind && route.operation !== 'list');
+  return {
+    [kind.name]: answerSchema(kind, limits),
+    ...Object.fromEntries(
+      requests.map(({ operation }) => [requestName(kind, operation), requestSchema(kind, operation, limits)]),
+    ),
+  };
+}
+
+function requestSchema(kind: RecordKind, operation: Route['operation'], limits: Limits): Json {
+  const fields = Object.entries(kind.fields);
+  const required = operation === 'create' ? fields.filter(([, field]) => field.required).map(([name]) => name) : [];
+  return {
+    type: 'object',
+    additionalProperties: false,
+    ...(required.length > 0 && { required }),
+    properties: Object.fromEntries(
+      fields.map(([name, field]) => [name, fieldSchema(field, limits, { nullable: !field.required })]),
+    ),
+  };
+}
+
+function answerSchema(kind: RecordKind, limits: Limits): Json {
+  const fields = Object.entries(kind.storedFields);
+  const nullable = kind.unset === 'null';
+  return {
+    type: 'object',
+    description: kind.description,
+    required: fields.filter(([, field]) => nullable || field.required).map(([name]) => name),
+    properties: Object.fromEntries(
+      fields.map(([name, field]) => [name, fieldSchema(field, limits, { nullable: nullable && !field.required })]),
+    ),
+  };
+}
+
+function fieldSchema(field: Field, limits: Limits, { nullable }: { nullable: boolean }): Json {
+  const { type, ...rules } = typeSchema(field, limits);
+  return { type: nullable ? [type, 'null'] : type, ...rules, description: field.description };
+}
+
+function typeSchema(field: Field, { maxTextLength, maxExternalIds }: Limits): Json {
+  switch (field.type) {
+    case 'text':
+      return { type: 'string', maxLength: maxTextLength };
+    case 'number':
+      return { type: 'number', minimum: field.min, maximum: field.max };
+    case 'boolean':
+      return { type: 'boolean' };
+    case 'dateTime':
+      return { type: 'string', format: 'date-time', examples: ['2026-03-01T07:30:00.000Z'] };
+    case 'externalIds':
+      return {
+        type: 'object',
+        additionalProperties: { type: 'string', maxLength: maxTextLength },
+        maxProperties: maxExternalIds,
+        examples: [{ erp: '4711' }],
+      };
+    case 'reference':
+    case 'foreignReference':
+      return { type: 'string', minLength: 1, maxLength: 255 };
+  }
+}

@@ -1,0 +1,18 @@
+/** The OpenAPI document, and a page to read and try it that loads nothing from outside. */
+import swagger, { type StaticDocumentSpec } from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import type { FastifyInstance } from 'fastify';
+import type { Limits } from '../config.ts';
+import { openApiDocument } from './openapi.ts';
+
+export async function serveReference(app: FastifyInstance, limits: Limits): Promise<void> {
+  // The types of the document say more than the derivation can prove; a validator reads it in the tests.
+  const document = openApiDocument(limits) as object as StaticDocumentSpec['document'];
+  app.get('/openapi.json', async () => document);
+  await app.register(swagger, { mode: 'static', specification: { document } });
+  await app.register(swaggerUi, {
+    routePrefix: '/reference',
+    theme: { title: 'Yardgraph reference' },
+    uiConfig: { docExpansion: 'list', defaultModelsExpandDepth: 0, validatorUrl: null },
+  });
+}

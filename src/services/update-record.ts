@@ -1,0 +1,33 @@
+import { notFound } from '../errors.ts';
+import type { Parsed } from '../model/issues.ts';
+import type { RecordKind, RecordOf, UpdateOf } from '../model/record-kind.ts';
+import { accepted } from './acceptance.ts';
+import type { Session } from './session.ts';
+
+/**
+ * Changes the fields that were sent and returns the whole record; nothing sent changes nothing.
+ * Throws a ServiceError: 404 when there is no such record, 400 or 409 as createRecords does.
+ */
+export async function updateRecord<K extends RecordKind>(
+  { store, userId }: Session,
+  kind: K,
+  id: string,
+  change: Parsed<UpdateOf<K>>,
+): Promise<RecordOf<K>> {
+  return store.transaction(async (transaction) => {
+    const [current] = await transaction.find(kind, [id]);
+    if (!current) throw notFound(`there is no ${kind.label} with this ID`);
+
+    const [sent] = await accepted(transaction, kind, [{ path: [], parsed: change, current }]);
+    if (!sent || Object.keys(sent).length === 0) return current;
+
+    const stamp = {
+      updatedAt: new Date().toISOString(),
+      ...(kind.stamps.includes('updatedBy') && { updatedBy: userId }),
+    };
+    // Sound because a change has fields of the record only, with values the record may have.
+    const changes = { ...sent, ...stamp } as object as Partial<RecordOf<K>>;
+    await transaction.update(kind, id, changes);
+    return { ...current, ...changes };
+  });
+}

@@ -1,0 +1,68 @@
+/** Records to rows and back: snake_case columns, and for each type of field the value a column holds. */
+import type { Field } from '../model/fields.ts';
+import type { RecordKind, RecordOf } from '../model/record-kind.ts';
+
+export type Row = Readonly<Record<string, unknown>>;
+
+interface Column {
+  readonly field: string;
+  readonly name: string;
+  readonly toColumn: (value: unknown) => unknown;
+  readonly fromColumn: (value: unknown) => unknown;
+}
+
+type Conversion = Pick<Column, 'toColumn' | 'fromColumn'>;
+
+const asIs: Conversion = { toColumn: (value) => value, fromColumn: (value) => value };
+
+/** For values that are not null; SQLite keeps booleans as 0 and 1, and external ids as the JSON they came as. */
+const conversions: Record<Field['type'], Conversion> = {
+  text: asIs,
+  number: asIs,
+  dateTime: asIs,
+  reference: asIs,
+  foreignReference: asIs,
+  boolean: { toColumn: (value) => (value ? 1 : 0), fromColumn: (value) => value === 1 },
+  externalIds: { toColumn: (value) => JSON.stringify(value), fromColumn: (value) => JSON.parse(String(value)) },
+};
+
+export const columnName = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+const columnsByKind = new WeakMap<RecordKind, readonly Column[]>();
+
+export function columnsOf(kind: RecordKind): readonly Column[] {
+  const known = columnsByKind.get(kind);
+  if (known) return known;
+  const columns = Object.entries(kind.storedFields).map(([field, { type }]) => ({
+    field,
+    name: columnName(field),
+    ...conversions[type],
+  }));
+  columnsByKind.set(kind, columns);
+  return columns;
+}
+
+/** The columns' values of a record, in the order of columnsOf. */
+export const valuesOf = (kind: RecordKind, record: Readonly<Record<string, unknown>>): unknown[] =>
+  columnsOf(kind).map(({ field, toColumn }) => toColumnValue(record[field], toColumn));
+
+/** The columns to set for the fields that are present. */
+export const changesOf = (kind: RecordKind, changes: Readonly<Record<string, unknown>>): Row =>
+  Object.fromEntries(
+    columnsOf(kind)
+      .filter(({ field }) => changes[field] !== undefined)
+      .map(({ field, name, toColumn }) => [name, toColumnValue(changes[field], toColumn)]),
+  );
+
+export function recordOf<K extends RecordKind>(kind: K, row: Row): RecordOf<K> {
+  const record: Record<string, unknown> = {};
+  for (const { field, name, fromColumn } of columnsOf(kind)) {
+    const value = row[name];
+    record[field] = value === null ? null : fromColumn(value);
+  }
+  // Sound because the columns are those of the kind's fields, and rows are written from its records only.
+  return record as RecordOf<K>;
+}
+
+const toColumnValue = (value: unknown, toColumn: (value: unknown) => unknown): unknown =>
+  value === null || value === undefined ? null : toColumn(value);

@@ -1,0 +1,19 @@
+/** The migrations, by name and in order. A name has no file ending: the same database meets `.ts` and compiled `.js`. */
+import type { Knex } from 'knex';
+import * as recordKinds from '../../migrations/0001_record_kinds.ts';
+
+const migrations: Readonly<Record<string, Knex.Migration>> = {
+  '0001_record_kinds': recordKinds,
+};
+
+export const migrationNames: readonly string[] = Object.keys(migrations);
+
+export const migrationSource: Knex.MigrationSource<string> = {
+  getMigrations: async () => [...migrationNames],
+  getMigrationName: (name) => name,
+  getMigration: async (name) => {
+    const migration = migrations[name];
+    if (!migration) throw new Error(`no migration is called ${name}`);
+    return migration;
+  },
+};
