@@ -49,6 +49,8 @@ async function listen(app: FastifyInstance, { host, port }: Config): Promise<str
 function closeOnSignal(app: FastifyInstance, database: Database): void {
   const close = async () => {
     setTimeout(() => process.exit(1), closeTimeout).unref();
+    // A connection whose last answer ends after this moment would stay open for its client's next request.
+    setInterval(() => app.server.closeIdleConnections(), 50).unref();
     await app.close();
     await database.close();
   };

@@ -11,7 +11,7 @@ declare module 'fastify' {
 }
 
 /** The service runs open: every request is in the one default workspace, from a user without a name. */
-const openSession = (database: Database): Session => ({
+export const openSession = (database: Database): Session => ({
   store: createWorkspaceStore(database, 'default'),
   userId: null,
 });

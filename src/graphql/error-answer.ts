@@ -28,7 +28,9 @@ export const useShortMessages = (): Plugin => ({
 
 function shorten(error: GraphQLError): GraphQLError {
   const message = error.message
-    .replace(/"((?:[^"\\]|\\.){100})(?:[^"\\]|\\.)+"/g, '"$1…"')
+    .replace(/"((?:[^"\\]|\\.)*)"/g, (quoted, inner: string) =>
+      inner.length > 100 ? `"${inner.slice(0, 100)}"…` : quoted,
+    )
     .replace(/([^\s"]{100})[^\s"]+/g, '$1…');
   if (message === error.message) return error;
   const { nodes = null, source = null, positions = null, path = null, extensions } = error;

@@ -1,9 +1,9 @@
 /** Opens and migrates the database. Knows files and connections; knows nothing of workspaces or record kinds. */
 import { accessSync, constants, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { type Knex, knex } from 'knex';
-import { StartError } from '../errors.ts';
-import { statement } from './database-error.ts';
+import { StartError, unavailable } from '../errors.ts';
 import { migrationNames, migrationSource } from './migrations.ts';
 import { SqliteClient } from './sqlite-client.ts';
 
@@ -40,10 +40,10 @@ export function knexConfig(databaseUrl: string): Knex.Config {
 
 /** FULL: an acknowledged write survives a power cut, at one fsync a commit. The busy timeout is for other processes. */
 const pragmas = `
+  pragma busy_timeout = 5000;
   pragma journal_mode = wal;
   pragma synchronous = full;
-  pragma foreign_keys = on;
-  pragma busy_timeout = 5000;`;
+  pragma foreign_keys = on;`;
 
 interface SqliteConnection {
   exec(sql: string, done: (error: Error | null) => void): void;
@@ -52,10 +52,13 @@ interface SqliteConnection {
 const prepareConnection = (connection: SqliteConnection, done: (error: Error | null, connection: unknown) => void) =>
   connection.exec(pragmas, (error) => done(error, connection));
 
+/** What Knex would print itself either holds SQL or says again what an error says. */
+const silent: Knex.Logger = { debug() {}, deprecate() {}, error() {}, warn() {} };
+
 /** Opens the database and brings its schema up to date. Throws StartError when it cannot be used. */
 export async function openDatabase(databaseUrl: string): Promise<Database> {
   const path = sqlitePath(databaseUrl) ?? memory;
-  const connected = knex(knexConfig(databaseUrl));
+  const connected = knex({ ...knexConfig(databaseUrl), log: silent });
   try {
     await migrate(connected);
   } catch (error) {
@@ -66,11 +69,17 @@ export async function openDatabase(databaseUrl: string): Promise<Database> {
   return {
     knex: connected,
     location: path === memory ? 'memory only, gone when the process ends' : resolve(path),
-    ping: async () => {
-      await statement(connected.raw('select 1'));
-    },
+    ping: () => ping(connected),
     close: () => connected.destroy(),
   };
+}
+
+async function ping(connected: Knex): Promise<void> {
+  try {
+    await connected.raw('select 1');
+  } catch {
+    throw unavailable('the database does not answer');
+  }
 }
 
 function requireFolder(path: string): void {
@@ -83,17 +92,35 @@ function requireFolder(path: string): void {
   }
 }
 
+/** Several processes may start at once on a new file: one migrates, the others wait until it has. */
 async function migrate(connected: Knex): Promise<void> {
+  for (let attempt = 1; await isBehind(connected); attempt += 1) {
+    try {
+      await connected.migrate.latest();
+    } catch (error) {
+      if (!isRace(error)) throw error;
+      if (attempt === maxAttempts)
+        throw new StartError(`${reason(error)}: if no other process migrates it, run npx knex migrate:unlock`);
+      await setTimeout(pauseBetweenAttempts);
+    }
+  }
+}
+
+const maxAttempts = 50;
+const pauseBetweenAttempts = 100;
+
+/** Another process holds Knex's lock, or has just created the table that this one was about to create. */
+const isRace = (error: unknown): boolean =>
+  error instanceof Error &&
+  (error.name === 'MigrationLocked' || /already exists|UNIQUE constraint/.test(error.message));
+
+async function isBehind(connected: Knex): Promise<boolean> {
   const applied: string[] = (await connected.schema.hasTable('knex_migrations'))
     ? await connected('knex_migrations').pluck('name')
     : [];
   const unknown = applied.filter((name) => !migrationNames.includes(name));
-  if (unknown.length > 0) {
-    throw new StartError(
-      `the database is from a newer version of Yardgraph: it has the migration ${unknown.join(', ')}`,
-    );
-  }
-  await connected.migrate.latest();
+  if (unknown.length === 0) return applied.length < migrationNames.length;
+  throw new StartError(`the database is from a newer version of Yardgraph: it has the migration ${unknown.join(', ')}`);
 }
 
 const reason = (error: unknown): string =>

@@ -1,0 +1,128 @@
+/** Relay connections: oldest first, keyset cursors. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { useService } from '../support/service.ts';
+
+const service = useService();
+
+const fields =
+  'edges { cursor node { name } } nodes { name } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }';
+const query = `query ($first: Int, $after: String, $last: Int, $before: String) {
+  locations(first: $first, after: $after, last: $last, before: $before) { ${fields} }
+}`;
+
+const page = async (args: object) => (await service.data(query, args)).locations;
+const names = ({ nodes }: { nodes: { name: string }[] }) => nodes.map(({ name }) => name);
+const create = (count: number, from = 0) =>
+  service.create('/locations', ...Array.from({ length: count }, (_, index) => ({ name: String(from + index) })));
+
+test.each(['assets', 'assetCategories', 'locations', 'projects', 'workOrders', 'transportOrders'])(
+  '%s is a connection, empty at first',
+  async (name) => {
+    const data = await service.data(
+      `{ ${name} { totalCount nodes { id } edges { cursor node { id } } pageInfo { hasNextPage endCursor } } }`,
+    );
+
+    expect(data[name]).toEqual({
+      totalCount: 0,
+      nodes: [],
+      edges: [],
+      pageInfo: { hasNextPage: false, endCursor: null },
+    });
+  },
+);
+
+test('a page is 50 records unless said, oldest first, with all of them counted', async () => {
+  await create(60);
+
+  const { locations } = await service.data('{ locations { totalCount nodes { name } pageInfo { hasNextPage } } }');
+
+  expect(locations.totalCount).toBe(60);
+  expect(names(locations)).toEqual(Array.from({ length: 50 }, (_, index) => String(index)));
+  expect(locations.pageInfo.hasNextPage).toBe(true);
+});
+
+test('first and after walk forward, last and before walk back, over the same records', async () => {
+  await create(23);
+  const all = Array.from({ length: 23 }, (_, index) => String(index));
+
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 1, max: 30 }), async (size) => {
+      const forward: string[] = [];
+      let after: string | null = null;
+      for (let more = true; more; ) {
+        const { pageInfo, ...found }: Awaited<ReturnType<typeof page>> = await page({ first: size, after });
+        expect(pageInfo.hasPreviousPage).toBe(after !== null);
+        forward.push(...names(found as never));
+        [more, after] = [pageInfo.hasNextPage, pageInfo.endCursor];
+      }
+      const back: string[] = [];
+      let before: string | null = null;
+      for (let more = true; more; ) {
+        const { pageInfo, ...found }: Awaited<ReturnType<typeof page>> = await page({ last: size, before });
+        expect(pageInfo.hasNextPage).toBe(before !== null);
+        back.unshift(...names(found as never));
+        [more, before] = [pageInfo.hasPreviousPage, pageInfo.startCursor];
+      }
+
+      expect(forward).toEqual(all);
+      expect(back).toEqual(all);
+    }),
+    { numRuns: 15 },
+  );
+});
+
+test('a page stays right while records are added', async () => {
+  await create(4);
+  const first = await page({ first: 2 });
+  await create(3, 4);
+
+  const second = await page({ first: 10, after: first.pageInfo.endCursor });
+
+  expect([...names(first), ...names(second)]).toEqual(['0', '1', '2', '3', '4', '5', '6']);
+});
+
+test('after and before together hold a page between them', async () => {
+  const ids = (await create(6)).map(({ id }) => id);
+
+  expect(names(await page({ after: ids[0], before: ids[4] }))).toEqual(['1', '2', '3']);
+  expect(names(await page({ after: ids[0], before: ids[4], last: 2 }))).toEqual(['2', '3']);
+  expect(names(await page({ after: ids[4], before: ids[0] }))).toEqual([]);
+});
+
+test('an edge is a record and its cursor', async () => {
+  await create(3);
+
+  const { edges, pageInfo } = await page({ first: 2 });
+
+  expect(edges.map(({ node }: { node: object }) => node)).toEqual([{ name: '0' }, { name: '1' }]);
+  expect([pageInfo.startCursor, pageInfo.endCursor]).toEqual(edges.map(({ cursor }: { cursor: string }) => cursor));
+});
+
+describe('sizes and cursors that are none', () => {
+  test.each([
+    ['first: 0', 'first: expected a whole number from 1 to 1000, received 0'],
+    ['first: -1', 'first: expected a whole number from 1 to 1000, received -1'],
+    ['first: 1001', 'first: expected a whole number from 1 to 1000, received 1001'],
+    ['last: 0', 'last: expected a whole number from 1 to 1000, received 0'],
+    ['last: 1001', 'last: expected a whole number from 1 to 1000, received 1001'],
+    ['first: 1, last: 1', 'first and last: expected one of them'],
+    ['after: "x"', 'after: expected a cursor of location records, received "x"'],
+    ['before: ""', 'before: expected a cursor of location records, received ""'],
+    [
+      'after: "asset_01h455vb4pex5vsknk084sn02q"',
+      'after: expected a cursor of location records, received "asset_01h455vb4pex5vsknk084sn02q"',
+    ],
+  ])('%s', async (args, message) => {
+    const { body } = await service.graphql(`{ locations(${args}) { nodes { id } } }`);
+
+    expect(body.errors).toMatchObject([{ message, path: ['locations'], extensions: { code: 'BAD_USER_INPUT' } }]);
+  });
+
+  test.each(['first: 1', 'first: 1000', 'last: 1', 'last: 1000', 'first: null, last: null'])(
+    'but %s is taken',
+    async (args) => {
+      await service.data(`{ locations(${args}) { nodes { id } } }`);
+    },
+  );
+});

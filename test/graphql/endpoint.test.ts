@@ -1,0 +1,237 @@
+/** GraphQL over HTTP, and what its open defaults would let in. */
+import type { AddressInfo } from 'node:net';
+import { serverAudits } from 'graphql-http';
+import { describe, expect, test } from 'vitest';
+import { useSharedService } from '../support/service.ts';
+
+const service = useSharedService();
+
+const nothing = '{ locations(first: 1) { nodes { id } } }';
+const json = 'application/json';
+
+test('all audits of graphql-http pass', async () => {
+  await service.app.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = service.app.server.address() as AddressInfo;
+
+  const audits = serverAudits({ url: `http://127.0.0.1:${port}/graphql` });
+  const failed = [];
+  for (const audit of audits) {
+    const result = await audit.fn();
+    if (result.status !== 'ok') failed.push(`${audit.name}: ${'reason' in result ? result.reason : ''}`);
+  }
+
+  expect(failed).toEqual([]);
+  expect(audits.length).toBeGreaterThanOrEqual(61);
+});
+
+describe('requests', () => {
+  test.each([
+    ['text/plain', nothing],
+    ['application/graphql', nothing],
+    [
+      'application/x-www-form-urlencoded',
+      `query=${encodeURIComponent('mutation { createLocations(input: [{}]) { id } }')}`,
+    ],
+    [
+      'multipart/form-data; boundary=x',
+      '--x\r\ncontent-disposition: form-data; name="operations"\r\n\r\n{"query":"{ __typename }"}\r\n--x--\r\n',
+    ],
+  ])('of the type %s are 415', async (type, body) => {
+    const answer = await service.send('POST', '/graphql', body, { 'content-type': type });
+
+    expect(answer.status).toBe(415);
+    expect(answer.body.errors).toMatchObject([{ message: 'expected the content type application/json' }]);
+  });
+
+  test.each([
+    ['[]', 'an array'],
+    [`[{"query":"${nothing}"},{"query":"${nothing}"}]`, 'an array'],
+    ['"x"', '"x"'],
+    ['null', 'null'],
+    ['', 'nothing'],
+  ])('that are no single operation are 400: %s', async (body, received) => {
+    const answer = await service.send('POST', '/graphql', body);
+
+    expect(answer.status).toBe(400);
+    expect(answer.body.errors[0].message).toBe(`expected a JSON object with a GraphQL query, received ${received}`);
+  });
+
+  test.each([
+    {},
+    { query: nothing, getReader: 1 },
+    { query: nothing, operations: {} },
+    { query: 5 },
+    { query: nothing, variables: 5 },
+    { query: nothing, variables: '{}' },
+  ])('with other parameters than GraphQL over HTTP has are 400: %j', async (body) => {
+    const answer = await service.post('/graphql', body);
+
+    expect(answer.status).toBe(400);
+    expect(answer.body.errors).toHaveLength(1);
+  });
+
+  test('over the limit are 413', async () => {
+    expect((await service.post('/graphql', { query: `#${'x'.repeat(11 * 1024 * 1024)}` })).status).toBe(413);
+  });
+
+  test.each(['variables', 'extensions'])('by GET with %s that are not JSON are 400', async (name) => {
+    const { status, body } = await service.get(`/graphql?query=${encodeURIComponent(nothing)}&${name}=nope`);
+
+    expect(status).toBe(400);
+    expect(body.errors[0].message).toBe(`${name}: expected JSON, received "nope"`);
+  });
+
+  test('by GET may read, but not write', async () => {
+    const read = await service.get(`/graphql?query=${encodeURIComponent(nothing)}`);
+    const write = await service.get(
+      `/graphql?query=${encodeURIComponent('mutation { createLocations(input: [{}]) { id } }')}`,
+    );
+
+    expect(read.body).toEqual({ data: { locations: { nodes: [] } } });
+    expect(write.status).toBe(405);
+  });
+
+  test('get no CORS headers, whatever their origin', async () => {
+    const { headers } = await service.post('/graphql', { query: nothing }, { origin: 'https://elsewhere.example' });
+    const preflight = await service.inject({
+      method: 'OPTIONS',
+      url: '/graphql',
+      headers: { origin: 'https://elsewhere.example', 'access-control-request-method': 'POST' },
+    });
+
+    for (const name of [...Object.keys(headers), ...Object.keys(preflight.headers)])
+      expect(name).not.toMatch(/^access-control/);
+    expect(preflight.status).toBe(405);
+  });
+});
+
+describe('hostile documents are refused, not executed, and never a 5xx', () => {
+  const repeat = (text: string, times: number) => text.repeat(times);
+  const fanOut = Array.from(
+    { length: 25 },
+    (_, i) => `fragment f${i} on AssetCategory { a: parent { ...f${i + 1} } b: parent { ...f${i + 1} } }`,
+  );
+
+  const hostile: [string, string, RegExp][] = [
+    ['selections nested 3,000 deep', repeat('{ a', 3_000), /nested more than 32/],
+    ['lists nested 100,000 deep', `{ node(id: ${repeat('[', 100_000)}`, /nested more than 32/],
+    ['objects nested 50,000 deep', `{ node(id: ${repeat('{a:', 50_000)}`, /nested more than 32/],
+    [
+      'list types nested deep',
+      `query ($a: ${repeat('[', 5_000)}Int${repeat(']', 5_000)}) { __typename }`,
+      /nested more than 32/,
+    ],
+    ['300,000 repeated fields', `{ ${repeat('__typename ', 300_000)} }`, /more than 2000 tokens/],
+    [
+      'aliases without end',
+      `{ ${Array.from({ length: 50_000 }, (_, i) => `a${i}: __typename`).join(' ')} }`,
+      /more than 2000 tokens/,
+    ],
+    ['directives without end', `{ __typename ${repeat('@skip(if: true) ', 20_000)} }`, /more than 2000 tokens/],
+    [
+      'links 25 levels deep',
+      `{ assetCategories { nodes { ${repeat('parent { ', 23)}id${repeat(' }', 23)} } } }`,
+      /more than 20 levels/,
+    ],
+    [
+      'the same depth hidden in fragments',
+      `{ assetCategories { nodes { ...f0 } } } ${Array.from({ length: 25 }, (_, i) => `fragment f${i} on AssetCategory { parent { ...f${i + 1} } }`).join(' ')} fragment f25 on AssetCategory { id }`,
+      /more than 20 levels/,
+    ],
+    [
+      'fragments that fan out 2^25 times',
+      `{ assetCategories { nodes { ...f0 } } } ${fanOut.join(' ')} fragment f25 on AssetCategory { id }`,
+      /more than 20 levels/,
+    ],
+    [
+      'fragments that are named like introspection',
+      `{ assetCategories { nodes { ...__schema } } } fragment __schema on AssetCategory { ${repeat('parent { ', 23)}id${repeat(' }', 23)} }`,
+      /more than 20 levels/,
+    ],
+    [
+      'fragments that spread themselves',
+      '{ ...a } fragment a on Query { ...b } fragment b on Query { ...a }',
+      /Cannot spread fragment/,
+    ],
+    ['variables that do not fit', 'query ($id: [[Int]]) { node(id: $id) { id } }', /used in position expecting/],
+    ['nothing', '', /Syntax Error/],
+    ['a syntax error', '{ assets(', /Syntax Error/],
+  ];
+
+  test.each(hostile)('%s', async (_, query, message) => {
+    const { status, body } = await service.graphql(query);
+
+    expect(status).toBeLessThan(500);
+    expect(body.errors[0].message).toMatch(message);
+    expect(body.data).toBeUndefined();
+  });
+
+  test('a document at each limit is executed', async () => {
+    const parents = `{ assetCategories { nodes { ${repeat('parent { ', 17)}id${repeat(' }', 17)} } } }`;
+
+    await service.data(parents);
+    await service.data(`{ ${Array.from({ length: 666 }, (_, i) => `a${i}: __typename`).join(' ')} }`);
+  });
+
+  test("GraphQL's own messages repeat at most 100 characters of a value", async () => {
+    const long = 'y'.repeat(3_000);
+    const create = 'mutation ($input: [CreateLocationInput!]!) { createLocations(input: $input) { id } }';
+
+    for (const [query, variables] of [
+      [`{ ${long} }`, {}],
+      [`{ node(id: "x") { id ${long}: ${long} } }`, {}],
+      [create, { input: [{ latitude: long }] }],
+      [create, { input: [{ name: [long] }] }],
+      [create, { input: [{ [long]: 1 }] }],
+      [create, { input: long }],
+      [`query ($x: Int = "${long}") { __typename }`, {}],
+    ] as const) {
+      const { status, text } = await service.graphql(query, variables);
+      expect(status).toBeLessThan(500);
+      expect(text).toContain('errors');
+      expect(text).not.toContain('y'.repeat(101));
+    }
+  });
+
+  test('introspection is within the limits', async () => {
+    const { getIntrospectionQuery } = await import('graphql');
+
+    const data = await service.data(getIntrospectionQuery({ descriptions: true, inputValueDeprecation: true }));
+
+    expect(data.__schema.types.length).toBeGreaterThan(30);
+  });
+});
+
+describe('GraphiQL', () => {
+  const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+
+  test('is what a browser gets at the same address', async () => {
+    const { status, headers, text } = await service.get('/graphql', browser);
+
+    expect([status, headers['content-type']]).toEqual([200, 'text/html']);
+    expect(text).toContain('<title>Yardgraph</title>');
+  });
+
+  const off = useSharedService({ GRAPHIQL: 'off' });
+
+  test('is not there where a setting says so', async () => {
+    const { text } = await off.get('/graphql', browser);
+
+    expect(text).not.toContain('<html');
+  });
+});
+
+test('an answer is for one request: a client that goes away does not disturb the next', async () => {
+  const { port } = service.app.server.address() as AddressInfo;
+  const abort = new AbortController();
+  const gone = fetch(`http://127.0.0.1:${port}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': json },
+    body: JSON.stringify({ query: nothing }),
+    signal: abort.signal,
+  }).catch(() => 'aborted');
+  abort.abort();
+  await gone;
+
+  expect((await service.graphql(nothing)).status).toBe(200);
+});

@@ -1,0 +1,203 @@
+/** What can be written over GraphQL: the same services, rules and messages as REST. */
+import { describe, expect, test } from 'vitest';
+import { fullRecord, kinds, unknownId } from '../support/records.ts';
+import { useService } from '../support/service.ts';
+
+const service = useService();
+
+const mutation = (kind: { name: string; plural: string }) => `create${kind.plural}`;
+
+const createWith = (kind: { name: string; plural: string }, fields = 'id') =>
+  `mutation ($input: [Create${kind.name}Input!]!) { ${mutation(kind)}(input: $input) { ${fields} } }`;
+
+describe.each(kinds)('creating $kind.label records', ({ kind, path, smallest }) => {
+  test('answers them in the order given, every field as it was sent', async () => {
+    const sent = fullRecord(kind);
+
+    const data = await service.data(createWith(kind, Object.keys(kind.fields).join(' ')), { input: [sent, smallest] });
+
+    expect(data[mutation(kind)][0]).toMatchObject(sent);
+    expect(data[mutation(kind)]).toHaveLength(2);
+  });
+
+  test('refuses what REST refuses, in the same words, with a path to each failing field', async () => {
+    const badValues = {
+      text: 'a\0b',
+      number: 1_000,
+      boolean: undefined,
+      dateTime: 'soon',
+      externalIds: { erp: 'a\0b' },
+      reference: '',
+      foreignReference: '',
+    };
+    const bad = Object.entries(kind.fields)
+      .map(([name, { type }]) => [name, badValues[type as keyof typeof badValues]] as const)
+      .filter(([, value]) => value !== undefined);
+    const input = [{ ...smallest }, Object.fromEntries(bad)];
+
+    const rest = await service.post(path, input, { accept: 'application/problem+json' });
+    const { body } = await service.graphql(createWith(kind), { input });
+
+    const [{ message, extensions }] = body.errors;
+    expect(extensions.code).toBe('BAD_USER_INPUT');
+    expect(message).toBe(rest.body.detail);
+    expect(extensions.issues).toEqual(
+      rest.body.errors.map(({ index, field, message }: { index: number; field: string; message: string }) => ({
+        path: ['input', index, ...field.split('.')],
+        message,
+      })),
+    );
+    expect(extensions.issues).toHaveLength(bad.length);
+  });
+});
+
+test('malformed fields, unknown references and taken values are named together', async () => {
+  await service.create('/assets', { name: 'a', uid: 'EX-1' });
+  const missing = unknownId(kinds[3].kind);
+  const input = [{ name: 'b', uid: 'EX-1' }, { name: ' ' }, { name: 'c', currentLocationId: missing }];
+
+  const { body } = await service.graphql(createWith(kinds[0].kind), { input });
+
+  expect(body.errors[0].extensions).toEqual({
+    code: 'BAD_USER_INPUT',
+    issues: [
+      { path: ['input', 0, 'uid'], message: 'another asset has the uid "EX-1"' },
+      {
+        path: ['input', 1, 'name'],
+        message: 'expected text with at least one character that is not white space, received " "',
+      },
+      { path: ['input', 2, 'currentLocationId'], message: `there is no location with the ID "${missing}"` },
+    ],
+  });
+  expect((await service.data('{ assets { totalCount } }')).assets.totalCount).toBe(1);
+});
+
+test('taken uids alone are a CONFLICT', async () => {
+  const input = [
+    { name: 'a', uid: 'EX-1' },
+    { name: 'b', uid: 'EX-1' },
+  ];
+
+  const { body } = await service.graphql(createWith(kinds[0].kind), { input });
+
+  expect(body.errors[0].extensions).toEqual({
+    code: 'CONFLICT',
+    issues: [{ path: ['input', 1, 'uid'], message: 'item 0 has the uid "EX-1" too' }],
+  });
+});
+
+test('external ids may be written into the document, __proto__ included', async () => {
+  const { createLocations } = await service.data(
+    'mutation { createLocations(input: [{ externalIds: { __proto__: "a", erp: "b" } }]) { id externalIds } }',
+  );
+
+  expect(JSON.stringify(createLocations[0].externalIds)).toBe('{"__proto__":"a","erp":"b"}');
+});
+
+test('a batch beyond the limit is refused before its items are read', async () => {
+  const input = Array.from({ length: 10_001 }, () => ({ latitude: 'not a number' }));
+
+  const { body } = await service.graphql(createWith(kinds[3].kind), { input });
+
+  expect(body.errors).toEqual([
+    { message: 'expected at most 10,000 records, received 10,001', extensions: { code: 'BAD_USER_INPUT' } },
+  ]);
+});
+
+test('a batch of 10,000 is stored', async () => {
+  const input = Array.from({ length: 10_000 }, (_, index) => ({ name: String(index) }));
+
+  const { createLocations } = await service.data(createWith(kinds[3].kind, 'name'), { input });
+
+  expect(createLocations).toEqual(input);
+});
+
+describe('updateProject', () => {
+  const update = `mutation ($id: ID!, $input: UpdateProjectInput!) {
+    updateProject(id: $id, input: $input) { name notes reference externalIds location { name } updatedAt }
+  }`;
+
+  test('changes what is sent, clears what is null, leaves what is absent', async () => {
+    const [{ id: locationId }] = await service.create('/locations', { name: 'Yard' });
+    const [{ id }] = await service.create('/projects', {
+      name: 'Bridge',
+      notes: 'x',
+      reference: 'r',
+      externalIds: { a: '1' },
+    });
+
+    const input = { notes: null, locationId, externalIds: { b: '2' } };
+    const { updateProject } = await service.data(update, { id, input });
+
+    expect(updateProject).toMatchObject({
+      name: 'Bridge',
+      notes: null,
+      reference: 'r',
+      externalIds: { b: '2' },
+      location: { name: 'Yard' },
+    });
+  });
+
+  test('with {} changes nothing', async () => {
+    const [{ id, updatedAt }] = await service.create('/projects', { name: 'Bridge' });
+
+    expect((await service.data(update, { id, input: {} })).updateProject.updatedAt).toBe(updatedAt);
+  });
+
+  test('of an unknown project is NOT_FOUND', async () => {
+    const { body } = await service.graphql(update, { id: unknownId(kinds[2].kind), input: {} });
+
+    expect(body.errors).toMatchObject([
+      { message: 'there is no project with this ID', path: ['updateProject'], extensions: { code: 'NOT_FOUND' } },
+    ]);
+  });
+
+  test('names the failing fields by their path', async () => {
+    const [{ id }] = await service.create('/projects', { name: 'Bridge' });
+
+    const { body } = await service.graphql(update, { id, input: { name: null, startDate: 5 } });
+
+    expect(body.errors[0].extensions.issues).toEqual([
+      { path: ['input', 'name'], message: 'expected text, received null' },
+      { path: ['input', 'startDate'], message: 'not a date, received 5' },
+    ]);
+  });
+});
+
+test('what is read after a write in the same request is what was written', async () => {
+  const [{ id }] = await service.create('/projects', { name: 'Bridge' });
+  await service.create('/work-orders', { projectId: id });
+  const [{ id: orderId }] = await service.create('/work-orders', { projectId: id });
+
+  const change = (name: string) => `updateProject(id: "${id}", input: { name: "${name}" }) { name }`;
+  const order = `createWorkOrders(input: [{ projectId: "${id}" }]) { project { name } }`;
+  const data = await service.data(`mutation { a: ${change('A')} b: ${order} c: ${change('C')} d: ${order} }`);
+
+  expect(data).toEqual({
+    a: { name: 'A' },
+    b: [{ project: { name: 'A' } }],
+    c: { name: 'C' },
+    d: [{ project: { name: 'C' } }],
+  });
+  expect((await service.data(`{ workOrder(id: "${orderId}") { project { name } } }`)).workOrder.project.name).toBe('C');
+});
+
+test('a failing mutation does not undo or stop the others of the request', async () => {
+  const { body } = await service.graphql(
+    'mutation { a: createLocations(input: [{ name: "a" }]) { name } b: createAssets(input: [{ name: " " }]) { id } }',
+  );
+
+  expect(body.errors).toHaveLength(1);
+  expect((await service.data('{ locations { totalCount } }')).locations.totalCount).toBe(1);
+});
+
+test('an unexpected error is masked', async () => {
+  await service.database.knex.schema.renameTable('locations', 'gone');
+
+  const { text } = await service.graphql('mutation { createLocations(input: [{ name: "secret" }]) { id } }');
+
+  expect(JSON.parse(text).errors).toMatchObject([
+    { message: 'unexpected error', path: ['createLocations'], extensions: { code: 'INTERNAL_SERVER_ERROR' } },
+  ]);
+  expect(text).not.toMatch(/secret|insert|SQLITE|locations\b.*values/);
+});

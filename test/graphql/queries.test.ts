@@ -1,0 +1,191 @@
+/** Records by id, with everything they point at. */
+import { expect, test } from 'vitest';
+import { createLinkedRecords } from '../support/linked-records.ts';
+import { kinds, unknownId } from '../support/records.ts';
+import { useService } from '../support/service.ts';
+
+const service = useService();
+
+test('work orders answer with their project, its location, and their own location', async () => {
+  const { workOrders, projects, locations } = await createLinkedRecords(service, { workOrders: 20 });
+  const nameById = new Map([...projects, ...locations].map(({ id, name }) => [id, name]));
+
+  const data = await service.data(
+    '{ workOrders { nodes { name projectId project { id name location { name } company { id } } location { name city } } } }',
+  );
+
+  expect(data.workOrders.nodes).toEqual(
+    workOrders.map(({ name, projectId, locationId }) => {
+      const project = projects.find(({ id }) => id === projectId);
+      const location = locations.find(({ id }) => id === locationId);
+      return {
+        name,
+        projectId,
+        project: {
+          id: projectId,
+          name: project.name,
+          location: { name: nameById.get(project.locationId) },
+          company: { id: project.companyId },
+        },
+        location: { name: location.name, city: location.city },
+      };
+    }),
+  );
+});
+
+/** From the interface, by hand: each Id field with the link beside it. */
+const links: Record<string, [string, string][]> = {
+  Asset: [
+    ['status', 'Status'],
+    ['assetType', 'AssetType'],
+    ['currentLocation', 'Location'],
+    ['owner', 'Company'],
+    ['manufacturer', 'Company'],
+    ['purchaseOrder', 'PurchaseOrder'],
+    ['workspace', 'Workspace'],
+    ['updatedBy', 'User'],
+  ],
+  WorkOrder: [
+    ['type', 'WorkOrderType'],
+    ['project', 'Project'],
+    ['status', 'Status'],
+    ['location', 'Location'],
+    ['workspace', 'Workspace'],
+    ['createdBy', 'User'],
+    ['updatedBy', 'User'],
+  ],
+  Project: [
+    ['status', 'Status'],
+    ['company', 'Company'],
+    ['location', 'Location'],
+    ['workspace', 'Workspace'],
+    ['createdBy', 'User'],
+    ['updatedBy', 'User'],
+  ],
+  Location: [['workspace', 'Workspace']],
+  TransportOrder: [
+    ['status', 'Status'],
+    ['project', 'Project'],
+    ['purchaseOrder', 'PurchaseOrder'],
+    ['allocationOrder', 'AllocationOrder'],
+    ['workspace', 'Workspace'],
+    ['createdBy', 'User'],
+  ],
+  AssetCategory: [
+    ['parent', 'AssetCategory'],
+    ['workspace', 'Workspace'],
+  ],
+};
+
+test.each(Object.entries(links))('%s has a link beside every Id field', async (type, expected) => {
+  const { __type } = await service.data(
+    'query ($type: String!) { __type(name: $type) { fields { name type { name ofType { name } kind } } } }',
+    { type },
+  );
+
+  const fields = new Map<string, string>(
+    __type.fields.map((field: { name: string; type: { name: string | null; ofType: { name: string } } }) => [
+      field.name,
+      field.type.name ?? field.type.ofType.name,
+    ]),
+  );
+  for (const [link, target] of expected) expect([link, fields.get(link)]).toEqual([link, target]);
+  const ids = [...fields.keys()].filter((name) => name.endsWith('Id')).map((name) => name.slice(0, -2));
+  expect(ids.toSorted()).toEqual(
+    expected
+      .map(([link]) => link)
+      .filter((link) => !link.endsWith('By'))
+      .toSorted(),
+  );
+});
+
+test('a link to what is kept elsewhere is an object with its id', async () => {
+  const [{ id }] = await service.create('/assets', { name: 'a', ownerId: 'company-7', statusId: 'status-1' });
+
+  const { asset } = await service.data(
+    'query ($id: ID!) { asset(id: $id) { ownerId owner { id __typename } status { id } assetType { id } workspace { id } } }',
+    { id },
+  );
+
+  expect(asset).toEqual({
+    ownerId: 'company-7',
+    owner: { id: 'company-7', __typename: 'Company' },
+    status: { id: 'status-1' },
+    assetType: null,
+    workspace: { id: 'default' },
+  });
+});
+
+test('a link of a foreign identifier, or of none, is null and no error', async () => {
+  await service.create('/assets', { name: 'a', currentLocationId: 'ERP-7' }, { name: 'b' });
+
+  const { assets } = await service.data('{ assets { nodes { currentLocationId currentLocation { id } } } }');
+
+  expect(assets.nodes).toEqual([
+    { currentLocationId: 'ERP-7', currentLocation: null },
+    { currentLocationId: null, currentLocation: null },
+  ]);
+});
+
+test.each(kinds)('$kind.label by its id, by node and among nodes', async ({ kind, path, smallest }) => {
+  const [{ id }, other] = await service.create(path, smallest, smallest);
+  const field = `${kind.name.charAt(0).toLowerCase()}${kind.name.slice(1)}`;
+
+  const data = await service.data(
+    `query ($id: ID!, $ids: [ID!]!) { ${field}(id: $id) { id __typename } node(id: $id) { id __typename } nodes(ids: $ids) { id } }`,
+    { id, ids: [other.id, unknownId(kind), 'foreign', id] },
+  );
+
+  expect(data[field]).toEqual({ id, __typename: kind.name });
+  expect(data.node).toEqual({ id, __typename: kind.name });
+  expect(data.nodes).toEqual([{ id: other.id }, null, null, { id }]);
+});
+
+test('an id that is unknown, foreign or of another kind finds nothing', async () => {
+  const [{ id }] = await service.create('/locations', {});
+
+  for (const unknown of [unknownId(kinds[0].kind), 'foreign', '', '\0', id]) {
+    expect(await service.data('query ($id: ID!) { asset(id: $id) { id } }', { id: unknown })).toEqual({ asset: null });
+  }
+});
+
+test('nodes takes a thousand ids and no more', async () => {
+  const query = 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }';
+
+  const { nodes } = await service.data(query, { ids: Array.from({ length: 1_000 }, () => 'foreign') });
+  const { body } = await service.graphql(query, { ids: Array.from({ length: 1_001 }, () => 'foreign') });
+
+  expect(nodes).toHaveLength(1_000);
+  expect(body.errors[0]).toMatchObject({
+    message: 'ids: expected at most 1000 IDs, received 1001',
+    extensions: { code: 'BAD_USER_INPUT' },
+  });
+});
+
+test('a tree of categories reads as deep as it is asked for', async () => {
+  let parentId: string | null = null;
+  for (const name of ['root', 'branch', 'leaf']) {
+    const [category] = await service.create('/asset-categories', { name, parentId });
+    parentId = category.id;
+  }
+
+  const { assetCategory } = await service.data(
+    'query ($id: ID!) { assetCategory(id: $id) { name parent { name parent { name parent { name } } } } }',
+    { id: parentId },
+  );
+
+  expect(assetCategory).toEqual({ name: 'leaf', parent: { name: 'branch', parent: { name: 'root', parent: null } } });
+});
+
+test('fields answer in the order they were asked for', async () => {
+  await createLinkedRecords(service, { workOrders: 2 });
+
+  const { text } = await service.graphql(
+    '{ workOrders(first: 1) { totalCount nodes { location { name } project { location { id } name } name } } locations(first: 1) { nodes { id } } }',
+  );
+
+  const keys = [...text.matchAll(/"(\w+)":/g)].map(([, key]) => key);
+  expect(keys.join(' ')).toBe(
+    'data workOrders totalCount nodes location name project location id name name locations nodes id',
+  );
+});

@@ -1,0 +1,239 @@
+/** The process: how it starts, what it says, how it ends. Runs the compiled service, as a user does. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+let folder: string;
+let started: ChildProcess[];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'yardgraph-'));
+  started = [];
+});
+
+afterEach(async () => {
+  for (const child of started) {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+  }
+  rmSync(folder, { recursive: true });
+});
+
+function start(settings: Record<string, string> = {}, entry = 'server.js') {
+  const child = spawn(process.execPath, [join(process.cwd(), 'dist/src', entry)], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, PORT: '0', LOG_LEVEL: 'error', ...settings },
+  });
+  started.push(child);
+  const said = { out: '', err: '' };
+  child.stdout.on('data', (data) => {
+    said.out += data;
+  });
+  child.stderr.on('data', (data) => {
+    said.err += data;
+  });
+  const exited = once(child, 'exit').then(([code]) => code as number | null);
+
+  async function ready(): Promise<string> {
+    const address = () => /(http:\/\/\S+)\/graphql/.exec(said.out)?.[1];
+    while (address() === undefined) {
+      if (child.exitCode !== null) throw new Error(said.err);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    return address() ?? '';
+  }
+  return { child, said, exited, ready };
+}
+
+const post = (url: string, body: unknown) =>
+  fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+
+describe('a start', () => {
+  test('says where GraphQL, the reference and the data are', async () => {
+    const service = start();
+    const address = await service.ready();
+
+    expect(service.said.out).toContain(`GraphQL and GraphiQL  ${address}/graphql`);
+    expect(service.said.out).toContain(`REST reference        ${address}/reference`);
+    expect(service.said.out).toMatch(/Data {18}\/.*\/data\/yardgraph\.db/);
+    expect(existsSync(join(folder, 'data/yardgraph.db'))).toBe(true);
+    expect((await fetch(`${address}/readyz`)).status).toBe(200);
+  });
+
+  test('finds what an earlier one stored', async () => {
+    const first = start();
+    const [created] = await (await post(`${await first.ready()}/projects`, [{ name: 'Bridge' }])).json();
+    first.child.kill('SIGKILL');
+    await first.exited;
+
+    const second = start();
+    const query = { query: `{ project(id: "${created.id}") { name } }` };
+    const { data } = await (await post(`${await second.ready()}/graphql`, query)).json();
+
+    expect(data.project.name).toBe('Bridge');
+  });
+
+  test('keeps nothing with sqlite::memory:', async () => {
+    const service = start({ DATABASE_URL: 'sqlite::memory:' });
+    await service.ready();
+
+    expect(service.said.out).toContain('memory only');
+    expect(existsSync(join(folder, 'data'))).toBe(false);
+  });
+});
+
+describe('what keeps it from starting is one clear line, and exit code 1', () => {
+  const failure = async (settings: Record<string, string>) => {
+    const { exited, said } = start(settings);
+    const code = await exited;
+    expect(said.out).toBe('');
+    return { code, error: said.err.trimEnd() };
+  };
+
+  test('a port in use', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as { port: number };
+
+    const { code, error } = await failure({ PORT: String(port) });
+    server.close();
+
+    expect([code, error]).toEqual([1, `port ${port} of 127.0.0.1 is in use: choose another with PORT`]);
+  });
+
+  test('a folder that cannot be written', async () => {
+    writeFileSync(join(folder, 'file'), '');
+
+    const { code, error } = await failure({ DATABASE_URL: 'sqlite:file/yardgraph.db' });
+
+    expect(code).toBe(1);
+    expect(error).toMatch(/^cannot write to the folder \S+\/file: .+$/);
+  });
+
+  test('a file that is no database', async () => {
+    writeFileSync(
+      join(folder, 'text.db'),
+      'this is text, and long enough to be read as a header of some database file',
+    );
+
+    const { code, error } = await failure({ DATABASE_URL: 'sqlite:text.db' });
+
+    expect(code).toBe(1);
+    expect(error).toMatch(/^cannot use the database text\.db: SQLITE_NOTADB.*$/);
+  });
+
+  test('wrong settings, every one named', async () => {
+    const { code, error } = await failure({
+      HOST: '0.0.0.0',
+      PORT: '70000',
+      DATABASE_URL: 'mysql://x',
+      LOG_LEVEL: 'loud',
+      GRAPHIQL: 'maybe',
+      MAX_BATCH: '0',
+    });
+
+    expect(code).toBe(1);
+    const lines = error.split('\n');
+    expect(lines.map((line) => line.split(':')[0])).toEqual([
+      'HOST',
+      'PORT',
+      'DATABASE_URL',
+      'LOG_LEVEL',
+      'GRAPHIQL',
+      'MAX_BATCH',
+    ]);
+    expect(lines[1]).toBe('PORT: expected a whole number from 0 to 65535');
+  });
+});
+
+describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
+  test('finishes what is in flight, closes the database and ends with 0', async () => {
+    const service = start();
+    const address = await service.ready();
+    const batch = Array.from({ length: 10_000 }, (_, index) => ({ name: `location ${index}` }));
+
+    const inFlight = post(`${address}/locations`, batch);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    service.child.kill(signal);
+
+    const answer = await inFlight;
+    expect(answer.status).toBe(201);
+    expect(await answer.json()).toHaveLength(10_000);
+    expect(await service.exited).toBe(0);
+    // SQLite removes its log when the last connection closes.
+    expect(existsSync(join(folder, 'data/yardgraph.db-wal'))).toBe(false);
+  });
+});
+
+test('what is logged is one line a request, with its route and status, and nothing that was sent', async () => {
+  const service = start({ LOG_LEVEL: 'info' });
+  const address = await service.ready();
+
+  await post(`${address}/assets`, [{ name: 'secret-name', startDate: 'secret-field' }]);
+  await fetch(`${address}/graphql?query=${encodeURIComponent('{ node(id: "secret-id") { id } }')}`);
+  service.child.kill('SIGTERM');
+  await service.exited;
+
+  const lines = service.said.err
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(lines.filter(({ msg }) => msg === 'answered')).toMatchObject([
+    { method: 'POST', route: '/assets', status: 400 },
+    { method: 'GET', route: '/graphql', status: 200 },
+  ]);
+  expect(service.said.err).not.toContain('secret');
+});
+
+describe('the demo', () => {
+  const counts = async (address: string) => {
+    const kinds = ['assets', 'assetCategories', 'locations', 'projects', 'workOrders', 'transportOrders'];
+    const query = `{ ${kinds.map((kind) => `${kind} { totalCount }`).join(' ')} }`;
+    const { data } = await (await post(`${address}/graphql`, { query })).json();
+    return kinds.map((kind) => data[kind].totalCount as number);
+  };
+
+  test('is filled once, with some hundred records of all six kinds', async () => {
+    const first = start({}, 'demo/server.js');
+    const filled = await counts(await first.ready());
+    first.child.kill('SIGTERM');
+    await first.exited;
+    const second = start({}, 'demo/server.js');
+
+    expect(await counts(await second.ready())).toEqual(filled);
+    expect(Math.min(...filled)).toBeGreaterThan(10);
+    expect(filled.reduce((sum, count) => sum + count)).toBeGreaterThan(100);
+    expect(existsSync(join(folder, 'data/demo.db'))).toBe(true);
+  });
+
+  test('is filled once also when two start at once', async () => {
+    const both = [start({}, 'demo/server.js'), start({}, 'demo/server.js')];
+    const [one, other] = await Promise.all(both.map(async ({ ready }) => counts(await ready())));
+
+    expect(one).toEqual(other);
+    expect(one?.[2]).toBe(14);
+  });
+
+  test('links everything it can', async () => {
+    const address = await start({}, 'demo/server.js').ready();
+
+    const query = `{
+      assets(first: 1000) { nodes { currentLocation { id } } }
+      workOrders(first: 1000) { nodes { project { location { id } } location { id } } }
+      transportOrders(first: 1000) { nodes { project { id } } }
+      assetCategories(first: 1000) { nodes { parentId parent { id } } }
+    }`;
+    const { data } = await (await post(`${address}/graphql`, { query })).json();
+
+    for (const { currentLocation } of data.assets.nodes) expect(currentLocation).not.toBeNull();
+    for (const { project, location } of data.workOrders.nodes) expect(project.location && location).not.toBeNull();
+    for (const { project } of data.transportOrders.nodes) expect(project).not.toBeNull();
+    for (const { parentId, parent } of data.assetCategories.nodes) expect(parent?.id).toBe(parentId ?? undefined);
+  });
+});

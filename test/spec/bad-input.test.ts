@@ -1,0 +1,241 @@
+/** Whatever is sent gets an answer the interface documents: 400 that says where, what was expected and what came. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Field } from '../../src/model/fields.ts';
+import { fullRecord, kinds, unknownId } from '../support/records.ts';
+import { useSharedService } from '../support/service.ts';
+
+const service = useSharedService();
+
+/** A value of each JSON type, with the words an error describes it by. */
+const values = [
+  ['text', '"text"', '"text"'],
+  ['empty text', '""', '""'],
+  ['a number', '5', '5'],
+  ['an infinite number', '1e400', 'Infinity'],
+  ['true', 'true', 'true'],
+  ['null', 'null', 'null'],
+  ['an array', '[1]', 'an array'],
+  ['an object', '{"a":1}', 'an object'],
+  ['a nested array', '[[["x"]]]', 'an array'],
+  ['NUL', '"a\\u0000b"', '"a\\u0000b"'],
+  ['a lone surrogate', '"a\\ud800b"', '"a\\ud800b"'],
+] as const;
+
+/** What a field takes of the values above. */
+function takes(field: Field, name: string): boolean {
+  if (name === 'null') return !field.required;
+  if (name === 'text') return ['text', 'reference', 'foreignReference'].includes(field.type) && !('mustExist' in field);
+  if (name === 'empty text') return field.type === 'text' && !field.required;
+  if (name === 'a number') return field.type === 'number';
+  return name === 'true' && field.type === 'boolean';
+}
+
+describe.each(kinds)('every field of a $kind.label', ({ kind, path, smallest }) => {
+  const cases = Object.entries(kind.fields).flatMap(([name, field]) =>
+    values.map(([type, json, described]) => ({ name, type, json, described, ok: takes(field, type), field })),
+  );
+
+  test.each(cases)('$name is $type: taken $ok', async ({ name, json, described, ok, field }) => {
+    const { [name]: _, ...others } = smallest as Record<string, unknown>;
+    const body = `[${JSON.stringify(others).replace(/}$/, `${Object.keys(others).length > 0 ? ',' : ''}"${name}":${json}}`)}]`;
+
+    const { status, body: answer } = await service.post(path, body);
+
+    expect(status).toBe(ok ? 201 : 400);
+    if (!ok && field.type === 'externalIds' && json.startsWith('{')) {
+      expect(answer.error).toBe('[0].externalIds.a: expected text, received 1');
+    } else if (!ok) {
+      expect(answer.error.startsWith(`[0].${name}: `), answer.error).toBe(true);
+      expect(answer.error.endsWith(`received ${described}`), answer.error).toBe(true);
+    }
+  });
+});
+
+describe('the body of a create', () => {
+  test.each([
+    ['an object', '{"name":"Excavator"}', 'expected a JSON array of asset objects, received an object'],
+    ['text', '"x"', 'expected a JSON array of asset objects, received "x"'],
+    ['a number', '5', 'expected a JSON array of asset objects, received 5'],
+    ['null', 'null', 'expected a JSON array of asset objects, received null'],
+    ['nothing', '', 'expected a JSON array of asset objects, received nothing'],
+    ['not JSON', '[{"name":', 'the body is not valid JSON'],
+    ['NaN', '[{"name":NaN}]', 'the body is not valid JSON'],
+    ['an array in the array', '[[]]', '[0]: expected an object of asset fields, received an array'],
+    ['text in the array', '["x"]', '[0]: expected an object of asset fields, received "x"'],
+    ['null in the array', '[null]', '[0]: expected an object of asset fields, received null'],
+  ])('is %s: 400', async (_, body, error) => {
+    expect((await service.post('/assets', body)).body).toEqual({ error, code: '400' });
+  });
+
+  test('is not UTF-8: 400', async () => {
+    const payload = Buffer.from('[{"name":"Gr\xfcn"}]', 'latin1');
+
+    const { status, body } = await service.inject({
+      method: 'POST',
+      url: '/assets',
+      headers: { 'content-type': 'application/json' },
+      payload,
+    });
+
+    expect([status, body.error]).toEqual([400, 'the body is not valid UTF-8']);
+  });
+});
+
+describe('required fields', () => {
+  test.each(['/assets', '/projects'])(
+    'name of %s must be there, and have a character that is not white space',
+    async (path) => {
+      const { status, body } = await service.post(path, [{}, { name: ' \n\t' }, { name: null }]);
+
+      expect(status).toBe(400);
+      expect(body.error).toBe(
+        '[0].name: required; ' +
+          '[1].name: expected text with at least one character that is not white space, received " \\n\\t"; ' +
+          '[2].name: expected text, received null',
+      );
+    },
+  );
+});
+
+describe('unknown and read-only fields', () => {
+  test('are refused by name, with a suggestion where one is near', async () => {
+    const { status, body } = await service.post('/assets', [{ name: 'a' }, { nmae: 'b', name: 'b', colour: 'red' }]);
+
+    expect(status).toBe(400);
+    expect(body.error).toBe('[1].nmae: unknown field, did you mean "name"?; [1].colour: unknown field');
+  });
+
+  test.each(kinds)('of a $kind.label: those the service sets itself', async ({ kind, path, smallest }) => {
+    const readOnly = Object.keys(kind.storedFields).filter((name) => !(name in kind.fields));
+
+    for (const name of readOnly) {
+      const { body } = await service.post(path, [{ ...smallest, [name]: 'x' }]);
+      expect(body).toEqual({ error: `[0].${name}: read-only field, set by the service`, code: '400' });
+    }
+  });
+
+  test('__proto__ is an unknown field like any other', async () => {
+    const { body } = await service.post('/assets', '[{"name":"a","__proto__":{"uid":"x"}}]');
+
+    expect(body.error).toBe('[0].__proto__: unknown field');
+  });
+
+  test('names beyond twenty in a record are counted', async () => {
+    const unknown = Object.fromEntries(Array.from({ length: 25 }, (_, index) => [`x${index}`, 1]));
+
+    const { body } = await service.post('/locations', [unknown], { accept: 'application/problem+json' });
+
+    expect(body.errors).toHaveLength(21);
+    expect(body.errors.at(-1)).toEqual({ index: 0, message: 'and 5 more unknown fields' });
+  });
+
+  test('are ignored with Prefer: handling=lenient, and the answer says so', async () => {
+    const record = { name: 'a', colour: 'red', id: 'asset_1' };
+
+    const { status, headers, body } = await service.post('/assets', [record], {
+      prefer: 'respond-async, handling=lenient',
+    });
+
+    expect([status, headers['preference-applied']]).toEqual([201, 'handling=lenient']);
+    expect(body[0]).not.toHaveProperty('colour');
+    expect(body[0].id).not.toBe('asset_1');
+  });
+
+  test('lenient handling is for unknown fields only', async () => {
+    const { status } = await service.post('/assets', [{ name: 5, colour: 'red' }], { prefer: 'handling=lenient' });
+
+    expect(status).toBe(400);
+  });
+
+  test.each(['handling=strict', 'return=minimal', 'xhandling=lenient', 'handling=lenientish'])(
+    'Prefer: %s leaves them refused',
+    async (prefer) => {
+      const { status, headers } = await service.post('/assets', [{ name: 'a', colour: 'red' }], { prefer });
+
+      expect([status, headers['preference-applied']]).toEqual([400, undefined]);
+    },
+  );
+});
+
+describe('numbers', () => {
+  test.each([
+    [{ latitude: 90.000001 }, '[0].latitude: expected a number from -90 to 90, received 90.000001'],
+    [{ latitude: -91 }, '[0].latitude: expected a number from -90 to 90, received -91'],
+    [{ longitude: 180.5 }, '[0].longitude: expected a number from -180 to 180, received 180.5'],
+    [{ longitude: '8.8' }, '[0].longitude: expected a number from -180 to 180, received "8.8"'],
+  ])('%j is refused', async (record, error) => {
+    expect((await service.post('/locations', [record])).body).toEqual({ error, code: '400' });
+  });
+
+  test.each([{ latitude: 90, longitude: 180 }, { latitude: -90, longitude: -180 }, { latitude: 0 }])(
+    '%j is taken',
+    async (record) => {
+      await service.create('/locations', record);
+    },
+  );
+});
+
+test('text in errors is never more than 100 characters of what was sent', async () => {
+  const long = 'y'.repeat(5_000);
+  const attempts: [string, unknown][] = [
+    ['/projects', [{ name: 'a', startDate: long }]],
+    ['/projects', [{ name: 'a', [long]: 1 }]],
+    ['/projects', [{ name: 'a', locationId: long }]],
+    ['/projects', [{ name: 'a', externalIds: { [long]: 1 } }]],
+    ['/locations', [{ latitude: long }]],
+    ['/locations', long],
+    ['/asset-categories', [{ parentId: long.slice(0, 250) }]],
+    [`/${long}`, []],
+  ];
+
+  for (const [path, body] of attempts) {
+    const { status, text } = await service.post(path, JSON.stringify(body));
+    expect(status).toBeGreaterThanOrEqual(400);
+    expect(text).not.toContain('y'.repeat(101));
+  }
+});
+
+test('any JSON at all gets a documented answer, and never a 5xx', async () => {
+  const [{ id }] = await service.create('/projects', { name: 'Bridge' });
+  const anything = fc.jsonValue({ maxDepth: 6 });
+  const names = kinds.flatMap(({ kind }) => Object.keys(kind.storedFields));
+  const almost = fc.array(fc.dictionary(fc.constantFrom(...names), anything), { maxLength: 4 });
+  const target = fc.constantFrom(
+    ...kinds.map(({ path }) => ['POST', path] as const),
+    ['PATCH', `/projects/${id}`] as const,
+    ['PATCH', `/projects/${unknownId(kinds[2].kind)}`] as const,
+  );
+
+  await fc.assert(
+    fc.asyncProperty(target, fc.oneof(anything, almost), async ([method, path], sent) => {
+      const { status, body } = await service.send(method, path, JSON.stringify(sent));
+
+      expect([200, 201, 400, 404, 409]).toContain(status);
+      if (status >= 400) expect(body).toEqual({ error: expect.stringMatching(/./), code: String(status) });
+    }),
+    { numRuns: 400 },
+  );
+});
+
+test('any bytes at all get a documented answer, and never a 5xx', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), async (bytes) => {
+      const headers = { 'content-type': 'application/json' };
+      const { status, body } = await service.inject({
+        method: 'POST',
+        url: '/assets',
+        headers,
+        payload: Buffer.from(bytes),
+      });
+
+      expect(status).toBe(400);
+      expect(body.code).toBe('400');
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test('the fullest record of every kind is valid', async () => {
+  for (const { kind, path } of kinds) await service.create(path, fullRecord(kind));
+});

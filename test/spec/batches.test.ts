@@ -1,0 +1,170 @@
+/** A batch is all or nothing, in the order sent, and names everything that is wrong in it at once. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { anyRecord, kinds, unknownId } from '../support/records.ts';
+import { useService } from '../support/service.ts';
+
+const service = useService();
+
+const count = async (connection: string) =>
+  (await service.data(`{ ${connection} { totalCount } }`))[connection].totalCount;
+
+test('a batch with one bad item leaves nothing behind', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(anyRecord(kinds[3].kind), { maxLength: 8 }),
+      fc.constantFrom({ latitude: 91 }, { x: 1 }, null),
+      fc.nat(),
+      async (records, bad, position) => {
+        const before = await count('locations');
+        const batch = records.toSpliced(position % (records.length + 1), 0, bad as never);
+
+        const { status } = await service.post('/locations', batch);
+
+        expect(status).toBe(400);
+        expect(await count('locations')).toBe(before);
+      },
+    ),
+    { numRuns: 50 },
+  );
+});
+
+test('malformed fields, unknown references and taken values are named together, in the order of the batch', async () => {
+  await service.create('/assets', { name: 'a', uid: 'EX-1' });
+  const missing = unknownId(kinds[3].kind);
+
+  const { status, body } = await service.post('/assets', [
+    { name: 'b', uid: 'EX-1' },
+    { name: 'c' },
+    { name: 'd', currentLocationId: missing },
+    { acquiredAt: 'soon' },
+  ]);
+
+  expect(status).toBe(400);
+  expect(body.error).toBe(
+    '[0].uid: another asset has the uid "EX-1"; ' +
+      `[2].currentLocationId: there is no location with the ID "${missing}"; ` +
+      '[3].name: required; [3].acquiredAt: not a date, received "soon"',
+  );
+  expect(await count('assets')).toBe(1);
+});
+
+test('ten failing fields are named and the rest counted', async () => {
+  const { body } = await service.post(
+    '/assets',
+    Array.from({ length: 13 }, () => ({})),
+  );
+
+  const named = Array.from({ length: 10 }, (_, index) => `[${index}].name: required`);
+  expect(body.error).toBe(`${named.join('; ')}; and 3 more`);
+});
+
+test('every one of them is in the problem of RFC 9457', async () => {
+  const batch = Array.from({ length: 13 }, () => ({ externalIds: { erp: 5 } }));
+
+  const { headers, body } = await service.post('/assets', batch, { accept: 'application/problem+json' });
+
+  expect(headers['content-type']).toBe('application/problem+json');
+  expect(body).toMatchObject({ type: 'about:blank', title: 'Bad Request', status: 400 });
+  expect(body.errors).toHaveLength(26);
+  expect(body.errors.slice(0, 2)).toEqual([
+    { index: 0, field: 'name', message: 'required' },
+    { index: 0, field: 'externalIds.erp', message: 'expected text, received 5' },
+  ]);
+});
+
+describe('the uid of an asset', () => {
+  test('is unique: 409 names the items and the uids', async () => {
+    await service.create('/assets', { name: 'a', uid: 'EX-1' }, { name: 'b', uid: 'EX-2' });
+
+    const { status, body } = await service.post('/assets', [
+      { name: 'c', uid: 'EX-2' },
+      { name: 'd', uid: 'EX-3' },
+      { name: 'e', uid: 'EX-1' },
+    ]);
+
+    expect(status).toBe(409);
+    expect(body).toEqual({
+      error: '[0].uid: another asset has the uid "EX-2"; [2].uid: another asset has the uid "EX-1"',
+      code: '409',
+    });
+    expect(await count('assets')).toBe(2);
+  });
+
+  test('is unique within a batch too', async () => {
+    const { status, body } = await service.post('/assets', [
+      { name: 'a', uid: 'EX-1' },
+      { name: 'b' },
+      { name: 'c', uid: 'EX-1' },
+    ]);
+
+    expect([status, body.error]).toEqual([409, '[2].uid: item 0 has the uid "EX-1" too']);
+  });
+
+  test('is free for any number of assets to leave out', async () => {
+    await service.create('/assets', { name: 'a' }, { name: 'b', uid: null }, { name: 'c' });
+  });
+
+  test('goes to one of those who ask at once', async () => {
+    const attempts = Array.from({ length: 20 }, () => service.post('/assets', [{ name: 'a', uid: 'EX-1' }]));
+
+    const statuses = (await Promise.all(attempts)).map(({ status }) => status);
+
+    expect(statuses.filter((status) => status === 201)).toHaveLength(1);
+    expect(statuses.filter((status) => status === 409)).toHaveLength(19);
+  });
+});
+
+describe('a batch of 10,000', () => {
+  const batch = Array.from({ length: 10_000 }, (_, index) => ({ name: `asset ${index}`, uid: `U-${index}` }));
+
+  test('is stored whole and answered in the order sent', async () => {
+    const { status, body } = await service.post('/assets', batch);
+
+    expect(status).toBe(201);
+    expect(body.map(({ uid }: { uid: string }) => uid)).toEqual(batch.map(({ uid }) => uid));
+    expect(await count('assets')).toBe(10_000);
+  });
+
+  test('is one transaction and a handful of statements', async () => {
+    const statements = await service.statements(() => service.post('/assets', batch));
+
+    expect(statements.filter((sql) => sql.startsWith('BEGIN'))).toHaveLength(1);
+    expect(statements.filter((sql) => sql.startsWith('COMMIT'))).toHaveLength(1);
+    expect(statements.length).toBeLessThanOrEqual(10);
+  });
+
+  test('with its last item bad leaves nothing behind', async () => {
+    const { status, body } = await service.post('/assets', [...batch.slice(1), { name: 5 }]);
+
+    expect([status, body.error]).toEqual([400, '[9999].name: expected text, received 5']);
+    expect(await count('assets')).toBe(0);
+  });
+});
+
+test('what a single create costs does not grow: one transaction of at most four statements', async () => {
+  const [{ id }] = await service.create('/locations', {});
+
+  const statements = await service.statements(() =>
+    service.create('/assets', { name: 'a', uid: 'EX-1', currentLocationId: id }),
+  );
+
+  expect(statements).toHaveLength(5);
+});
+
+test('batches sent at once are each stored whole', async () => {
+  const batches = Array.from({ length: 12 }, (_, batch) =>
+    service.post(
+      '/locations',
+      Array.from({ length: 40 }, () => ({ name: `batch ${batch}` })),
+    ),
+  );
+
+  await Promise.all(batches);
+
+  const { locations } = await service.data('{ locations(first: 1000) { nodes { name } } }');
+  const names: string[] = locations.nodes.map(({ name }: { name: string }) => name);
+  expect(names).toHaveLength(480);
+  // Ids are given inside the transaction: the order of creation is the order of commits, batch by batch.
+  expect(names.filter((name, index) => name !== names[index - 1])).toHaveLength(12);
+});

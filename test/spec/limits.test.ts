@@ -1,0 +1,124 @@
+/** Limits, each at what it allows and at one more. Decisions: "Limits". */
+import { describe, expect, test } from 'vitest';
+import { useSharedService } from '../support/service.ts';
+
+const service = useSharedService();
+
+describe('a body', () => {
+  const bodyOf = (bytes: number) => `[{"name":"a"}${' '.repeat(bytes - '[{"name":"a"}]'.length)}]`;
+
+  test('of 10 MiB is taken', async () => {
+    expect((await service.post('/locations', bodyOf(10 * 1024 * 1024))).status).toBe(201);
+  });
+
+  test('of one byte more is 413', async () => {
+    const { status, body } = await service.post('/locations', bodyOf(10 * 1024 * 1024 + 1));
+
+    expect([status, body]).toEqual([413, { error: 'the body is larger than allowed', code: '413' }]);
+  });
+});
+
+describe('a batch', () => {
+  test('of 10,000 records is taken', async () => {
+    expect(
+      (
+        await service.post(
+          '/locations',
+          Array.from({ length: 10_000 }, () => ({})),
+        )
+      ).status,
+    ).toBe(201);
+  });
+
+  test('of 10,001 is 413', async () => {
+    const { status, body } = await service.post(
+      '/locations',
+      Array.from({ length: 10_001 }, () => ({})),
+    );
+
+    expect([status, body]).toEqual([413, { error: 'expected at most 10,000 records, received 10,001', code: '413' }]);
+  });
+});
+
+describe('nesting', () => {
+  const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
+
+  test('of 32 levels is read', async () => {
+    const { body } = await service.post('/locations', nested(32));
+
+    expect(body.error).toBe('[0]: expected an object of location fields, received an array');
+  });
+
+  test('of 33 levels is 400', async () => {
+    const { status, body } = await service.post('/locations', nested(33));
+
+    expect([status, body.error]).toEqual([400, 'expected JSON nested at most 32 levels deep']);
+  });
+
+  test('of a million levels is 400 as well', async () => {
+    expect((await service.post('/locations', nested(1_000_000))).status).toBe(400);
+  });
+});
+
+describe('text', () => {
+  test.each([['x'], ['𝄞']])('of 10,000 characters is taken: %s', async (character) => {
+    const [{ name }] = await service.create('/locations', { name: character.repeat(10_000) });
+
+    expect(name).toBe(character.repeat(10_000));
+  });
+
+  test.each([['x'], ['𝄞']])('of 10,001 characters is 400: %s', async (character) => {
+    const { status, body } = await service.post('/locations', [{ name: character.repeat(10_001) }]);
+
+    expect([status, body.error]).toEqual([400, '[0].name: expected at most 10,000 characters, received more']);
+  });
+});
+
+describe('externalIds', () => {
+  const ids = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`key${index}`, 'x']));
+
+  test('of 100 keys are taken', async () => {
+    await service.create('/locations', { externalIds: ids(100) });
+  });
+
+  test('of 101 keys are 400', async () => {
+    const { status, body } = await service.post('/locations', [{ externalIds: ids(101) }]);
+
+    expect([status, body.error]).toEqual([400, '[0].externalIds: expected at most 100 keys, received 101']);
+  });
+
+  test.each(['\0', '\ud800'])('have keys that every database can hold: not %j', async (key) => {
+    const { status, body } = await service.post('/locations', [{ externalIds: { [key]: 'x' } }]);
+
+    expect(status).toBe(400);
+    expect(body.error).toContain('as a key, expected text without');
+  });
+
+  test('have keys and values of at most 10,000 characters', async () => {
+    const long = 'x'.repeat(10_001);
+
+    expect((await service.post('/locations', [{ externalIds: { [long]: 'x' } }])).status).toBe(400);
+    expect((await service.post('/locations', [{ externalIds: { x: long } }])).status).toBe(400);
+  });
+});
+
+describe('as settings', () => {
+  const small = useSharedService({
+    MAX_BODY_BYTES: '2000',
+    MAX_BATCH: '2',
+    MAX_NESTING: '4',
+    MAX_TEXT_LENGTH: '3',
+    MAX_EXTERNAL_IDS: '1',
+  });
+
+  test.each([
+    [[{ name: 'xxx', externalIds: { a: 'x' } }, {}], 201],
+    [[{ name: 'xxxx' }], 400],
+    [[{ externalIds: { a: '', b: '' } }], 400],
+    [[{}, {}, {}], 413],
+    [[[[[]]]], 400],
+    [[{ name: 'x'.repeat(2_000) }], 413],
+  ])('%j is %i', async (batch, status) => {
+    expect((await small.post('/locations', batch)).status).toBe(status);
+  });
+});

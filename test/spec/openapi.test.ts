@@ -1,0 +1,50 @@
+/** The OpenAPI document, judged by a validator of someone else's. */
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { expect, test } from 'vitest';
+import { routes } from '../../src/rest/routes.ts';
+import { kinds } from '../support/records.ts';
+import { useSharedService } from '../support/service.ts';
+
+const service = useSharedService();
+
+test('GET /openapi.json is a valid OpenAPI 3.1 document', async () => {
+  const { status, body } = await service.get('/openapi.json');
+
+  const validator = new Validator();
+  const { valid, errors } = await validator.validate(body);
+
+  expect(status).toBe(200);
+  expect({ valid, errors }).toEqual({ valid: true, errors: undefined });
+  expect([validator.version, body.info.version]).toEqual(['3.1', '1.0.0']);
+});
+
+test('it describes just the eight operations', async () => {
+  const { body } = await service.get('/openapi.json');
+
+  const described = Object.entries<object>(body.paths).flatMap(([path, operations]) =>
+    Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
+  );
+  const expected = routes.map(({ method, path }) => `${method} ${path.replace(':id', '{id}')}`);
+  expect(described.toSorted()).toEqual(expected.toSorted());
+});
+
+test.each(kinds)('it has every field of a $kind.label, with its description', async ({ kind, path }) => {
+  const { body } = await service.get('/openapi.json');
+
+  const { schema } = body.paths[path].post.requestBody.content['application/json'];
+  const request = body.components.schemas[schema.items.$ref.split('/').at(-1)];
+  const answer = body.components.schemas[kind.name];
+  expect(Object.keys(request.properties)).toEqual(Object.keys(kind.fields));
+  expect(Object.keys(answer.properties)).toEqual(Object.keys(kind.storedFields));
+  for (const { description } of Object.values<{ description: string }>(answer.properties))
+    expect(description).toMatch(/\w/);
+});
+
+test('the reference page loads nothing from outside', async () => {
+  const page = await service.get('/reference/');
+
+  expect(page.status).toBe(200);
+  const addresses = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address);
+  expect(addresses.length).toBeGreaterThan(3);
+  for (const address of addresses) expect(address).toMatch(/^\.?\/(?!\/)/);
+});

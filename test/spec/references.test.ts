@@ -1,0 +1,103 @@
+/** References: ids of this service must lead somewhere; every other text is a foreign identifier. */
+import { describe, expect, test } from 'vitest';
+import { kinds, unknownId } from '../support/records.ts';
+import { useService } from '../support/service.ts';
+
+const service = useService();
+
+const references = kinds.flatMap(({ kind, path, smallest }) =>
+  Object.entries(kind.fields).flatMap(([name, field]) =>
+    field.type === 'reference' ? [{ kind, path, smallest, name, field }] : [],
+  ),
+);
+
+const ofKind = (name: string) => {
+  const found = kinds.find(({ kind }) => kind.name === name);
+  if (!found) throw new Error(name);
+  return found;
+};
+
+describe.each(references)('$name of a $kind.label', ({ path, smallest, name, field }) => {
+  const target = ofKind(field.target);
+
+  test('may be the id of a stored record of the right kind', async () => {
+    const [{ id }] = await service.create(target.path, target.smallest);
+
+    const [record] = await service.create(path, { ...smallest, [name]: id });
+
+    expect(record[name]).toBe(id);
+  });
+
+  test('is 400 when no such record is stored', async () => {
+    const id = unknownId(target.kind);
+
+    const { status, body } = await service.post(path, [smallest, { ...smallest, [name]: id }]);
+
+    expect([status, body.error]).toEqual([400, `[1].${name}: there is no ${target.kind.label} with the ID "${id}"`]);
+  });
+
+  test('is 400 when the record is of another kind, stored or not', async () => {
+    const other = kinds.find(({ kind }) => kind !== target.kind) ?? target;
+    const [{ id }] = await service.create(other.path, other.smallest);
+
+    for (const wrong of [id, unknownId(other.kind)]) {
+      const { status, body } = await service.post(path, [{ ...smallest, [name]: wrong }]);
+      expect(status).toBe(400);
+      expect(body.error).toBe(`[0].${name}: expected the ID of a stored ${target.kind.label}, received "${wrong}"`);
+    }
+  });
+
+  test.each(['', 'x'.repeat(256)])('is never of another length', async (id) => {
+    expect((await service.post(path, [{ ...smallest, [name]: id }])).status).toBe(400);
+  });
+});
+
+test.each(references.filter(({ field }) => !('mustExist' in field)))(
+  '$name of a $kind.label may be a foreign identifier of 1 to 255 characters, kept as given',
+  async ({ path, smallest, name }) => {
+    for (const foreign of ['7', ' ERP/7 ', 'location_7', 'person_01h455vb4pex5vsknk084sn02q', 'ü'.repeat(255)]) {
+      const [record] = await service.create(path, { ...smallest, [name]: foreign });
+      expect(record[name]).toBe(foreign);
+    }
+  },
+);
+
+test('all references of a batch are checked by one statement for each kind referred to', async () => {
+  const [{ id: projectId }] = await service.create('/projects', { name: 'Bridge' });
+  const locations = await service.create('/locations', {}, {}, {});
+  const batch = Array.from({ length: 300 }, (_, index) => ({ projectId, locationId: locations[index % 3].id }));
+
+  const statements = await service.statements(() => service.create('/work-orders', ...batch));
+
+  expect(statements.filter((sql) => sql.startsWith('select'))).toHaveLength(2);
+});
+
+test('the parent of an asset category must be stored: foreign identifiers are refused', async () => {
+  const { status, body } = await service.post('/asset-categories', [{ parentId: 'foreign' }]);
+
+  expect(status).toBe(400);
+  expect(body.error).toBe('[0].parentId: expected the ID of a stored asset category, received "foreign"');
+});
+
+test('a category cannot become its own ancestor: a parent is older than its child, and the database holds it', async () => {
+  const [root] = await service.create('/asset-categories', { name: 'root' });
+  const [child] = await service.create('/asset-categories', { name: 'child', parentId: root.id });
+
+  expect(root.id < child.id).toBe(true);
+  const orphan = { workspace_id: 'default', id: 'x', parent_id: 'y', created_at: '', updated_at: '' };
+  await expect(service.database.knex('asset_categories').insert(orphan)).rejects.toThrow('FOREIGN KEY');
+});
+
+test.each(
+  kinds.flatMap(({ kind, path, smallest }) =>
+    Object.entries(kind.fields).flatMap(([name, field]) =>
+      field.type === 'foreignReference' ? [{ kind, path, smallest, name }] : [],
+    ),
+  ),
+)('$name of a $kind.label is kept elsewhere: any text of 1 to 255 characters is kept as given', async (reference) => {
+  const { path, smallest, name } = reference;
+  const [record] = await service.create(path, { ...smallest, [name]: unknownId(kinds[0].kind) });
+
+  expect(record[name]).toBe(unknownId(kinds[0].kind));
+  expect((await service.post(path, [{ ...smallest, [name]: '' }])).status).toBe(400);
+});

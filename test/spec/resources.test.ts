@@ -1,0 +1,166 @@
+/** Interface: "Resources and their fields". */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { answered, anyRecord, fullRecord, kinds } from '../support/records.ts';
+import { useSharedService } from '../support/service.ts';
+
+const service = useSharedService();
+
+/** The interface's own tables, not derived from our declarations. */
+const interfaceFields = {
+  Asset: [
+    'name uid statusId assetTypeId currentLocationId trackUtilization manufacturedAt acquiredAt ownerId manufacturerId purchaseOrderId externalIds',
+    'id createdAt updatedAt workspaceId updatedBy',
+  ],
+  WorkOrder: [
+    'name typeId reference projectId statusId locationId startDate endDate notes externalIds',
+    'id createdAt workspaceId updatedAt createdBy updatedBy',
+  ],
+  Project: [
+    'name reference startDate endDate notes statusId companyId locationId externalIds',
+    'id createdAt workspaceId updatedAt createdBy updatedBy',
+  ],
+  Location: [
+    'name latitude longitude address1 address2 city state postalCode country externalIds',
+    'id createdAt updatedAt workspaceId',
+  ],
+  TransportOrder: [
+    'name reference number notes statusId projectId purchaseOrderId allocationOrderId',
+    'id createdAt workspaceId updatedAt createdBy',
+  ],
+  AssetCategory: ['name description parentId', 'id createdAt updatedAt workspaceId'],
+};
+
+const words = (text: string) => text.split(' ').toSorted();
+
+test.each(Object.entries(interfaceFields))(
+  '%s has just the fields of the interface',
+  (name, [sent = '', added = '']) => {
+    const kind = kinds.find((it) => it.kind.name === name)?.kind;
+
+    expect(Object.keys(kind?.fields ?? {}).toSorted()).toEqual(words(sent));
+    expect(Object.keys(kind?.storedFields ?? {}).toSorted()).toEqual(words(`${sent} ${added}`));
+  },
+);
+
+describe.each(kinds)('$kind.label', ({ kind, path, smallest }) => {
+  test('answers every field as it was sent', async () => {
+    const sent = fullRecord(kind);
+
+    const [record] = await service.create(path, sent);
+
+    expect(record).toMatchObject(sent);
+  });
+
+  test('takes null for every optional field as not set', async () => {
+    const nulls = Object.fromEntries(Object.keys(kind.fields).map((name) => [name, null]));
+
+    const [record] = await service.create(path, { ...nulls, ...smallest });
+
+    expect(record).toMatchObject(answered(kind, smallest));
+  });
+
+  test(`answers ${kind.unset === 'null' ? 'null for' : 'without'} fields that are not set`, async () => {
+    const [record] = await service.create(path, smallest);
+
+    const base = ['id', 'createdAt', 'updatedAt', 'workspaceId', ...Object.keys(smallest)];
+    const expected = kind.unset === 'null' ? Object.keys(kind.storedFields) : base;
+    expect(Object.keys(record).toSorted()).toEqual(expected.toSorted());
+  });
+
+  test('any valid record comes back equal over REST and over GraphQL', async () => {
+    const fields = Object.entries(kind.fields).map(([name]) => name);
+    const query = `query ($id: ID!) { node(id: $id) { ... on ${kind.name} { ${fields.join(' ')} } } }`;
+
+    await fc.assert(
+      fc.asyncProperty(anyRecord(kind), async (sent) => {
+        const [{ id, ...record }] = await service.create(path, sent);
+        const { node } = await service.data(query, { id });
+
+        expect(record).toMatchObject(answered(kind, sent));
+        expect(Object.fromEntries(Object.entries(node).filter(([, value]) => value !== null))).toEqual(
+          Object.fromEntries(Object.entries(answered(kind, sent)).filter(([, value]) => value !== null)),
+        );
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+test('keys of externalIds are kept as text of the body, __proto__ and constructor included', async () => {
+  const externalIds = '{"__proto__":"a","constructor":"b","z":"c","a":"d","":"e"}';
+
+  const { text } = await service.post('/assets', `[{"name":"Excavator","externalIds":${externalIds}}]`);
+
+  expect(text).toContain(`"externalIds":${externalIds}`);
+  expect(({} as Record<string, unknown>).a).toBeUndefined();
+});
+
+test('text is stored as sent, not trimmed', async () => {
+  const [record] = await service.create('/projects', { name: '  Bridge\t' });
+
+  expect(record.name).toBe('  Bridge\t');
+});
+
+test('numbers answer as they were sent, to the last digit', async () => {
+  const [record] = await service.create('/locations', { latitude: 53.07929619999999, longitude: -180 });
+
+  expect([record.latitude, record.longitude]).toEqual([53.07929619999999, -180]);
+});
+
+describe('datetimes', () => {
+  test.each([
+    ['2026-03-01', '2026-03-01T00:00:00.000Z'],
+    ['2026-03-01T07:30:00Z', '2026-03-01T07:30:00.000Z'],
+    ['2026-03-01T07:30:00+02:00', '2026-03-01T05:30:00.000Z'],
+    ['2026-03-01T07:30:00-00:30', '2026-03-01T08:00:00.000Z'],
+    ['2026-03-01t07:30:00z', '2026-03-01T07:30:00.000Z'],
+    ['2026-03-01T07:30:00.1Z', '2026-03-01T07:30:00.100Z'],
+    ['2026-03-01T07:30:00.123999999Z', '2026-03-01T07:30:00.123Z'],
+    ['2028-02-29', '2028-02-29T00:00:00.000Z'],
+    ['0001-01-01', '0001-01-01T00:00:00.000Z'],
+    ['0099-01-01', '0099-01-01T00:00:00.000Z'],
+    ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
+  ])('%s is answered as %s', async (sent, expected) => {
+    const [{ startDate }] = await service.create('/projects', { name: 'Bridge', startDate: sent });
+
+    expect(startDate).toBe(expected);
+  });
+
+  test.each([
+    'soon',
+    '',
+    ' 2026-03-01',
+    '2026-03-01 ',
+    '2026-3-1',
+    '20260301',
+    '2026-02-30',
+    '2027-02-29',
+    '1900-02-29',
+    '2026-13-01',
+    '2026-00-10',
+    '2026-04-31',
+    '2026-03-01T07:30:00',
+    '2026-03-01T07:30Z',
+    '2026-03-01T24:00:00Z',
+    '2026-03-01T07:60:00Z',
+    '2026-03-01T07:30:61Z',
+    '2026-03-01T07:30:00+24:00',
+    '2026-03-01T07:30:00+0200',
+    '2026-03-01 07:30:00Z',
+    '0000-01-01',
+    '0001-01-01T00:00:00+01:00',
+    '9999-12-31T23:59:59-00:01',
+    '+002026-03-01T00:00:00Z',
+    '1772352000000',
+  ])('%j is refused', async (sent) => {
+    const { status, body } = await service.post('/projects', [{ name: 'Bridge', startDate: sent }]);
+
+    expect(status).toBe(400);
+    expect(body.error).toMatch(/^\[0\]\.startDate: not a (date|day)/);
+  });
+
+  test('an end before the start is accepted', async () => {
+    await service.create('/projects', { name: 'Bridge', startDate: '2026-03-02', endDate: '2026-03-01' });
+  });
+});

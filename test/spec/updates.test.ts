@@ -1,0 +1,137 @@
+/** PATCH /projects/{id}. Interface: "Endpoints", rule 3. */
+import { describe, expect, test } from 'vitest';
+import { fullRecord, kinds, unknownId } from '../support/records.ts';
+import { useService } from '../support/service.ts';
+
+const service = useService();
+const { kind } = kinds[2];
+
+/** Stored by the real clock, so that a change is later. */
+const later = () => new Promise((resolve) => setTimeout(resolve, 5));
+
+test('answers 200 with the whole project: sent fields changed, absent ones as they were', async () => {
+  const [project] = await service.create('/projects', fullRecord(kind));
+  await later();
+
+  const { status, body } = await service.patch(`/projects/${project.id}`, { name: 'Tunnel', endDate: '2027-01-01' });
+
+  expect(status).toBe(200);
+  const { updatedAt } = body;
+  expect(body).toEqual({ ...project, name: 'Tunnel', endDate: '2027-01-01T00:00:00.000Z', updatedAt });
+  expect(updatedAt > project.updatedAt).toBe(true);
+});
+
+test('what it answers is what is stored', async () => {
+  const [{ id }] = await service.create('/projects', fullRecord(kind));
+
+  const { body } = await service.patch(`/projects/${id}`, { notes: null, externalIds: { crm: '1' } });
+
+  const fields =
+    'id name reference startDate endDate notes statusId companyId locationId externalIds createdAt updatedAt';
+  const { project } = await service.data(`query ($id: ID!) { project(id: $id) { ${fields} } }`, { id });
+  expect(project).toEqual({ notes: null, ...body, workspaceId: undefined });
+});
+
+test('null clears every optional field', async () => {
+  const [{ id, name, createdAt }] = await service.create('/projects', fullRecord(kind));
+  const nulls = Object.fromEntries(Object.keys(kind.fields).map((field) => [field, null]));
+
+  const { body } = await service.patch(`/projects/${id}`, { ...nulls, name });
+
+  expect(body).toEqual({ id, name, createdAt, updatedAt: body.updatedAt, workspaceId: 'default' });
+});
+
+test('name cannot be cleared', async () => {
+  const [{ id }] = await service.create('/projects', { name: 'Bridge' });
+
+  const { status, body } = await service.patch(`/projects/${id}`, { name: null });
+
+  expect([status, body.error]).toEqual([400, 'name: expected text, received null']);
+});
+
+test('externalIds is replaced as a whole', async () => {
+  const [{ id }] = await service.create('/projects', { name: 'Bridge', externalIds: { erp: '1', crm: '2' } });
+
+  const { body } = await service.patch(`/projects/${id}`, { externalIds: { erp: '3' } });
+
+  expect(body.externalIds).toEqual({ erp: '3' });
+});
+
+test('{} answers 200 and changes nothing, updatedAt included', async () => {
+  const [project] = await service.create('/projects', fullRecord(kind));
+  await later();
+
+  const { status, body } = await service.patch(`/projects/${project.id}`, {});
+
+  expect([status, body]).toEqual([200, project]);
+});
+
+describe('an unknown project', () => {
+  test.each([unknownId(kind), 'foreign', '%00', '%F0%9F%8F%97', "'--", 'x'.repeat(90)])('%s: 404', async (id) => {
+    const { status, body } = await service.patch(`/projects/${id}`, { name: 'Tunnel' });
+
+    expect([status, body]).toEqual([404, { error: 'there is no project with this ID', code: '404' }]);
+  });
+
+  test('an id of another kind is one', async () => {
+    const [{ id }] = await service.create('/locations', {});
+
+    expect((await service.patch(`/projects/${id}`, {})).status).toBe(404);
+  });
+});
+
+describe('bad input', () => {
+  test('is named all at once, references included, and changes nothing', async () => {
+    const [project] = await service.create('/projects', { name: 'Bridge' });
+    const locationId = unknownId(kinds[3].kind);
+
+    const bad = { name: ' ', startDate: 5, colour: 'red', id: 'x' };
+    const { status, body } = await service.patch(`/projects/${project.id}`, bad);
+    const unresolved = await service.patch(`/projects/${project.id}`, { name: 'Tunnel', locationId });
+
+    expect(status).toBe(400);
+    expect(body.error).toBe(
+      'name: expected text with at least one character that is not white space, received " "; ' +
+        'startDate: not a date, received 5; colour: unknown field; id: read-only field, set by the service',
+    );
+    expect(unresolved.body.error).toBe(`locationId: there is no location with the ID "${locationId}"`);
+    expect((await service.patch(`/projects/${project.id}`, {})).body).toEqual(project);
+  });
+
+  test('in the form of RFC 9457 has fields without a position', async () => {
+    const [{ id }] = await service.create('/projects', { name: 'Bridge' });
+
+    const { body } = await service.patch(`/projects/${id}`, { name: 5 }, { accept: 'application/problem+json' });
+
+    expect(body.errors).toEqual([{ field: 'name', message: 'expected text, received 5' }]);
+  });
+
+  test.each([
+    ['[]', 'expected an object of project fields, received an array'],
+    ['"x"', 'expected an object of project fields, received "x"'],
+    ['', 'expected an object of project fields, received nothing'],
+  ])('%s is not a project', async (body, error) => {
+    const [{ id }] = await service.create('/projects', { name: 'Bridge' });
+
+    expect((await service.patch(`/projects/${id}`, body)).body).toEqual({ error, code: '400' });
+  });
+
+  test('unknown fields are ignored with Prefer: handling=lenient', async () => {
+    const [{ id }] = await service.create('/projects', { name: 'Bridge' });
+    const prefer = 'handling=lenient';
+
+    const { status, headers } = await service.patch(`/projects/${id}`, { colour: 'red' }, { prefer });
+
+    expect([status, headers['preference-applied']]).toEqual([200, prefer]);
+  });
+});
+
+test('changes sent at once are all stored', async () => {
+  const [{ id }] = await service.create('/projects', { name: 'Bridge' });
+  const fields = ['reference', 'notes', 'statusId', 'companyId', 'locationId'];
+
+  await Promise.all(fields.map((field) => service.patch(`/projects/${id}`, { [field]: 'x' })));
+
+  const { body } = await service.patch(`/projects/${id}`, {});
+  expect(fields.map((field) => body[field])).toEqual(fields.map(() => 'x'));
+});

@@ -1,0 +1,63 @@
+/** Imports follow the layers, never back: the architecture, read off the import lines. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { expect, test } from 'vitest';
+
+/** What each folder or file of src may import, beside its own. */
+const mayImport: Record<string, string[]> = {
+  model: [],
+  records: ['model'],
+  errors: ['model'],
+  store: ['model', 'errors', '../migrations'],
+  services: ['model', 'records', 'store', 'errors'],
+  config: ['model', 'store', 'errors'],
+  'request-error': ['errors', 'model'],
+  'json-body': ['config', 'errors'],
+  auth: ['services', 'store', 'errors'],
+  rest: ['model', 'records', 'services', 'store', 'config', 'errors', 'request-error'],
+  graphql: ['model', 'records', 'services', 'store', 'config', 'errors', 'request-error'],
+  app: ['auth', 'config', 'errors', 'graphql', 'json-body', 'rest', 'store'],
+  serve: ['app', 'config', 'errors', 'store'],
+  server: ['config', 'serve'],
+  demo: ['auth', 'config', 'model', 'records', 'serve', 'services', 'store'],
+};
+
+const layerOf = (path: string): string =>
+  (path.startsWith('src/') ? (path.split('/')[1] ?? '') : `../${path.split('/')[0]}`).replace(/\.ts$/, '');
+
+const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.ts'))
+  .map((path) => join('src', path));
+
+const imports = files.flatMap((file) =>
+  [...readFileSync(file, 'utf8').matchAll(/^(?:import|export)[^;]*?from '(\.[^']+)';/gms)].map(([, path = '']) => ({
+    file,
+    path,
+    from: layerOf(file),
+    to: layerOf(normalize(join(dirname(file), path))),
+  })),
+);
+
+test('every layer imports only what is below it', () => {
+  expect(imports.length).toBeGreaterThan(100);
+  const wrong = imports.filter(({ from, to }) => from !== to && !mayImport[from]?.includes(to));
+
+  expect(wrong.map(({ file, path }) => `${file} imports ${path}`)).toEqual([]);
+});
+
+test('only the store knows Knex, and only the adapters know HTTP and GraphQL', () => {
+  const users = (library: string) =>
+    files.filter((file) => new RegExp(`from '${library}[/']`).test(readFileSync(file, 'utf8'))).map(layerOf);
+
+  expect(new Set(users('knex'))).toEqual(new Set(['store']));
+  expect(new Set(users('graphql'))).toEqual(new Set(['graphql']));
+  expect(new Set(users('fastify'))).toEqual(
+    new Set(['app', 'auth', 'graphql', 'json-body', 'request-error', 'rest', 'serve']),
+  );
+});
+
+test('a store is bound to a workspace in one place', () => {
+  const callers = files.filter((file) => readFileSync(file, 'utf8').includes('createWorkspaceStore('));
+
+  expect(callers.toSorted()).toEqual(['src/auth/authenticate.ts']);
+});

@@ -1,0 +1,6 @@
+/** Compiles the service once before the tests, for those that start it as a process. */
+import { execFileSync } from 'node:child_process';
+
+export default function build(): void {
+  execFileSync('npm', ['run', '--silent', 'build'], { stdio: ['ignore', 'inherit', 'inherit'] });
+}

@@ -1,0 +1,97 @@
+/** Records to send: the smallest and the fullest valid one of each kind, and random ones of any shape a kind allows. */
+import fc from 'fast-check';
+import type { Field } from '../../src/model/fields.ts';
+import type { RecordKind } from '../../src/model/record-kind.ts';
+import {
+  asset,
+  assetCategory,
+  location,
+  project,
+  recordKinds,
+  transportOrder,
+  workOrder,
+} from '../../src/records/index.ts';
+
+/** Where each kind is created over REST, and the smallest record it takes. */
+export const kinds = [
+  { kind: asset, path: '/assets', smallest: { name: 'Excavator' } },
+  { kind: workOrder, path: '/work-orders', smallest: {} },
+  { kind: project, path: '/projects', smallest: { name: 'Bridge' } },
+  { kind: location, path: '/locations', smallest: {} },
+  { kind: transportOrder, path: '/transport-orders', smallest: {} },
+  { kind: assetCategory, path: '/asset-categories', smallest: {} },
+] as const;
+
+if (kinds.length !== recordKinds.length) throw new Error('a record kind is missing here');
+
+/** An id in this service's own form that no record has. */
+export const unknownId = (kind: RecordKind): string => `${kind.idPrefix}_01h455vb4pex5vsknk084sn02q`;
+
+/** A value for each type of field that must come back as it was sent. */
+export const sampleValue = ({ type }: Field): unknown =>
+  ({
+    text: ' Größe "L"\n𝄞 ',
+    number: 53.0793,
+    boolean: false,
+    dateTime: '2026-03-01T07:30:00.000Z',
+    externalIds: { erp: '4711', '': '' },
+    reference: 'FOREIGN-1',
+    foreignReference: 'status-7',
+  })[type];
+
+/** Every field of a kind set, except references that only take ids of this service. */
+export const fullRecord = (kind: RecordKind): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(kind.fields)
+      .filter(([, field]) => !('mustExist' in field))
+      .map(([name, field]) => [name, sampleValue(field)]),
+  );
+
+const text = (constraints: fc.StringConstraints = {}) =>
+  fc.string({ unit: 'binary', ...constraints }).map((value) => value.replaceAll('\0', ' '));
+
+const identifier = text({ minLength: 1, maxLength: 40 });
+
+const dateTime = fc
+  .date({ min: new Date('0001-01-02T00:00:00Z'), max: new Date('9999-12-30T00:00:00Z'), noInvalidDate: true })
+  .map((date) => date.toISOString());
+
+const anyValue = (field: Field): fc.Arbitrary<unknown> => {
+  switch (field.type) {
+    case 'text':
+      return field.required ? text().map((value) => `${value}.`) : text();
+    case 'number':
+      return fc.double({ min: field.min, max: field.max, noNaN: true }).map((value) => value + 0);
+    case 'boolean':
+      return fc.boolean();
+    case 'dateTime':
+      return dateTime;
+    case 'externalIds':
+      return fc
+        .array(fc.tuple(fc.oneof(text(), fc.constantFrom('__proto__', 'constructor', 'toString', '7')), text()))
+        .map((entries) =>
+          JSON.parse(`{${entries.map((pair) => pair.map((it) => JSON.stringify(it)).join(':')).join()}}`),
+        );
+    case 'reference':
+    case 'foreignReference':
+      return identifier;
+  }
+};
+
+/** Any valid record of a kind: optional fields set, null or absent. Unique fields are left to the test. */
+export function anyRecord(kind: RecordKind): fc.Arbitrary<Record<string, unknown>> {
+  const fields = Object.entries(kind.fields).filter(([, field]) => !('mustExist' in field) && !field.unique);
+  const model = fields.map(
+    ([name, field]) => [name, field.required ? anyValue(field) : fc.option(anyValue(field))] as const,
+  );
+  const requiredKeys = fields.filter(([, field]) => field.required).map(([name]) => name);
+  return fc.record(Object.fromEntries(model), { requiredKeys });
+}
+
+/** What was sent, as the interface answers it: null or absent for what is not set. */
+export const answered = (kind: RecordKind, sent: object): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.keys(kind.fields)
+      .map((name) => [name, new Map(Object.entries(sent)).get(name) ?? null] as const)
+      .filter(([, value]) => value !== null || kind.unset === 'null'),
+  );
