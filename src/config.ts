@@ -63,11 +63,13 @@ const environment = z.object({
   MAX_QUERY_DEPTH: whole(5, 200).default(20),
 });
 
+/** The names of all settings, in the README's order. */
+export const settingNames: readonly string[] = Object.keys(environment.shape);
+
 /** Reads the settings. Throws a StartError that names every setting that is wrong. */
 export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  const known = Object.keys(environment.shape);
   // An empty variable is an unset one: compose files and shells write both.
-  const sent = Object.fromEntries(known.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
+  const sent = Object.fromEntries(settingNames.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
   const result = environment.safeParse(sent);
   if (!result.success) {
     const problems = result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);

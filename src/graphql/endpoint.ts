@@ -10,7 +10,7 @@ import type { Session } from '../services/session.ts';
 import type { Context } from './context.ts';
 import { useDocumentLimits } from './document-limits.ts';
 import { maskErrors, sendGraphqlError, useShortMessages } from './error-answer.ts';
-import { graphiqlTabs } from './graphiql-tabs.ts';
+import { graphiqlOptions, renderGraphiql } from './graphiql.ts';
 import { createLoaders } from './loaders.ts';
 import { createGraphqlSchema } from './schema.ts';
 
@@ -23,9 +23,8 @@ export function serveGraphql(app: FastifyInstance, { limits, graphiql }: Config)
     context: ({ session }) => ({ session, loaders: createLoaders(session.store) }),
     plugins: [useDocumentLimits(limits), useShortMessages(), useGraphqlExecute()],
     maskedErrors: { maskError: maskErrors((error) => app.log.error({ err: error }, 'unexpected error')) },
-    graphiql: graphiql && { title: 'Yardgraph', defaultTabs: graphiqlTabs },
-    // Nine megabytes of text: read when the first browser comes, not at every start.
-    renderGraphiQL: async (options) => (await import('@graphql-yoga/render-graphiql')).renderGraphiQL(options),
+    graphiql: graphiql && graphiqlOptions,
+    renderGraphiQL: renderGraphiql,
     landingPage: false,
     batching: false,
     multipart: false,

@@ -5,18 +5,22 @@ interface Tab {
   readonly variables: string;
 }
 
-const tab = (query: string, variables: object = {}): Tab => ({
+const tab = (query: string, variables?: object): Tab => ({
   query: query.trimStart(),
-  variables: JSON.stringify(variables, null, 2),
+  variables: variables ? JSON.stringify(variables, null, 2) : '',
 });
 
 export const graphiqlTabs: Tab[] = [
   tab(
     `
-# Work orders with everything they point at, in one query: press the play button, or Ctrl-Enter.
+# Work orders with everything they point at.
+# Run it: the play button, or Ctrl-Enter.
 #
-# Every field that ends in Id has its link beside it: projectId is the ID, project the record.
-# However many rows and levels there are, each link costs one SQL statement.
+# A field that ends in Id has its link beside it:
+# projectId is the ID, project the record. A link
+# is one SQL statement, for any number of rows.
+#
+# Variables go below: try { "first": 3 }
 query LinkedWorkOrders($first: Int = 10) {
   workOrders(first: $first) {
     nodes {
@@ -38,14 +42,14 @@ query LinkedWorkOrders($first: Int = 10) {
   }
 }
 `,
-    { first: 10 },
   ),
   tab(
     `
-# Page by page: copy pageInfo.endCursor into the variable "after" to read on.
-# totalCount is only counted when it is asked for.
+# Page by page: put pageInfo.endCursor into the
+# variable "after" to read on.
 query AssetsByPage($first: Int, $after: String) {
   assets(first: $first, after: $after) {
+    # Counted only because it is asked for.
     totalCount
     nodes {
       id
@@ -55,7 +59,8 @@ query AssetsByPage($first: Int, $after: String) {
         id
         name
       }
-      # Companies are kept in another system: only their ID is known here.
+      # Companies are kept in another system:
+      # only their ID is known here.
       manufacturer {
         id
       }
@@ -90,8 +95,11 @@ query CategoryTree {
   ),
   tab(
     `
-# Records are created in batches: all of them, or none. Copy an ID from the answer for the next tab.
-mutation CreateLocations($input: [CreateLocationInput!]!) {
+# Records are created in batches: all, or none.
+# Copy an ID from the answer for the next tab.
+mutation CreateLocations(
+  $input: [CreateLocationInput!]!
+) {
   createLocations(input: $input) {
     id
     name
@@ -104,9 +112,12 @@ mutation CreateLocations($input: [CreateLocationInput!]!) {
   ),
   tab(
     `
-# Put the ID of a location into the variables to link the project to it.
-# An ID of another system is kept as it is given, and its link answers null.
-mutation CreateProjects($input: [CreateProjectInput!]!) {
+# Put the ID of a location into the variables to
+# link the project to it. An ID of another system
+# is kept as it is, and its link answers null.
+mutation CreateProjects(
+  $input: [CreateProjectInput!]!
+) {
   createProjects(input: $input) {
     id
     name
@@ -122,8 +133,9 @@ mutation CreateProjects($input: [CreateProjectInput!]!) {
   ),
   tab(
     `
-# A batch that fails names everything that is wrong in it, at once, and stores nothing.
-# Look at extensions.issues in the answer.
+# A batch that fails names everything that is wrong
+# in it, at once, and stores nothing: look at
+# extensions.issues in the answer.
 mutation FailingBatch($input: [CreateAssetInput!]!) {
   createAssets(input: $input) {
     id

@@ -3,9 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { columnName } from '../../src/store/columns.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import { kinds } from '../support/records.ts';
 
 let folder: string;
 let database: Database;
@@ -27,48 +25,6 @@ test('every connection is durable, checks foreign keys and waits for other proce
   expect(await pragma('synchronous')).toBe(2);
   expect(await pragma('foreign_keys')).toBe(1);
   expect(await pragma('busy_timeout')).toBe(5_000);
-});
-
-describe.each(kinds)('the table of $kind.label records', ({ kind }) => {
-  test('has just the columns of the declared fields', async () => {
-    const columns: { name: string; notnull: number }[] = await database.knex.raw(`pragma table_info(${kind.table})`);
-
-    const declared = Object.entries(kind.storedFields);
-    expect(columns.map(({ name }) => name).toSorted()).toEqual(declared.map(([name]) => columnName(name)).toSorted());
-    const required = declared.filter(([, field]) => field.required).map(([name]) => columnName(name));
-    expect(
-      columns
-        .filter(({ notnull }) => notnull === 1)
-        .map(({ name }) => name)
-        .toSorted(),
-    ).toEqual(required.toSorted());
-  });
-
-  test('is strict, and workspace_id leads every key', async () => {
-    const [{ strict }] = await database.knex.raw('select strict from pragma_table_list where name = ?', [kind.table]);
-    const indexes: { name: string }[] = await database.knex.raw(`pragma index_list(${kind.table})`);
-
-    expect(strict).toBe(1);
-    expect(indexes.length).toBeGreaterThan(0);
-    for (const { name } of indexes) {
-      const [first] = await database.knex.raw(`pragma index_info(${name})`);
-      expect(first.name).toBe('workspace_id');
-    }
-  });
-
-  test('has a unique key for each unique field', async () => {
-    const indexes: { name: string; origin: string }[] = await database.knex.raw(`pragma index_list(${kind.table})`);
-    const keys = await Promise.all(
-      indexes
-        .filter(({ origin }) => origin === 'u')
-        .map(async ({ name }) =>
-          (await database.knex.raw(`pragma index_info(${name})`)).map((it: { name: string }) => it.name),
-        ),
-    );
-
-    const unique = Object.entries(kind.fields).filter(([, field]) => 'unique' in field);
-    expect(keys).toEqual(unique.map(([name]) => ['workspace_id', columnName(name)]));
-  });
 });
 
 test('a migration taken back leaves nothing, and can be taken again', async () => {

@@ -1,0 +1,72 @@
+/** The README tells the truth: its tour runs as pasted, its settings are the settings, its tree is the tree. */
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { loadConfig, settingNames } from '../../src/config.ts';
+import { useService } from '../support/service.ts';
+
+const readme = readFileSync('README.md', 'utf8');
+const service = useService();
+
+/** The code blocks with this information string. */
+const blocks = (information: string) =>
+  [...readme.matchAll(/^```(.*?)\n(.*?)^```$/gms)].flatMap(([, opening, block = '']) =>
+    opening === information ? [block] : [],
+  );
+
+test('the tour can be pasted: it links three records, reads them at once, changes one and fails clearly', async () => {
+  await service.app.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = service.app.server.address() as AddressInfo;
+  const script = blocks('sh tour').join('echo\n').replaceAll('127.0.0.1:4000', `127.0.0.1:${port}`);
+
+  const { stdout } = await promisify(execFile)('bash', ['-eu', '-c', script]);
+
+  const [order, linked, project, error] = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(order).toMatchObject([{ name: 'Set up the crane' }]);
+  expect(linked.data.workOrders.nodes).toEqual([
+    {
+      name: 'Set up the crane',
+      project: { name: 'Harbour wall', location: { name: 'North yard', city: 'Bremen' } },
+      location: { latitude: 53.08 },
+    },
+  ]);
+  expect(project).toMatchObject({ id: order[0].projectId, name: 'Harbour wall, phase 2' });
+  expect(project).not.toHaveProperty('startDate');
+  expect(error).toEqual({
+    error:
+      '[1].name: required; [1].nmae: unknown field, did you mean "name"?; [2].acquiredAt: not a date, received "soon"',
+    code: '400',
+  });
+});
+
+test('every setting is in the table, in order, with its real default', () => {
+  const rows = [...readme.matchAll(/^\| `([A-Z_]+)` \| `([^`]+)` \|/gm)].map(([, name = '', value = '']) => [
+    name,
+    value,
+  ]);
+
+  expect(rows.map(([name]) => name)).toEqual(settingNames);
+  expect(loadConfig(Object.fromEntries(rows))).toEqual(loadConfig({}));
+});
+
+test('the tree names every folder and file at the top of src, and nothing that is not there', () => {
+  const [tree = ''] = blocks('').filter((block) => block.startsWith('knexfile.ts'));
+  const named = [...tree.matchAll(/[\w-]+(?:\.ts|\/)/g)].map(([name]) => name.replace('/', ''));
+
+  for (const entry of readdirSync('src')) expect(named).toContain(entry);
+  for (const name of named.filter((it) => it !== 'spec')) {
+    expect(existsSync(name) || existsSync(`src/${name}`), name).toBe(true);
+  }
+});
+
+test('what it links to is there', () => {
+  const links = [...readme.matchAll(/\]\((?!http)([^)]+)\)/g)].map(([, path = '']) => path);
+
+  expect(links.length).toBeGreaterThan(1);
+  for (const path of links) expect(existsSync(path), path).toBe(true);
+});
