@@ -2,7 +2,7 @@
 import { formatIssue, type Issue } from './model/issues.ts';
 
 /** An HTTP status that is the client's to act on (interface: "Errors"; the statuses beyond 400 are decisions). */
-export type ErrorStatus = 400 | 404 | 405 | 409 | 413 | 415 | 431 | 503;
+export type ErrorStatus = 400 | 404 | 405 | 409 | 413 | 415 | 503;
 
 export class ServiceError extends Error {
   readonly status: ErrorStatus;

@@ -13,6 +13,7 @@ class ImmediateTransaction extends Transaction {
 
 export class SqliteClient extends Client {
   override transaction(...args: unknown[]) {
+    // Sound because Knex's own client returns the class this one extends.
     return new ImmediateTransaction(this, ...args) as never;
   }
 }
