@@ -5,10 +5,10 @@
 import {
   type ASTVisitor,
   type DocumentNode,
-  type FragmentDefinitionNode,
   GraphQLError,
   Kind,
   Lexer,
+  type SelectionNode,
   type SelectionSetNode,
   Source,
   TokenKind,
@@ -25,7 +25,7 @@ export const useDocumentLimits = (limits: Limits): Plugin => ({
     });
   },
   onValidate({ addValidationRule }) {
-    addValidationRule(depthRule(limits.maxDepth));
+    addValidationRule(sizeRule(limits));
   },
 });
 
@@ -49,47 +49,57 @@ function requireSmall(source: string | Source, { maxTokens, maxNesting }: Limits
   }
 }
 
-/** A validation rule: how deep the fields of each operation reach, with the fragments they spread. */
-const depthRule =
-  (maxDepth: number) =>
+interface Size {
+  /** Levels of fields. */
+  readonly depth: number;
+  /** Fields, those of a fragment as often as it is spread. */
+  readonly fields: number;
+}
+
+/** A validation rule on what each operation becomes when its fragments are spread: a few of them can stand for millions of fields. */
+const sizeRule =
+  ({ maxDepth, maxTokens }: Limits) =>
   (context: ValidationContext): ASTVisitor => ({
-    Document(document: DocumentNode) {
-      const depthOf = depthReader(context);
-      for (const definition of document.definitions) {
-        if (definition.kind === Kind.OPERATION_DEFINITION && depthOf(definition.selectionSet) > maxDepth) {
-          context.reportError(refuse(`the operation is more than ${maxDepth} levels deep`));
+    Document({ definitions }: DocumentNode) {
+      const sizeOf = sizeReader(context);
+      for (const definition of definitions) {
+        if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
+        const { depth, fields } = sizeOf(definition.selectionSet);
+        if (depth > maxDepth) context.reportError(refuse(`the operation is more than ${maxDepth} levels deep`));
+        if (fields > maxTokens) {
+          context.reportError(refuse(`the operation has more than ${maxTokens} fields when its fragments are spread`));
         }
       }
     },
   });
 
 /** Each fragment is measured once, however often it is spread; one that spreads itself is another rule's to refuse. */
-function depthReader(context: ValidationContext): (selectionSet: SelectionSetNode) => number {
-  const fragmentDepths = new Map<string, number>();
+function sizeReader(context: ValidationContext): (selectionSet: SelectionSetNode) => Size {
+  const fragments = new Map<string, Size>();
 
-  const fragmentDepth = (name: string, fragment: FragmentDefinitionNode): number => {
-    const known = fragmentDepths.get(name);
-    if (known !== undefined) return known;
-    fragmentDepths.set(name, 0);
-    const depth = depthOf(fragment.selectionSet);
-    fragmentDepths.set(name, depth);
-    return depth;
+  const sizeOfFragment = (name: string): Size => {
+    const known = fragments.get(name);
+    if (known) return known;
+    fragments.set(name, { depth: 0, fields: 0 });
+    const fragment = context.getFragment(name);
+    const size = fragment ? sizeOf(fragment.selectionSet) : { depth: 0, fields: 0 };
+    fragments.set(name, size);
+    return size;
   };
 
-  const depthOf = ({ selections }: SelectionSetNode): number => {
-    let depth = 0;
-    for (const selection of selections) {
-      if (selection.kind === Kind.FIELD) {
-        depth = Math.max(depth, 1 + (selection.selectionSet ? depthOf(selection.selectionSet) : 0));
-      } else if (selection.kind === Kind.INLINE_FRAGMENT) {
-        depth = Math.max(depth, depthOf(selection.selectionSet));
-      } else {
-        const name = selection.name.value;
-        const fragment = context.getFragment(name);
-        if (fragment) depth = Math.max(depth, fragmentDepth(name, fragment));
-      }
-    }
-    return depth;
+  const sizeOfSelection = (selection: SelectionNode): Size => {
+    if (selection.kind === Kind.FRAGMENT_SPREAD) return sizeOfFragment(selection.name.value);
+    if (selection.kind === Kind.INLINE_FRAGMENT) return sizeOf(selection.selectionSet);
+    const inner = selection.selectionSet ? sizeOf(selection.selectionSet) : { depth: 0, fields: 0 };
+    return { depth: inner.depth + 1, fields: inner.fields + 1 };
   };
-  return depthOf;
+
+  const sizeOf = ({ selections }: SelectionSetNode): Size => {
+    const sizes = selections.map(sizeOfSelection);
+    return {
+      depth: Math.max(0, ...sizes.map(({ depth }) => depth)),
+      fields: sizes.reduce((sum, { fields }) => sum + fields, 0),
+    };
+  };
+  return sizeOf;
 }

@@ -144,6 +144,16 @@ describe('hostile documents are refused, not executed, and never a 5xx', () => {
       /more than 20 levels/,
     ],
     [
+      'fragments that fan out 2^12 times within the depth',
+      `{ assetCategories { nodes { ...f0 } } } ${fanOut.slice(0, 12).join(' ')} fragment f12 on AssetCategory { id }`,
+      /more than 2000 fields when its fragments are spread/,
+    ],
+    [
+      'introspection of the types of the fields of the types',
+      `{ __schema { types { ${repeat('fields { type { ', 6)}name${repeat(' } }', 6)} } } }`,
+      /introspection depth/i,
+    ],
+    [
       'fragments that are named like introspection',
       `{ assetCategories { nodes { ...__schema } } } fragment __schema on AssetCategory { ${repeat('parent { ', 23)}id${repeat(' }', 23)} }`,
       /more than 20 levels/,
