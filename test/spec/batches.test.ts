@@ -34,17 +34,19 @@ test('malformed fields, unknown references and taken values are named together, 
   const missing = unknownId(kinds[3].kind);
 
   const { status, body } = await service.post('/assets', [
-    { name: 'b', uid: 'EX-1' },
-    { name: 'c' },
-    { name: 'd', currentLocationId: missing },
+    { name: 'b' },
     { acquiredAt: 'soon' },
+    { name: 'c', currentLocationId: missing },
+    { name: 'd', uid: 'EX-1' },
+    { name: 5 },
   ]);
 
   expect(status).toBe(400);
   expect(body.error).toBe(
-    '[0].uid: another asset has the uid "EX-1"; ' +
+    '[1].name: required; [1].acquiredAt: not a date, received "soon"; ' +
       `[2].currentLocationId: there is no location with the ID "${missing}"; ` +
-      '[3].name: required; [3].acquiredAt: not a date, received "soon"',
+      '[3].uid: another asset has the uid "EX-1"; ' +
+      '[4].name: expected text, received 5',
   );
   expect(await count('assets')).toBe(1);
 });

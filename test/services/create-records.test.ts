@@ -1,0 +1,28 @@
+/** Creating records: what is answered is what is stored. */
+import { expect, test } from 'vitest';
+import { openSession } from '../../src/auth/authenticate.ts';
+import { createRecords } from '../../src/services/create-records.ts';
+import { fullRecord, kinds } from '../support/records.ts';
+import { useService } from '../support/service.ts';
+
+const service = useService();
+
+test.each(kinds)('a $kind.label reads back as it was answered, value by value', async ({ kind, smallest }) => {
+  const session = { ...openSession(service.database), userId: 'user-7' };
+
+  const created = await createRecords(session, kind, [
+    { value: fullRecord(kind) as never },
+    { value: smallest as never },
+  ]);
+
+  expect(await session.store.list(kind)).toStrictEqual(created);
+});
+
+test.each(kinds)('a $kind.label notes its creator where the interface says so', async ({ kind, smallest }) => {
+  const session = { ...openSession(service.database), userId: 'user-7' };
+
+  const [record] = await createRecords(session, kind, [{ value: smallest as never }]);
+
+  const users = Object.entries(record ?? {}).filter(([, value]) => value === 'user-7');
+  expect(users.map(([name]) => name)).toEqual(kind.stamps);
+});

@@ -1,0 +1,28 @@
+/** Changing records of any kind, also those that no route changes yet. */
+import { expect, test } from 'vitest';
+import { openSession } from '../../src/auth/authenticate.ts';
+import { asset } from '../../src/records/index.ts';
+import { updateRecord } from '../../src/services/update-record.ts';
+import { useService } from '../support/service.ts';
+
+const service = useService();
+
+test('a record may keep its own unique value, and may not take that of another', async () => {
+  const [{ id }] = await service.create('/assets', { name: 'a', uid: 'EX-1' }, { name: 'b', uid: 'EX-2' });
+  const session = openSession(service.database);
+
+  const kept = await updateRecord(session, asset, id, { value: { name: 'c', uid: 'EX-1' } });
+
+  expect(kept).toMatchObject({ name: 'c', uid: 'EX-1' });
+  await expect(updateRecord(session, asset, id, { value: { uid: 'EX-2' } })).rejects.toMatchObject({
+    status: 409,
+    message: 'uid: another asset has the uid "EX-2"',
+  });
+});
+
+test('createdBy and updatedBy are the user of the session, on the kinds that have them', async () => {
+  const [{ id }] = await service.create('/assets', { name: 'a' });
+  const session = { ...openSession(service.database), userId: 'user-7' };
+
+  expect(await updateRecord(session, asset, id, { value: { name: 'b' } })).toMatchObject({ updatedBy: 'user-7' });
+});
