@@ -28,10 +28,8 @@ interface Connection<T> {
   readonly count: () => Promise<number>;
 }
 
-const defaultPageSize = 50;
+export const defaultPageSize = 50;
 const maxPageSize = 1_000;
-
-export type Connections = ReturnType<typeof createConnections>;
 
 /** Makes the connection types of one schema, as they are asked for. */
 export function createConnections(builder: Builder) {
@@ -115,8 +113,12 @@ export function connect<K extends RecordKind>(store: WorkspaceStore, kind: K, ar
       const records = found.slice(0, size);
       const isCut = found.length > size;
       return fromEnd
-        ? { records: records.reverse(), hasPreviousPage: isCut, hasNextPage: before !== undefined }
-        : { records, hasPreviousPage: after !== undefined, hasNextPage: isCut };
+        ? {
+            records: records.reverse(),
+            hasPreviousPage: isCut || after !== undefined,
+            hasNextPage: before !== undefined,
+          }
+        : { records, hasPreviousPage: after !== undefined, hasNextPage: isCut || before !== undefined };
     }),
     count: once(() => store.count(kind)),
   };

@@ -11,95 +11,88 @@ import {
   type SelectionNode,
   type SelectionSetNode,
   Source,
+  type Token,
   TokenKind,
   type ValidationContext,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Limits } from '../config.ts';
+import { badRequest } from '../errors.ts';
 
-export const useDocumentLimits = (limits: Limits): Plugin => ({
-  onParse({ parseFn, setParseFn }) {
-    setParseFn((source: string | Source, options: object) => {
-      requireSmall(source, limits);
-      return parseFn(source, options);
-    });
-  },
-  onValidate({ addValidationRule }) {
-    addValidationRule(sizeRule(limits));
-  },
-});
-
-const refuse = (message: string) =>
-  new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT', http: { status: 400 } } });
+/** No error can repeat a name longer than this, nor a path of such names. */
+const maxNameLength = 100;
 
 const opening: readonly string[] = [TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L];
 const closing: readonly string[] = [TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R];
 
-/** Reads the tokens one after the other, without building anything from them. */
-function requireSmall(source: string | Source, { maxTokens, maxNesting }: Limits): void {
-  const lexer = new Lexer(typeof source === 'string' ? new Source(source) : source);
+/** Reads the tokens one after the other, without building anything from them. Throws a ServiceError 400. */
+export function requireSmallDocument(text: string, { maxQueryLength, maxTokens, maxNesting }: Limits): void {
+  if (text.length > maxQueryLength) throw badRequest(`the document is longer than ${maxQueryLength} characters`);
   let tokens = 0;
   let nesting = 0;
-  for (let token = lexer.advance(); token.kind !== TokenKind.EOF; token = lexer.advance()) {
+  for (const { kind, value } of tokensOf(text)) {
     tokens += 1;
-    if (tokens > maxTokens) throw refuse(`the document has more than ${maxTokens} tokens`);
-    if (opening.includes(token.kind)) nesting += 1;
-    if (closing.includes(token.kind)) nesting -= 1;
-    if (nesting > maxNesting) throw refuse(`the document is nested more than ${maxNesting} levels deep`);
+    if (opening.includes(kind)) nesting += 1;
+    if (closing.includes(kind)) nesting -= 1;
+    if (tokens > maxTokens) throw badRequest(`the document has more than ${maxTokens} tokens`);
+    if (nesting > maxNesting) throw badRequest(`the document is nested more than ${maxNesting} levels deep`);
+    if (kind === TokenKind.NAME && value.length > maxNameLength) {
+      throw badRequest(`the document has a name longer than ${maxNameLength} characters`);
+    }
   }
 }
 
-interface Size {
-  /** Levels of fields. */
-  readonly depth: number;
-  /** Fields, those of a fragment as often as it is spread. */
-  readonly fields: number;
+/** Up to the first syntax error, which the parser will find again and tell. */
+function* tokensOf(text: string): Generator<Token> {
+  const lexer = new Lexer(new Source(text));
+  try {
+    while (lexer.advance().kind !== TokenKind.EOF) yield lexer.token;
+  } catch (error) {
+    if (!(error instanceof GraphQLError)) throw error;
+  }
 }
 
-/** A validation rule on what each operation becomes when its fragments are spread: a few of them can stand for millions of fields. */
-const sizeRule =
-  ({ maxDepth, maxTokens }: Limits) =>
+/** What can only be told of a document that is read: how deep its operations are. */
+export const useDepthLimit = ({ maxDepth }: Limits): Plugin => ({
+  onValidate({ addValidationRule }) {
+    addValidationRule(depthRule(maxDepth));
+  },
+});
+
+/** A validation rule: how many levels of fields each operation has, with the fragments it spreads. */
+const depthRule =
+  (maxDepth: number) =>
   (context: ValidationContext): ASTVisitor => ({
     Document({ definitions }: DocumentNode) {
-      const sizeOf = sizeReader(context);
+      const depthOf = depthReader(context);
       for (const definition of definitions) {
-        if (definition.kind !== Kind.OPERATION_DEFINITION) continue;
-        const { depth, fields } = sizeOf(definition.selectionSet);
-        if (depth > maxDepth) context.reportError(refuse(`the operation is more than ${maxDepth} levels deep`));
-        if (fields > maxTokens) {
-          context.reportError(refuse(`the operation has more than ${maxTokens} fields when its fragments are spread`));
+        if (definition.kind === Kind.OPERATION_DEFINITION && depthOf(definition.selectionSet) > maxDepth) {
+          context.reportError(new GraphQLError(`the operation is more than ${maxDepth} levels deep`));
         }
       }
     },
   });
 
 /** Each fragment is measured once, however often it is spread; one that spreads itself is another rule's to refuse. */
-function sizeReader(context: ValidationContext): (selectionSet: SelectionSetNode) => Size {
-  const fragments = new Map<string, Size>();
+function depthReader(context: ValidationContext): (selectionSet: SelectionSetNode) => number {
+  const fragmentDepths = new Map<string, number>();
 
-  const sizeOfFragment = (name: string): Size => {
-    const known = fragments.get(name);
-    if (known) return known;
-    fragments.set(name, { depth: 0, fields: 0 });
+  const fragmentDepth = (name: string): number => {
+    const known = fragmentDepths.get(name);
+    if (known !== undefined) return known;
+    fragmentDepths.set(name, 0);
     const fragment = context.getFragment(name);
-    const size = fragment ? sizeOf(fragment.selectionSet) : { depth: 0, fields: 0 };
-    fragments.set(name, size);
-    return size;
+    const depth = fragment ? depthOf(fragment.selectionSet) : 0;
+    fragmentDepths.set(name, depth);
+    return depth;
   };
 
-  const sizeOfSelection = (selection: SelectionNode): Size => {
-    if (selection.kind === Kind.FRAGMENT_SPREAD) return sizeOfFragment(selection.name.value);
-    if (selection.kind === Kind.INLINE_FRAGMENT) return sizeOf(selection.selectionSet);
-    const inner = selection.selectionSet ? sizeOf(selection.selectionSet) : { depth: 0, fields: 0 };
-    return { depth: inner.depth + 1, fields: inner.fields + 1 };
+  const selectionDepth = (selection: SelectionNode): number => {
+    if (selection.kind === Kind.FRAGMENT_SPREAD) return fragmentDepth(selection.name.value);
+    if (selection.kind === Kind.INLINE_FRAGMENT) return depthOf(selection.selectionSet);
+    return 1 + (selection.selectionSet ? depthOf(selection.selectionSet) : 0);
   };
 
-  const sizeOf = ({ selections }: SelectionSetNode): Size => {
-    const sizes = selections.map(sizeOfSelection);
-    return {
-      depth: Math.max(0, ...sizes.map(({ depth }) => depth)),
-      fields: sizes.reduce((sum, { fields }) => sum + fields, 0),
-    };
-  };
-  return sizeOf;
+  const depthOf = ({ selections }: SelectionSetNode): number => Math.max(0, ...selections.map(selectionDepth));
+  return depthOf;
 }

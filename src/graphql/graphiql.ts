@@ -7,8 +7,12 @@ export const graphiqlOptions: GraphiQLOptions = { title: 'Yardgraph', defaultTab
 /** Tabs are drawn where an animation left them until the first press moves them away from under the pointer. */
 const tabsStayInPlace = '<style>.graphiql-tab { transform: none !important }</style>';
 
-/** The page holds all its scripts, nine megabytes of them: read when the first browser comes, not at every start. */
-export async function renderGraphiql(options: GraphiQLOptions): Promise<string> {
-  const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
-  return String(renderGraphiQL(options)).replace('</head>', `${tabsStayInPlace}</head>`);
+let page: Promise<string> | undefined;
+
+/** The page holds all its scripts, nine megabytes of them: made when the first browser comes, not at every start. */
+export function renderGraphiql(options: GraphiQLOptions): Promise<string> {
+  page ??= import('@graphql-yoga/render-graphiql').then(({ renderGraphiQL }) =>
+    String(renderGraphiQL(options)).replace('</head>', `${tabsStayInPlace}</head>`),
+  );
+  return page;
 }

@@ -27,7 +27,7 @@ const inputFields = (t: InputFields, kind: RecordKind, { requires }: { requires:
     Object.entries(kind.fields).map(([name, field]) => [
       name,
       t.field({
-        type: scalarOf(name, field),
+        type: scalarOf(field),
         required: requires && field.required === true,
         description: field.description,
       }),

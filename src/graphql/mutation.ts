@@ -3,6 +3,7 @@
 import type { Limits } from '../config.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { asset, assetCategory, location, project, transportOrder, workOrder } from '../records/index.ts';
+import { requireBatchSize } from '../services/batch-size.ts';
 import { createRecords } from '../services/create-records.ts';
 import type { Session } from '../services/session.ts';
 import { updateRecord } from '../services/update-record.ts';
@@ -15,6 +16,8 @@ export function defineMutation(builder: Builder, types: ObjectTypes, limits: Lim
   const create = <K extends RecordKind>(t: MutationFields, kind: K) =>
     t.field({
       type: [types.of(kind)],
+      // One that fails leaves the answers of the others in the same request.
+      nullable: true,
       description: `Creates ${kind.label} records, all or none, and answers them in the order given.`,
       args: {
         input: t.arg({
@@ -23,7 +26,10 @@ export function defineMutation(builder: Builder, types: ObjectTypes, limits: Lim
           description: 'The records to create.',
         }),
       },
-      resolve: (_root, { input }, context) => write(context, (session) => createRecords(session, kind, input)),
+      resolve: (_root, { input }, context) => {
+        requireBatchSize(input.length, limits.maxBatch);
+        return write(context, (session) => createRecords(session, kind, input));
+      },
     });
 
   builder.mutationType({
@@ -34,6 +40,7 @@ export function defineMutation(builder: Builder, types: ObjectTypes, limits: Lim
       createProjects: create(t, project),
       updateProject: t.field({
         type: types.of(project),
+        nullable: true,
         description:
           'Changes fields of a project: what is absent stays, null clears, externalIds is replaced as a whole.',
         args: {

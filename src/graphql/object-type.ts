@@ -38,7 +38,7 @@ export function createObjectTypes(builder: Builder): ObjectTypes {
     });
   }
   // Sound because the type's fields are just those of the kind's records.
-  return { node, of: <K extends RecordKind>(kind: K) => stored(kind.name) as object as ObjectRef<RecordOf<K>> };
+  return { node, of: <K extends RecordKind>(kind: K) => stored(kind.name) as ObjectRef<RecordOf<K>> };
 }
 
 function typesByName<T>(entries: readonly (readonly [string, ObjectRef<T>])[]): TypeNamed<T> {
@@ -68,7 +68,7 @@ const foreignType = (builder: Builder, name: string, description: string) =>
 /** `projectId` and `project`; a user's ID such as `createdBy`, which has no `Id` to drop, is the link alone. */
 function fieldsFor(t: ObjectFields<Values>, name: string, field: Field, types: LinkTypes) {
   const value = t.expose(name, {
-    type: scalarOf(name, field),
+    type: scalarOf(field),
     nullable: !field.required,
     description: field.description,
   });
@@ -102,9 +102,10 @@ function storedLink(t: ObjectFields<Values>, name: string, field: ReferenceField
   });
 }
 
-export function scalarOf(name: string, field: Field) {
-  if (name === 'id') return 'ID';
+export function scalarOf(field: Field) {
   switch (field.type) {
+    case 'id':
+      return 'ID';
     case 'text':
       return 'String';
     case 'number':

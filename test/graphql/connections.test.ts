@@ -85,7 +85,9 @@ test('a page stays right while records are added', async () => {
 test('after and before together hold a page between them', async () => {
   const ids = (await create(6)).map(({ id }) => id);
 
-  expect(names(await page({ after: ids[0], before: ids[4] }))).toEqual(['1', '2', '3']);
+  const between = await page({ after: ids[0], before: ids[4] });
+  expect(names(between)).toEqual(['1', '2', '3']);
+  expect(between.pageInfo).toMatchObject({ hasPreviousPage: true, hasNextPage: true });
   expect(names(await page({ after: ids[0], before: ids[4], last: 2 }))).toEqual(['2', '3']);
   expect(names(await page({ after: ids[4], before: ids[0] }))).toEqual([]);
 });

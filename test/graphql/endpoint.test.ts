@@ -91,6 +91,39 @@ describe('requests', () => {
     expect(write.status).toBe(405);
   });
 
+  test.each(['text/html', 'text/event-stream', 'multipart/mixed', 'image/png', 'application/problem+json'])(
+    'that accept %s only are 406, and not executed',
+    async (accept) => {
+      const before = await service.data('{ locations { totalCount } }');
+      const query = 'mutation { createLocations(input: [{}]) { id } }';
+
+      const { status, body } = await service.post('/graphql', { query }, { accept });
+
+      expect([status, body.errors[0].message]).toEqual([
+        406,
+        'expected to be asked for application/graphql-response+json or application/json',
+      ]);
+      expect(await service.data('{ locations { totalCount } }')).toEqual(before);
+    },
+  );
+
+  test.each(['*/*', 'application/*', 'text/event-stream, application/json', 'APPLICATION/JSON; charset=utf-8'])(
+    'that accept %s are answered as JSON',
+    async (accept) => {
+      const { status, headers } = await service.post('/graphql', { query: nothing }, { accept });
+
+      expect([status, headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
+    },
+  );
+
+  test('may escape the path', async () => {
+    expect((await service.post('/%67raphql', { query: nothing })).status).toBe(200);
+  });
+
+  test('name a parameter of the address once', async () => {
+    expect((await service.get('/graphql?query={__typename}&query={__typename}')).status).toBe(400);
+  });
+
   test('get no CORS headers, whatever their origin', async () => {
     const { headers } = await service.post('/graphql', { query: nothing }, { origin: 'https://elsewhere.example' });
     const preflight = await service.inject({
@@ -114,20 +147,23 @@ describe('hostile documents are refused, not executed, and never a 5xx', () => {
 
   const hostile: [string, string, RegExp][] = [
     ['selections nested 3,000 deep', repeat('{ a', 3_000), /nested more than 32/],
-    ['lists nested 100,000 deep', `{ node(id: ${repeat('[', 100_000)}`, /nested more than 32/],
-    ['objects nested 50,000 deep', `{ node(id: ${repeat('{a:', 50_000)}`, /nested more than 32/],
+    ['lists nested 90,000 deep', `{ node(id: ${repeat('[', 90_000)}`, /nested more than 32/],
+    ['objects nested 30,000 deep', `{ node(id: ${repeat('{a:', 30_000)}`, /nested more than 32/],
     [
       'list types nested deep',
       `query ($a: ${repeat('[', 5_000)}Int${repeat(']', 5_000)}) { __typename }`,
       /nested more than 32/,
     ],
-    ['300,000 repeated fields', `{ ${repeat('__typename ', 300_000)} }`, /more than 2000 tokens/],
+    ['a megabyte of repeated fields', `{ ${repeat('__typename ', 100_000)} }`, /longer than 100000 characters/],
+    ['a comment without end', `{ __typename } #${repeat('x', 100_000)}`, /longer than 100000 characters/],
+    ['9,000 repeated fields', `{ ${repeat('__typename ', 9_000)} }`, /more than 2000 tokens/],
+    ['a name without end', `{ ${repeat('x', 101)} }`, /name longer than 100/],
     [
       'aliases without end',
-      `{ ${Array.from({ length: 50_000 }, (_, i) => `a${i}: __typename`).join(' ')} }`,
+      `{ ${Array.from({ length: 4_000 }, (_, i) => `a${i}: __typename`).join(' ')} }`,
       /more than 2000 tokens/,
     ],
-    ['directives without end', `{ __typename ${repeat('@skip(if: true) ', 20_000)} }`, /more than 2000 tokens/],
+    ['directives without end', `{ __typename ${repeat('@skip(if: true) ', 5_000)} }`, /more than 2000 tokens/],
     [
       'links 25 levels deep',
       `{ assetCategories { nodes { ${repeat('parent { ', 23)}id${repeat(' }', 23)} } } }`,
@@ -146,7 +182,23 @@ describe('hostile documents are refused, not executed, and never a 5xx', () => {
     [
       'fragments that fan out 2^12 times within the depth',
       `{ assetCategories { nodes { ...f0 } } } ${fanOut.slice(0, 12).join(' ')} fragment f12 on AssetCategory { id }`,
-      /more than 2000 fields when its fragments are spread/,
+      /costs more than 250000/,
+    ],
+    [
+      'a link under 300 names on a large page',
+      `{ assetCategories(first: 1000) { nodes { ${Array.from({ length: 300 }, (_, i) => `a${i}: parent { id }`).join(' ')} } } }`,
+      /costs more than 250000/,
+    ],
+    [
+      'introspection that multiplies by its aliases',
+      `{ __schema { ...S } } ${['S on __Schema:types:T', 'T on __Type:fields:U', 'U on __Field:type:V']
+        .map((it) => it.split(':'))
+        .map(
+          ([on, field, next]) =>
+            `fragment ${on} { ${Array.from({ length: 20 }, (_, i) => `a${i}: ${field} { ...${next} }`).join(' ')} }`,
+        )
+        .join(' ')} fragment V on __Type { name }`,
+      /costs more than 250000/,
     ],
     [
       'introspection of the types of the fields of the types',
@@ -195,12 +247,40 @@ describe('hostile documents are refused, not executed, and never a 5xx', () => {
       [create, { input: [{ [long]: 1 }] }],
       [create, { input: long }],
       [`query ($x: Int = "${long}") { __typename }`, {}],
+      [`{ locations(first: { ${Array.from({ length: 400 }, (_, i) => `k${i}: v`).join(' ')} }) { totalCount } }`, {}],
+      ['query ($first: Int) { locations(first: $first) { totalCount } }', { first: { [long]: long, b: long } }],
+      [create, { input: [{ externalIds: { [long]: 1 } }] }],
     ] as const) {
       const { status, text } = await service.graphql(query, variables);
       expect(status).toBeLessThan(500);
       expect(text).toContain('errors');
       expect(text).not.toContain('y'.repeat(101));
+      expect(JSON.parse(text).errors[0].message.length).toBeLessThan(300);
     }
+  });
+
+  test('a batch given to many mutations at once is refused before any is run', async () => {
+    const input = Array.from({ length: 10_000 }, () => ({}));
+    const aliases = Array.from({ length: 30 }, (_, i) => `a${i}: createLocations(input: $input) { id }`);
+
+    const { body } = await service.graphql(`mutation ($input: [CreateLocationInput!]!) { ${aliases.join(' ')} }`, {
+      input,
+    });
+
+    expect(body.errors[0].message).toMatch(/costs more than 250000/);
+    expect((await service.data('{ locations { totalCount } }')).locations.totalCount).toBe(0);
+  });
+
+  test('the cost counts links, pages, fragments and variables; large pages with many fields are within it', async () => {
+    const fields = 'id name startDate endDate notes reference project { id name } location { id city }';
+
+    await service.data(
+      `query ($n: Int) { workOrders(first: $n) { nodes { ...f } } } fragment f on WorkOrder { ${fields} }`,
+      { n: 1_000 },
+    );
+    await service.data(
+      `query ($n: Int = 1000) { workOrders(first: $n) { edges { node { ... on Node { id } ${fields} } } } }`,
+    );
   });
 
   test('introspection is within the limits', async () => {

@@ -1,7 +1,7 @@
 /** What can be written over GraphQL: the same services, rules and messages as REST. */
 import { describe, expect, test } from 'vitest';
 import { fullRecord, kinds, unknownId } from '../support/records.ts';
-import { useService } from '../support/service.ts';
+import { startService, useService } from '../support/service.ts';
 
 const service = useService();
 
@@ -70,6 +70,32 @@ test('malformed fields, unknown references and taken values are named together',
     ],
   });
   expect((await service.data('{ assets { totalCount } }')).assets.totalCount).toBe(1);
+});
+
+test("what the schema's types refuse is named with its position, every item of it", async () => {
+  const input = [{ name: 'ok' }, {}, { name: 'a', uid: 5 }, { name: 'b', trackUtilization: 'yes', colour: 'red' }];
+
+  const { body } = await service.graphql(createWith(kinds[0].kind), { input });
+
+  expect(body.errors.map(({ message }: { message: string }) => message)).toEqual([
+    'Variable "$input" got an invalid value at "input[1]"; Field "name" of required type "String!" was not provided.',
+    'Variable "$input" got an invalid value at "input[2].uid"; String cannot represent a non string value: 5',
+    'Variable "$input" got an invalid value at "input[3].trackUtilization"; Boolean cannot represent a non boolean value: "yes"',
+    'Variable "$input" got an invalid value at "input[3]"; Field "colour" is not defined by type "CreateAssetInput".',
+  ]);
+  for (const { extensions, locations } of body.errors)
+    expect([extensions.code, locations.length]).toEqual(['BAD_USER_INPUT', 1]);
+});
+
+test('a batch in the document is held to the same limit as one in a variable', async () => {
+  const small = await startService({ MAX_BATCH: '2' });
+
+  const { body } = await small.graphql('mutation { createLocations(input: [{}, {}, {}]) { id } }');
+  const nodes = await small.data('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', { ids: ['a', 'b', 'c'] });
+  await small.stop();
+
+  expect(body.errors[0].message).toBe('expected at most 2 records, received 3');
+  expect(nodes.nodes).toHaveLength(3);
 });
 
 test('taken uids alone are a CONFLICT', async () => {
@@ -188,6 +214,7 @@ test('a failing mutation does not undo or stop the others of the request', async
   );
 
   expect(body.errors).toHaveLength(1);
+  expect(body.data).toEqual({ a: [{ name: 'a' }], b: null });
   expect((await service.data('{ locations { totalCount } }')).locations.totalCount).toBe(1);
 });
 
@@ -197,7 +224,11 @@ test('an unexpected error is masked', async () => {
   const { text } = await service.graphql('mutation { createLocations(input: [{ name: "secret" }]) { id } }');
 
   expect(JSON.parse(text).errors).toMatchObject([
-    { message: 'unexpected error', path: ['createLocations'], extensions: { code: 'INTERNAL_SERVER_ERROR' } },
+    {
+      message: expect.stringMatching(/^unexpected error, request [\w-]{36}$/),
+      path: ['createLocations'],
+      extensions: { code: 'INTERNAL_SERVER_ERROR' },
+    },
   ]);
   expect(text).not.toMatch(/secret|insert|SQLITE|locations\b.*values/);
 });

@@ -144,7 +144,7 @@ test.each(kinds)('$kind.label by its id, by node and among nodes', async ({ kind
 test('an id that is unknown, foreign or of another kind finds nothing', async () => {
   const [{ id }] = await service.create('/locations', {});
 
-  for (const unknown of [unknownId(kinds[0].kind), 'foreign', '', '\0', id]) {
+  for (const unknown of [unknownId(kinds[0].kind), 'foreign', '', '\0', id, 'a_'.repeat(3_000_000)]) {
     expect(await service.data('query ($id: ID!) { asset(id: $id) { id } }', { id: unknown })).toEqual({ asset: null });
   }
 });
