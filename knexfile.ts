@@ -1,5 +1,8 @@
 /** For the knex command line: the same database and migrations as the service. */
 import { loadConfig } from './src/config.ts';
-import { knexConfig } from './src/store/database.ts';
+import { knexConfig, requireFolder, sqlitePath } from './src/store/database.ts';
 
-export default knexConfig(loadConfig(process.env).databaseUrl);
+const { databaseUrl } = loadConfig(process.env);
+requireFolder(sqlitePath(databaseUrl) ?? '');
+
+export default knexConfig(databaseUrl);

@@ -10,10 +10,14 @@ export interface Limits extends ValueLimits {
   readonly maxBatch: number;
   /** Levels of arrays and objects within one another. */
   readonly maxNesting: number;
+  /** Characters of a GraphQL document. */
+  readonly maxQueryLength: number;
   /** Tokens of a GraphQL document. */
   readonly maxTokens: number;
   /** Levels of a GraphQL document, fragments included. */
   readonly maxDepth: number;
+  /** Fields of a GraphQL operation, times the sizes of the lists they are in. */
+  readonly maxCost: number;
 }
 
 export interface Config {
@@ -59,8 +63,10 @@ const environment = z.object({
   MAX_NESTING: whole(3, 1_000).default(32),
   MAX_TEXT_LENGTH: whole(1, 10_000_000).default(10_000),
   MAX_EXTERNAL_IDS: whole(0, 100_000).default(100),
+  MAX_QUERY_LENGTH: whole(1_000, 10_000_000).default(100_000),
   MAX_QUERY_TOKENS: whole(100, 100_000).default(2_000),
   MAX_QUERY_DEPTH: whole(5, 200).default(20),
+  MAX_QUERY_COST: whole(1_000, 1_000_000_000).default(250_000),
 });
 
 /** The names of all settings, in the README's order. */
@@ -88,8 +94,10 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       maxNesting: settings.MAX_NESTING,
       maxTextLength: settings.MAX_TEXT_LENGTH,
       maxExternalIds: settings.MAX_EXTERNAL_IDS,
+      maxQueryLength: settings.MAX_QUERY_LENGTH,
       maxTokens: settings.MAX_QUERY_TOKENS,
       maxDepth: settings.MAX_QUERY_DEPTH,
+      maxCost: settings.MAX_QUERY_COST,
     },
   };
 }

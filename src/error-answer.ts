@@ -1,27 +1,34 @@
-/** What to answer to an error, whatever raised it, for both adapters to render. */
+/** What to answer to an error, whatever raised it; the adapters render it, each in its form. */
 import { STATUS_CODES } from 'node:http';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyRequest } from 'fastify';
 import { ServiceError } from './errors.ts';
 import type { Issue } from './model/issues.ts';
 
-export interface Answerable {
+export interface ErrorAnswer {
   readonly status: number;
   readonly message: string;
   readonly issues: readonly Issue[];
 }
 
-/** A service's errors as they are, the HTTP framework's in our words; anything else is logged and tells nothing of the inside. */
-export function answerable(request: FastifyRequest, reply: FastifyReply, error: unknown): Answerable {
-  const answer = error instanceof ServiceError ? error : frameworkError(request, error);
-  if (answer.status === 503) reply.header('retry-after', '1');
-  if (answer.status === 500) request.log.error({ err: error }, 'unexpected error');
-  return answer;
-}
+/** Whose log tells what happened, under the id that the answer names. */
+export type Caller = Pick<FastifyRequest, 'id' | 'log'>;
 
-function frameworkError(request: FastifyRequest, error: unknown): Answerable {
+/** A client that is told to try again waits so many seconds. */
+export const retryAfter = '1';
+
+/**
+ * A service's errors as they are, the HTTP framework's in our words; anything else tells nothing of the inside.
+ * What an operator should know of is logged: that the database is away, and whatever nobody expected.
+ */
+export function answerTo(error: unknown, { id, log }: Caller): ErrorAnswer {
+  if (error instanceof ServiceError) {
+    if (error.status === 503) log.warn({ cause: error.cause }, error.message);
+    return error;
+  }
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
   if (status >= 400 && status < 500) return { status, message: clientErrorMessage(status), issues: [] };
-  return { status: 500, message: `unexpected error, request ${request.id}`, issues: [] };
+  log.error({ err: error }, 'unexpected error');
+  return { status: 500, message: `unexpected error, request ${id}`, issues: [] };
 }
 
 function clientErrorMessage(status: number): string {

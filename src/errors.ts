@@ -2,15 +2,15 @@
 import { formatIssue, type Issue } from './model/issues.ts';
 
 /** An HTTP status that is the client's to act on (interface: "Errors"; the statuses beyond 400 are decisions). */
-export type ErrorStatus = 400 | 404 | 405 | 409 | 413 | 415 | 503;
+type ErrorStatus = 400 | 404 | 405 | 406 | 409 | 413 | 415 | 503;
 
 export class ServiceError extends Error {
   readonly status: ErrorStatus;
   /** What is wrong where, in a batch; empty when the request as a whole is at fault. */
   readonly issues: readonly Issue[];
 
-  constructor(status: ErrorStatus, message: string, issues: readonly Issue[] = []) {
-    super(message);
+  constructor(status: ErrorStatus, message: string, issues: readonly Issue[] = [], options?: ErrorOptions) {
+    super(message, options);
     this.name = 'ServiceError';
     this.status = status;
     this.issues = issues;
@@ -23,8 +23,8 @@ export const notFound = (message: string) => new ServiceError(404, message);
 
 export const tooLarge = (message: string) => new ServiceError(413, message);
 
-/** The database is away, busy or full: the same request may succeed later. */
-export const unavailable = (message: string) => new ServiceError(503, message);
+/** The database is away, busy or full: the same request may succeed later. The cause is for the log. */
+export const unavailable = (message: string, cause: string) => new ServiceError(503, message, [], { cause });
 
 /** Input that breaks the interface's rules. */
 export const invalid = (issues: readonly Issue[]) => new ServiceError(400, summary(issues), issues);

@@ -5,8 +5,12 @@ import { badRequest, ServiceError } from './errors.ts';
 
 export function readJsonBodies(app: FastifyInstance, { maxNesting }: Limits): void {
   app.addHook('onRequest', async ({ headers }) => {
-    if (headers['content-encoding'] !== undefined)
+    if (headers['content-encoding'] !== undefined) {
       throw new ServiceError(415, 'expected a body without Content-Encoding');
+    }
+    if (/charset\s*=\s*(?!"?utf-8"?\s*(?:;|$))/i.test(headers['content-type'] ?? '')) {
+      throw new ServiceError(415, 'expected the charset utf-8');
+    }
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>

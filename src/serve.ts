@@ -1,4 +1,6 @@
 /** The life of the process: opens the database, listens, and on SIGTERM or SIGINT finishes what is in flight. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import { createApp } from './app.ts';
 import type { Config } from './config.ts';
@@ -46,15 +48,26 @@ async function listen(app: FastifyInstance, { host, port }: Config): Promise<str
   }
 }
 
+/** A repeated signal changes nothing: npm passes on what the terminal has already sent to all. */
 function closeOnSignal(app: FastifyInstance, database: Database): void {
+  const inFlight = new Set<ServerResponse>();
+  app.server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) => {
+    inFlight.add(response);
+    response.once('close', () => inFlight.delete(response));
+  });
+
+  let isClosing = false;
   const close = async () => {
-    setTimeout(() => process.exit(1), closeTimeout).unref();
-    // A connection whose last answer ends after this moment would stay open for its client's next request.
-    setInterval(() => app.server.closeIdleConnections(), 50).unref();
+    if (isClosing) return;
+    isClosing = true;
+    const deadline = Date.now() + closeTimeout;
+    while (inFlight.size > 0 && Date.now() < deadline) await setTimeout(20);
+    // What is open now sends nothing: clients that keep a connection for later, or never said a word.
+    app.server.closeAllConnections();
     await app.close();
     await database.close();
   };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void close());
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void close());
 }
 
 const banner = (address: string, { location }: Database, { graphiql }: Config): string => `

@@ -1,10 +1,11 @@
 /** Fills an empty database with the demo's workspace, through the services, as a client would. */
 import { openSession } from '../auth/authenticate.ts';
 import type { CreateOf, RecordKind } from '../model/record-kind.ts';
-import { asset, assetCategory, location, project, transportOrder, workOrder } from '../records/index.ts';
+import { asset, assetCategory, location, project, recordKinds, transportOrder, workOrder } from '../records/index.ts';
 import { createRecords } from '../services/create-records.ts';
 import type { Session } from '../services/session.ts';
 import type { Database } from '../store/database.ts';
+import type { WorkspaceStore } from '../store/workspace-store.ts';
 import { assets } from './assets.ts';
 import { families, groups, types } from './categories.ts';
 import { locations } from './locations.ts';
@@ -13,13 +14,13 @@ import { transportOrders } from './transport-orders.ts';
 import { workOrders } from './work-orders.ts';
 
 /**
- * Does nothing to a workspace that has locations. One transaction around all of it: a demo that is cut short leaves
+ * Does nothing to a workspace that has records. One transaction around all of it: a demo that is cut short leaves
  * nothing behind, and two that start at once fill the file once.
  */
 export async function fillDemo(database: Database): Promise<void> {
   const { store, ...asker } = openSession(database);
   await store.transaction(async (transaction) => {
-    if ((await transaction.count(location)) > 0) return;
+    if (await holdsRecords(transaction)) return;
     const session: Session = { ...asker, store: transaction };
 
     const locationId = await create(session, location, locations);
@@ -31,6 +32,13 @@ export async function fillDemo(database: Database): Promise<void> {
     await create(session, workOrder, workOrders(projectId, locationId));
     await create(session, transportOrder, transportOrders(projectId));
   });
+}
+
+async function holdsRecords(store: WorkspaceStore): Promise<boolean> {
+  for (const kind of recordKinds) {
+    if ((await store.count(kind)) > 0) return true;
+  }
+  return false;
 }
 
 /** A record under the name the demo's tables refer to it by. */

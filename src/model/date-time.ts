@@ -5,10 +5,13 @@
 const pattern =
   /^(\d{4})-(\d{2})-(\d{2})(?:[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d+))?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)?)?$/;
 
+const hasTime = /^\d{4}-\d{2}-\d{2}[Tt ]\d/;
+
 /** The moment as UTC with milliseconds, `2026-03-01T07:30:00.000Z`, finer digits cut; or what is wrong with the text. */
 export function parseDateTime(sent: string): { value: string } | { problem: string } {
   const match = pattern.exec(sent);
-  if (!match) return { problem: 'not a date' };
+  if (!match)
+    return { problem: hasTime.test(sent) ? 'not a date and time such as 2026-03-01T07:30:00Z' : 'not a date' };
 
   const [, year, month, day, hour, minute = '', second = '', fraction = '', zone] = match;
   if (!isDayOfCalendar(Number(year), Number(month), Number(day))) return { problem: 'not a day of the calendar' };

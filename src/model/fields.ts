@@ -14,6 +14,11 @@ interface Described {
   readonly unique?: boolean;
 }
 
+/** What the service identifies a record by; never sent by a client. */
+interface IdField extends Described {
+  readonly type: 'id';
+}
+
 interface TextField extends Described {
   readonly type: 'text';
 }
@@ -53,6 +58,7 @@ export interface ForeignReferenceField extends Described {
 }
 
 export type Field =
+  | IdField
   | TextField
   | NumberField
   | BooleanField
@@ -73,7 +79,7 @@ export const foreignTypes = {
   Workspace: 'The workspace that a record belongs to.',
 } as const;
 
-export type ForeignType = keyof typeof foreignTypes;
+type ForeignType = keyof typeof foreignTypes;
 
 export const text = (description: string) => ({ type: 'text', description }) as const;
 

@@ -10,5 +10,9 @@ export const newId = (prefix: string): string => typeidUnboxed(prefix);
 /** A UUID of 128 bits in Crockford's base 32: 26 characters, of which the first holds only three bits. */
 const typeId = /^([a-z]+(?:_[a-z]+)*)_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
+/** A prefix has at most 63 characters. */
+const maxLength = 63 + 1 + 26;
+
 /** The prefix of an identifier that has the form of a TypeID, otherwise undefined. */
-export const idPrefixOf = (id: string): string | undefined => typeId.exec(id)?.[1];
+export const idPrefixOf = (id: string): string | undefined =>
+  id.length > maxLength ? undefined : typeId.exec(id)?.[1];

@@ -8,11 +8,17 @@ export interface Issue {
   readonly message: string;
 }
 
-/** An input that was read: a value of the right shape, or everything that is wrong with it. */
-export type Parsed<T> = { readonly value: T; readonly issues?: never } | { readonly issues: readonly Issue[] };
+/** An input that was read: a value of the right shape, or everything that is wrong with it, and the fields that are not. */
+export type Parsed<T> =
+  | { readonly value: T; readonly issues?: never }
+  | { readonly issues: readonly Issue[]; readonly sound: Readonly<Record<string, unknown>> };
 
 /** No message repeats more of what was sent than this many characters. */
 const maxQuoted = 100;
+
+/** The start of a text, and a sign that there was more. */
+export const cut = (text: string, maxLength: number): string =>
+  text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
 
 /** A piece of what was sent, in quotes, cut to 100 characters, with everything unprintable escaped. */
 export function quote(sent: string): string {

@@ -44,7 +44,7 @@ type NullableValue<F extends Field> = F extends { required: true } ? Value<F> : 
 type RequiredNames<F extends Fields> = { [N in keyof F]: F[N] extends { required: true } ? N : never }[keyof F];
 
 /** What the service knows of every record by itself. */
-export interface RecordBase {
+interface RecordBase {
   readonly id: string;
   readonly workspaceId: string;
   readonly createdAt: string;
@@ -78,7 +78,7 @@ export function recordKind<const F extends Fields, const S extends Stamp = never
     updatedBy: { type: 'foreignReference', target: 'User', description: 'ID of the user who last updated it' },
   };
   const storedFields: Fields = {
-    id: { type: 'text', required: true, description: `ID of the ${declaration.label}` },
+    id: { type: 'id', required: true, description: `ID of the ${declaration.label}` },
     ...declaration.fields,
     workspaceId: {
       type: 'foreignReference',

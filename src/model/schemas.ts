@@ -61,13 +61,19 @@ function recordSchema<T>(
     const result = schema.safeParse(input);
     // Sound because the shape has just the fields of T, each with a schema that lets only the field's values pass.
     if (result.success) return { value: result.data as T };
-    return {
-      issues: result.error.issues.flatMap((issue) =>
-        issue.code === 'unrecognized_keys' ? unknownFieldIssues(kind, issue.keys) : [toIssue(issue)],
-      ),
-    };
+    const issues = result.error.issues.flatMap((issue) =>
+      issue.code === 'unrecognized_keys' ? unknownFieldIssues(kind, issue.keys) : [toIssue(issue)],
+    );
+    return { issues, sound: soundFields(input, issues) };
   };
   return { parse, '~standard': { version: 1, vendor: 'yardgraph', validate: (input) => ({ value: parse(input) }) } };
+}
+
+/** What nothing is wrong with, for the rules that look at single fields. */
+function soundFields(input: unknown, issues: readonly Issue[]): Readonly<Record<string, unknown>> {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return {};
+  const unsound = new Set(issues.map(({ path }) => path[0]));
+  return Object.fromEntries(Object.entries(input).filter(([name]) => !unsound.has(name)));
 }
 
 const toIssue = ({ path, message }: z.core.$ZodIssue): Issue => ({
@@ -87,6 +93,7 @@ function valueSchema(field: Field, limits: ValueLimits): z.ZodType {
       return dateTimeSchema();
     case 'externalIds':
       return externalIdsSchema(limits);
+    case 'id':
     case 'reference':
     case 'foreignReference':
       return identifierSchema();
@@ -148,10 +155,7 @@ function identifierSchema() {
   });
 }
 
-/**
- * Checked in place, never copied: a copy would lose `__proto__` as a key.
- * Too many keys are one issue, so that no answer grows with the size of an attack.
- */
+/** Checked in place, never copied: a copy would lose `__proto__` as a key. */
 function externalIdsSchema(limits: ValueLimits) {
   return z.custom<ExternalIds>().superRefine((value: unknown, context) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -164,6 +168,7 @@ function externalIdsSchema(limits: ValueLimits) {
       return;
     }
     for (const [key, text] of entries) {
+      if (context.issues.length >= maxNamed) break;
       const keyProblem = textProblem(key, limits.maxTextLength);
       const problem = typeof text === 'string' ? textProblem(text, limits.maxTextLength) : expected('text', text);
       if (keyProblem) context.addIssue({ code: 'custom', path: [key], message: `as a key, ${keyProblem}` });
@@ -172,11 +177,11 @@ function externalIdsSchema(limits: ValueLimits) {
   });
 }
 
-/** So many unknown fields of one record are named each; what is beyond says nothing new and costs time. */
-const maxUnknownFieldsNamed = 20;
+/** So many unknown fields, and external ids, of one record are named; more say nothing new, and every one costs time. */
+const maxNamed = 10;
 
 function unknownFieldIssues(kind: RecordKind, names: readonly string[]): Issue[] {
-  const issues = names.slice(0, maxUnknownFieldsNamed).map((name) => ({
+  const issues = names.slice(0, maxNamed).map((name) => ({
     path: [name],
     message: Object.hasOwn(kind.storedFields, name)
       ? 'read-only field, set by the service'

@@ -1,5 +1,5 @@
 import { mustExist, reference, text } from '../model/fields.ts';
-import { type RecordOf, recordKind } from '../model/record-kind.ts';
+import { recordKind } from '../model/record-kind.ts';
 
 /**
  * A node in the tree of asset categories. Interface: "Asset category".
@@ -20,5 +20,3 @@ export const assetCategory = recordKind({
   stamps: [],
   unset: 'omitted',
 });
-
-export type AssetCategory = RecordOf<typeof assetCategory>;

@@ -8,7 +8,7 @@ import {
   text,
   unique,
 } from '../model/fields.ts';
-import { type RecordOf, recordKind } from '../model/record-kind.ts';
+import { recordKind } from '../model/record-kind.ts';
 
 /** A thing the workspace owns or uses. Interface: "Asset". */
 export const asset = recordKind({
@@ -35,5 +35,3 @@ export const asset = recordKind({
   stamps: ['updatedBy'],
   unset: 'null',
 });
-
-export type Asset = RecordOf<typeof asset>;

@@ -1,5 +1,5 @@
 import { externalIds, number, text } from '../model/fields.ts';
-import { type RecordOf, recordKind } from '../model/record-kind.ts';
+import { recordKind } from '../model/record-kind.ts';
 
 /** A place: a yard, a site, an address. Interface: "Location". */
 export const location = recordKind({
@@ -24,5 +24,3 @@ export const location = recordKind({
   stamps: [],
   unset: 'omitted',
 });
-
-export type Location = RecordOf<typeof location>;

@@ -1,5 +1,5 @@
 import { dateTime, externalIds, foreignReference, reference, required, text } from '../model/fields.ts';
-import { type RecordOf, recordKind } from '../model/record-kind.ts';
+import { recordKind } from '../model/record-kind.ts';
 
 /** An undertaking for a company, at a location. Interface: "Project". */
 export const project = recordKind({
@@ -23,5 +23,3 @@ export const project = recordKind({
   stamps: ['createdBy', 'updatedBy'],
   unset: 'omitted',
 });
-
-export type Project = RecordOf<typeof project>;

@@ -1,5 +1,5 @@
 import { foreignReference, reference, text } from '../model/fields.ts';
-import { type RecordOf, recordKind } from '../model/record-kind.ts';
+import { recordKind } from '../model/record-kind.ts';
 
 /** Something to be moved, for a project. Interface: "Transport order". */
 export const transportOrder = recordKind({
@@ -22,5 +22,3 @@ export const transportOrder = recordKind({
   stamps: ['createdBy'],
   unset: 'omitted',
 });
-
-export type TransportOrder = RecordOf<typeof transportOrder>;

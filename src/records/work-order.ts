@@ -1,5 +1,5 @@
 import { dateTime, externalIds, foreignReference, reference, text } from '../model/fields.ts';
-import { type RecordOf, recordKind } from '../model/record-kind.ts';
+import { recordKind } from '../model/record-kind.ts';
 
 /** Work to be done, for a project and at a location. Interface: "Work order". */
 export const workOrder = recordKind({
@@ -24,5 +24,3 @@ export const workOrder = recordKind({
   stamps: ['createdBy', 'updatedBy'],
   unset: 'omitted',
 });
-
-export type WorkOrder = RecordOf<typeof workOrder>;

@@ -56,8 +56,19 @@ function schemaByPreference<T>(schema: (unknownFields: 'refused' | 'ignored') =>
   const strict = schema('refused');
   const lenient = schema('ignored');
   return (request: FastifyRequest, reply: FastifyReply) => {
-    if (!/(?:^|[,;\s])handling\s*=\s*"?lenient\b/i.test(String(request.headers.prefer))) return strict;
+    if (preferredHandling(request) !== 'lenient') return strict;
     reply.header('preference-applied', 'handling=lenient');
     return lenient;
   };
+}
+
+/** Preferences are separated by commas outside quotes; of one that comes twice, the first counts. */
+function preferredHandling({ headers }: FastifyRequest): string | undefined {
+  for (const preference of String(headers.prefer ?? '').match(/(?:[^,"]|"[^"]*")+/g) ?? []) {
+    const [name = '', value = ''] = (preference.split(';')[0] ?? '')
+      .split('=')
+      .map((part) => part.trim().toLowerCase());
+    if (name === 'handling') return value.replaceAll('"', '');
+  }
+  return undefined;
 }

@@ -1,11 +1,9 @@
 /** The OpenAPI 3.1 document, derived from the routes and the record kinds. */
 import type { Limits } from '../config.ts';
-import type { Field } from '../model/fields.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { recordKinds } from '../records/index.ts';
+import { type Json, kindSchemas, requestName } from './openapi-schemas.ts';
 import { type Route, routes } from './routes.ts';
-
-type Json = Readonly<Record<string, unknown>>;
 
 export function openApiDocument(limits: Limits): Json {
   const paths: Record<string, Record<string, Json>> = {};
@@ -41,9 +39,6 @@ export function openApiDocument(limits: Limits): Json {
 
 const ref = (section: string, name: string): Json => ({ $ref: `#/components/${section}/${name}` });
 
-const requestName = (kind: RecordKind, operation: Route['operation']) =>
-  operation === 'update' ? `${kind.name}Changes` : `New${kind.name}`;
-
 function operation({ operation, kind, success }: Route, limits: Limits): Json {
   const { name, label } = kind;
   const many = { type: 'array', items: ref('schemas', name) };
@@ -67,7 +62,7 @@ function operation({ operation, kind, success }: Route, limits: Limits): Json {
         },
         responses: {
           ...ok('The created records, in the order sent.', many),
-          ...errors('BadRequest', 'Conflict', 'TooLarge', 'UnsupportedMediaType', 'Unexpected', 'Unavailable'),
+          ...errors(...writeErrors(kind)),
         },
       };
     case 'update':
@@ -84,15 +79,7 @@ function operation({ operation, kind, success }: Route, limits: Limits): Json {
         requestBody: { required: true, content: json(ref('schemas', requestName(kind, operation))) },
         responses: {
           ...ok(`The changed ${label}, whole.`, ref('schemas', name)),
-          ...errors(
-            'BadRequest',
-            'NotFound',
-            'Conflict',
-            'TooLarge',
-            'UnsupportedMediaType',
-            'Unexpected',
-            'Unavailable',
-          ),
+          ...errors('NotFound', ...writeErrors(kind)),
         },
       };
     case 'list':
@@ -131,7 +118,9 @@ const statusByResponse = {
   Unavailable: 503,
 } as const;
 
-const errorResponses: Record<keyof typeof statusByResponse, string> = {
+type ErrorName = keyof typeof statusByResponse;
+
+const errorResponses: Record<ErrorName, string> = {
   BadRequest: 'The request is not valid; the text names what is wrong, and where.',
   NotFound: 'There is no such record.',
   Conflict: 'A unique value is taken.',
@@ -141,7 +130,17 @@ const errorResponses: Record<keyof typeof statusByResponse, string> = {
   Unavailable: 'The database cannot answer now; try again after `Retry-After` seconds.',
 };
 
-const errors = (...names: (keyof typeof statusByResponse)[]): Json =>
+/** A conflict is over a unique value: kinds without one cannot have any. */
+const writeErrors = (kind: RecordKind): ErrorName[] => [
+  'BadRequest',
+  ...(Object.values(kind.fields).some((field) => field.unique) ? (['Conflict'] as const) : []),
+  'TooLarge',
+  'UnsupportedMediaType',
+  'Unexpected',
+  'Unavailable',
+];
+
+const errors = (...names: ErrorName[]): Json =>
   Object.fromEntries(names.map((name) => [statusByResponse[name], ref('responses', name)]));
 
 const errorResponse = (description: string): Json => ({
@@ -192,68 +191,3 @@ const preferHeader: Json = {
   description: '`handling=lenient` (RFC 7240): unknown fields are ignored instead of refused.',
   schema: { type: 'string' },
 };
-
-/** `Asset`, `NewAsset`, and `AssetChanges` where there is an update. */
-function kindSchemas(kind: RecordKind, limits: Limits): Json {
-  const requests = routes.filter((route) => route.kind === kind && route.operation !== 'list');
-  return {
-    [kind.name]: answerSchema(kind, limits),
-    ...Object.fromEntries(
-      requests.map(({ operation }) => [requestName(kind, operation), requestSchema(kind, operation, limits)]),
-    ),
-  };
-}
-
-function requestSchema(kind: RecordKind, operation: Route['operation'], limits: Limits): Json {
-  const fields = Object.entries(kind.fields);
-  const required = operation === 'create' ? fields.filter(([, field]) => field.required).map(([name]) => name) : [];
-  return {
-    type: 'object',
-    additionalProperties: false,
-    ...(required.length > 0 && { required }),
-    properties: Object.fromEntries(
-      fields.map(([name, field]) => [name, fieldSchema(field, limits, { nullable: !field.required })]),
-    ),
-  };
-}
-
-function answerSchema(kind: RecordKind, limits: Limits): Json {
-  const fields = Object.entries(kind.storedFields);
-  const nullable = kind.unset === 'null';
-  return {
-    type: 'object',
-    description: kind.description,
-    required: fields.filter(([, field]) => nullable || field.required).map(([name]) => name),
-    properties: Object.fromEntries(
-      fields.map(([name, field]) => [name, fieldSchema(field, limits, { nullable: nullable && !field.required })]),
-    ),
-  };
-}
-
-function fieldSchema(field: Field, limits: Limits, { nullable }: { nullable: boolean }): Json {
-  const { type, ...rules } = typeSchema(field, limits);
-  return { type: nullable ? [type, 'null'] : type, ...rules, description: field.description };
-}
-
-function typeSchema(field: Field, { maxTextLength, maxExternalIds }: Limits): Json {
-  switch (field.type) {
-    case 'text':
-      return { type: 'string', maxLength: maxTextLength };
-    case 'number':
-      return { type: 'number', minimum: field.min, maximum: field.max };
-    case 'boolean':
-      return { type: 'boolean' };
-    case 'dateTime':
-      return { type: 'string', format: 'date-time', examples: ['2026-03-01T07:30:00.000Z'] };
-    case 'externalIds':
-      return {
-        type: 'object',
-        additionalProperties: { type: 'string', maxLength: maxTextLength },
-        maxProperties: maxExternalIds,
-        examples: [{ erp: '4711' }],
-      };
-    case 'reference':
-    case 'foreignReference':
-      return { type: 'string', minLength: 1, maxLength: 255 };
-  }
-}

@@ -12,14 +12,14 @@ import type { WorkspaceStore } from '../store/workspace-store.ts';
 type Values = Readonly<Record<string, unknown>>;
 
 /** A record as it was sent, and where: `[2]` in a batch, `[]` alone. */
-export interface Candidate<T> {
+interface Candidate<T> {
   readonly path: Path;
   readonly parsed: Parsed<T>;
   /** What is stored now, when a record is to be changed: it may keep its own unique values. */
   readonly current?: object;
 }
 
-/** The fields of a candidate of the right shape. */
+/** The fields of a candidate that nothing is wrong with so far. */
 interface Fields {
   readonly path: Path;
   readonly values: Values;
@@ -36,18 +36,17 @@ export async function accepted<T extends object>(
   candidates: readonly Candidate<T>[],
 ): Promise<T[]> {
   const values: T[] = [];
-  const wellFormed: Fields[] = [];
+  const fields: Fields[] = [];
   const malformed: Issue[] = [];
   for (const { path, parsed, current = {} } of candidates) {
     if (parsed.issues) malformed.push(...parsed.issues.map((issue) => ({ ...issue, path: [...path, ...issue.path] })));
-    else {
-      values.push(parsed.value);
-      wellFormed.push({ path, values: parsed.value as Values, current: current as Values });
-    }
+    else values.push(parsed.value);
+    const sound = parsed.issues ? parsed.sound : (parsed.value as Values);
+    fields.push({ path, values: sound, current: current as Values });
   }
 
-  const unresolved = await referenceIssues(store, kind, wellFormed);
-  const taken = await uniquenessIssues(store, kind, wellFormed);
+  const unresolved = await referenceIssues(store, kind, fields);
+  const taken = await uniquenessIssues(store, kind, fields);
   if (malformed.length + unresolved.length > 0) throw invalid(inOrder([...malformed, ...unresolved, ...taken]));
   if (taken.length > 0) throw conflict(inOrder(taken));
   return values;

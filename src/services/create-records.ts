@@ -1,6 +1,5 @@
 import type { Parsed } from '../model/issues.ts';
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
-import type { Draft } from '../store/workspace-store.ts';
 import { accepted } from './acceptance.ts';
 import type { Session } from './session.ts';
 
@@ -18,22 +17,11 @@ export async function createRecords<K extends RecordKind>(
     const candidates = batch.map((parsed, index) => ({ path: [index], parsed }));
     const inputs = await accepted(transaction, kind, candidates);
     const now = new Date().toISOString();
+    const stamps = Object.fromEntries(kind.stamps.map((stamp) => [stamp, userId]));
+    // A new record counts as last changed by its creator.
     return transaction.insert(
       kind,
-      inputs.map((input) => draft(kind, input, { now, userId })),
+      inputs.map((input) => ({ ...input, ...stamps, createdAt: now, updatedAt: now })),
     );
   });
-}
-
-/** Every field of the record, null where nothing was sent; a new record counts as last changed by its creator. */
-function draft<K extends RecordKind>(
-  kind: K,
-  input: CreateOf<K>,
-  { now, userId }: { now: string; userId: string | null },
-): Draft<K> {
-  const sent = input as Readonly<Record<string, unknown>>;
-  const fields = Object.keys(kind.fields).map((name) => [name, sent[name] ?? null]);
-  const stamps = kind.stamps.map((stamp) => [stamp, userId]);
-  // Sound because these are all of the kind's stored fields but the two the store adds.
-  return { ...Object.fromEntries(fields), createdAt: now, updatedAt: now, ...Object.fromEntries(stamps) } as Draft<K>;
 }

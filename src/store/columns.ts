@@ -17,6 +17,7 @@ const asIs: Conversion = { toColumn: (value) => value, fromColumn: (value) => va
 
 /** For values that are not null; SQLite keeps booleans as 0 and 1, and external ids as the JSON they came as. */
 const conversions: Record<Field['type'], Conversion> = {
+  id: asIs,
   text: asIs,
   number: asIs,
   dateTime: asIs,

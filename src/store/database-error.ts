@@ -31,7 +31,9 @@ export async function statement<T>(query: PromiseLike<T>): Promise<T> {
 function databaseError(error: unknown): Error {
   if (error instanceof ServiceError || error instanceof DatabaseError) return error;
   const code = codeOf(error);
-  if (code !== undefined && temporary.has(code)) return unavailable('the database is not available, try again');
+  if (code !== undefined && temporary.has(code)) {
+    return unavailable('the database is not available, try again', code);
+  }
   return new DatabaseError(`database error: ${code ?? 'unknown'}`);
 }
 

@@ -1,5 +1,5 @@
 /** Opens and migrates the database. Knows files and connections; knows nothing of workspaces or record kinds. */
-import { accessSync, constants, mkdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { type Knex, knex } from 'knex';
@@ -19,14 +19,14 @@ export interface Database {
 
 const memory = ':memory:';
 
-/** The path in `sqlite:PATH`; undefined when the text has another form. */
-export const sqlitePath = (databaseUrl: string): string | undefined => /^sqlite:(?!\/\/)(.+)$/.exec(databaseUrl)?.[1];
+/** The path in `sqlite:PATH`; undefined when the text has another form, such as a mistyped `sqlite::memory:`. */
+export const sqlitePath = (databaseUrl: string): string | undefined =>
+  /^sqlite:(?!\/\/)(:memory:|[^:\s].*)$/.exec(databaseUrl)?.[1];
 
-/** Knex's settings for a database URL, for the service and for the knex command line. Makes the folder of the file. */
+/** Knex's settings for a database URL, for the service and for the knex command line. */
 export function knexConfig(databaseUrl: string): Knex.Config {
   const filename = sqlitePath(databaseUrl);
   if (filename === undefined) throw new StartError(`DATABASE_URL: expected sqlite:PATH, received ${databaseUrl}`);
-  if (filename !== memory) requireFolder(filename);
   return {
     client: SqliteClient,
     connection: { filename },
@@ -58,13 +58,15 @@ const silent: Knex.Logger = { debug() {}, deprecate() {}, error() {}, warn() {} 
 /** Opens the database and brings its schema up to date. Throws StartError when it cannot be used. */
 export async function openDatabase(databaseUrl: string): Promise<Database> {
   const path = sqlitePath(databaseUrl) ?? memory;
+  requireFolder(path);
   const connected = knex({ ...knexConfig(databaseUrl), log: silent });
   try {
     await migrate(connected);
   } catch (error) {
     await connected.destroy();
     if (error instanceof StartError) throw error;
-    throw new StartError(`cannot use the database ${path}: ${reason(error)}`);
+    const remedy = isLeftLocked(error) ? '; if nothing else migrates it, run npx knex migrate:unlock' : '';
+    throw new StartError(`cannot use the database ${path}: ${reason(error)}${remedy}`);
   }
   return {
     knex: connected,
@@ -77,16 +79,19 @@ export async function openDatabase(databaseUrl: string): Promise<Database> {
 async function ping(connected: Knex): Promise<void> {
   try {
     await connected.raw('select 1');
-  } catch {
-    throw unavailable('the database does not answer');
+  } catch (error) {
+    throw unavailable('the database does not answer', reason(error));
   }
 }
 
-function requireFolder(path: string): void {
+/** Makes the folder of a database file. Throws StartError when it cannot be written. */
+export function requireFolder(path: string): void {
+  if (path === memory) return;
   const folder = dirname(resolve(path));
   try {
     mkdirSync(folder, { recursive: true });
     accessSync(folder, constants.W_OK);
+    if (existsSync(path)) accessSync(path, constants.W_OK);
   } catch (error) {
     throw new StartError(`cannot write to the folder ${folder}: ${reason(error)}`);
   }
@@ -94,13 +99,12 @@ function requireFolder(path: string): void {
 
 /** Several processes may start at once on a new file: one migrates, the others wait until it has. */
 async function migrate(connected: Knex): Promise<void> {
-  for (let attempt = 1; await isBehind(connected); attempt += 1) {
+  for (let attempt = 1; ; attempt += 1) {
     try {
-      await connected.migrate.latest();
+      if (await isBehind(connected)) await connected.migrate.latest();
+      return;
     } catch (error) {
-      if (!isRace(error)) throw error;
-      if (attempt === maxAttempts)
-        throw new StartError(`${reason(error)}: if no other process migrates it, run npx knex migrate:unlock`);
+      if (!isRace(error) || attempt === maxAttempts) throw error;
       await setTimeout(pauseBetweenAttempts);
     }
   }
@@ -109,10 +113,12 @@ async function migrate(connected: Knex): Promise<void> {
 const maxAttempts = 50;
 const pauseBetweenAttempts = 100;
 
-/** Another process holds Knex's lock, or has just created the table that this one was about to create. */
+/** Another process is writing, holds Knex's lock, or has just created the table that this one was about to create. */
 const isRace = (error: unknown): boolean =>
-  error instanceof Error &&
-  (error.name === 'MigrationLocked' || /already exists|UNIQUE constraint/.test(error.message));
+  isLeftLocked(error) || /SQLITE_BUSY|already exists|UNIQUE constraint/.test(reason(error));
+
+/** A process that was killed while it migrated leaves Knex's lock behind. */
+const isLeftLocked = (error: unknown): boolean => error instanceof Error && error.name === 'MigrationLocked';
 
 async function isBehind(connected: Knex): Promise<boolean> {
   const applied: string[] = (await connected.schema.hasTable('knex_migrations'))

@@ -4,16 +4,16 @@
  */
 import type { Knex } from 'knex';
 import { newId } from '../model/ids.ts';
-import type { RecordKind, RecordOf } from '../model/record-kind.ts';
+import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
 import { changesOf, columnName, columnsOf, type Row, recordOf, valuesOf } from './columns.ts';
 import type { Database } from './database.ts';
 import { statement } from './database-error.ts';
 
-/** A record before it is stored: the store gives it its id and its workspace. */
-export type Draft<K extends RecordKind> = Omit<RecordOf<K>, 'id' | 'workspaceId'>;
+/** A record before it is stored: the store gives it its id and its workspace. What is absent is not set. */
+export type Draft<K extends RecordKind> = CreateOf<K> & { readonly createdAt: string; readonly updatedAt: string };
 
 /** A stretch of a kind's records in the order of their ids, which is that of their creation. Both ends are left out. */
-export interface Range {
+interface Range {
   readonly after?: string | undefined;
   readonly before?: string | undefined;
   readonly limit?: number;
@@ -109,8 +109,13 @@ async function inTransaction<T>(knex: Knex, work: (transaction: Knex) => Promise
 }
 
 function toRecord<K extends RecordKind>(kind: K, draft: Draft<K>, workspaceId: string): RecordOf<K> {
-  // Sound because a draft is a record without just these two fields.
-  return { id: newId(kind.idPrefix), ...draft, workspaceId } as RecordOf<K>;
+  const values = draft as Readonly<Record<string, unknown>>;
+  const record: Record<string, unknown> = {};
+  for (const { field } of columnsOf(kind)) record[field] = values[field] ?? null;
+  record.id = newId(kind.idPrefix);
+  record.workspaceId = workspaceId;
+  // Sound because every stored field is there: the kind's own from the input, the others from the draft and from here.
+  return record as RecordOf<K>;
 }
 
 /** One parameter however many values there are: SQLite takes no more than 32,766 in a statement. */

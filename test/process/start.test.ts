@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -116,6 +116,15 @@ describe('what keeps it from starting is one clear line, and exit code 1', () =>
     expect(error).toMatch(/^cannot write to the folder \S+\/file: .+$/);
   });
 
+  test.each(['sqlite::memory', 'sqlite: ', 'sqlite:', 'sqlite://yardgraph.db'])(
+    'a mistyped DATABASE_URL: %j',
+    async (url) => {
+      const { code, error } = await failure({ DATABASE_URL: url });
+
+      expect([code, error]).toEqual([1, 'DATABASE_URL: expected sqlite:PATH or sqlite::memory:']);
+    },
+  );
+
   test('a file that is no database', async () => {
     writeFileSync(
       join(folder, 'text.db'),
@@ -168,6 +177,57 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     expect(await service.exited).toBe(0);
     // SQLite removes its log when the last connection closes.
     expect(existsSync(join(folder, 'data/yardgraph.db-wal'))).toBe(false);
+  });
+});
+
+describe('an end', () => {
+  test('is not hastened by a second signal: npm passes on what the terminal has sent already', async () => {
+    const service = start();
+    const address = await service.ready();
+
+    const inFlight = post(
+      `${address}/locations`,
+      Array.from({ length: 10_000 }, () => ({})),
+    );
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    service.child.kill('SIGINT');
+    service.child.kill('SIGINT');
+
+    expect((await inFlight).status).toBe(201);
+    expect(await service.exited).toBe(0);
+  });
+
+  test('does not wait for connections that say nothing', async () => {
+    const service = start();
+    const { port } = new URL(await service.ready());
+    const silent = connect(Number(port), '127.0.0.1');
+    const stalled = connect(Number(port), '127.0.0.1');
+    for (const socket of [silent, stalled]) socket.on('error', () => undefined);
+    stalled.write('GET /healthz HTTP/1.1\r\nhost: loc');
+    await Promise.all([once(silent, 'connect'), once(stalled, 'connect')]);
+
+    const before = Date.now();
+    service.child.kill('SIGTERM');
+
+    expect(await service.exited).toBe(0);
+    expect(Date.now() - before).toBeLessThan(10_000);
+  });
+
+  test('waits for a client that reads its answer slowly', async () => {
+    const service = start();
+    const { port } = new URL(await service.ready());
+    const client = connect(Number(port), '127.0.0.1');
+    client.write('GET /graphql HTTP/1.1\r\nhost: localhost\r\naccept: text/html\r\n\r\n');
+    await once(client, 'readable');
+    service.child.kill('SIGTERM');
+    await new Promise((resolve) => setTimeout(resolve, 500));
+
+    let received = '';
+    for await (const chunk of client) received += chunk;
+
+    expect(received.length).toBeGreaterThan(9_000_000);
+    expect(received.trimEnd().endsWith('</html>')).toBe(true);
+    expect(await service.exited).toBe(0);
   });
 });
 

@@ -51,6 +51,20 @@ test('malformed fields, unknown references and taken values are named together, 
   expect(await count('assets')).toBe(1);
 });
 
+test('a malformed field does not hide what is wrong with the others of its record', async () => {
+  await service.create('/assets', { name: 'a', uid: 'EX-1' });
+  const missing = unknownId(kinds[3].kind);
+
+  const { body } = await service.post('/assets', [{ name: ' ', uid: 'EX-1', currentLocationId: missing }, 5]);
+
+  expect(body.error).toBe(
+    '[0].name: expected text with at least one character that is not white space, received " "; ' +
+      `[0].currentLocationId: there is no location with the ID "${missing}"; ` +
+      '[0].uid: another asset has the uid "EX-1"; ' +
+      '[1]: expected an object of asset fields, received 5',
+  );
+});
+
 test('ten failing fields are named and the rest counted', async () => {
   const { body } = await service.post(
     '/assets',

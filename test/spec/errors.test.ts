@@ -14,8 +14,10 @@ const paths: [string, string][] = [
   ['/locations', 'POST'],
   ['/transport-orders', 'POST'],
   ['/asset-categories', 'POST, GET, HEAD'],
-  ['/graphql', 'GET, HEAD, POST'],
+  ['/graphql', 'GET, POST'],
   ['/healthz', 'GET, HEAD'],
+  ['/openapi.json', 'GET, HEAD'],
+  ['/reference', 'GET, HEAD'],
 ];
 
 const methods = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS', 'PROPFIND'];
@@ -40,10 +42,29 @@ test.each(['/', '/assets/', '/asset', '/assets/1', '/projects/a/b', '/ASSETS', '
   },
 );
 
-test('a path that is not a URL is 400', async () => {
-  const { status, body } = await service.get('/projects/%zz');
+test('a path that is not a URL is 400, with the headers of every answer', async () => {
+  const { status, headers, body } = await service.get('/projects/%zz');
 
   expect([status, body.code]).toEqual([400, '400']);
+  expect([headers['api-version'], headers['x-request-id']]).toEqual(['1.0.0', expect.stringMatching(/^[\w-]{36}$/)]);
+});
+
+describe('while the service runs open', () => {
+  test.each(['localhost', 'localhost:4000', '127.0.0.1:4000', '127.8.9.1', '[::1]:4000', 'LOCALHOST'])(
+    'the host %s is answered',
+    async (host) => {
+      expect((await service.get('/asset-categories', { host })).status).toBe(200);
+    },
+  );
+
+  test.each(['evil.example', '127.0.0.1.evil.example', 'localhost.evil.example:4000', '192.168.0.1', ']['])(
+    'the host %s is 400, so that no page from elsewhere reaches it by a name of its own',
+    async (host) => {
+      for (const path of ['/asset-categories', '/graphql?query={__typename}', '/healthz']) {
+        expect((await service.get(path, { host })).status, path).toBe(400);
+      }
+    },
+  );
 });
 
 describe('the content type', () => {
@@ -68,6 +89,12 @@ describe('the content type', () => {
     expect([status, body]).toEqual([415, { error: 'expected the content type application/json', code: '415' }]);
   });
 
+  test.each(['utf-16', 'latin1'])('with a charset of %s is 415', async (charset) => {
+    const type = `application/json; charset=${charset}`;
+
+    expect((await service.post('/locations', [], { 'content-type': type })).status).toBe(415);
+  });
+
   test('none with a body is 415', async () => {
     const { status } = await service.inject({ method: 'POST', url: '/locations', payload: Buffer.from('[]') });
 
@@ -82,7 +109,7 @@ describe('the content type', () => {
 });
 
 describe('the form of RFC 9457', () => {
-  test.each(['application/problem+json', 'application/json, application/problem+json;q=0.9'])(
+  test.each(['application/problem+json', 'application/json, Application/Problem+JSON;q=0.9'])(
     'is for who asks: %s',
     async (accept) => {
       const { status, headers, body } = await service.get('/nowhere', { accept });
@@ -98,12 +125,15 @@ describe('the form of RFC 9457', () => {
     },
   );
 
-  test.each([undefined, '*/*', 'application/json'])('is not for others: %s', async (accept) => {
-    const { headers, body } = await service.get('/nowhere', accept ? { accept } : {});
+  test.each([undefined, '*/*', 'application/json', 'application/problem+json;q=0', 'application/problem+jsonx'])(
+    'is not for others: %s',
+    async (accept) => {
+      const { headers, body } = await service.get('/nowhere', accept ? { accept } : {});
 
-    expect(headers['content-type']).toBe('application/json; charset=utf-8');
-    expect(Object.keys(body)).toEqual(['error', 'code']);
-  });
+      expect(headers['content-type']).toBe('application/json; charset=utf-8');
+      expect(Object.keys(body)).toEqual(['error', 'code']);
+    },
+  );
 });
 
 test('a 500 tells nothing of the inside but its request id', async () => {
@@ -116,6 +146,7 @@ test('a 500 tells nothing of the inside but its request id', async () => {
 });
 
 test.each([
+  ['no host', 'GET /healthz HTTP/1.1\r\nconnection: close\r\n\r\n', 400],
   ['not HTTP', 'hello\r\n\r\n', 400],
   ['headers too large', `GET / HTTP/1.1\r\nhost: a\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, 431],
 ])('%s is answered in the form of all errors', async (_, sent, status) => {

@@ -67,7 +67,7 @@ test('{} answers 200 and changes nothing, updatedAt included', async () => {
 });
 
 describe('an unknown project', () => {
-  test.each([unknownId(kind), 'foreign', '%00', '%F0%9F%8F%97', "'--", 'x'.repeat(90)])('%s: 404', async (id) => {
+  test.each([unknownId(kind), 'foreign', '%00', '%F0%9F%8F%97', "'--", 'x'.repeat(2_000)])('%s: 404', async (id) => {
     const { status, body } = await service.patch(`/projects/${id}`, { name: 'Tunnel' });
 
     expect([status, body]).toEqual([404, { error: 'there is no project with this ID', code: '404' }]);

@@ -67,6 +67,15 @@ describe('a database that cannot be used', () => {
   });
 });
 
+test('a migration lock that a killed process left, with work undone, is told with its remedy', async () => {
+  await database.knex('knex_migrations').delete();
+  await database.knex('knex_migrations_lock').update({ is_locked: 1 });
+
+  await expect(openDatabase(`sqlite:${folder}/new/folder/yardgraph.db`)).rejects.toThrow(
+    /already locked; if nothing else migrates it, run npx knex migrate:unlock$/,
+  );
+});
+
 test('a migration lock that a killed process left does not stop a database that is up to date', async () => {
   await database.knex('knex_migrations_lock').update({ is_locked: 1 });
 

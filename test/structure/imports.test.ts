@@ -11,12 +11,13 @@ const mayImport: Record<string, string[]> = {
   store: ['model', 'errors', '../migrations'],
   services: ['model', 'records', 'store', 'errors'],
   config: ['model', 'store', 'errors'],
-  'request-error': ['errors', 'model'],
+  'error-answer': ['errors', 'model'],
   'json-body': ['config', 'errors'],
-  auth: ['services', 'store', 'errors'],
-  rest: ['model', 'records', 'services', 'store', 'config', 'errors', 'request-error'],
-  graphql: ['model', 'records', 'services', 'store', 'config', 'errors', 'request-error'],
-  app: ['auth', 'config', 'errors', 'graphql', 'json-body', 'rest', 'store'],
+  auth: ['model', 'services', 'store', 'errors'],
+  rest: ['model', 'records', 'services', 'store', 'config', 'errors', 'error-answer'],
+  graphql: ['model', 'records', 'services', 'store', 'config', 'errors', 'error-answer'],
+  http: ['config', 'errors', 'json-body', 'rest'],
+  app: ['auth', 'config', 'graphql', 'http', 'rest', 'store'],
   serve: ['app', 'config', 'errors', 'store'],
   server: ['config', 'serve'],
   demo: ['auth', 'config', 'model', 'records', 'serve', 'services', 'store'],
@@ -52,7 +53,7 @@ test('only the store knows Knex, and only the adapters know HTTP and GraphQL', (
   expect(new Set(users('knex'))).toEqual(new Set(['store']));
   expect(new Set(users('graphql'))).toEqual(new Set(['graphql']));
   expect(new Set(users('fastify'))).toEqual(
-    new Set(['app', 'auth', 'graphql', 'json-body', 'request-error', 'rest', 'serve']),
+    new Set(['app', 'auth', 'graphql', 'http', 'json-body', 'error-answer', 'rest', 'serve']),
   );
 });
 

@@ -30,6 +30,7 @@ export const unknownId = (kind: RecordKind): string => `${kind.idPrefix}_01h455v
 /** A value for each type of field that must come back as it was sent. */
 export const sampleValue = ({ type }: Field): unknown =>
   ({
+    id: '',
     text: ' Größe "L"\n𝄞 ',
     number: 53.0793,
     boolean: false,
@@ -72,6 +73,7 @@ const anyValue = (field: Field): fc.Arbitrary<unknown> => {
         .map((entries) =>
           JSON.parse(`{${entries.map((pair) => pair.map((it) => JSON.stringify(it)).join(':')).join()}}`),
         );
+    case 'id':
     case 'reference':
     case 'foreignReference':
       return identifier;

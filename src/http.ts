@@ -1,0 +1,88 @@
+/** HTTP manners that all paths share: ids, headers, bodies, logs, and an answer to every request that no route takes. */
+import { randomUUID } from 'node:crypto';
+import { type IncomingMessage, METHODS, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
+import type { Config } from './config.ts';
+import { notFound, ServiceError } from './errors.ts';
+import { readJsonBodies } from './json-body.ts';
+import { sendError } from './rest/send-error.ts';
+
+/** A client that needs longer to send a request than this is cut off. */
+const requestTimeout = 120_000;
+
+/** Longer than any header may be, so that an id in a path is always one that may be unknown, not one too long. */
+const maxParamLength = 16_384;
+
+/** A Fastify instance without routes. */
+export function createHttp({ logLevel, limits }: Config): FastifyInstance {
+  const app = Fastify({
+    logger: { level: logLevel, stream: process.stderr },
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: limits.maxBodyBytes,
+    requestTimeout,
+    // Without it Node answers by itself, with an empty body.
+    http: { requireHostHeader: false },
+    routerOptions: { maxParamLength },
+    genReqId: requestId,
+    // While closing, requests on open connections are answered like all others instead of with Fastify's own 503.
+    return503OnClosing: false,
+    frameworkErrors: (error, request, reply) => {
+      setHeaders(request, reply);
+      return sendError(request, reply, error);
+    },
+    clientErrorHandler: answerBrokenHttp,
+  });
+  app.addHook('onRequest', async (request, reply) => setHeaders(request, reply));
+  app.addHook('onResponse', async ({ method, routeOptions: { url }, log }, { statusCode, elapsedTime }) => {
+    log.info({ method, route: url, status: statusCode, milliseconds: Math.round(elapsedTime) }, 'answered');
+  });
+  app.setErrorHandler((error, request, reply) => sendError(request, reply, error));
+  app.setNotFoundHandler((request, reply) => sendError(request, reply, notFound('there is nothing at this path')));
+  readJsonBodies(app, limits);
+  return app;
+}
+
+/** The client's own id, when it is one that can be logged and sent back safely. */
+function requestId({ headers }: IncomingMessage): string {
+  const sent = headers['x-request-id'];
+  return typeof sent === 'string' && /^[\w.:@/+=-]{1,128}$/.test(sent) ? sent : randomUUID();
+}
+
+function setHeaders(request: FastifyRequest, reply: FastifyReply): void {
+  reply.headers({ 'x-request-id': request.id, 'api-version': '1.0.0' });
+}
+
+/** The paths of all routes that are registered from now on. */
+export function collectPaths(app: FastifyInstance): ReadonlySet<string> {
+  const paths = new Set<string>();
+  app.addHook('onRoute', ({ url }) => void paths.add(url));
+  return paths;
+}
+
+/** Every method that one of these paths does not have is 405 with `Allow`, not 404. Refused before a body is read. */
+export function refuseOtherMethods(app: FastifyInstance, paths: ReadonlySet<string>): void {
+  for (const method of METHODS) {
+    if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
+  }
+  for (const url of [...paths]) {
+    const isAllowed = (method: string) => app.hasRoute({ method, url });
+    const allowed = app.supportedMethods.filter(isAllowed).join(', ');
+    const method = app.supportedMethods.filter((it) => !isAllowed(it));
+    const refuse = async (_request: FastifyRequest, reply: FastifyReply) => {
+      reply.header('allow', allowed);
+      throw new ServiceError(405, `this path answers to ${allowed} only`);
+    };
+    app.route({ method, url, onRequest: refuse, handler: refuse });
+  }
+}
+
+/** What is not HTTP never becomes a request: the answer is written to the socket, in the form of all errors. */
+function answerBrokenHttp({ code }: NodeJS.ErrnoException, socket: Socket): void {
+  if (code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const status = code === 'HPE_HEADER_OVERFLOW' ? 431 : code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
+  const reason = STATUS_CODES[status] ?? '';
+  const body = JSON.stringify({ error: `the request is not valid: ${reason.toLowerCase()}`, code: String(status) });
+  const head = ['content-type: application/json; charset=utf-8', `content-length: ${body.length}`, 'connection: close'];
+  socket.end(`HTTP/1.1 ${status} ${reason}\r\n${head.join('\r\n')}\r\n\r\n${body}`);
+}

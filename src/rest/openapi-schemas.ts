@@ -1,0 +1,83 @@
+/** The JSON schemas of the record kinds, as they are sent and as they are answered. */
+import type { Limits } from '../config.ts';
+import type { Field } from '../model/fields.ts';
+import type { RecordKind } from '../model/record-kind.ts';
+import { type Route, routes } from './routes.ts';
+
+export type Json = Readonly<Record<string, unknown>>;
+
+export const requestName = (kind: RecordKind, operation: Route['operation']) =>
+  operation === 'update' ? `${kind.name}Changes` : `New${kind.name}`;
+
+/** `Asset`, `NewAsset`, and `AssetChanges` where there is an update. */
+export function kindSchemas(kind: RecordKind, limits: Limits): Json {
+  const requests = routes.filter((route) => route.kind === kind && route.operation !== 'list');
+  return {
+    [kind.name]: answerSchema(kind, limits),
+    ...Object.fromEntries(
+      requests.map(({ operation }) => [requestName(kind, operation), requestSchema(kind, operation, limits)]),
+    ),
+  };
+}
+
+function requestSchema(kind: RecordKind, operation: Route['operation'], limits: Limits): Json {
+  const fields = Object.entries(kind.fields);
+  const required = operation === 'create' ? fields.filter(([, field]) => field.required).map(([name]) => name) : [];
+  return {
+    type: 'object',
+    additionalProperties: false,
+    ...(required.length > 0 && { required }),
+    properties: Object.fromEntries(fields.map(([name, field]) => [name, requestFieldSchema(field, limits)])),
+  };
+}
+
+function answerSchema(kind: RecordKind, limits: Limits): Json {
+  const fields = Object.entries(kind.storedFields);
+  const nullable = kind.unset === 'null';
+  return {
+    type: 'object',
+    description: kind.description,
+    required: fields.filter(([, field]) => nullable || field.required).map(([name]) => name),
+    properties: Object.fromEntries(
+      fields.map(([name, field]) => [name, fieldSchema(field, limits, { nullable: nullable && !field.required })]),
+    ),
+  };
+}
+
+/** What is sent may be a date as well as a datetime, and null where nothing is required. */
+function requestFieldSchema(field: Field, limits: Limits): Json {
+  const schema = fieldSchema(field, limits, { nullable: !field.required });
+  if (field.type !== 'dateTime') return schema;
+  const { format: _, ...anyText } = schema;
+  return { ...anyText, anyOf: [{ format: 'date-time' }, { format: 'date' }] };
+}
+
+function fieldSchema(field: Field, limits: Limits, { nullable }: { nullable: boolean }): Json {
+  const { type, ...rules } = typeSchema(field, limits);
+  return { type: nullable ? [type, 'null'] : type, ...rules, description: field.description };
+}
+
+function typeSchema(field: Field, { maxTextLength, maxExternalIds }: Limits): Json {
+  switch (field.type) {
+    case 'id':
+      return { type: 'string', examples: ['asset_01h455vb4pex5vsknk084sn02q'] };
+    case 'text':
+      return { type: 'string', maxLength: maxTextLength };
+    case 'number':
+      return { type: 'number', minimum: field.min, maximum: field.max };
+    case 'boolean':
+      return { type: 'boolean' };
+    case 'dateTime':
+      return { type: 'string', format: 'date-time', examples: ['2026-03-01T07:30:00.000Z'] };
+    case 'externalIds':
+      return {
+        type: 'object',
+        additionalProperties: { type: 'string', maxLength: maxTextLength },
+        maxProperties: maxExternalIds,
+        examples: [{ erp: '4711' }],
+      };
+    case 'reference':
+    case 'foreignReference':
+      return { type: 'string', minLength: 1, maxLength: 255 };
+  }
+}

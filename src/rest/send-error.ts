@@ -1,0 +1,29 @@
+/** Errors as the interface answers them: two fields, or RFC 9457 for clients that ask for it. Interface: "Errors". */
+import { STATUS_CODES } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { answerTo, retryAfter } from '../error-answer.ts';
+import { formatPath, type Issue } from '../model/issues.ts';
+
+/** Sends `{ error, code }`, or with `Accept: application/problem+json` a problem with all issues. */
+export function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
+  const { status, message, issues } = answerTo(error, request);
+  reply.code(status);
+  if (status === 503) reply.header('retry-after', retryAfter);
+  if (!wantsProblem(request)) {
+    return reply.type('application/json; charset=utf-8').send({ error: message, code: String(status) });
+  }
+  const problem = { type: 'about:blank', title: STATUS_CODES[status], status, detail: message };
+  const errors = issues.length > 0 ? { errors: issues.map(problemError) } : {};
+  // As bytes: Fastify adds a charset to text, and this media type has none.
+  return reply.type('application/problem+json').send(Buffer.from(JSON.stringify({ ...problem, ...errors })));
+}
+
+const wantsProblem = ({ headers: { accept = '' } }: FastifyRequest): boolean =>
+  /(?:^|,)\s*application\/problem\+json\s*(?:;(?!\s*q=0(?:\.0*)?\s*(?:,|$))|,|$)/i.test(accept);
+
+/** `{ index, field, message }`: no index outside a batch, no field when the whole item is meant. */
+function problemError({ path: [first, ...rest], message }: Issue) {
+  const isIndexed = typeof first === 'number';
+  const field = isIndexed || first === undefined ? rest : [first, ...rest];
+  return { ...(isIndexed && { index: first }), ...(field.length > 0 && { field: formatPath(field) }), message };
+}
