@@ -1,6 +1,6 @@
 /** HTTP manners that all paths share: ids, headers, bodies, logs, and an answer to every request that no route takes. */
 import { randomUUID } from 'node:crypto';
-import { type IncomingMessage, METHODS, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, METHODS, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import type { Config } from './config.ts';
@@ -33,12 +33,20 @@ export function createHttp({ logLevel, limits }: Config): FastifyInstance {
     },
     clientErrorHandler: answerBrokenHttp,
   });
-  app.addHook('onRequest', async (request, reply) => setHeaders(request, reply));
+  app.addHook('onRequest', async (request, reply) => {
+    setHeaders(request, reply);
+    // Before its body is read, which may be broken too.
+    if (request.is404) throw notFound('there is nothing at this path');
+  });
+  app.addHook('onSend', async (_request, reply) => {
+    // Fastify would close while the body is still coming, and most clients would see that instead of the answer.
+    if (reply.statusCode === 413) reply.removeHeader('connection');
+  });
   app.addHook('onResponse', async ({ method, routeOptions: { url }, log }, { statusCode, elapsedTime }) => {
     log.info({ method, route: url, status: statusCode, milliseconds: Math.round(elapsedTime) }, 'answered');
   });
   app.setErrorHandler((error, request, reply) => sendError(request, reply, error));
-  app.setNotFoundHandler((request, reply) => sendError(request, reply, notFound('there is nothing at this path')));
+  app.server.on('checkExpectation', refuseExpectation);
   readJsonBodies(app, limits);
   return app;
 }
@@ -75,6 +83,12 @@ export function refuseOtherMethods(app: FastifyInstance, paths: ReadonlySet<stri
     };
     app.route({ method, url, onRequest: refuse, handler: refuse });
   }
+}
+
+/** `Expect` with anything but 100-continue, which Node answers by itself. */
+function refuseExpectation(_request: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(417, { 'content-type': 'application/json; charset=utf-8' });
+  response.end(JSON.stringify({ error: 'expected no Expect but 100-continue', code: '417' }));
 }
 
 /** What is not HTTP never becomes a request: the answer is written to the socket, in the form of all errors. */

@@ -42,6 +42,40 @@ test.each(['/', '/assets/', '/asset', '/assets/1', '/projects/a/b', '/ASSETS', '
   },
 );
 
+test('a path that is unknown is 404 whatever is sent there', async () => {
+  for (const [body, type] of [
+    ['[{', 'application/json'],
+    ['x', 'text/plain'],
+    ['x'.repeat(11 * 1024 * 1024), 'application/json'],
+  ]) {
+    expect((await service.post('/nowhere', body, { 'content-type': type })).status).toBe(404);
+  }
+});
+
+test.each(['/assets', '/graphql'])(
+  'a client that sends all of a body too large to %s before it reads gets its 413',
+  async (path) => {
+    if (!service.app.server.listening) await service.app.listen({ port: 0, host: '127.0.0.1' });
+    const { port } = service.app.server.address() as AddressInfo;
+    const chunk = 'x'.repeat(1024 * 1024);
+    const socket = connect(port, '127.0.0.1');
+    socket.pause();
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${30 * chunk.length}\r\n\r\n`,
+    );
+    for (let sent = 0; sent < 30; sent += 1) {
+      await new Promise<void>((resolve, reject) => socket.write(chunk, (error) => (error ? reject(error) : resolve())));
+      await new Promise((resolve) => setTimeout(resolve, 2));
+    }
+
+    socket.resume();
+    const [answer] = await once(socket, 'data');
+    socket.destroy();
+
+    expect(String(answer)).toMatch(/^HTTP\/1.1 413 .*"the body is larger than allowed"/s);
+  },
+);
+
 test('a path that is not a URL is 400, with the headers of every answer', async () => {
   const { status, headers, body } = await service.get('/projects/%zz');
 
@@ -147,6 +181,7 @@ test('a 500 tells nothing of the inside but its request id', async () => {
 
 test.each([
   ['no host', 'GET /healthz HTTP/1.1\r\nconnection: close\r\n\r\n', 400],
+  ['an expectation', 'GET /healthz HTTP/1.1\r\nhost: localhost\r\nexpect: miracles\r\nconnection: close\r\n\r\n', 417],
   ['not HTTP', 'hello\r\n\r\n', 400],
   ['headers too large', `GET / HTTP/1.1\r\nhost: a\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, 431],
 ])('%s is answered in the form of all errors', async (_, sent, status) => {
@@ -160,5 +195,5 @@ test.each([
   await once(socket, 'close');
 
   expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
-  expect(JSON.parse(answer.split('\r\n\r\n')[1] ?? '')).toEqual({ error: expect.any(String), code: String(status) });
+  expect(JSON.parse(/\{.*\}/.exec(answer)?.[0] ?? '')).toEqual({ error: expect.any(String), code: String(status) });
 });
