@@ -40,6 +40,18 @@ test.each(kinds)('it has every field of a $kind.label, with its description', as
     expect(description).toMatch(/\w/);
 });
 
+test.each(kinds)(
+  'what it requires of a $kind.label is what a request must have and an answer always has',
+  async (it) => {
+    const { kind, path, smallest } = it;
+    const { components } = (await service.get('/openapi.json')).body;
+    const [answer] = await service.create(path, smallest);
+
+    expect(components.schemas[`New${kind.name}`].required ?? []).toEqual(Object.keys(smallest));
+    expect(components.schemas[kind.name].required.toSorted()).toEqual(Object.keys(answer).toSorted());
+  },
+);
+
 test('the reference page loads nothing from outside', async () => {
   const page = await service.get('/reference/');
 
