@@ -66,7 +66,7 @@ const environment = z.object({
   MAX_QUERY_LENGTH: whole(1_000, 10_000_000).default(100_000),
   MAX_QUERY_TOKENS: whole(100, 100_000).default(2_000),
   MAX_QUERY_DEPTH: whole(5, 200).default(20),
-  MAX_QUERY_COST: whole(1_000, 1_000_000_000).default(250_000),
+  MAX_QUERY_COST: whole(1_000, 1_000_000_000).default(500_000),
 });
 
 /** The names of all settings, in the README's order. */

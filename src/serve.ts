@@ -7,7 +7,7 @@ import type { Config } from './config.ts';
 import { StartError } from './errors.ts';
 import { type Database, openDatabase } from './store/database.ts';
 
-/** Requests still running after this long do not keep the process from ending. */
+/** Milliseconds after which requests that still run do not keep the process from ending. */
 const closeTimeout = 30_000;
 
 /**
@@ -36,7 +36,8 @@ export async function serve(loadConfig: () => Config, prepare?: (database: Datab
 
 async function listen(app: FastifyInstance, { host, port }: Config): Promise<string> {
   try {
-    return await app.listen({ host, port });
+    // For localhost Fastify would open a second server, for ::1, that could not be closed as carefully.
+    return await app.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port });
   } catch (error) {
     await app.close();
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
@@ -48,21 +49,31 @@ async function listen(app: FastifyInstance, { host, port }: Config): Promise<str
   }
 }
 
-/** A repeated signal changes nothing: npm passes on what the terminal has already sent to all. */
+/**
+ * Takes no new connections, sees every answer through to its last byte, then closes. (Fastify and Node would call a
+ * connection idle whose answer is still on its way, and wait for ever for one that never said a word.)
+ * A repeated signal changes nothing: npm passes on what the terminal has already sent to all.
+ */
 function closeOnSignal(app: FastifyInstance, database: Database): void {
   const inFlight = new Set<ServerResponse>();
+  let isClosing = false;
+  app.server.on('connection', (socket) => {
+    if (isClosing) socket.destroy();
+  });
   app.server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) => {
+    if (isClosing) response.setHeader('connection', 'close');
     inFlight.add(response);
     response.once('close', () => inFlight.delete(response));
   });
 
-  let isClosing = false;
   const close = async () => {
     if (isClosing) return;
     isClosing = true;
+    for (const response of inFlight) {
+      if (!response.headersSent) response.setHeader('connection', 'close');
+    }
     const deadline = Date.now() + closeTimeout;
     while (inFlight.size > 0 && Date.now() < deadline) await setTimeout(20);
-    // What is open now sends nothing: clients that keep a connection for later, or never said a word.
     app.server.closeAllConnections();
     await app.close();
     await database.close();

@@ -19,7 +19,7 @@ import type { Plugin } from 'graphql-yoga';
 import type { Limits } from '../config.ts';
 import { badRequest } from '../errors.ts';
 
-/** No error can repeat a name longer than this, nor a path of such names. */
+/** GraphQL's errors, and the paths in them, repeat the names of a document. */
 const maxNameLength = 100;
 
 const opening: readonly string[] = [TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L];

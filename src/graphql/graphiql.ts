@@ -14,5 +14,8 @@ export function renderGraphiql(options: GraphiQLOptions): Promise<string> {
   page ??= import('@graphql-yoga/render-graphiql').then(({ renderGraphiQL }) =>
     String(renderGraphiQL(options)).replace('</head>', `${tabsStayInPlace}</head>`),
   );
+  page.catch(() => {
+    page = undefined;
+  });
   return page;
 }

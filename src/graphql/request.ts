@@ -1,4 +1,4 @@
-/** What a request must be before GraphQL reads it: one operation, its variables, and nothing else. */
+/** What a request must be before GraphQL reads it: one small document and its variables, to be answered as JSON. */
 import type { FastifyRequest } from 'fastify';
 import type { Limits } from '../config.ts';
 import { badRequest, ServiceError } from '../errors.ts';

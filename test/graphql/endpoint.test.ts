@@ -182,12 +182,12 @@ describe('hostile documents are refused, not executed, and never a 5xx', () => {
     [
       'fragments that fan out 2^12 times within the depth',
       `{ assetCategories { nodes { ...f0 } } } ${fanOut.slice(0, 12).join(' ')} fragment f12 on AssetCategory { id }`,
-      /costs more than 250000/,
+      /costs more than 500000/,
     ],
     [
       'a link under 300 names on a large page',
       `{ assetCategories(first: 1000) { nodes { ${Array.from({ length: 300 }, (_, i) => `a${i}: parent { id }`).join(' ')} } } }`,
-      /costs more than 250000/,
+      /costs more than 500000/,
     ],
     [
       'introspection that multiplies by its aliases',
@@ -198,7 +198,7 @@ describe('hostile documents are refused, not executed, and never a 5xx', () => {
             `fragment ${on} { ${Array.from({ length: 20 }, (_, i) => `a${i}: ${field} { ...${next} }`).join(' ')} }`,
         )
         .join(' ')} fragment V on __Type { name }`,
-      /costs more than 250000/,
+      /costs more than 500000/,
     ],
     [
       'introspection of the types of the fields of the types',
@@ -267,8 +267,42 @@ describe('hostile documents are refused, not executed, and never a 5xx', () => {
       input,
     });
 
-    expect(body.errors[0].message).toMatch(/costs more than 250000/);
+    expect(body.errors[0].message).toMatch(/costs more than 500000/);
     expect((await service.data('{ locations { totalCount } }')).locations.totalCount).toBe(0);
+  });
+
+  test.each(['n', 'constructor', 'toString'])(
+    'a page size that is a default of the variable $%s is counted',
+    async (name) => {
+      const links = Array.from({ length: 150 }, (_, i) => `a${i}: project { id }`).join(' ');
+
+      const { body } = await service.graphql(
+        `query ($${name}: Int = 1000) { workOrders(first: $${name}) { nodes { ${links} } } }`,
+      );
+
+      expect(body.errors[0].message).toMatch(/costs more than 500000/);
+    },
+  );
+
+  test('a long text under many names is refused', async () => {
+    const aliases = Array.from({ length: 12 }, (_, i) => `a${i}: notes`).join(' ');
+
+    const { body } = await service.graphql(`{ workOrders(first: 1000) { nodes { ${aliases} } } }`);
+
+    expect(body.errors[0].message).toMatch(/costs more than 500000/);
+  });
+
+  test('ten thousand records are created with all that they link to in the answer', async () => {
+    const input = Array.from({ length: 10_000 }, () => ({}));
+    const fields = 'id name typeId reference projectId statusId locationId startDate endDate notes externalIds';
+    const links = 'project { id name } location { id city }';
+
+    const { createWorkOrders } = await service.data(
+      `mutation ($input: [CreateWorkOrderInput!]!) { createWorkOrders(input: $input) { ${fields} ${links} } }`,
+      { input },
+    );
+
+    expect(createWorkOrders).toHaveLength(10_000);
   });
 
   test('the cost counts links, pages, fragments and variables; large pages with many fields are within it', async () => {
@@ -286,9 +320,16 @@ describe('hostile documents are refused, not executed, and never a 5xx', () => {
   test('introspection is within the limits', async () => {
     const { getIntrospectionQuery } = await import('graphql');
 
-    const data = await service.data(getIntrospectionQuery({ descriptions: true, inputValueDeprecation: true }));
+    const options = { descriptions: true, schemaDescription: true, specifiedByUrl: true, inputValueDeprecation: true };
+    const query = getIntrospectionQuery({ ...options, directiveIsRepeatable: true, oneOf: true });
+    const withTypenames = query
+      .replaceAll(/\{(?=\s*\w)/g, '{ __typename ')
+      .replace('query IntrospectionQuery { __typename', 'query {');
 
-    expect(data.__schema.types.length).toBeGreaterThan(30);
+    for (const text of [query, withTypenames]) {
+      const { __schema } = await service.data(text);
+      expect(__schema.types.length).toBeGreaterThan(30);
+    }
   });
 });
 

@@ -197,6 +197,39 @@ describe('an end', () => {
     expect(await service.exited).toBe(0);
   });
 
+  test('does not wait for clients that keep sending, and loses nothing it has acknowledged', async () => {
+    const service = start();
+    const address = await service.ready();
+    let acknowledged = 0;
+    let failed = 0;
+    const client = async () => {
+      for (;;) {
+        const answer = await post(
+          `${address}/locations`,
+          Array.from({ length: 100 }, () => ({})),
+        ).catch(() => undefined);
+        if (!answer) return;
+        const created = await answer.json().catch(() => undefined);
+        if (answer.status === 201 && created) acknowledged += created.length;
+        else failed += 1;
+      }
+    };
+    const clients = Array.from({ length: 4 }, client);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+
+    const before = Date.now();
+    service.child.kill('SIGTERM');
+    expect(await service.exited).toBe(0);
+    expect(Date.now() - before).toBeLessThan(10_000);
+    await Promise.all(clients);
+
+    const again = start();
+    const query = { query: '{ locations { totalCount } }' };
+    const { data } = await (await post(`${await again.ready()}/graphql`, query)).json();
+    expect([data.locations.totalCount, failed]).toEqual([acknowledged, 0]);
+    expect(acknowledged).toBeGreaterThan(0);
+  });
+
   test('does not wait for connections that say nothing', async () => {
     const service = start();
     const { port } = new URL(await service.ready());
