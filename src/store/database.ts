@@ -65,8 +65,7 @@ export async function openDatabase(databaseUrl: string): Promise<Database> {
   } catch (error) {
     await connected.destroy();
     if (error instanceof StartError) throw error;
-    const remedy = isLeftLocked(error) ? '; if nothing else migrates it, run npx knex migrate:unlock' : '';
-    throw new StartError(`cannot use the database ${path}: ${reason(error)}${remedy}`);
+    throw new StartError(`cannot use the database ${path}: ${reason(error)}`);
   }
   return {
     knex: connected,
@@ -97,14 +96,20 @@ export function requireFolder(path: string): void {
   }
 }
 
-/** Several processes may start at once on a new file: one migrates, the others wait until it has. */
+/**
+ * In one transaction with the write lock: of several processes that start on a new file one migrates and the others wait,
+ * and a process that is killed meanwhile leaves nothing behind, Knex's own lock included.
+ */
 async function migrate(connected: Knex): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      if (await isBehind(connected)) await connected.migrate.latest();
-      return;
+      if (!(await isBehind(connected))) return;
+      return await connected.transaction(async (transaction) => {
+        if (await isBehind(transaction)) await transaction.migrate.latest();
+      });
     } catch (error) {
-      if (!isRace(error) || attempt === maxAttempts) throw error;
+      // SQLite does not wait for a lock when it turns a new file to WAL.
+      if (attempt === maxAttempts || !reason(error).includes('SQLITE_BUSY')) throw error;
       await setTimeout(pauseBetweenAttempts);
     }
   }
@@ -112,13 +117,6 @@ async function migrate(connected: Knex): Promise<void> {
 
 const maxAttempts = 50;
 const pauseBetweenAttempts = 100;
-
-/** Another process is writing, holds Knex's lock, or has just created the table that this one was about to create. */
-const isRace = (error: unknown): boolean =>
-  isLeftLocked(error) || /SQLITE_BUSY|already exists|UNIQUE constraint/.test(reason(error));
-
-/** A process that was killed while it migrated leaves Knex's lock behind. */
-const isLeftLocked = (error: unknown): boolean => error instanceof Error && error.name === 'MigrationLocked';
 
 async function isBehind(connected: Knex): Promise<boolean> {
   const applied: string[] = (await connected.schema.hasTable('knex_migrations'))
@@ -129,5 +127,8 @@ async function isBehind(connected: Knex): Promise<boolean> {
   throw new StartError(`the database is from a newer version of Yardgraph: it has the migration ${unknown.join(', ')}`);
 }
 
-const reason = (error: unknown): string =>
-  error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
+/** One line; of Knex's messages what the driver says, without the SQL in front of it. */
+const reason = (error: unknown): string => {
+  const message = error instanceof Error ? error.message : String(error);
+  return /SQLITE_.*/.exec(message)?.[0] ?? message.split('\n')[0] ?? '';
+};

@@ -2,9 +2,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 
 let folder: string;
@@ -53,6 +55,22 @@ function start(settings: Record<string, string> = {}, entry = 'server.js') {
 
 const post = (url: string, body: unknown) =>
   fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+
+const largeBatch = Array.from({ length: 10_000 }, (_, index) => ({ name: `location ${index}` }));
+
+/** Posts in two steps: when the service has the headers, `between` runs, and only then the body is sent. */
+async function postAround(url: string, body: unknown, between: () => void) {
+  const payload = JSON.stringify(body);
+  const length = Buffer.byteLength(payload);
+  const headers = { 'content-type': 'application/json', 'content-length': length, expect: '100-continue' };
+  const sent = request(url, { method: 'POST', headers });
+  sent.flushHeaders();
+  await once(sent, 'continue');
+  between();
+  sent.end(payload);
+  const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+  return { status: answer.statusCode, body: await json(answer) };
+}
 
 describe('a start', () => {
   test('says where GraphQL, the reference and the data are', async () => {
@@ -165,15 +183,11 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
   test('finishes what is in flight, closes the database and ends with 0', async () => {
     const service = start();
     const address = await service.ready();
-    const batch = Array.from({ length: 10_000 }, (_, index) => ({ name: `location ${index}` }));
 
-    const inFlight = post(`${address}/locations`, batch);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    service.child.kill(signal);
+    const answer = await postAround(`${address}/locations`, largeBatch, () => service.child.kill(signal));
 
-    const answer = await inFlight;
     expect(answer.status).toBe(201);
-    expect(await answer.json()).toHaveLength(10_000);
+    expect(answer.body).toHaveLength(largeBatch.length);
     expect(await service.exited).toBe(0);
     // SQLite removes its log when the last connection closes.
     expect(existsSync(join(folder, 'data/yardgraph.db-wal'))).toBe(false);
@@ -185,15 +199,12 @@ describe('an end', () => {
     const service = start();
     const address = await service.ready();
 
-    const inFlight = post(
-      `${address}/locations`,
-      Array.from({ length: 10_000 }, () => ({})),
-    );
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    service.child.kill('SIGINT');
-    service.child.kill('SIGINT');
+    const answer = await postAround(`${address}/locations`, largeBatch, () => {
+      service.child.kill('SIGINT');
+      service.child.kill('SIGINT');
+    });
 
-    expect((await inFlight).status).toBe(201);
+    expect(answer.status).toBe(201);
     expect(await service.exited).toBe(0);
   });
 
