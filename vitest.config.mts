@@ -3,13 +3,27 @@ import { defineConfig } from 'vitest/config';
 
 const { resolve } = createRequire(import.meta.url);
 
+const all = 'test/**/*.test.ts';
+
 export default defineConfig({
   // Node resolves graphql to its CommonJS file, Vite to its module: two copies, which do not know each other's types.
   resolve: { alias: [{ find: /^graphql$/, replacement: resolve('graphql') }] },
   test: {
-    include: ['test/**/*.test.ts'],
     globalSetup: ['test/support/build.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // The same tests on both databases; what concerns one of them only lies in a folder with its name.
+    projects: [
+      { extends: true, test: { name: 'sqlite', include: [all], exclude: ['test/**/postgres/**'] } },
+      {
+        extends: true,
+        test: {
+          name: 'postgres',
+          include: [all],
+          exclude: ['test/**/sqlite/**'],
+          globalSetup: ['test/support/postgres.ts'],
+        },
+      },
+    ],
   },
 });

@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { StartError } from './errors.ts';
 import type { ValueLimits } from './model/schemas.ts';
-import { sqlitePath } from './store/database.ts';
+import { defaultOptions, isDatabaseUrl } from './store/database.ts';
+import type { DatabaseOptions } from './store/engine.ts';
 
 /** What one request may hold (decisions: "Limits"). */
 export interface Limits extends ValueLimits {
@@ -24,6 +25,7 @@ export interface Config {
   readonly host: string;
   readonly port: number;
   readonly databaseUrl: string;
+  readonly databaseOptions: DatabaseOptions;
   readonly logLevel: string;
   /** Whether a browser gets GraphiQL at /graphql. */
   readonly graphiql: boolean;
@@ -54,8 +56,13 @@ const environment = z.object({
   PORT: whole(0, 65_535).default(4000),
   DATABASE_URL: z
     .string()
-    .refine((url) => sqlitePath(url) !== undefined, { error: 'expected sqlite:PATH or sqlite::memory:' })
+    .refine(isDatabaseUrl, {
+      error: 'expected sqlite:PATH, sqlite::memory: or postgres://USER:PASSWORD@HOST:PORT/DATABASE',
+    })
     .default('sqlite:data/yardgraph.db'),
+  DATABASE_POOL_SIZE: whole(1, 1_000).default(defaultOptions.poolSize),
+  DATABASE_CONNECTION_TIMEOUT: whole(100, 600_000).default(defaultOptions.connectionTimeout),
+  DATABASE_STATEMENT_TIMEOUT: whole(100, 86_400_000).default(defaultOptions.statementTimeout),
   LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   GRAPHIQL: oneOf(['on', 'off']).default('on'),
   MAX_BODY_BYTES: whole(1_024, 1_073_741_824).default(10 * 1_048_576),
@@ -86,6 +93,11 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     host: settings.HOST,
     port: settings.PORT,
     databaseUrl: settings.DATABASE_URL,
+    databaseOptions: {
+      poolSize: settings.DATABASE_POOL_SIZE,
+      connectionTimeout: settings.DATABASE_CONNECTION_TIMEOUT,
+      statementTimeout: settings.DATABASE_STATEMENT_TIMEOUT,
+    },
     logLevel: settings.LOG_LEVEL,
     graphiql: settings.GRAPHIQL === 'on',
     limits: {

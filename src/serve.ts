@@ -11,26 +11,20 @@ import { type Database, openDatabase } from './store/database.ts';
 const closeTimeout = 30_000;
 
 /**
- * Serves until told to stop. `prepare` runs on the open database before anybody can reach it.
- * What keeps the service from starting is one line a problem on standard error, and exit code 1.
+ * Serves until told to stop. `prepare` runs on the open database before anybody can reach it. Throws StartError for
+ * what keeps the service from starting.
  */
-export async function serve(loadConfig: () => Config, prepare?: (database: Database) => Promise<void>): Promise<void> {
+export async function serve(config: Config, prepare?: (database: Database) => Promise<void>): Promise<void> {
+  const database = await openDatabase(config.databaseUrl, config.databaseOptions);
   try {
-    const config = loadConfig();
-    const database = await openDatabase(config.databaseUrl);
-    try {
-      await prepare?.(database);
-      const app = await createApp(database, config);
-      const address = await listen(app, config);
-      closeOnSignal(app, database);
-      console.log(banner(address, database, config));
-    } catch (error) {
-      await database.close();
-      throw error;
-    }
+    await prepare?.(database);
+    const app = await createApp(database, config);
+    const address = await listen(app, config);
+    closeOnSignal(app, database);
+    console.log(banner(address, database, config));
   } catch (error) {
-    console.error(error instanceof StartError ? error.message : error);
-    process.exitCode = 1;
+    await database.close();
+    throw error;
   }
 }
 
@@ -81,10 +75,10 @@ function closeOnSignal(app: FastifyInstance, database: Database): void {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void close());
 }
 
-const banner = (address: string, { location }: Database, { graphiql }: Config): string => `
+const banner = (address: string, { engine }: Database, { graphiql }: Config): string => `
   Yardgraph is ready, open to everybody on this machine
 
   GraphQL${graphiql ? ' and GraphiQL' : ''}  ${address}/graphql
   REST reference        ${address}/reference
-  Data                  ${location}
+  Data                  ${engine.location}
 `;

@@ -84,7 +84,7 @@ const toIssue = ({ path, message }: z.core.$ZodIssue): Issue => ({
 function valueSchema(field: Field, limits: ValueLimits): z.ZodType {
   switch (field.type) {
     case 'text':
-      return textSchema(limits.maxTextLength, { mayBeBlank: !field.required });
+      return textSchema(maxLengthOf(field, limits), { mayBeBlank: !field.required });
     case 'number':
       return numberSchema(field);
     case 'boolean':
@@ -99,6 +99,13 @@ function valueSchema(field: Field, limits: ValueLimits): z.ZodType {
       return identifierSchema();
   }
 }
+
+/** Characters an identifier may have. */
+export const maxIdentifierLength = 255;
+
+/** A unique value identifies its record, and is no longer than an identifier: no index takes thousands of characters. */
+export const maxLengthOf = (field: Field, { maxTextLength }: ValueLimits): number =>
+  field.unique ? Math.min(maxIdentifierLength, maxTextLength) : maxTextLength;
 
 const mismatch =
   (what: string) =>
@@ -141,8 +148,6 @@ function dateTimeSchema() {
     return z.NEVER;
   });
 }
-
-const maxIdentifierLength = 255;
 
 function identifierSchema() {
   const what = `an identifier of 1 to ${maxIdentifierLength} characters`;

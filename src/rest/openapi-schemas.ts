@@ -2,6 +2,7 @@
 import type { Limits } from '../config.ts';
 import type { Field } from '../model/fields.ts';
 import type { RecordKind } from '../model/record-kind.ts';
+import { maxIdentifierLength, maxLengthOf } from '../model/schemas.ts';
 import { type Route, routes } from './routes.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -57,12 +58,12 @@ function fieldSchema(field: Field, limits: Limits, { nullable }: { nullable: boo
   return { type: nullable ? [type, 'null'] : type, ...rules, description: field.description };
 }
 
-function typeSchema(field: Field, { maxTextLength, maxExternalIds }: Limits): Json {
+function typeSchema(field: Field, limits: Limits): Json {
   switch (field.type) {
     case 'id':
       return { type: 'string', examples: ['asset_01h455vb4pex5vsknk084sn02q'] };
     case 'text':
-      return { type: 'string', maxLength: maxTextLength };
+      return { type: 'string', maxLength: maxLengthOf(field, limits) };
     case 'number':
       return { type: 'number', minimum: field.min, maximum: field.max };
     case 'boolean':
@@ -72,12 +73,12 @@ function typeSchema(field: Field, { maxTextLength, maxExternalIds }: Limits): Js
     case 'externalIds':
       return {
         type: 'object',
-        additionalProperties: { type: 'string', maxLength: maxTextLength },
-        maxProperties: maxExternalIds,
+        additionalProperties: { type: 'string', maxLength: limits.maxTextLength },
+        maxProperties: limits.maxExternalIds,
         examples: [{ erp: '4711' }],
       };
     case 'reference':
     case 'foreignReference':
-      return { type: 'string', minLength: 1, maxLength: 255 };
+      return { type: 'string', minLength: 1, maxLength: maxIdentifierLength };
   }
 }

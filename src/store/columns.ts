@@ -1,11 +1,11 @@
 /** Records to rows and back: snake_case columns, and for each type of field the value a column holds. */
 import type { Field } from '../model/fields.ts';
 import type { RecordKind, RecordOf } from '../model/record-kind.ts';
-
-export type Row = Readonly<Record<string, unknown>>;
+import type { Row } from './engine.ts';
 
 interface Column {
   readonly field: string;
+  readonly type: Field['type'];
   readonly name: string;
   readonly toColumn: (value: unknown) => unknown;
   readonly fromColumn: (value: unknown) => unknown;
@@ -15,7 +15,7 @@ type Conversion = Pick<Column, 'toColumn' | 'fromColumn'>;
 
 const asIs: Conversion = { toColumn: (value) => value, fromColumn: (value) => value };
 
-/** For values that are not null; SQLite keeps booleans as 0 and 1, and external ids as the JSON they came as. */
+/** For values that are not null. The drivers bind booleans and answer times as they are here. */
 const conversions: Record<Field['type'], Conversion> = {
   id: asIs,
   text: asIs,
@@ -23,7 +23,9 @@ const conversions: Record<Field['type'], Conversion> = {
   dateTime: asIs,
   reference: asIs,
   foreignReference: asIs,
-  boolean: { toColumn: (value) => (value ? 1 : 0), fromColumn: (value) => value === 1 },
+  // SQLite keeps them as 0 and 1.
+  boolean: { toColumn: (value) => value, fromColumn: Boolean },
+  // As the JSON they came as.
   externalIds: { toColumn: (value) => JSON.stringify(value), fromColumn: (value) => JSON.parse(String(value)) },
 };
 
@@ -36,6 +38,7 @@ export function columnsOf(kind: RecordKind): readonly Column[] {
   if (known) return known;
   const columns = Object.entries(kind.storedFields).map(([field, { type }]) => ({
     field,
+    type,
     name: columnName(field),
     ...conversions[type],
   }));
@@ -43,17 +46,21 @@ export function columnsOf(kind: RecordKind): readonly Column[] {
   return columns;
 }
 
+/** The names of all columns, for SQL, in the order of columnsOf. */
+export const columnList = (kind: RecordKind): string =>
+  columnsOf(kind)
+    .map(({ name }) => name)
+    .join(', ');
+
 /** The columns' values of a record, in the order of columnsOf. */
-export const valuesOf = (kind: RecordKind, record: Readonly<Record<string, unknown>>): unknown[] =>
+export const valuesOf = (kind: RecordKind, record: Row): unknown[] =>
   columnsOf(kind).map(({ field, toColumn }) => toColumnValue(record[field], toColumn));
 
-/** The columns to set for the fields that are present. */
-export const changesOf = (kind: RecordKind, changes: Readonly<Record<string, unknown>>): Row =>
-  Object.fromEntries(
-    columnsOf(kind)
-      .filter(({ field }) => changes[field] !== undefined)
-      .map(({ field, name, toColumn }) => [name, toColumnValue(changes[field], toColumn)]),
-  );
+/** The columns to set for the fields that are present, with their values. */
+export const changesOf = (kind: RecordKind, changes: Row): [column: string, value: unknown][] =>
+  columnsOf(kind)
+    .filter(({ field }) => changes[field] !== undefined)
+    .map(({ field, name, toColumn }) => [name, toColumnValue(changes[field], toColumn)]);
 
 export function recordOf<K extends RecordKind>(kind: K, row: Row): RecordOf<K> {
   const record: Record<string, unknown> = {};

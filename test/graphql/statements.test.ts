@@ -111,6 +111,6 @@ test('the links of what a mutation created cost the same', async () => {
     { input },
   );
 
-  const reads = statements.slice(statements.findIndex((sql) => sql.startsWith('COMMIT')) + 1);
+  const reads = statements.slice(statements.findIndex((sql) => sql.startsWith('commit')) + 1);
   expect(reads.length).toBeLessThanOrEqual(3);
 });

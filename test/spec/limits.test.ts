@@ -74,6 +74,21 @@ describe('text', () => {
   });
 });
 
+describe('a unique text', () => {
+  test.each([['x'], ['𝄞']])('of 255 characters is taken, and found again: %s', async (character) => {
+    const asset = { name: 'Crane', uid: character.repeat(255) };
+    await service.create('/assets', asset);
+
+    expect((await service.post('/assets', [asset])).status).toBe(409);
+  });
+
+  test('of 256 characters is 400', async () => {
+    const { status, body } = await service.post('/assets', [{ name: 'Crane', uid: 'x'.repeat(256) }]);
+
+    expect([status, body.error]).toEqual([400, '[0].uid: expected at most 255 characters, received more']);
+  });
+});
+
 describe('externalIds', () => {
   const ids = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`key${index}`, 'x']));
 

@@ -84,8 +84,9 @@ test('a category cannot become its own ancestor: a parent is older than its chil
   const [child] = await service.create('/asset-categories', { name: 'child', parentId: root.id });
 
   expect(root.id < child.id).toBe(true);
-  const orphan = { workspace_id: 'default', id: 'x', parent_id: 'y', created_at: '', updated_at: '' };
-  await expect(service.database.knex('asset_categories').insert(orphan)).rejects.toThrow('FOREIGN KEY');
+  const now = '2026-03-01T00:00:00.000Z';
+  const orphan = { workspace_id: 'default', id: 'x', parent_id: 'y', created_at: now, updated_at: now };
+  await expect(service.database.knex('asset_categories').insert(orphan)).rejects.toThrow(/foreign key/i);
 });
 
 test.each(

@@ -1,55 +1,93 @@
 /** The migrated tables have just the columns and keys that the record kinds declare. */
 import { describe, expect, test } from 'vitest';
 import { columnName } from '../../src/store/columns.ts';
+import { isPostgres } from '../support/database.ts';
 import { kinds } from '../support/records.ts';
 import { useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
 
+const rows = async (sql: string) => (await service.database.run(sql)) as readonly Record<string, unknown>[];
+
+interface Column {
+  readonly name: string;
+  readonly type: string;
+  readonly isRequired: boolean;
+}
+
+const columnsOf = async (table: string): Promise<Column[]> =>
+  (
+    await rows(
+      isPostgres
+        ? `select attname as name, format_type(atttypid, atttypmod) as type, attnotnull as required
+             from pg_attribute where attrelid = '${table}'::regclass and attnum > 0`
+        : `select name, type, "notnull" as required from pragma_table_info('${table}')`,
+    )
+  ).map(({ name, type, required }) => ({
+    name: String(name),
+    type: String(type).toLowerCase(),
+    isRequired: Boolean(required),
+  }));
+
+/** The columns of each unique index, in their order; the primary key's first. */
+const keysOf = async (table: string): Promise<string[][]> => {
+  const indexed = await rows(
+    isPostgres
+      ? `select i.indexrelid as key, a.attname as column
+           from pg_index i cross join unnest(i.indkey) with ordinality as k (attnum, place)
+           join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.attnum
+          where i.indrelid = '${table}'::regclass and i.indisunique order by i.indisprimary desc, i.indexrelid, k.place`
+      : `select i.name as key, c.name as column from pragma_index_list('${table}') i, pragma_index_info(i.name) c
+          where i."unique" order by i.origin = 'pk' desc, i.name, c.seqno`,
+  );
+  const keys = new Map<unknown, string[]>();
+  for (const { key, column } of indexed) keys.set(key, [...(keys.get(key) ?? []), String(column)]);
+  return [...keys.values()];
+};
+
+/** What each type of field is in a table: what serves whoever looks at it with other tools. */
+const types = {
+  id: 'text',
+  text: 'text',
+  reference: 'text',
+  foreignReference: 'text',
+  number: isPostgres ? 'double precision' : 'real',
+  boolean: isPostgres ? 'boolean' : 'integer',
+  dateTime: isPostgres ? 'timestamp(3) with time zone' : 'text',
+  externalIds: isPostgres ? 'json' : 'text',
+};
+
 describe.each(kinds)('the table of $kind.label records', ({ kind }) => {
-  test('has just the columns of the declared fields', async () => {
-    const columns: { name: string; notnull: number }[] = await service.database.knex.raw(
-      `pragma table_info(${kind.table})`,
-    );
+  test('has just the columns of the declared fields, each of the type that fits', async () => {
+    const declared = Object.entries(kind.storedFields).map(([field, { type, required = false }]) => ({
+      name: columnName(field),
+      type: types[type],
+      isRequired: required,
+    }));
 
-    const declared = Object.entries(kind.storedFields);
-    expect(columns.map(({ name }) => name).toSorted()).toEqual(declared.map(([name]) => columnName(name)).toSorted());
-    const required = declared.filter(([, field]) => field.required).map(([name]) => columnName(name));
-    expect(
-      columns
-        .filter(({ notnull }) => notnull === 1)
-        .map(({ name }) => name)
-        .toSorted(),
-    ).toEqual(required.toSorted());
+    const byName = (a: Column, b: Column) => (a.name < b.name ? -1 : 1);
+    expect((await columnsOf(kind.table)).toSorted(byName)).toEqual(declared.toSorted(byName));
   });
 
-  test('is strict, and workspace_id leads every key', async () => {
-    const [{ strict }] = await service.database.knex.raw('select strict from pragma_table_list where name = ?', [
-      kind.table,
-    ]);
-    const indexes: { name: string }[] = await service.database.knex.raw(`pragma index_list(${kind.table})`);
-
-    expect(strict).toBe(1);
-    expect(indexes.length).toBeGreaterThan(0);
-    for (const { name } of indexes) {
-      const [first] = await service.database.knex.raw(`pragma index_info(${name})`);
-      expect(first.name).toBe('workspace_id');
-    }
-  });
-
-  test('has a unique key for each unique field', async () => {
-    const indexes: { name: string; origin: string }[] = await service.database.knex.raw(
-      `pragma index_list(${kind.table})`,
-    );
-    const keys = await Promise.all(
-      indexes
-        .filter(({ origin }) => origin === 'u')
-        .map(async ({ name }) =>
-          (await service.database.knex.raw(`pragma index_info(${name})`)).map((it: { name: string }) => it.name),
-        ),
-    );
-
+  test('is keyed by workspace and id, and by workspace and each unique field: workspace_id leads every key', async () => {
     const unique = Object.entries(kind.fields).filter(([, field]) => 'unique' in field);
-    expect(keys).toEqual(unique.map(([name]) => ['workspace_id', columnName(name)]));
+
+    expect(await keysOf(kind.table)).toEqual([
+      ['workspace_id', 'id'],
+      ...unique.map(([name]) => ['workspace_id', columnName(name)]),
+    ]);
+  });
+
+  test.runIf(isPostgres)('sorts its keys by their bytes, whatever the language of the database', async () => {
+    const collations = await rows(
+      `select a.attname as name, c.collname as collation from pg_attribute a join pg_collation c on c.oid = a.attcollation
+        where a.attrelid = '${kind.table}'::regclass and a.attname in ('workspace_id', 'id', 'uid', 'parent_id')`,
+    );
+
+    expect(new Set(collations.map(({ collation }) => collation))).toEqual(new Set(['C']));
+  });
+
+  test.runIf(!isPostgres)('is strict', async () => {
+    expect(await rows(`select strict from pragma_table_list where name = '${kind.table}'`)).toEqual([{ strict: 1 }]);
   });
 });

@@ -19,8 +19,8 @@ const mayImport: Record<string, string[]> = {
   http: ['config', 'errors', 'json-body', 'rest'],
   app: ['auth', 'config', 'graphql', 'http', 'rest', 'store'],
   serve: ['app', 'config', 'errors', 'store'],
-  server: ['config', 'serve'],
-  demo: ['auth', 'config', 'model', 'records', 'serve', 'services', 'store'],
+  cli: ['config', 'demo', 'errors', 'records', 'serve', 'store', '../package.json'],
+  demo: ['auth', 'model', 'records', 'services', 'store'],
 };
 
 const layerOf = (path: string): string =>

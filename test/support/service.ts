@@ -1,9 +1,11 @@
-/** The service on a database in memory, reached without a port. */
+/** The service on a fresh database, reached without a port. */
 import type { InjectOptions } from 'fastify';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config.ts';
+import { recordKinds } from '../../src/records/index.ts';
 import { openDatabase } from '../../src/store/database.ts';
+import { createOwnDatabase } from './database.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: what was answered is what the tests are about.
 type Json = any;
@@ -20,8 +22,13 @@ type Service = Awaited<ReturnType<typeof startService>>;
 
 /** Starts a service; whoever starts it stops it. */
 export async function startService(settings: Settings = {}) {
-  const config = loadConfig({ DATABASE_URL: 'sqlite::memory:', LOG_LEVEL: 'silent', ...settings });
-  const database = await openDatabase(config.databaseUrl);
+  const { url, remove } = await createOwnDatabase();
+  const config = loadConfig({ DATABASE_URL: url, LOG_LEVEL: 'silent', ...settings });
+  const database = await openDatabase(config.databaseUrl, config.databaseOptions);
+  const unfiltered: string[] = [];
+  database.knex.on('query', ({ sql }: { sql: string }) => {
+    if (!isFiltered(sql)) unfiltered.push(sql);
+  });
   const app = await createApp(database, config);
 
   async function inject(options: InjectOptions): Promise<Answer> {
@@ -76,6 +83,8 @@ export async function startService(settings: Settings = {}) {
     async stop(): Promise<void> {
       await app.close();
       await database.close();
+      await remove();
+      if (unfiltered.length > 0) throw new Error(`without its workspace: ${unfiltered.join('; ')}`);
     },
   };
 }
@@ -99,6 +108,16 @@ export function useSharedService(settings: Settings = {}): Service {
   afterAll(() => service.stop());
   return service;
 }
+
+const tables = recordKinds.map(({ table }) => table).join('|');
+const touchesRecords = new RegExp(`\\b(?:from|into|update|join) (?:${tables})\\b`);
+
+/** Whatever the tests do: no statement reaches records but those of one workspace. */
+const isFiltered = (sql: string): boolean =>
+  !touchesRecords.test(sql) ||
+  (sql.startsWith('insert') ? /^insert into \w+ \([^)]*\bworkspace_id\b/ : / where workspace_id = (?:\?|\$\d+)/).test(
+    sql,
+  );
 
 function jsonOf(text: string): Json {
   try {

@@ -1,0 +1,135 @@
+/**
+ * Statements and transactions on the connections of Knex's pool. Knex's own transactions go on with the work when BEGIN
+ * has failed, and cannot tell an error at COMMIT, after which nobody knows what is stored, from one before it.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Knex } from 'knex';
+import { commitError, connectionError, databaseError, TransactionConflict } from './database-error.ts';
+import type { Engine, Row } from './engine.ts';
+
+/** Runs a statement with a `?` for each value, and returns its rows. Throws what database-error.ts lets out. */
+export type Run = (sql: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
+
+export interface Connections {
+  /** Runs a statement on any connection. */
+  readonly run: Run;
+  /**
+   * Runs the work in one transaction: all of it is stored, or nothing. Work that lost against other transactions is
+   * run again, a few times.
+   */
+  transaction<T>(work: (run: Run) => Promise<T>): Promise<T>;
+  /** Runs work that reads one state of the database, whatever others write meanwhile. */
+  snapshot<T>(work: (run: Run) => Promise<T>): Promise<T>;
+}
+
+/** A driver's connection. Knex's pool throws away one that has the mark. */
+interface Connection {
+  __knex__disposed?: unknown;
+}
+
+const maxAttempts = 6;
+
+/** Milliseconds; a loser waits up to twice as long each time, so that the same transactions do not meet again. */
+const firstPause = 10;
+
+export function createConnections(knex: Knex, engine: Engine, statementTimeout: number): Connections {
+  const client: Knex.Client = knex.client;
+
+  async function onConnection<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+    const connection: Connection = await client.acquireConnection().catch((error: unknown) => {
+      throw connectionError(error);
+    });
+    try {
+      return await work(connection);
+    } finally {
+      await client.releaseConnection(connection);
+    }
+  }
+
+  /** The driver's answer, or its error. */
+  async function send(connection: Connection, sql: string, values: readonly unknown[] = []): Promise<unknown> {
+    let timer = setTimeout(() => {
+      engine.cancel(connection);
+      timer = setTimeout(() => engine.destroy(connection), timeToCancel);
+    }, statementTimeout);
+    try {
+      const { response } = await client.query(connection, { sql, bindings: values, method: 'raw' });
+      return response;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  const isLost = (connection: Connection) => connection.__knex__disposed !== undefined;
+
+  const runOn =
+    (connection: Connection): Run =>
+    async (sql, values) => {
+      try {
+        return engine.rowsOf(await send(connection, sql, values));
+      } catch (error) {
+        throw databaseError(error, isLost(connection));
+      }
+    };
+
+  const attempt = <T>(begin: string, work: (run: Run) => Promise<T>): Promise<T> =>
+    onConnection(async (connection) => {
+      const run = runOn(connection);
+      let isOver = false;
+      await run(begin);
+      try {
+        const result = await work(async (sql, values) => {
+          if (isOver) throw new Error('a statement came after the end of its transaction');
+          return run(sql, values);
+        });
+        isOver = true;
+        await commit(connection);
+        return result;
+      } catch (error) {
+        isOver = true;
+        await rollBack(connection);
+        throw error;
+      }
+    });
+
+  async function commit(connection: Connection): Promise<void> {
+    let response: unknown;
+    try {
+      response = await send(connection, 'commit');
+    } catch (error) {
+      throw commitError(error, isLost(connection));
+    }
+    // So Postgres answers when a statement before it has failed.
+    if ((response as { command?: string }).command === 'ROLLBACK') throw new Error('the transaction was rolled back');
+  }
+
+  /** A connection that may still be in a transaction is thrown away. */
+  async function rollBack(connection: Connection): Promise<void> {
+    try {
+      await send(connection, 'rollback');
+    } catch (error) {
+      // SQLite itself rolls back after some errors, a full disk among them.
+      if (!/no transaction is active/.test(String(error))) connection.__knex__disposed ??= error;
+    }
+  }
+
+  return {
+    run: (sql, values) => onConnection((connection) => runOn(connection)(sql, values)),
+
+    async transaction(work) {
+      for (let attempts = 1; ; attempts += 1) {
+        try {
+          return await attempt(engine.begin, work);
+        } catch (error) {
+          if (!(error instanceof TransactionConflict) || attempts === maxAttempts) throw error;
+          await pause(Math.random() * firstPause * 2 ** attempts);
+        }
+      }
+    },
+
+    snapshot: (work) => attempt(engine.beginSnapshot, work),
+  };
+}
+
+/** Milliseconds after which a connection is closed whose statement does not end although it was cancelled. */
+const timeToCancel = 5_000;

@@ -1,0 +1,53 @@
+/** What SQLite and Postgres do differently, and nothing else. Whatever is above it is written once, for both. */
+import type { Knex } from 'knex';
+import type { RecordKind } from '../model/record-kind.ts';
+
+/** SQL with a `?` for each value. */
+export interface Statement {
+  readonly sql: string;
+  readonly values: readonly unknown[];
+}
+
+export type Row = Readonly<Record<string, unknown>>;
+
+/** Times are in milliseconds. */
+export interface DatabaseOptions {
+  /** Connections a process opens at most. SQLite has one. */
+  readonly poolSize: number;
+  /** How long to wait for a connection, be it a new one or a free one. */
+  readonly connectionTimeout: number;
+  /** How long a statement may run. */
+  readonly statementTimeout: number;
+}
+
+export interface Engine {
+  /** Where the data lies, for people: no password. */
+  readonly location: string;
+  readonly knexConfig: Knex.Config;
+
+  /** Begins a transaction that may write. */
+  readonly begin: string;
+  /** Begins a transaction that reads one state of the database, whatever others write meanwhile. */
+  readonly beginSnapshot: string;
+  /** Ends a select: until the transaction ends, nobody deletes the rows. */
+  readonly forShare: string;
+  /** Ends a select: until the transaction ends, nobody else changes the rows. */
+  readonly forUpdate: string;
+  /** Makes the transaction check foreign keys at its end. */
+  readonly deferForeignKeys: string;
+  /** Lets a transaction that migrates wait for any other one that does. */
+  readonly lockMigrations?: string;
+
+  /** What keeps a connected database from being used; checked once, at the start. */
+  problemOf?(run: (sql: string) => Promise<readonly Row[]>): Promise<string | undefined>;
+  /** The condition that a column has one of these values, with one parameter however many there are. */
+  oneOf(column: string, values: readonly string[]): Statement;
+  /** A handful of statements that insert any number of records. */
+  inserts(kind: RecordKind, records: readonly Row[]): Iterable<Statement>;
+  /** The rows in what the driver answers. */
+  rowsOf(response: unknown): Row[];
+  /** Makes the statement that runs on a connection fail. */
+  cancel(connection: unknown): void;
+  /** Closes a connection that does not even answer to that. */
+  destroy(connection: unknown): void;
+}

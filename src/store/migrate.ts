@@ -1,0 +1,43 @@
+/** Brings the schema up to date, however many processes start at once. */
+import { setTimeout } from 'node:timers/promises';
+import type { Knex } from 'knex';
+import { StartError } from '../errors.ts';
+import { reason } from './database-error.ts';
+import type { Engine } from './engine.ts';
+import { migrationNames } from './migrations.ts';
+
+const maxAttempts = 50;
+const pauseBetweenAttempts = 100;
+
+/**
+ * Runs the migrations that are missing, and returns their names. In one transaction: of several processes that start on
+ * a new database one migrates and the others wait, and one that is killed meanwhile leaves nothing behind, Knex's own
+ * lock included. Throws StartError when the database is from a newer version.
+ */
+export async function migrate({ knex, engine }: { knex: Knex; engine: Engine }): Promise<readonly string[]> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      if ((await missingMigrations(knex)).length === 0) return [];
+      return await knex.transaction(async (transaction) => {
+        if (engine.lockMigrations) await transaction.raw(engine.lockMigrations);
+        const missing = await missingMigrations(transaction);
+        if (missing.length > 0) await transaction.migrate.latest();
+        return missing;
+      });
+    } catch (error) {
+      // SQLite does not wait for a lock when it turns a new file to WAL, nor between a transaction's read and its write.
+      if (attempt === maxAttempts || !reason(error).includes('SQLITE_BUSY')) throw error;
+      await setTimeout(pauseBetweenAttempts);
+    }
+  }
+}
+
+/** The names of the migrations that the database has not seen. Throws StartError when it knows some that we do not. */
+export async function missingMigrations(knex: Knex): Promise<string[]> {
+  const applied: string[] = (await knex.schema.hasTable('knex_migrations'))
+    ? await knex('knex_migrations').pluck('name')
+    : [];
+  const unknown = applied.filter((name) => !migrationNames.includes(name));
+  if (unknown.length === 0) return migrationNames.filter((name) => !applied.includes(name));
+  throw new StartError(`the database is from a newer version of Yardgraph: it has the migration ${unknown.join(', ')}`);
+}

@@ -1,0 +1,168 @@
+/**
+ * Postgres. Nothing here lives in a session beyond its transaction, so that connections may come through a pooler that
+ * hands them out transaction by transaction.
+ */
+import { connect, type Socket } from 'node:net';
+import type { Knex } from 'knex';
+import { parse, toClientConfig } from 'pg-connection-string';
+import { builtins, getTypeParser as standardParser, type TypeId } from 'pg-types';
+import { StartError } from '../errors.ts';
+import type { Field } from '../model/fields.ts';
+import type { RecordKind } from '../model/record-kind.ts';
+import { columnList, columnsOf } from './columns.ts';
+import { reason } from './database-error.ts';
+import type { DatabaseOptions, Engine, Row, Statement } from './engine.ts';
+
+export const isPostgresUrl = (databaseUrl: string): boolean => /^postgres(?:ql)?:\/\//.test(databaseUrl);
+
+/** The engine on the database of a URL. Throws StartError when the URL asks for something that is not known here. */
+export function postgresEngine(databaseUrl: string, options: DatabaseOptions): Engine {
+  const connection = connectionSettings(databaseUrl, options);
+  const { host, port, database } = connection;
+  return {
+    location: `postgres://${host}:${port}/${database ?? ''}`,
+    knexConfig: {
+      client: 'pg',
+      // Sound because Knex hands its settings on to the driver's client, whose settings these are.
+      connection: { ...connection, types: { getTypeParser } } as Knex.PgConnectionConfig,
+      pool: { min: 0, max: options.poolSize, createTimeoutMillis: options.connectionTimeout },
+      acquireConnectionTimeout: options.connectionTimeout,
+    },
+    // The locks of a node that fell silent in the middle of a transaction go with its connection.
+    begin: "begin; set local idle_in_transaction_session_timeout = '60s'",
+    beginSnapshot: 'begin isolation level repeatable read read only',
+    forShare: ' for key share',
+    forUpdate: ' for no key update',
+    deferForeignKeys: 'set constraints all deferred',
+    lockMigrations: "select pg_advisory_xact_lock(hashtext('yardgraph migrations'))",
+    problemOf,
+    oneOf: (column, values) => ({ sql: `${column} = any(?)`, values: [values] }),
+    inserts,
+    // A text of several statements has several results.
+    rowsOf: (response) => (Array.isArray(response) ? [] : (response as { rows: Row[] }).rows),
+    cancel: (connection) => cancel(connection as PostgresConnection),
+    destroy: (connection) => void (connection as PostgresConnection).connection.stream.destroy(),
+  };
+}
+
+/** The parameters of a URL, with the meaning they have for libpq. */
+const urlParameters = [
+  'host',
+  'port',
+  'user',
+  'password',
+  'application_name',
+  'options',
+  'connect_timeout',
+  'sslmode',
+  'sslcert',
+  'sslkey',
+  'sslrootcert',
+  'sslnegotiation',
+];
+const sslModes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'];
+
+function connectionSettings(databaseUrl: string, { connectionTimeout }: DatabaseOptions) {
+  try {
+    const { searchParams } = new URL(databaseUrl.replace(/^(\w+:\/\/[^/?]*@)?\//, '$1base/'));
+    const unknown = [...searchParams.keys()].filter((name) => !urlParameters.includes(name));
+    if (unknown.length > 0) {
+      throw new Error(`unknown parameter ${unknown.join(', ')}, expected some of ${urlParameters.join(', ')}`);
+    }
+    const sslMode = searchParams.get('sslmode');
+    if (sslMode !== null && !sslModes.includes(sslMode)) {
+      throw new Error(`sslmode: expected one of ${sslModes.join(', ')}`);
+    }
+    const settings = toClientConfig(parse(databaseUrl, { useLibpqCompat: true }));
+    const seconds = Number(searchParams.get('connect_timeout') ?? 0);
+    return {
+      application_name: 'yardgraph',
+      ...settings,
+      host: settings.host || process.env.PGHOST || 'localhost',
+      port: settings.port ?? Number(process.env.PGPORT ?? 5432),
+      connectionTimeoutMillis: seconds > 0 ? seconds * 1_000 : connectionTimeout,
+      keepAlive: true,
+    };
+  } catch (error) {
+    throw new StartError(`DATABASE_URL: ${reason(error)}`);
+  }
+}
+
+/** From the text of a column to the value a record has. */
+const parsers: Readonly<Record<number, (text: string) => unknown>> = {
+  [builtins.INT8]: Number,
+  [builtins.JSON]: (text) => text,
+  [builtins.TIMESTAMPTZ]: toDateTime,
+};
+
+const getTypeParser = (type: TypeId, format?: 'text') => parsers[type] ?? standardParser(type, format);
+
+/** As the server writes times in UTC, the usual case: `2026-03-01 07:30:00.12+00`. */
+const utc = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,3}))?\+00$/;
+
+const parseDate: (text: string) => Date = standardParser(builtins.TIMESTAMPTZ);
+
+function toDateTime(text: string): string {
+  const [, date, time, fraction = ''] = utc.exec(text) ?? [];
+  return date ? `${date}T${time}.${fraction.padEnd(3, '0')}Z` : parseDate(text).toISOString();
+}
+
+/** With other settings some values would not come back as they were sent. */
+async function problemOf(run: (sql: string) => Promise<readonly Row[]>): Promise<string | undefined> {
+  const [settings] = await run(
+    `select current_setting('server_encoding') as encoding, current_setting('DateStyle') as date_style,
+      current_setting('extra_float_digits') as digits`,
+  );
+  if (settings?.encoding !== 'UTF8') return `expected its encoding to be UTF8, it is ${settings?.encoding}`;
+  if (!String(settings.date_style).startsWith('ISO')) {
+    return `expected its DateStyle to be ISO, it is ${settings.date_style}`;
+  }
+  if (Number(settings.digits) < 1) return `expected extra_float_digits of at least 1, it is ${settings.digits}`;
+  return undefined;
+}
+
+/** What a field is in the JSON that records are inserted from. */
+const jsonTypes: Record<Field['type'], string> = {
+  id: 'text',
+  text: 'text',
+  number: 'double precision',
+  boolean: 'boolean',
+  dateTime: 'timestamptz',
+  externalIds: 'json',
+  reference: 'text',
+  foreignReference: 'text',
+};
+
+const rowsPerInsert = 5_000;
+
+/** One parameter for thousands of records: a parameter a value takes twice as long, and ends at 65,535. */
+function* inserts(kind: RecordKind, records: readonly Row[]): Generator<Statement> {
+  const columns = columnsOf(kind);
+  const fields = columns.map(({ field }) => `"${field}"`).join(', ');
+  const types = columns.map(({ field, type }) => `"${field}" ${jsonTypes[type]}`).join(', ');
+  const sql = `insert into ${kind.table} (${columnList(kind)}) select ${fields} from json_to_recordset(?) as _ (${types})`;
+  for (let start = 0; start < records.length; start += rowsPerInsert) {
+    yield { sql, values: [JSON.stringify(records.slice(start, start + rowsPerInsert))] };
+  }
+}
+
+/** What the driver's client has beyond its documented part. */
+interface PostgresConnection {
+  readonly host: string;
+  readonly port: number;
+  readonly processID: number;
+  readonly secretKey: number;
+  readonly connection: { readonly stream: Socket };
+}
+
+/** The protocol's own way, which reaches the right server through a pooler too: a message on a connection of its own. */
+function cancel({ host, port, processID, secretKey }: PostgresConnection): void {
+  const request = Buffer.alloc(16);
+  request.writeInt32BE(16, 0);
+  request.writeInt32BE(80_877_102, 4);
+  request.writeInt32BE(processID, 8);
+  request.writeInt32BE(secretKey, 12);
+  const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
+  socket.on('error', () => socket.destroy());
+  socket.end(request);
+}

@@ -1,0 +1,108 @@
+/** SQLite: opened with what durability and integrity need, and refused with a clear line where it cannot be used. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ServiceError } from '../../../src/errors.ts';
+import { location } from '../../../src/records/index.ts';
+import { type Database, defaultOptions, openDatabase } from '../../../src/store/database.ts';
+import { createWorkspaceStore } from '../../../src/store/workspace-store.ts';
+
+let folder: string;
+let database: Database;
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'yardgraph-'));
+  database = await openDatabase(`sqlite:${folder}/new/folder/yardgraph.db`);
+});
+
+afterEach(async () => {
+  await database.close();
+  rmSync(folder, { recursive: true });
+});
+
+const pragma = async (name: string) => Object.values((await database.run(`pragma ${name}`))[0] ?? {})[0];
+
+test('every connection is durable, checks foreign keys and waits for other processes', async () => {
+  expect(await pragma('journal_mode')).toBe('wal');
+  expect(await pragma('synchronous')).toBe(2);
+  expect(await pragma('foreign_keys')).toBe(1);
+  expect(await pragma('busy_timeout')).toBe(5_000);
+});
+
+describe('a database that cannot be used', () => {
+  const opening = (url: string) => openDatabase(url).then((opened) => opened.close());
+
+  test('is no database', async () => {
+    writeFileSync(`${folder}/text.db`, 'this is text, and long enough to be read as a header of some database file');
+
+    await expect(opening(`sqlite:${folder}/text.db`)).rejects.toThrow(/^cannot use the database .*SQLITE_NOTADB/);
+    expect(readFileSync(`${folder}/text.db`, 'utf8')).toMatch(/^this is text/);
+  });
+
+  test('lies where no folder can be', async () => {
+    writeFileSync(`${folder}/file`, '');
+
+    await expect(opening(`sqlite:${folder}/file/yardgraph.db`)).rejects.toThrow(/^cannot write to the folder .*file: /);
+  });
+
+  test('is a folder', async () => {
+    await expect(opening(`sqlite:${folder}`)).rejects.toThrow(/^cannot use the database /);
+  });
+});
+
+const store = () => createWorkspaceStore(database, 'ours');
+const now = '2026-03-01T00:00:00.000Z';
+const draft = { createdAt: now, updatedAt: now };
+
+test('while another process holds the lock writes are 503, and nothing is lost after it', async () => {
+  const other = await openDatabase(`sqlite:${folder}/new/folder/yardgraph.db`);
+  await database.run('pragma busy_timeout = 50');
+  await other.knex.raw('begin immediate');
+
+  await expect(store().transaction((it) => it.insert(location, [draft]))).rejects.toThrow(
+    new ServiceError(503, 'the database is not available, try again'),
+  );
+  await other.knex.raw('rollback');
+
+  await store().transaction((it) => it.insert(location, [draft]));
+  expect(await store().count(location)).toBe(1);
+  await other.close();
+});
+
+test('a full disk is 503, nothing of the batch is stored, and the next one is', async () => {
+  await database.run('pragma max_page_count = 40');
+  const drafts = Array.from({ length: 2_000 }, () => ({ ...draft, name: 'x'.repeat(100) }));
+
+  await expect(store().transaction((it) => it.insert(location, drafts))).rejects.toThrow(
+    new ServiceError(503, 'the database is not available, try again'),
+  );
+
+  await store().transaction((it) => it.insert(location, [draft]));
+  expect(await store().count(location)).toBe(1);
+});
+
+test('a commit that fails is no success, and leaves no transaction open', async () => {
+  const orphan =
+    "insert into asset_categories (workspace_id, id, parent_id, created_at, updated_at) values ('x', 'a', 'b', '', '')";
+  const failing = database.transaction(async (run) => {
+    await run('pragma defer_foreign_keys = on');
+    await run(orphan);
+  });
+
+  await expect(failing).rejects.toThrow('database error: SQLITE_CONSTRAINT');
+  await database.transaction((run) => run('select 1'));
+  expect(await database.run('select * from asset_categories')).toEqual([]);
+});
+
+test('a statement that runs too long is ended, and is 503', async () => {
+  const impatient = await openDatabase('sqlite::memory:', { ...defaultOptions, statementTimeout: 100 });
+  const endless = 'with recursive n(i) as (values (1) union all select i + 1 from n) select count(*) from n';
+
+  await expect(impatient.run(endless)).rejects.toThrow(
+    new ServiceError(503, 'the database is not available, try again'),
+  );
+
+  await impatient.ping();
+  await impatient.close();
+});

