@@ -135,7 +135,7 @@ const jsonTypes: Record<Field['type'], string> = {
 
 const rowsPerInsert = 5_000;
 
-/** One parameter for thousands of records: a parameter a value takes twice as long, and ends at 65,535. */
+/** One parameter for thousands of records: with one a value, of which there may be 65,535, batches take a third longer. */
 function* inserts(kind: RecordKind, records: readonly Row[]): Generator<Statement> {
   const columns = columnsOf(kind);
   const fields = columns.map(({ field }) => `"${field}"`).join(', ');

@@ -1,60 +1,23 @@
 /** The process: how it starts, what it says, how it ends. Runs the compiled service, as a user does. */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
-import { connect, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { connect } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createDatabase } from '../support/database.ts';
+import { post, useProcesses } from '../support/process.ts';
 
-let folder: string;
-let started: ChildProcess[];
+const processes = useProcesses();
+let database: Awaited<ReturnType<typeof createDatabase>>;
 
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'yardgraph-'));
-  started = [];
+beforeEach(async () => {
+  database = await createDatabase();
 });
 
-afterEach(async () => {
-  for (const child of started) {
-    if (child.exitCode === null && child.signalCode === null) {
-      child.kill('SIGKILL');
-      await once(child, 'exit');
-    }
-  }
-  rmSync(folder, { recursive: true });
-});
+afterEach(() => database.remove());
 
-function start(settings: Record<string, string> = {}, entry = 'server.js') {
-  const child = spawn(process.execPath, [join(process.cwd(), 'dist/src', entry)], {
-    cwd: folder,
-    env: { PATH: process.env.PATH, PORT: '0', LOG_LEVEL: 'error', ...settings },
-  });
-  started.push(child);
-  const said = { out: '', err: '' };
-  child.stdout.on('data', (data) => {
-    said.out += data;
-  });
-  child.stderr.on('data', (data) => {
-    said.err += data;
-  });
-  const exited = once(child, 'exit').then(([code]) => code as number | null);
-
-  async function ready(): Promise<string> {
-    const address = () => /(http:\/\/\S+)\/graphql/.exec(said.out)?.[1];
-    while (address() === undefined) {
-      if (child.exitCode !== null) throw new Error(said.err);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-    return address() ?? '';
-  }
-  return { child, said, exited, ready };
-}
-
-const post = (url: string, body: unknown) =>
-  fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+const run = (settings: Record<string, string> = {}, command = 'serve') =>
+  processes.start({ DATABASE_URL: database.url, ...settings }, command);
 
 const largeBatch = Array.from({ length: 10_000 }, (_, index) => ({ name: `location ${index}` }));
 
@@ -74,114 +37,32 @@ async function postAround(url: string, body: unknown, between: () => void) {
 
 describe('a start', () => {
   test('says where GraphQL, the reference and the data are', async () => {
-    const service = start();
+    const service = run();
     const address = await service.ready();
 
     expect(service.said.out).toContain(`GraphQL and GraphiQL  ${address}/graphql`);
     expect(service.said.out).toContain(`REST reference        ${address}/reference`);
-    expect(service.said.out).toMatch(/Data {18}\/.*\/data\/yardgraph\.db/);
-    expect(existsSync(join(folder, 'data/yardgraph.db'))).toBe(true);
+    expect(service.said.out).toContain(`Data                  ${database.url.replace(/sqlite:|\w+:\w+@/, '')}`);
     expect((await fetch(`${address}/readyz`)).status).toBe(200);
   });
 
   test('finds what an earlier one stored', async () => {
-    const first = start();
+    const first = run();
     const [created] = await (await post(`${await first.ready()}/projects`, [{ name: 'Bridge' }])).json();
     first.child.kill('SIGKILL');
     await first.exited;
 
-    const second = start();
+    const second = run();
     const query = { query: `{ project(id: "${created.id}") { name } }` };
     const { data } = await (await post(`${await second.ready()}/graphql`, query)).json();
 
     expect(data.project.name).toBe('Bridge');
   });
-
-  test('keeps nothing with sqlite::memory:', async () => {
-    const service = start({ DATABASE_URL: 'sqlite::memory:' });
-    await service.ready();
-
-    expect(service.said.out).toContain('memory only');
-    expect(existsSync(join(folder, 'data'))).toBe(false);
-  });
-});
-
-describe('what keeps it from starting is one clear line, and exit code 1', () => {
-  const failure = async (settings: Record<string, string>) => {
-    const { exited, said } = start(settings);
-    const code = await exited;
-    expect(said.out).toBe('');
-    return { code, error: said.err.trimEnd() };
-  };
-
-  test('a port in use', async () => {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as { port: number };
-
-    const { code, error } = await failure({ PORT: String(port) });
-    server.close();
-
-    expect([code, error]).toEqual([1, `port ${port} of 127.0.0.1 is in use: choose another with PORT`]);
-  });
-
-  test('a folder that cannot be written', async () => {
-    writeFileSync(join(folder, 'file'), '');
-
-    const { code, error } = await failure({ DATABASE_URL: 'sqlite:file/yardgraph.db' });
-
-    expect(code).toBe(1);
-    expect(error).toMatch(/^cannot write to the folder \S+\/file: .+$/);
-  });
-
-  test.each(['sqlite::memory', 'sqlite: ', 'sqlite:', 'sqlite://yardgraph.db'])(
-    'a mistyped DATABASE_URL: %j',
-    async (url) => {
-      const { code, error } = await failure({ DATABASE_URL: url });
-
-      expect([code, error]).toEqual([1, 'DATABASE_URL: expected sqlite:PATH or sqlite::memory:']);
-    },
-  );
-
-  test('a file that is no database', async () => {
-    writeFileSync(
-      join(folder, 'text.db'),
-      'this is text, and long enough to be read as a header of some database file',
-    );
-
-    const { code, error } = await failure({ DATABASE_URL: 'sqlite:text.db' });
-
-    expect(code).toBe(1);
-    expect(error).toMatch(/^cannot use the database text\.db: SQLITE_NOTADB.*$/);
-  });
-
-  test('wrong settings, every one named', async () => {
-    const { code, error } = await failure({
-      HOST: '0.0.0.0',
-      PORT: '70000',
-      DATABASE_URL: 'mysql://x',
-      LOG_LEVEL: 'loud',
-      GRAPHIQL: 'maybe',
-      MAX_BATCH: '0',
-    });
-
-    expect(code).toBe(1);
-    const lines = error.split('\n');
-    expect(lines.map((line) => line.split(':')[0])).toEqual([
-      'HOST',
-      'PORT',
-      'DATABASE_URL',
-      'LOG_LEVEL',
-      'GRAPHIQL',
-      'MAX_BATCH',
-    ]);
-    expect(lines[1]).toBe('PORT: expected a whole number from 0 to 65535');
-  });
 });
 
 describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
   test('finishes what is in flight, closes the database and ends with 0', async () => {
-    const service = start();
+    const service = run();
     const address = await service.ready();
 
     const answer = await postAround(`${address}/locations`, largeBatch, () => service.child.kill(signal));
@@ -189,14 +70,12 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
     expect(answer.status).toBe(201);
     expect(answer.body).toHaveLength(largeBatch.length);
     expect(await service.exited).toBe(0);
-    // SQLite removes its log when the last connection closes.
-    expect(existsSync(join(folder, 'data/yardgraph.db-wal'))).toBe(false);
   });
 });
 
 describe('an end', () => {
   test('is not hastened by a second signal: npm passes on what the terminal has sent already', async () => {
-    const service = start();
+    const service = run();
     const address = await service.ready();
 
     const answer = await postAround(`${address}/locations`, largeBatch, () => {
@@ -209,7 +88,7 @@ describe('an end', () => {
   });
 
   test('does not wait for clients that keep sending, and loses nothing it has acknowledged', async () => {
-    const service = start();
+    const service = run();
     const address = await service.ready();
     let acknowledged = 0;
     let failed = 0;
@@ -234,7 +113,7 @@ describe('an end', () => {
     expect(Date.now() - before).toBeLessThan(10_000);
     await Promise.all(clients);
 
-    const again = start();
+    const again = run();
     const query = { query: '{ locations { totalCount } }' };
     const { data } = await (await post(`${await again.ready()}/graphql`, query)).json();
     expect([data.locations.totalCount, failed]).toEqual([acknowledged, 0]);
@@ -242,7 +121,7 @@ describe('an end', () => {
   });
 
   test('does not wait for connections that say nothing', async () => {
-    const service = start();
+    const service = run();
     const { port } = new URL(await service.ready());
     const silent = connect(Number(port), '127.0.0.1');
     const stalled = connect(Number(port), '127.0.0.1');
@@ -258,7 +137,7 @@ describe('an end', () => {
   });
 
   test('waits for a client that reads its answer slowly', async () => {
-    const service = start();
+    const service = run();
     const { port } = new URL(await service.ready());
     const client = connect(Number(port), '127.0.0.1');
     client.write('GET /graphql HTTP/1.1\r\nhost: localhost\r\naccept: text/html\r\n\r\n');
@@ -276,7 +155,7 @@ describe('an end', () => {
 });
 
 test('what is logged is one line a request, with its route and status, and nothing that was sent', async () => {
-  const service = start({ LOG_LEVEL: 'info' });
+  const service = run({ LOG_LEVEL: 'info' });
   const address = await service.ready();
 
   await post(`${address}/assets`, [{ name: 'secret-name', startDate: 'secret-field' }]);
@@ -304,20 +183,19 @@ describe('the demo', () => {
   };
 
   test('is filled once, with some hundred records of all six kinds', async () => {
-    const first = start({}, 'demo/server.js');
+    const first = run({}, 'demo');
     const filled = await counts(await first.ready());
     first.child.kill('SIGTERM');
     await first.exited;
-    const second = start({}, 'demo/server.js');
+    const second = run({}, 'demo');
 
     expect(await counts(await second.ready())).toEqual(filled);
     expect(Math.min(...filled)).toBeGreaterThan(10);
     expect(filled.reduce((sum, count) => sum + count)).toBeGreaterThan(100);
-    expect(existsSync(join(folder, 'data/demo.db'))).toBe(true);
   });
 
   test('is filled once also when two start at once', async () => {
-    const both = [start({}, 'demo/server.js'), start({}, 'demo/server.js')];
+    const both = [run({}, 'demo'), run({}, 'demo')];
     const [one, other] = await Promise.all(both.map(async ({ ready }) => counts(await ready())));
 
     expect(one).toEqual(other);
@@ -325,7 +203,7 @@ describe('the demo', () => {
   });
 
   test('links everything it can', async () => {
-    const address = await start({}, 'demo/server.js').ready();
+    const address = await run({}, 'demo').ready();
 
     const query = `{
       assets(first: 1000) { nodes { currentLocation { id } } }

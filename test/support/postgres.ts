@@ -2,6 +2,8 @@
  * A real Postgres for the tests: one that is started here and thrown away, or the server of TEST_DATABASE_URL.
  * Its language sorts text otherwise than by bytes, so that whatever relies on the database's own order is found out.
  */
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -66,7 +68,7 @@ export async function freePort(): Promise<number> {
 }
 
 /** Starts a server of its own, in a folder of its own; `stop` removes both. */
-export async function startPostgres(flags: string[] = []) {
+export async function startPostgres(flags: readonly string[] = []) {
   const folder = mkdtempSync(join(tmpdir(), 'yardgraph-postgres-'));
   // As root, the server runs as another user.
   chmodSync(folder, 0o711);
@@ -91,10 +93,20 @@ export async function startPostgres(flags: string[] = []) {
   } catch (error) {
     throw new Error(`Postgres did not start: ${log.join('')}`, { cause: error });
   }
+
+  /** Its process: not part of what the package offers. */
+  const main = () => (server as unknown as { readonly process: ChildProcess }).process;
   return {
     url: `postgres://postgres:secret@127.0.0.1:${port}/postgres`,
-    port,
     folder: join(folder, 'data'),
+
+    /** Stops the server as an operator does who does not wait for clients (fast), or as a power cut does (immediate). */
+    async halt(mode: 'fast' | 'immediate') {
+      const ended = once(main(), 'exit');
+      main().kill(mode === 'fast' ? 'SIGINT' : 'SIGQUIT');
+      await ended;
+    },
+    start: () => server.start(),
     async stop() {
       await server.stop();
       rmSync(folder, { recursive: true, force: true });

@@ -1,0 +1,114 @@
+/** The process on its default database, a file, and what it says when it cannot start. */
+import { once } from 'node:events';
+import { existsSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { post, useProcesses } from '../../support/process.ts';
+
+const processes = useProcesses();
+
+describe('a start', () => {
+  test('makes data/yardgraph.db where it is started, and leaves no log beside it when it ends', async () => {
+    const service = processes.start();
+    const address = await service.ready();
+    await post(`${address}/locations`, [{}]);
+    service.child.kill('SIGTERM');
+
+    expect(await service.exited).toBe(0);
+    expect(service.said.out).toContain(`Data                  ${processes.folder}/data/yardgraph.db`);
+    expect(existsSync(join(processes.folder, 'data/yardgraph.db'))).toBe(true);
+    expect(existsSync(join(processes.folder, 'data/yardgraph.db-wal'))).toBe(false);
+  });
+
+  test('keeps nothing with sqlite::memory:', async () => {
+    const service = processes.start({ DATABASE_URL: 'sqlite::memory:' });
+    await service.ready();
+
+    expect(service.said.out).toContain('memory only');
+    expect(existsSync(join(processes.folder, 'data'))).toBe(false);
+  });
+
+  test('of the demo has a file of its own', async () => {
+    await processes.start({ DATABASE_URL: '' }, 'demo').ready();
+
+    expect(existsSync(join(processes.folder, 'data/demo.db'))).toBe(true);
+    expect(existsSync(join(processes.folder, 'data/yardgraph.db'))).toBe(false);
+  });
+});
+
+describe('what keeps it from starting is one clear line, and exit code 1', () => {
+  const failure = async (settings: Record<string, string>) => {
+    const { exited, said } = processes.start(settings);
+    const code = await exited;
+    expect(said.out).toBe('');
+    return { code, error: said.err.trimEnd() };
+  };
+
+  test('a port in use', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as { port: number };
+
+    const { code, error } = await failure({ PORT: String(port) });
+    server.close();
+
+    expect([code, error]).toEqual([1, `port ${port} of 127.0.0.1 is in use: choose another with PORT`]);
+  });
+
+  test('a folder that cannot be written', async () => {
+    writeFileSync(join(processes.folder, 'file'), '');
+
+    const { code, error } = await failure({ DATABASE_URL: 'sqlite:file/yardgraph.db' });
+
+    expect(code).toBe(1);
+    expect(error).toMatch(/^cannot write to the folder \S+\/file: .+$/);
+  });
+
+  test.each(['sqlite::memory', 'sqlite: ', 'sqlite:', 'sqlite://yardgraph.db'])(
+    'a mistyped DATABASE_URL: %j',
+    async (url) => {
+      const { code, error } = await failure({ DATABASE_URL: url });
+
+      expect([code, error]).toEqual([
+        1,
+        'DATABASE_URL: expected sqlite:PATH, sqlite::memory: or postgres://USER:PASSWORD@HOST:PORT/DATABASE',
+      ]);
+    },
+  );
+
+  test('a file that is no database', async () => {
+    writeFileSync(
+      join(processes.folder, 'text.db'),
+      'this is text, and long enough to be read as a header of some database file',
+    );
+
+    const { code, error } = await failure({ DATABASE_URL: 'sqlite:text.db' });
+
+    expect(code).toBe(1);
+    expect(error).toMatch(/^cannot use the database \S+\/text\.db: SQLITE_NOTADB.*$/);
+  });
+
+  test('wrong settings, every one named', async () => {
+    const { code, error } = await failure({
+      HOST: '0.0.0.0',
+      PORT: '70000',
+      DATABASE_URL: 'mysql://x',
+      LOG_LEVEL: 'loud',
+      GRAPHIQL: 'maybe',
+      MAX_BATCH: '0',
+    });
+
+    expect(code).toBe(1);
+    const lines = error.split('\n');
+    expect(lines.map((line) => line.split(':')[0])).toEqual([
+      'HOST',
+      'PORT',
+      'DATABASE_URL',
+      'LOG_LEVEL',
+      'GRAPHIQL',
+      'MAX_BATCH',
+    ]);
+    expect(lines[1]).toBe('PORT: expected a whole number from 0 to 65535');
+  });
+});

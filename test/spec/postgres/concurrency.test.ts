@@ -1,0 +1,211 @@
+/** Two nodes on one database write at the same time: rules hold by the database's means, and nobody sees a 5xx. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ServiceError } from '../../../src/errors.ts';
+import { createConnections, type Run } from '../../../src/store/connections.ts';
+import { createDatabase } from '../../support/database.ts';
+import { query } from '../../support/postgres.ts';
+import { startService } from '../../support/service.ts';
+
+type Service = Awaited<ReturnType<typeof startService>>;
+
+let database: Awaited<ReturnType<typeof createDatabase>>;
+let one: Service;
+let other: Service;
+
+beforeEach(async () => {
+  database = await createDatabase();
+  one = await startService({ DATABASE_URL: database.url });
+  other = await startService({ DATABASE_URL: database.url });
+});
+
+afterEach(async () => {
+  await one.stop();
+  await other.stop();
+  await database.remove();
+});
+
+const asset = (uid: string) => ({ name: 'Crane', uid });
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
+
+describe('a uid', () => {
+  test('that many send at once goes to one of them; the others get 409 as if they had come later', async () => {
+    const answers = await Promise.all(numbers(20).map((i) => (i % 2 ? one : other).post('/assets', [asset('CR-1')])));
+
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...Array(19).fill(409)]);
+    for (const { status, body } of answers) {
+      if (status === 409) expect(body.error).toBe('[0].uid: another asset has the uid "CR-1"');
+    }
+  });
+
+  test('taken in the other order by another batch (a deadlock) costs one batch, whole', async () => {
+    const batch = numbers(50).map((i) => asset(`CR-${i}`));
+
+    const answers = await Promise.all([
+      ...numbers(3).map(() => one.post('/assets', batch)),
+      ...numbers(3).map(() => other.post('/assets', batch.toReversed())),
+    ]);
+
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...Array(5).fill(409)]);
+    const { assets } = await one.data('{ assets { totalCount } }');
+    expect(assets.totalCount).toBe(50);
+  });
+});
+
+test('changes of different fields at once are both kept, and both answered as they were stored', async () => {
+  const [{ id }] = await one.create('/projects', { name: 'Bridge' });
+
+  for (const round of numbers(20)) {
+    const name = `Bridge ${round}`;
+    const notes = `notes ${round}`;
+    const answers = await Promise.all([
+      one.patch(`/projects/${id}`, { name }),
+      other.patch(`/projects/${id}`, { notes }),
+    ]);
+
+    // One came second, and has seen what the first did.
+    expect(answers.filter(({ body }) => body.name === name && body.notes === notes).length).toBeGreaterThan(0);
+    expect((await one.data(`{ project(id: "${id}") { name notes } }`)).project).toEqual({ name, notes });
+  }
+});
+
+test('a record that goes away by hand while a batch refers to it: the batch waits, and is refused', async () => {
+  const [{ id }] = await one.create('/locations', {});
+  let posted: ReturnType<Service['post']> | undefined;
+
+  await other.database.transaction(async (run) => {
+    await run('delete from locations where workspace_id = ? and id = ?', ['default', id]);
+    posted = one.post('/assets', [{ name: 'Crane', currentLocationId: id }]);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  });
+
+  const { status, body } = (await posted) ?? {};
+  expect([status, body.error]).toEqual([400, `[0].currentLocationId: there is no location with the ID "${id}"`]);
+});
+
+test('a record that a batch refers to cannot go away before the batch is stored', async () => {
+  const [{ id }] = await one.create('/locations', {});
+  await one.database.run(`create function dawdle() returns trigger language plpgsql as
+    $$ begin perform pg_sleep(0.5); return null; end $$`);
+  await one.database.run('create trigger dawdle before insert on assets execute function dawdle()');
+
+  const stored = one.create('/assets', { name: 'Crane', currentLocationId: id });
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  await other.database.run('delete from locations where workspace_id = ? and id = ?', ['default', id]);
+
+  // The removal waited: the batch is there already.
+  expect((await other.data('{ assets { totalCount } }')).assets.totalCount).toBe(1);
+  await stored;
+});
+
+describe('where every transaction is serializable', () => {
+  test('changes of one record at once all succeed, for the losers are run again', async () => {
+    const [{ name = '' } = {}] = await query(database.url, 'select current_database() as name');
+    await query(database.url, `alter database ${name} set default_transaction_isolation = 'serializable'`);
+    const nodes = [
+      await startService({ DATABASE_URL: database.url }),
+      await startService({ DATABASE_URL: database.url }),
+    ];
+    const [{ id }] = await one.create('/projects', { name: 'Bridge' });
+
+    const answers = await Promise.all(
+      numbers(6).map((i) => nodes[i % 2]?.patch(`/projects/${id}`, { name: `Bridge ${i}` })),
+    );
+
+    expect(answers.map((answer) => answer?.status)).toEqual(Array(6).fill(200));
+    for (const node of nodes) await node.stop();
+  });
+});
+
+describe('a transaction', () => {
+  const failWith = (code: string) => `do $$ begin raise exception 'planted' using errcode = '${code}'; end $$`;
+
+  test.each(['40001', '40P01', '23505'])('that loses for ever (%s) is run a few times, and then 503', async (code) => {
+    let runs = 0;
+    const failing = one.database.transaction(async (run) => {
+      runs += 1;
+      await run(failWith(code));
+    });
+
+    await expect(failing).rejects.toThrow(new ServiceError(503, 'too many are writing the same at once, try again'));
+    expect(runs).toBe(6);
+  });
+
+  test.each(['57P01', '53300', '08006', '25006', '55P03', '42P01', 'XX000'])(
+    'that fails otherwise (%s) is run once',
+    async (code) => {
+      let runs = 0;
+      const failing = one.database.transaction(async (run) => {
+        runs += 1;
+        await run(failWith(code));
+      });
+
+      await expect(failing).rejects.toThrow(/^(?:the database is not available, try again|database error: \w+)$/);
+      expect(runs).toBe(1);
+    },
+  );
+
+  test('whose connection is lost at COMMIT is no success, and is not run again: nobody knows what is stored', async () => {
+    await one.database.run(`create function die() returns trigger language plpgsql as
+      $$ begin perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(1); return null; end $$`);
+    await one.database.run(`create constraint trigger die after insert on locations deferrable initially deferred
+      for each row execute function die()`);
+
+    const before = await one.statements(async () => {
+      const { status, headers, body } = await one.post('/locations', [{ name: 'lost' }]);
+
+      expect([status, headers['retry-after'], body]).toEqual([
+        503,
+        '1',
+        {
+          error: 'the database went away while it stored this: see whether it did before you try again',
+          code: '503',
+        },
+      ]);
+    });
+    expect(before.filter((sql) => sql.startsWith('insert'))).toHaveLength(1);
+    expect((await one.post('/assets', [asset('after')])).status).toBe(201);
+  });
+
+  test('that the database rolls back at COMMIT after losing is run again', async () => {
+    await one.database.run('create table attempts (n serial)');
+    await one.database.run(`create function lose() returns trigger language plpgsql as
+      $$ begin if nextval('attempts_n_seq') < 3 then raise exception 'planted' using errcode = '40001'; end if; return null; end $$`);
+    await one.database.run(`create constraint trigger lose after insert on locations deferrable initially deferred
+      for each row execute function lose()`);
+
+    await one.create('/locations', { name: 'third time lucky' });
+
+    const { locations } = await one.data('{ locations { nodes { name } } }');
+    expect(locations.nodes).toEqual([{ name: 'third time lucky' }]);
+  });
+
+  test('in which a failed statement was overlooked is no success', async () => {
+    const overlooking = one.database.transaction(async (run) => {
+      await run('select 1 / 0').catch(() => undefined);
+    });
+
+    await expect(overlooking).rejects.toThrow('the transaction was rolled back');
+  });
+
+  test('that cannot begin runs nothing', async () => {
+    const { knex, engine } = one.database;
+    const { transaction } = createConnections(knex, { ...engine, begin: 'begin nonsense' }, 1_000);
+    let runs = 0;
+
+    const failing = transaction(async () => {
+      runs += 1;
+    });
+
+    await expect(failing).rejects.toThrow('database error: 42601');
+    expect(runs).toBe(0);
+  });
+
+  test('that is over takes no more statements', async () => {
+    let late: Run | undefined;
+    await one.database.transaction(async (run) => {
+      late = run;
+    });
+
+    await expect(late?.('select 1')).rejects.toThrow('a statement came after the end of its transaction');
+  });
+});

@@ -1,0 +1,246 @@
+/** Postgres: what its URL may say, what it must be set to, how long it may take, and who gets in the way. */
+import { execFileSync } from 'node:child_process';
+import { chownSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { ServiceError } from '../../../src/errors.ts';
+import { connectDatabase, defaultOptions, openDatabase } from '../../../src/store/database.ts';
+import { createDatabase } from '../../support/database.ts';
+import { databaseUrl, freePort, query, startPostgres } from '../../support/postgres.ts';
+import { startService } from '../../support/service.ts';
+
+let database: Awaited<ReturnType<typeof createDatabase>>;
+
+beforeEach(async () => {
+  database = await createDatabase();
+});
+
+afterEach(() => database.remove());
+
+const failureOf = (opening: Promise<{ close(): Promise<void> }>): Promise<string> =>
+  opening.then(
+    async (opened) => {
+      await opened.close();
+      return 'opened';
+    },
+    (error: Error) => error.message,
+  );
+
+const unavailable = new ServiceError(503, 'the database is not available, try again');
+
+describe('a URL', () => {
+  test('shows where the data lies, without user and password', async () => {
+    const opened = await openDatabase(`${database.url}?application_name=test&connect_timeout=3`);
+
+    const [row] = await opened.run("select current_setting('application_name') as name");
+    expect(row?.name).toBe('test');
+    expect(opened.engine.location).toBe(database.url.replace('postgres:secret@', ''));
+    await opened.close();
+  });
+
+  test.each([
+    ['sslmode=sometimes', 'DATABASE_URL: sslmode: expected one of disable, prefer, require, verify-ca, verify-full'],
+    ['schema=other', /^DATABASE_URL: unknown parameter schema, expected some of host, port, .*sslmode/],
+    ['sslrootcert=/no/such/file', /^DATABASE_URL: ENOENT/],
+  ])('with %s is refused in one line, without its password', async (parameter, message) => {
+    const failure = await failureOf(openDatabase(`${database.url}?${parameter}`));
+
+    expect(failure).toEqual(typeof message === 'string' ? message : expect.stringMatching(message));
+    expect(failure).not.toContain('secret');
+  });
+
+  test.each([
+    ['nobody listens', async () => `postgres://postgres:secret@127.0.0.1:${await freePort()}/x`, /ECONNREFUSED/],
+    [
+      'there is no such database',
+      async () => databaseUrl(database.url, 'nowhere'),
+      /database "nowhere" does not exist/,
+    ],
+    [
+      'the password is wrong',
+      async () => database.url.replace('secret', 'wrong'),
+      /password authentication failed for user "postgres"/,
+    ],
+    ['no host answers', async () => 'postgres://postgres:secret@nowhere.invalid/x', /ENOTFOUND|EAI_AGAIN/],
+  ])('where %s is one line at the start', async (_, urlOf, reason) => {
+    const failure = await failureOf(openDatabase(await urlOf()));
+
+    expect(failure).toMatch(/^cannot use the database postgres:\/\/[^@\n]+: [^\n]+$/);
+    expect(failure).toMatch(reason);
+  });
+});
+
+describe('a server that is set otherwise', () => {
+  const nameOf = (url: string) => new URL(url).pathname.slice(1);
+
+  test.each([
+    ['DateStyle', 'German', 'expected its DateStyle to be ISO, it is German, DMY'],
+    ['extra_float_digits', '0', 'expected extra_float_digits of at least 1, it is 0'],
+  ])('in its %s is not used', async (setting, value, problem) => {
+    await query(database.url, `alter database ${nameOf(database.url)} set ${setting} = '${value}'`);
+
+    const failure = await failureOf(openDatabase(database.url));
+
+    expect(failure).toBe(`cannot use the database ${database.url.replace('postgres:secret@', '')}: ${problem}`);
+  });
+
+  test('in its encoding is not used', async () => {
+    const name = `${nameOf(database.url)}_latin`;
+    await query(
+      database.url,
+      `create database ${name} encoding 'LATIN1' locale_provider libc locale 'C' template template0`,
+    );
+    const url = databaseUrl(database.url, name);
+
+    expect(await failureOf(openDatabase(url))).toMatch('expected its encoding to be UTF8, it is LATIN1');
+    await query(database.url, `drop database ${name}`);
+  });
+
+  test.each(['America/New_York', 'Asia/Kolkata', 'Europe/Berlin'])(
+    'in its time zone answers the same: %s',
+    async (zone) => {
+      await query(database.url, `alter database ${nameOf(database.url)} set timezone = '${zone}'`);
+      const service = await startService({ DATABASE_URL: database.url });
+      const dates = [
+        '0001-01-01T00:00:00.000Z',
+        '1893-03-31T23:00:00.001Z',
+        '2026-03-29T01:30:00.500Z',
+        '9999-12-31T23:59:59.999Z',
+      ];
+
+      const orders = await service.create('/work-orders', ...dates.map((startDate) => ({ startDate })));
+
+      expect(orders.map(({ startDate }) => startDate)).toEqual(dates);
+      const { workOrders } = await service.data('{ workOrders { nodes { startDate createdAt } } }');
+      expect(workOrders.nodes).toEqual(orders.map(({ startDate, createdAt }) => ({ startDate, createdAt })));
+      await service.stop();
+    },
+  );
+});
+
+describe('limits', () => {
+  test('a statement that runs too long is ended on the server too, and is 503', async () => {
+    const impatient = await openDatabase(database.url, { ...defaultOptions, statementTimeout: 200 });
+
+    await expect(impatient.run('select pg_sleep(60)')).rejects.toThrow(unavailable);
+
+    const running = await query(
+      database.url,
+      "select 1 from pg_stat_activity where query like '%pg_sleep(60)'  and state = 'active'",
+    );
+    expect(running).toEqual([]);
+    await impatient.ping();
+    await impatient.close();
+  });
+
+  test('a transaction whose statement runs too long stores nothing', async () => {
+    const impatient = await openDatabase(database.url, { ...defaultOptions, statementTimeout: 200 });
+    await impatient.run('create table notes (note text)');
+
+    const failing = impatient.transaction(async (run) => {
+      await run("insert into notes values ('half')");
+      await run('select pg_sleep(60)');
+    });
+
+    await expect(failing).rejects.toThrow(unavailable);
+    expect(await impatient.run('select * from notes')).toEqual([]);
+    await impatient.close();
+  });
+
+  test('requests for which there is no connection are 503 with Retry-After, over REST and GraphQL', async () => {
+    const service = await startService({
+      DATABASE_URL: database.url,
+      DATABASE_POOL_SIZE: '1',
+      DATABASE_CONNECTION_TIMEOUT: '200',
+    });
+
+    await service.database.transaction(async () => {
+      const rest = await service.post('/locations', [{}]);
+      const graphql = await service.graphql('{ locations { totalCount } }');
+      const ready = await service.get('/readyz');
+
+      expect([rest.status, rest.headers['retry-after'], rest.body]).toEqual([
+        503,
+        '1',
+        { error: 'the database is not available, try again', code: '503' },
+      ]);
+      expect([graphql.status, graphql.headers['retry-after'], graphql.body.errors]).toMatchObject([
+        503,
+        '1',
+        [{ message: 'the database is not available, try again', extensions: { code: 'SERVICE_UNAVAILABLE' } }],
+      ]);
+      expect(ready.status).toBe(503);
+    });
+
+    expect((await service.post('/locations', [{}])).status).toBe(201);
+    await service.stop();
+  });
+
+  test('a node opens no more connections than it may', async () => {
+    const service = await startService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: '3' });
+
+    await Promise.all(Array.from({ length: 40 }, () => service.create('/locations', {})));
+
+    const connections = await query(
+      database.url,
+      `select 1 from pg_stat_activity where application_name = 'yardgraph' and datname = current_database()`,
+    );
+    expect(connections).toHaveLength(3);
+    await service.stop();
+  });
+});
+
+describe('TLS', () => {
+  let postgres: Awaited<ReturnType<typeof startPostgres>>;
+  let certificate: string;
+
+  beforeAll(async () => {
+    postgres = await startPostgres();
+    certificate = join(postgres.folder, 'server.crt');
+    const key = join(postgres.folder, 'server.key');
+    execFileSync('openssl', [
+      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'],
+      ...['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost', '-keyout', key, '-out', certificate],
+    ]);
+    const { uid, gid } = statSync(postgres.folder);
+    for (const file of [key, certificate]) chownSync(file, uid, gid);
+    await query(postgres.url, 'alter system set ssl = on');
+    await query(postgres.url, 'select pg_reload_conf()');
+  });
+
+  afterAll(() => postgres.stop());
+
+  const isEncrypted = async (parameters: string, host = 'localhost') => {
+    const opened = await connectDatabase(postgres.url.replace('127.0.0.1', host) + parameters);
+    const [row] = await opened.run('select ssl from pg_stat_ssl where pid = pg_backend_pid()');
+    await opened.close();
+    return row?.ssl;
+  };
+
+  test('is as the URL says: encrypted, and checked as far as asked for', async () => {
+    expect(await isEncrypted('')).toBe(false);
+    expect(await isEncrypted('?sslmode=disable')).toBe(false);
+    expect(await isEncrypted('?sslmode=require')).toBe(true);
+    expect(await isEncrypted(`?sslmode=verify-full&sslrootcert=${certificate}`)).toBe(true);
+    expect(await isEncrypted(`?sslmode=verify-ca&sslrootcert=${certificate}`, '127.0.0.1')).toBe(true);
+  });
+
+  test('that does not hold what was asked for keeps the service from starting', async () => {
+    const url = postgres.url.replace('127.0.0.1', 'localhost');
+    expect(await failureOf(openDatabase(`${url}?sslmode=verify-full`))).toMatch(/self-signed certificate/);
+    expect(await failureOf(openDatabase(`${postgres.url}?sslmode=verify-full&sslrootcert=${certificate}`))).toMatch(
+      /^cannot use the database .*does not match/,
+    );
+    expect(await failureOf(openDatabase(`${database.url}?sslmode=require`))).toMatch(/does not support SSL/);
+  });
+
+  test('a statement that runs too long is ended there too', async () => {
+    const url = `${postgres.url}?sslmode=require`;
+    const impatient = await connectDatabase(url, { ...defaultOptions, statementTimeout: 200 });
+
+    await expect(impatient.run('select pg_sleep(60)')).rejects.toThrow(unavailable);
+
+    await impatient.ping();
+    await impatient.close();
+  });
+});

@@ -1,0 +1,83 @@
+/** The compiled service as processes, started as a user does and ended with the test. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach } from 'vitest';
+
+interface Processes {
+  /** Where the processes run; empty at first. */
+  folder: string;
+  /** Runs a command of the service with these settings and no others. */
+  start(settings?: Record<string, string>, ...command: string[]): ReturnType<typeof startProcess>;
+}
+
+/** Processes in a fresh folder for each test of a file. */
+export function useProcesses(): Processes {
+  let started: ChildProcess[] = [];
+  const processes: Processes = {
+    folder: '',
+    start(settings = {}, ...command) {
+      const process = startProcess(processes.folder, settings, command.length > 0 ? command : ['serve']);
+      started.push(process.child);
+      return process;
+    },
+  };
+  beforeEach(() => {
+    processes.folder = mkdtempSync(join(tmpdir(), 'yardgraph-'));
+    started = [];
+  });
+  afterEach(async () => {
+    for (const child of started) {
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill('SIGKILL');
+        await once(child, 'exit');
+      }
+    }
+    rmSync(processes.folder, { recursive: true });
+  });
+  return processes;
+}
+
+function startProcess(cwd: string, settings: Record<string, string>, command: readonly string[]) {
+  const child = spawn(process.execPath, [join(process.cwd(), 'dist/src/cli.js'), ...command], {
+    cwd,
+    env: { PATH: process.env.PATH, PORT: '0', LOG_LEVEL: 'error', ...settings },
+  });
+  const said = { out: '', err: '' };
+  child.stdout.on('data', (data) => {
+    said.out += data;
+  });
+  child.stderr.on('data', (data) => {
+    said.err += data;
+  });
+  const exited = once(child, 'close').then(([code]) => code as number | null);
+
+  /** The address of the service, once it can be reached. */
+  async function ready(): Promise<string> {
+    const address = () => /(http:\/\/\S+)\/graphql/.exec(said.out)?.[1];
+    while (address() === undefined) {
+      if (child.exitCode !== null) throw new Error(said.err);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    return address() ?? '';
+  }
+
+  /** What a command that ends by itself has said, and its exit code. */
+  async function ended() {
+    const code = await exited;
+    return { code, out: said.out.trimEnd(), err: said.err.trimEnd() };
+  }
+  return { child, said, exited, ended, ready };
+}
+
+export const post = (url: string, body: unknown) =>
+  fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+
+/** The data of a GraphQL query that must succeed. */
+export async function ask(address: string, query: string) {
+  const { data, errors } = await (await post(`${address}/graphql`, { query })).json();
+  if (errors) throw new Error(JSON.stringify(errors));
+  return data;
+}
