@@ -1,9 +1,11 @@
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { defineConfig } from 'vitest/config';
 
 const { resolve } = createRequire(import.meta.url);
 
 const all = 'test/**/*.test.ts';
+const pgbouncer = process.env.PGBOUNCER ?? '/usr/sbin/pgbouncer';
 
 export default defineConfig({
   // Node resolves graphql to its CommonJS file, Vite to its module: two copies, which do not know each other's types.
@@ -24,6 +26,20 @@ export default defineConfig({
           globalSetup: ['test/support/postgres.ts'],
         },
       },
+      // The interface once more, with a pooler in between, where there is one.
+      ...(existsSync(pgbouncer)
+        ? [
+            {
+              extends: true as const,
+              test: {
+                name: 'pgbouncer',
+                include: ['test/spec/**/*.test.ts'],
+                exclude: ['test/**/sqlite/**', '**/same-answers.test.ts'],
+                globalSetup: ['test/support/pgbouncer.ts'],
+              },
+            },
+          ]
+        : []),
     ],
   },
 });

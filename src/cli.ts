@@ -97,7 +97,7 @@ function requireKept(option: string, url: string): void {
 
 /** On standard error a bar on a terminal, lines elsewhere; on standard output what was copied. */
 async function copyWithProgress(source: Database, target: Database): Promise<void> {
-  const format = '{bar} {percentage}% {value}/{total} {doing}';
+  const format = `${process.stderr.isTTY ? '{bar} ' : ''}{percentage}% {value}/{total} {doing}`;
   const bar = new SingleBar({ format, noTTYOutput: true, notTTYSchedule: 2_000 }, Presets.shades_classic);
   try {
     const copied = await copyRecords(source, target, recordKinds, {
@@ -107,7 +107,7 @@ async function copyWithProgress(source: Database, target: Database): Promise<voi
     bar.update({ doing: 'done' });
     bar.stop();
     for (const { kind, records, checksum } of copied) {
-      console.log(`${kind.plural.padEnd(16)} ${String(records).padStart(10)} records, the same in both: ${checksum}`);
+      console.log(`${kind.label.padEnd(16)} ${String(records).padStart(10)} records, the same in both: ${checksum}`);
     }
   } finally {
     bar.stop();

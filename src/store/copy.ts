@@ -39,8 +39,9 @@ export async function copyRecords(
         if ((await count(write, kind)) > 0)
           throw new StartError(`the target is not empty: it has ${kind.label} records`);
       }
-      const counts = await Promise.all(kinds.map((kind) => count(read, kind)));
-      progress.start(2 * counts.reduce((sum, it) => sum + it, 0));
+      let total = 0;
+      for (const kind of kinds) total += await count(read, kind);
+      progress.start(2 * total);
 
       await write(to.engine.deferForeignKeys);
       const sent: CopiedKind[] = [];
@@ -62,7 +63,7 @@ async function copyKind(
   for await (const page of pages(read, kind)) {
     for (const { sql, values } of to.engine.inserts(kind, page)) await write(sql, values);
     digest.add(page);
-    progress.step(page.length, `copying ${kind.plural}`);
+    progress.step(page.length, `copying ${kind.label} records`);
   }
   return digest.result();
 }
@@ -72,7 +73,7 @@ async function requireSame(run: Run, expected: CopiedKind, progress: Progress): 
   const digest = createDigest(kind);
   for await (const page of pages(run, kind)) {
     digest.add(page);
-    progress.step(page.length, `comparing ${kind.plural}`);
+    progress.step(page.length, `comparing ${kind.label} records`);
   }
   const { records, checksum } = digest.result();
   if (records === expected.records && checksum === expected.checksum) return;

@@ -155,6 +155,9 @@ interface PostgresConnection {
   readonly connection: { readonly stream: Socket };
 }
 
+/** Milliseconds that a server has to take a message. */
+const timeToCancel = 5_000;
+
 /** The protocol's own way, which reaches the right server through a pooler too: a message on a connection of its own. */
 function cancel({ host, port, processID, secretKey }: PostgresConnection): void {
   const request = Buffer.alloc(16);
@@ -164,5 +167,7 @@ function cancel({ host, port, processID, secretKey }: PostgresConnection): void 
   request.writeInt32BE(secretKey, 12);
   const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
   socket.on('error', () => socket.destroy());
-  socket.end(request);
+  // Whoever receives it closes the connection; a pooler forgets what it was asked by one that was closed before.
+  socket.setTimeout(timeToCancel, () => socket.destroy());
+  socket.write(request);
 }

@@ -27,7 +27,8 @@ export async function createDatabase({ empty = false } = {}): Promise<TestDataba
   };
 }
 
-function createFile(): TestDatabase {
+/** A database file, which is not there yet. */
+export async function createFile(): Promise<TestDatabase> {
   const folder = mkdtempSync(join(tmpdir(), 'yardgraph-'));
   return { url: `sqlite:${folder}/yardgraph.db`, remove: async () => rmSync(folder, { recursive: true }) };
 }

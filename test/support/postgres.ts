@@ -27,23 +27,34 @@ export const template = 'yardgraph_template';
 export const testDatabasePrefix = 'yardgraph_test_';
 
 export default async function setup(project: TestProject) {
+  const server = await startServer();
+  provide(project, server.url, server.url);
+  return server.stop;
+}
+
+export function provide(project: TestProject, url: string, serviceUrl: string): void {
+  project.provide('postgres', url);
+  project.provide('postgresService', serviceUrl);
+}
+
+/** A server with the template; in the end the databases of the tests go. */
+export async function startServer() {
   const server = process.env.TEST_DATABASE_URL
     ? { url: process.env.TEST_DATABASE_URL, stop: async () => {} }
     : await startPostgres(['-c', 'fsync=off', '-c', 'max_connections=300']);
   await query(server.url, `drop database if exists ${template}`);
   await query(server.url, `create database ${template}`);
   await (await openDatabase(databaseUrl(server.url, template))).close();
-  project.provide('postgres', server.url);
-  project.provide('postgresService', server.url);
 
-  return async () => {
+  async function stop() {
     for (const { datname = '' } of await query(server.url, 'select datname from pg_database')) {
       if (datname === template || datname.startsWith(testDatabasePrefix)) {
         await query(server.url, `drop database ${datname} with (force)`);
       }
     }
     await server.stop();
-  };
+  }
+  return { url: server.url, stop };
 }
 
 /** The URL of another database on the same server. */

@@ -1,0 +1,60 @@
+/** The command line: what it says, and what it ends with. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { version } from '../../package.json';
+import { createDatabase } from '../support/database.ts';
+import { useProcesses } from '../support/process.ts';
+
+const processes = useProcesses();
+let database: Awaited<ReturnType<typeof createDatabase>>;
+
+beforeEach(async () => {
+  database = await createDatabase({ empty: true });
+});
+
+afterEach(() => database.remove());
+
+const run = (...command: string[]) => processes.start({ DATABASE_URL: database.url }, ...command).ended();
+
+test('--help names every command, and ends with 0', async () => {
+  const { code, out } = await run('--help');
+
+  expect(code).toBe(0);
+  for (const command of ['serve', 'demo', 'migrate', 'copy']) expect(out).toMatch(new RegExp(`^  ${command} `, 'm'));
+});
+
+test('--version is that of the package', async () => {
+  expect(await run('--version')).toEqual({ code: 0, out: version, err: '' });
+});
+
+test.each([
+  [['nonsense'], "error: unknown command 'nonsense'"],
+  [['serve', '--nonsense'], "error: unknown option '--nonsense'"],
+  [['copy', '--from', 'sqlite:a'], "error: required option '--to <url>' not specified"],
+  [['copy', '--from', 'sqlite:not-there.db', '--to', 'sqlite:b.db'], '--from: there is no file not-there.db'],
+  [
+    ['copy', '--from', 'mysql://x:secret@y/z', '--to', 'sqlite:b.db'],
+    '--from: expected sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE',
+  ],
+  [
+    ['copy', '--from', 'sqlite:a.db', '--to', 'sqlite::memory:'],
+    '--to: expected sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE',
+  ],
+])('%j is refused in one line, and ends with 1', async (command, line) => {
+  expect(await run(...command)).toEqual({ code: 1, out: '', err: line });
+});
+
+describe('migrate', () => {
+  test('brings the database up to date, and says so; again there is nothing to do', async () => {
+    expect(await run('migrate')).toEqual({ code: 0, out: 'migrated: 0001_record_kinds', err: '' });
+    expect(await run('migrate')).toEqual({ code: 0, out: 'already up to date', err: '' });
+  });
+
+  test('of a database that cannot be reached is one line, and ends with 1', async () => {
+    const { ended } = processes.start({ DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/x' }, 'migrate');
+
+    const { code, out, err } = await ended();
+
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toMatch(/^cannot use the database postgres:\/\/127\.0\.0\.1:1\/x: [^\n]*ECONNREFUSED[^\n]*$/);
+  });
+});

@@ -1,0 +1,157 @@
+/** `yardgraph copy`: from any database to any other, all or nothing, and compared. */
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { StartError } from '../../src/errors.ts';
+import { assetCategory, location, recordKinds } from '../../src/records/index.ts';
+import { copyRecords } from '../../src/store/copy.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { createWorkspaceStore } from '../../src/store/workspace-store.ts';
+import { createDatabase, createFile } from '../support/database.ts';
+import { useProcesses } from '../support/process.ts';
+import { anyRecord, kinds } from '../support/records.ts';
+
+const processes = useProcesses();
+const silent = { start: () => {}, step: () => {} };
+
+/** On SQLite from file to file, on Postgres from file to server and back. */
+const directions = [
+  ['a file', createFile, 'the tested database', createDatabase],
+  ['the tested database', createDatabase, 'a file', createFile],
+] as const;
+
+describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarget) => {
+  let source: Awaited<ReturnType<typeof createDatabase>>;
+  let target: Awaited<ReturnType<typeof createDatabase>>;
+  let from: Database;
+  let to: Database;
+
+  beforeEach(async () => {
+    source = await createSource();
+    target = await createTarget();
+    from = await openDatabase(source.url);
+  });
+
+  afterEach(async () => {
+    await from.close();
+    await source.remove();
+    await target.remove();
+  });
+
+  const now = '2026-03-01T00:00:00.000Z';
+  const stamps = { createdAt: now, updatedAt: now };
+
+  /** Everything of two workspaces that is in a database. */
+  const contents = async (database: Database) =>
+    Promise.all(
+      ['ours', 'theirs'].flatMap((workspace) =>
+        recordKinds.map((kind) => createWorkspaceStore(database, workspace).list(kind)),
+      ),
+    );
+
+  test('whatever records there may be arrive as they were, and the command says how many', async () => {
+    for (const workspace of ['ours', 'theirs']) {
+      for (const { kind } of kinds) {
+        const drafts = fc.sample(anyRecord(kind), 100).map((record) => ({ ...record, ...stamps }));
+        // Sound because the records are valid ones of the kind.
+        await createWorkspaceStore(from, workspace).insert(kind, drafts as never);
+      }
+    }
+
+    const { code, out, err } = await processes.start({}, 'copy', '--from', source.url, '--to', target.url).ended();
+
+    expect([code, err]).toEqual([0, expect.stringMatching(/^100% 2400\/2400 done$/m)]);
+    expect(out.split('\n').map((line) => line.replace(/ +/g, ' '))).toEqual(
+      recordKinds.map(({ label }) => expect.stringMatching(`^${label} 200 records, the same in both: [0-9a-f]{64}$`)),
+    );
+    to = await openDatabase(target.url);
+    expect(await contents(to)).toEqual(await contents(from));
+    await to.close();
+  });
+
+  test('a category that sorts before its parent arrives too', async () => {
+    const insert = `insert into asset_categories (workspace_id, id, parent_id, created_at, updated_at) values ('ours', ?, ?, '${now}', '${now}')`;
+    await from.run(insert, ['category_2', null]);
+    await from.run(insert, ['category_1', 'category_2']);
+
+    to = await openDatabase(target.url);
+    await copyRecords(from, to, recordKinds, silent);
+
+    expect(await createWorkspaceStore(to, 'ours').list(assetCategory)).toMatchObject([
+      { id: 'category_1', parentId: 'category_2' },
+      { id: 'category_2', parentId: null },
+    ]);
+    await to.close();
+  });
+
+  test('a target that holds anything, in any workspace, is left as it is', async () => {
+    to = await openDatabase(target.url);
+    await createWorkspaceStore(from, 'ours').insert(location, [stamps]);
+    const kept = await createWorkspaceStore(to, 'theirs').insert(location, [stamps]);
+    await to.close();
+
+    const { code, out, err } = await processes.start({}, 'copy', '--from', source.url, '--to', target.url).ended();
+
+    expect([code, out, err]).toEqual([1, '', 'the target is not empty: it has location records']);
+    to = await openDatabase(target.url);
+    expect((await contents(to)).flat()).toEqual(kept);
+    await to.close();
+  });
+
+  test('records that arrive otherwise than they were sent are noticed, and nothing is kept', async () => {
+    await createWorkspaceStore(from, 'ours').insert(location, [{ ...stamps, name: 'Yard', latitude: 1 }]);
+    to = await openDatabase(target.url);
+    const { inserts } = to.engine;
+    const forgetful: Database = {
+      ...to,
+      engine: {
+        ...to.engine,
+        inserts: (kind, records) =>
+          inserts(
+            kind,
+            records.map((record) => ({ ...record, latitude: null })),
+          ),
+      },
+    };
+
+    await expect(copyRecords(from, forgetful, recordKinds, silent)).rejects.toThrow(
+      new StartError('the location records did not arrive as they were sent, so nothing was kept'),
+    );
+
+    expect((await contents(to)).flat()).toEqual([]);
+    await to.close();
+  });
+
+  test('what is written to the source meanwhile is left out as a whole', async () => {
+    await createWorkspaceStore(from, 'ours').insert(
+      location,
+      Array.from({ length: 4_500 }, () => stamps),
+    );
+    const writer = await openDatabase(source.url);
+    to = await openDatabase(target.url);
+    let isFirst = true;
+
+    const copied = await copyRecords(from, to, recordKinds, {
+      start: () => {},
+      step: () => {
+        if (!isFirst) return;
+        isFirst = false;
+        void createWorkspaceStore(writer, 'zzz').insert(location, [stamps]);
+      },
+    });
+
+    expect(copied.find(({ kind }) => kind === location)?.records).toBe(4_500);
+    await writer.close();
+    await to.close();
+  });
+
+  test('a source that is not up to date is not touched', async () => {
+    await from.knex.migrate.rollback(undefined, true);
+
+    const { code, err } = await processes.start({}, 'copy', '--from', source.url, '--to', target.url).ended();
+
+    expect([code, err]).toEqual([
+      1,
+      '--from: the database is not up to date, run yardgraph migrate on it: 0001_record_kinds',
+    ]);
+  });
+});

@@ -1,0 +1,74 @@
+/** How long statements may take, and how long requests wait for a connection. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { ServiceError } from '../../../src/errors.ts';
+import { defaultOptions, openDatabase } from '../../../src/store/database.ts';
+import { createDatabase } from '../../support/database.ts';
+import { query } from '../../support/postgres.ts';
+import { startService } from '../../support/service.ts';
+
+let database: Awaited<ReturnType<typeof createDatabase>>;
+
+beforeEach(async () => {
+  database = await createDatabase();
+});
+
+afterEach(() => database.remove());
+
+const unavailable = new ServiceError(503, 'the database is not available, try again');
+
+test('a statement that runs too long is ended on the server too, and is 503', async () => {
+  const impatient = await openDatabase(database.url, { ...defaultOptions, statementTimeout: 200 });
+
+  await expect(impatient.run('select pg_sleep(60)')).rejects.toThrow(unavailable);
+
+  const running = await query(
+    database.url,
+    "select 1 from pg_stat_activity where query like '%pg_sleep(60)'  and state = 'active'",
+  );
+  expect(running).toEqual([]);
+  await impatient.ping();
+  await impatient.close();
+});
+
+test('a transaction whose statement runs too long stores nothing', async () => {
+  const impatient = await openDatabase(database.url, { ...defaultOptions, statementTimeout: 200 });
+  await impatient.run('create table notes (note text)');
+
+  const failing = impatient.transaction(async (run) => {
+    await run("insert into notes values ('half')");
+    await run('select pg_sleep(60)');
+  });
+
+  await expect(failing).rejects.toThrow(unavailable);
+  expect(await impatient.run('select * from notes')).toEqual([]);
+  await impatient.close();
+});
+
+test('requests for which there is no connection are 503 with Retry-After, over REST and GraphQL', async () => {
+  const service = await startService({
+    DATABASE_URL: database.url,
+    DATABASE_POOL_SIZE: '1',
+    DATABASE_CONNECTION_TIMEOUT: '200',
+  });
+
+  await service.database.transaction(async () => {
+    const rest = await service.post('/locations', [{}]);
+    const graphql = await service.graphql('{ locations { totalCount } }');
+    const ready = await service.get('/readyz');
+
+    expect([rest.status, rest.headers['retry-after'], rest.body]).toEqual([
+      503,
+      '1',
+      { error: 'the database is not available, try again', code: '503' },
+    ]);
+    expect([graphql.status, graphql.headers['retry-after'], graphql.body.errors]).toMatchObject([
+      503,
+      '1',
+      [{ message: 'the database is not available, try again', extensions: { code: 'SERVICE_UNAVAILABLE' } }],
+    ]);
+    expect(ready.status).toBe(503);
+  });
+
+  expect((await service.post('/locations', [{}])).status).toBe(201);
+  await service.stop();
+});

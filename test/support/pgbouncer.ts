@@ -1,0 +1,61 @@
+/** A pooler between the service and Postgres that hands out connections transaction by transaction. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { TestProject } from 'vitest/node';
+import { freePort, provide, startServer } from './postgres.ts';
+
+const pgbouncer = process.env.PGBOUNCER ?? '/usr/sbin/pgbouncer';
+
+export default async function setup(project: TestProject) {
+  const server = await startServer();
+  const { hostname, port: serverPort, username, password } = new URL(server.url);
+  const folder = mkdtempSync(join(tmpdir(), 'yardgraph-pgbouncer-'));
+  // As root, it runs as another user.
+  chmodSync(folder, 0o711);
+  const port = await freePort();
+  writeFileSync(join(folder, 'users.txt'), `"${username}" "${password}"\n`);
+  writeFileSync(
+    join(folder, 'pgbouncer.ini'),
+    `[databases]
+* = host=${hostname} port=${serverPort || 5432}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+auth_type = trust
+auth_file = ${join(folder, 'users.txt')}
+pool_mode = transaction
+default_pool_size = 5
+max_client_conn = 1000
+${process.getuid?.() === 0 ? 'user = postgres' : ''}
+`,
+  );
+  const bouncer = spawn(pgbouncer, ['-q', join(folder, 'pgbouncer.ini')], { stdio: 'ignore' });
+  for (let attempt = 0; !(await answers(port)); attempt += 1) {
+    if (attempt === 100) throw new Error(`${pgbouncer} did not start`);
+    await pause(50);
+  }
+  provide(project, server.url, `postgres://${username}:${password}@127.0.0.1:${port}/postgres`);
+
+  return async () => {
+    bouncer.kill('SIGINT');
+    await once(bouncer, 'exit');
+    rmSync(folder, { recursive: true });
+    await server.stop();
+  };
+}
+
+const answers = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1');
+    socket.on('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on('error', () => resolve(false));
+  });
