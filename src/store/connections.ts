@@ -4,7 +4,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { commitError, connectionError, databaseError, TransactionConflict } from './database-error.ts';
+import { commitError, connectionError, databaseError, isReadOnly, TransactionConflict } from './database-error.ts';
 import type { Engine, Row } from './engine.ts';
 
 /** Runs a statement with a `?` for each value, and returns its rows. Throws what database-error.ts lets out. */
@@ -60,7 +60,7 @@ export function createConnections(knex: Knex, engine: Engine, statementTimeout: 
     }
   }
 
-  const isLost = (connection: Connection) => connection.__knex__disposed !== undefined;
+  const isLost = ({ __knex__disposed }: Connection) => __knex__disposed !== undefined;
 
   const runOn =
     (connection: Connection): Run =>
@@ -68,7 +68,9 @@ export function createConnections(knex: Knex, engine: Engine, statementTimeout: 
       try {
         return engine.rowsOf(await send(connection, sql, values));
       } catch (error) {
-        throw databaseError(error, isLost(connection));
+        const known = databaseError(error, isLost(connection));
+        if (isReadOnly(error)) connection.__knex__disposed ??= error;
+        throw known;
       }
     };
 

@@ -39,6 +39,9 @@ export function databaseError(error: unknown, isConnectionLost = false): Error {
   return new DatabaseError(`database error: ${code}`);
 }
 
+/** The server has become a standby: another one takes writes now, where a new connection may lead. */
+export const isReadOnly = (error: unknown): boolean => codeOf(error) === '25006';
+
 /** No connection could be had, for whatever reason. */
 export const connectionError = (error: unknown): Error => databaseAway(codeOf(error));
 

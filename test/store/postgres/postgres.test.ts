@@ -1,6 +1,6 @@
 /** Postgres: what its URL may say, what it must be set to, how long it may take, and who gets in the way. */
 import { execFileSync } from 'node:child_process';
-import { chownSync, statSync } from 'node:fs';
+import { chownSync, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ServiceError } from '../../../src/errors.ts';
@@ -25,6 +25,8 @@ const failureOf = (opening: Promise<{ close(): Promise<void> }>): Promise<string
     },
     (error: Error) => error.message,
   );
+
+const nameOf = (url: string) => new URL(url).pathname.slice(1);
 
 const unavailable = new ServiceError(503, 'the database is not available, try again');
 
@@ -71,8 +73,6 @@ describe('a URL', () => {
 });
 
 describe('a server that is set otherwise', () => {
-  const nameOf = (url: string) => new URL(url).pathname.slice(1);
-
   test.each([
     ['DateStyle', 'German', 'expected its DateStyle to be ISO, it is German, DMY'],
     ['extra_float_digits', '0', 'expected extra_float_digits of at least 1, it is 0'],
@@ -118,6 +118,21 @@ describe('a server that is set otherwise', () => {
   );
 });
 
+test('a server that only reads is 503, and left for the one that a new connection leads to', async () => {
+  const name = nameOf(database.url);
+  await query(database.url, `alter database ${name} set default_transaction_read_only = on`);
+  const service = await startService({ DATABASE_URL: database.url });
+  expect((await service.post('/locations', [{}])).status).toBe(503);
+
+  await query(
+    database.url,
+    `begin; set transaction read write; alter database ${name} set default_transaction_read_only = off; commit`,
+  );
+
+  expect((await service.post('/locations', [{}])).status).toBe(201);
+  await service.stop();
+});
+
 test('a node opens no more connections than it may', async () => {
   const service = await startService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: '3' });
 
@@ -131,7 +146,7 @@ test('a node opens no more connections than it may', async () => {
   await service.stop();
 });
 
-describe('TLS', () => {
+describe.runIf(existsSync('/usr/bin/openssl'))('TLS', () => {
   let postgres: Awaited<ReturnType<typeof startPostgres>>;
   let certificate: string;
 
@@ -139,10 +154,14 @@ describe('TLS', () => {
     postgres = await startPostgres();
     certificate = join(postgres.folder, 'server.crt');
     const key = join(postgres.folder, 'server.key');
-    execFileSync('openssl', [
-      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'],
-      ...['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost', '-keyout', key, '-out', certificate],
-    ]);
+    execFileSync(
+      'openssl',
+      [
+        ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'],
+        ...['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost', '-keyout', key, '-out', certificate],
+      ],
+      { stdio: 'ignore' },
+    );
     const { uid, gid } = statSync(postgres.folder);
     for (const file of [key, certificate]) chownSync(file, uid, gid);
     await query(postgres.url, 'alter system set ssl = on');
