@@ -1,28 +1,37 @@
 /** The service as one Fastify instance: what it answers, not that it listens. Tests inject into it, without a port. */
 import type { FastifyInstance } from 'fastify';
 import { authenticate } from './auth/authenticate.ts';
-import type { Config } from './config.ts';
+import type { Config, Limits } from './config.ts';
 import { serveGraphql } from './graphql/endpoint.ts';
-import { collectPaths, createHttp, refuseOtherMethods } from './http.ts';
+import { allowOrigins, collectPaths, createHttp, type Logs, refuseOtherMethods } from './http.ts';
 import { handler } from './rest/handler.ts';
 import { serveReference } from './rest/reference.ts';
 import { routes } from './rest/routes.ts';
 import type { Database } from './store/database.ts';
 
-export async function createApp(database: Database, config: Config): Promise<FastifyInstance> {
-  const app = createHttp(config);
+export async function createApp(database: Database, config: Config, logs?: Logs): Promise<FastifyInstance> {
+  const app = createHttp(config, logs);
+  await allowOrigins(app, config.corsOrigins);
   const paths = collectPaths(app);
-  authenticate(app, database);
+  const { isOpen } = await authenticate(app, database, config);
   for (const route of routes) {
     app.route({ method: route.method, url: route.path, handler: handler(route, config.limits) });
   }
+  await app.register(async (scope) => servePublicly(scope, database, config.limits));
+  await app.register(async (scope) => serveGraphql(scope, config, isOpen));
+  refuseOtherMethods(app, paths);
+  return app;
+}
+
+/** What needs no key, for it shows no data: probes, and the reference. */
+async function servePublicly(app: FastifyInstance, database: Database, limits: Limits): Promise<void> {
+  app.addHook('onRoute', (route) => {
+    route.config = { ...route.config, isPublic: () => true };
+  });
   app.get('/healthz', async () => ({ status: 'ok' }));
   app.get('/readyz', async () => {
     await database.ping();
     return { status: 'ok' };
   });
-  await app.register(async (scope) => serveReference(scope, config.limits));
-  await app.register(async (scope) => serveGraphql(scope, config));
-  refuseOtherMethods(app, paths);
-  return app;
+  await serveReference(app, limits);
 }

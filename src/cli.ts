@@ -1,18 +1,17 @@
 #!/usr/bin/env node
 /** The command line: what a person or a supervisor starts. Settings come from the environment. */
-import { existsSync } from 'node:fs';
-import { Presets, SingleBar } from 'cli-progress';
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
+import ms from 'ms';
 import { version } from '../package.json';
+import { copyDatabase } from './commands/copy.ts';
+import { createApiKey, listApiKeys, revokeApiKey, rotateApiKey } from './commands/keys.ts';
+import { migrateDatabase } from './commands/migrate.ts';
 import { loadConfig } from './config.ts';
 import { fillDemo } from './demo/fill.ts';
 import { ServiceError, StartError } from './errors.ts';
-import { recordKinds } from './records/index.ts';
 import { serve } from './serve.ts';
-import { copyRecords } from './store/copy.ts';
-import { connectDatabase, type Database, defaultOptions, isDatabaseUrl, openDatabase } from './store/database.ts';
-import { migrate, missingMigrations } from './store/migrate.ts';
-import { memory, sqlitePath } from './store/sqlite.ts';
+
+const config = () => loadConfig(process.env);
 
 const program = new Command('yardgraph')
   .description('Keeps operational records and answers them as one linked graph.')
@@ -22,7 +21,7 @@ const program = new Command('yardgraph')
 program
   .command('serve')
   .description('start the service; brings the database up to date first')
-  .action(() => serve(loadConfig(process.env)));
+  .action(() => serve(config()));
 
 program
   .command('demo')
@@ -37,14 +36,44 @@ program
 program
   .command('migrate')
   .description('bring the database up to date without starting the service')
-  .action(migrateDatabase);
+  .action(() => migrateDatabase(config()));
 
 program
   .command('copy')
-  .description('copy all records to another, empty database, and compare them afterwards')
+  .description('copy everything to another, empty database, and compare it afterwards')
   .requiredOption('--from <url>', 'the database to read, sqlite:PATH or postgres://…')
   .requiredOption('--to <url>', 'the database to fill, sqlite:PATH or postgres://…')
   .action(copyDatabase);
+
+const keys = program.command('keys').description('API keys: who may do what in which workspace');
+
+keys
+  .command('create')
+  .description('make a key and print it, once; a workspace is there as soon as it has a key')
+  .requiredOption('--workspace <name>', 'the workspace it opens: lower-case letters, digits and hyphens')
+  .requiredOption('--user <id>', 'who uses it: noted on records as createdBy and updatedBy')
+  .option('--read-only', 'it may not write', false)
+  .option('--expires <duration>', 'such as 90d or 12h; unless said, never', duration)
+  .option('--label <text>', 'what it is for')
+  .action((options) => createApiKey(config(), options));
+
+keys
+  .command('list')
+  .description('print all keys, without their secrets')
+  .action(() => listApiKeys(config()));
+
+keys
+  .command('rotate')
+  .description('give a key a second secret and print it; the first works on for a while')
+  .argument('<prefix>', 'the part of the key in front of its secret')
+  .option('--overlap <duration>', 'how long the first works on, such as 24h or 0s', duration, ms('24h'))
+  .action((prefix, { overlap }) => rotateApiKey(config(), prefix, overlap));
+
+keys
+  .command('revoke')
+  .description('end a key, with all its secrets')
+  .argument('<prefix>', 'the part of the key in front of its secret')
+  .action((prefix) => revokeApiKey(config(), prefix));
 
 // What was asked for and cannot be done is one line a problem; only what nobody expected has more to say.
 program.parseAsync().catch((error: unknown) => {
@@ -52,64 +81,12 @@ program.parseAsync().catch((error: unknown) => {
   process.exitCode = 1;
 });
 
-async function migrateDatabase(): Promise<void> {
-  const { databaseUrl, databaseOptions } = loadConfig(process.env);
-  const database = await connectDatabase(databaseUrl, databaseOptions);
-  try {
-    const applied = await migrate(database);
-    console.log(applied.length > 0 ? `migrated: ${applied.join(', ')}` : 'already up to date');
-  } finally {
-    await database.close();
+/** Milliseconds. */
+function duration(text: string): number {
+  const milliseconds = /^\d+ ?[a-z]+$/i.test(text) ? ms(text as ms.StringValue) : undefined;
+  // Beyond a thousand years there are no dates that all databases know.
+  if (milliseconds === undefined || milliseconds > ms('1000y')) {
+    throw new InvalidArgumentError('expected a duration such as 90d, 12h or 30m');
   }
-}
-
-async function copyDatabase({ from, to }: { from: string; to: string }): Promise<void> {
-  requireKept('--from', from);
-  requireKept('--to', to);
-  const path = sqlitePath(from);
-  if (path !== undefined && !existsSync(path)) throw new StartError(`--from: there is no file ${path}`);
-
-  // Nobody waits for an answer: the checks at the end of a large transaction may take their time.
-  const options = { ...defaultOptions, statementTimeout: 24 * 3_600_000 };
-  const source = await connectDatabase(from, options);
-  try {
-    const missing = await missingMigrations(source.knex);
-    if (missing.length > 0) {
-      throw new StartError(
-        `--from: the database is not up to date, run yardgraph migrate on it: ${missing.join(', ')}`,
-      );
-    }
-    const target = await openDatabase(to, options);
-    try {
-      await copyWithProgress(source, target);
-    } finally {
-      await target.close();
-    }
-  } finally {
-    await source.close();
-  }
-}
-
-function requireKept(option: string, url: string): void {
-  if (isDatabaseUrl(url) && sqlitePath(url) !== memory) return;
-  throw new StartError(`${option}: expected sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE`);
-}
-
-/** On standard error a bar on a terminal, lines elsewhere; on standard output what was copied. */
-async function copyWithProgress(source: Database, target: Database): Promise<void> {
-  const format = `${process.stderr.isTTY ? '{bar} ' : ''}{percentage}% {value}/{total} {doing}`;
-  const bar = new SingleBar({ format, noTTYOutput: true, notTTYSchedule: 2_000 }, Presets.shades_classic);
-  try {
-    const copied = await copyRecords(source, target, recordKinds, {
-      start: (total) => bar.start(total, 0, { doing: 'copying' }),
-      step: (records, doing) => bar.increment(records, { doing }),
-    });
-    bar.update({ doing: 'done' });
-    bar.stop();
-    for (const { kind, records, checksum } of copied) {
-      console.log(`${kind.label.padEnd(16)} ${String(records).padStart(10)} records, the same in both: ${checksum}`);
-    }
-  } finally {
-    bar.stop();
-  }
+  return milliseconds;
 }

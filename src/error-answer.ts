@@ -1,6 +1,6 @@
 /** What to answer to an error, whatever raised it; the adapters render it, each in its form. */
 import { STATUS_CODES } from 'node:http';
-import type { FastifyRequest } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from './errors.ts';
 import type { Issue } from './model/issues.ts';
 
@@ -15,6 +15,12 @@ export type Caller = Pick<FastifyRequest, 'id' | 'log'>;
 
 /** A client that is told to try again waits so many seconds. */
 export const retryAfter = '1';
+
+/** What a status must come with; 429 has its own. */
+export function setErrorHeaders(reply: FastifyReply, status: number): void {
+  if (status === 401) reply.header('www-authenticate', 'Bearer realm="yardgraph"');
+  if (status === 503) reply.header('retry-after', retryAfter);
+}
 
 /**
  * A service's errors as they are, the HTTP framework's in our words; anything else tells nothing of the inside.

@@ -2,7 +2,7 @@
 import { formatIssue, type Issue } from './model/issues.ts';
 
 /** An HTTP status that is the client's to act on (interface: "Errors"; the statuses beyond 400 are decisions). */
-type ErrorStatus = 400 | 404 | 405 | 406 | 409 | 413 | 415 | 503;
+type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 406 | 409 | 413 | 415 | 429 | 503;
 
 export class ServiceError extends Error {
   readonly status: ErrorStatus;
@@ -19,9 +19,15 @@ export class ServiceError extends Error {
 
 export const badRequest = (message: string) => new ServiceError(400, message);
 
+export const unauthorized = (message: string) => new ServiceError(401, message);
+
+export const forbidden = (message: string) => new ServiceError(403, message);
+
 export const notFound = (message: string) => new ServiceError(404, message);
 
 export const tooLarge = (message: string) => new ServiceError(413, message);
+
+export const tooManyRequests = (message: string) => new ServiceError(429, message);
 
 /** The database is away, busy or full: the same request may succeed later. The cause is for the log. */
 export const unavailable = (message: string, cause: string) => new ServiceError(503, message, [], { cause });

@@ -2,27 +2,38 @@
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, METHODS, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import cors from '@fastify/cors';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import type { Config } from './config.ts';
 import { notFound, ServiceError } from './errors.ts';
 import { readJsonBodies } from './json-body.ts';
 import { sendError } from './rest/send-error.ts';
 
-/** A client that needs longer to send a request than this is cut off. */
-const requestTimeout = 120_000;
+/** Milliseconds between looks at who takes too long. */
+const timeoutCheckInterval = 1_000;
 
 /** Longer than any header may be, so that an id in a path is always one that may be unknown, not one too long. */
 const maxParamLength = 16_384;
 
+/** Where log lines go. */
+export interface Logs {
+  write(line: string): void;
+}
+
 /** A Fastify instance without routes. */
-export function createHttp({ logLevel, limits }: Config): FastifyInstance {
+export function createHttp({ logLevel, limits, http }: Config, logs: Logs = process.stderr): FastifyInstance {
   const app = Fastify({
-    logger: { level: logLevel, stream: process.stderr },
+    logger: { level: logLevel, stream: logs },
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: limits.maxBodyBytes,
-    requestTimeout,
-    // Without it Node answers by itself, with an empty body.
-    http: { requireHostHeader: false },
+    requestTimeout: http.requestTimeout,
+    http: {
+      maxHeaderSize: http.maxHeaderBytes,
+      headersTimeout: http.headerTimeout,
+      connectionsCheckingInterval: timeoutCheckInterval,
+      // Without it Node answers by itself, with an empty body.
+      requireHostHeader: false,
+    },
     routerOptions: { maxParamLength },
     genReqId: requestId,
     // While closing, requests on open connections are answered like all others instead of with Fastify's own 503.
@@ -42,13 +53,29 @@ export function createHttp({ logLevel, limits }: Config): FastifyInstance {
     // Fastify would close while the body is still coming, and most clients would see that instead of the answer.
     if (reply.statusCode === 413) reply.removeHeader('connection');
   });
-  app.addHook('onResponse', async ({ method, routeOptions: { url }, log }, { statusCode, elapsedTime }) => {
-    log.info({ method, route: url, status: statusCode, milliseconds: Math.round(elapsedTime) }, 'answered');
+  app.addHook('onResponse', async (request, { statusCode, elapsedTime }) => {
+    const { method, routeOptions, identity, usage, log } = request;
+    const answered = { method, route: routeOptions.url, status: statusCode, milliseconds: Math.round(elapsedTime) };
+    const asker = { key: identity?.keyPrefix, workspace: identity?.workspaceId, statements: usage?.statements };
+    log.info({ ...answered, ...asker }, 'answered');
   });
   app.setErrorHandler((error, request, reply) => sendError(request, reply, error));
+  app.server.maxConnections = http.maxConnections;
   app.server.on('checkExpectation', refuseExpectation);
   readJsonBodies(app, limits);
   return app;
+}
+
+/** Lets pages of these origins, and no others, call the service from a browser. No cookie is ever asked for or sent. */
+export async function allowOrigins(app: FastifyInstance, origins: readonly string[]): Promise<void> {
+  if (origins.length === 0) return;
+  await app.register(cors, {
+    origin: [...origins],
+    methods: ['GET', 'POST', 'PATCH'],
+    allowedHeaders: ['accept', 'authorization', 'content-type', 'if-none-match', 'prefer', 'x-api-key', 'x-request-id'],
+    exposedHeaders: ['etag', 'preference-applied', 'retry-after', 'x-request-id'],
+    maxAge: 600,
+  });
 }
 
 /** The client's own id, when it is one that can be logged and sent back safely. */
@@ -58,7 +85,13 @@ function requestId({ headers }: IncomingMessage): string {
 }
 
 function setHeaders(request: FastifyRequest, reply: FastifyReply): void {
-  reply.headers({ 'x-request-id': request.id, 'api-version': '1.0.0' });
+  reply.headers({
+    'x-request-id': request.id,
+    'api-version': '1.0.0',
+    'cache-control': 'private, no-cache',
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+  });
 }
 
 /** The paths of all routes that are registered from now on. */

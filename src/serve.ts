@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { createApp } from './app.ts';
 import type { Config } from './config.ts';
 import { StartError } from './errors.ts';
+import { createKeyStore } from './store/api-keys.ts';
 import { type Database, openDatabase } from './store/database.ts';
 
 /** Milliseconds after which requests that still run do not keep the process from ending. */
@@ -18,14 +19,25 @@ export async function serve(config: Config, prepare?: (database: Database) => Pr
   const database = await openDatabase(config.databaseUrl, config.databaseOptions);
   try {
     await prepare?.(database);
+    const isOpen = await requireKeysBeyondLoopback(database, config);
     const app = await createApp(database, config);
     const address = await listen(app, config);
     closeOnSignal(app, database);
-    console.log(banner(address, database, config));
+    console.log(banner(address, database, config, isOpen));
   } catch (error) {
     await database.close();
     throw error;
   }
+}
+
+/** Whether the service runs open. Throws StartError where anybody could reach it without a key. */
+async function requireKeysBeyondLoopback(database: Database, { host, openAccess }: Config): Promise<boolean> {
+  const isOpen = await createKeyStore(database).isEmpty();
+  if (!isOpen || openAccess !== 'no') return isOpen;
+  throw new StartError(
+    `HOST: without a key the service would be open to whoever reaches ${host}: make one with ` +
+      '"npx yardgraph keys create", listen on 127.0.0.1, or set ALLOW_OPEN_ACCESS as the README says',
+  );
 }
 
 async function listen(app: FastifyInstance, { host, port }: Config): Promise<string> {
@@ -75,8 +87,14 @@ function closeOnSignal(app: FastifyInstance, database: Database): void {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void close());
 }
 
-const banner = (address: string, { engine }: Database, { graphiql }: Config): string => `
-  Yardgraph is ready, open to everybody on this machine
+const openTo: Record<Config['openAccess'], string> = {
+  no: '',
+  loopback: 'open to everybody on this machine until there is an API key',
+  anyone: 'OPEN TO ANYONE WHO CAN REACH THIS PORT until there is an API key',
+};
+
+const banner = (address: string, { engine }: Database, { graphiql, openAccess }: Config, isOpen: boolean): string => `
+  Yardgraph is ready, ${isOpen ? openTo[openAccess] : 'for whoever has an API key'}
 
   GraphQL${graphiql ? ' and GraphiQL' : ''}  ${address}/graphql
   REST reference        ${address}/reference

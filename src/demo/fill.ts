@@ -1,5 +1,6 @@
 /** Fills an empty database with the demo's workspace, through the services, as a client would. */
-import { openSession } from '../auth/authenticate.ts';
+import { sessionOf } from '../auth/authenticate.ts';
+import { nobody } from '../auth/keyring.ts';
 import type { CreateOf, RecordKind } from '../model/record-kind.ts';
 import { asset, assetCategory, location, project, recordKinds, transportOrder, workOrder } from '../records/index.ts';
 import { createRecords } from '../services/create-records.ts';
@@ -18,7 +19,7 @@ import { workOrders } from './work-orders.ts';
  * nothing behind, and two that start at once fill the file once.
  */
 export async function fillDemo(database: Database): Promise<void> {
-  const { store, ...asker } = openSession(database);
+  const { store, ...asker } = sessionOf(database, nobody);
   await store.transaction(async (transaction) => {
     if (await holdsRecords(transaction)) return;
     const session: Session = { ...asker, store: transaction };

@@ -2,6 +2,7 @@
  * Relay connections over a kind's records, oldest first. Cursors are positions in the order of ids, not counts, so a page
  * stays right while records are added. What is not asked for costs no statement.
  */
+import type { Limits } from '../config.ts';
 import { badRequest } from '../errors.ts';
 import { expected } from '../model/issues.ts';
 import type { RecordKind, RecordOf } from '../model/record-kind.ts';
@@ -29,10 +30,9 @@ interface Connection<T> {
 }
 
 export const defaultPageSize = 50;
-const maxPageSize = 1_000;
 
 /** Makes the connection types of one schema, as they are asked for. */
-export function createConnections(builder: Builder) {
+export function createConnections(builder: Builder, { maxPageSize }: Limits) {
   const pageInfo = builder.objectRef<Page<{ readonly id: string }>>('PageInfo').implement({
     description: 'Where a page lies among all records.',
     fields: (t) => ({
@@ -85,10 +85,10 @@ export function createConnections(builder: Builder) {
       }),
     });
   };
-  return { connectionType, pageArgs: pageArgs(builder) };
+  return { connectionType, pageArgs: pageArgs(builder, maxPageSize) };
 }
 
-const pageArgs = (builder: Builder) =>
+const pageArgs = (builder: Builder, maxPageSize: number) =>
   builder.args((t) => ({
     first: t.int({
       description: `How many records from the start, 1 to ${maxPageSize}; ${defaultPageSize} unless said.`,
@@ -99,11 +99,18 @@ const pageArgs = (builder: Builder) =>
   }));
 
 /** The connection for the arguments. Throws a ServiceError 400 for a size or a cursor that is none. */
-export function connect<K extends RecordKind>(store: WorkspaceStore, kind: K, args: PageArgs): Connection<RecordOf<K>> {
+export function connect<K extends RecordKind>(
+  store: WorkspaceStore,
+  kind: K,
+  args: PageArgs,
+  { maxPageSize }: Limits,
+): Connection<RecordOf<K>> {
   const { first, last } = args;
   if (typeof first === 'number' && typeof last === 'number') throw badRequest('first and last: expected one of them');
   const fromEnd = typeof last === 'number';
-  const size = fromEnd ? pageSize('last', last) : pageSize('first', first ?? defaultPageSize);
+  const size = fromEnd
+    ? pageSize('last', last, maxPageSize)
+    : pageSize('first', first ?? Math.min(defaultPageSize, maxPageSize), maxPageSize);
   const after = cursor(kind, 'after', args.after);
   const before = cursor(kind, 'before', args.before);
 
@@ -124,7 +131,7 @@ export function connect<K extends RecordKind>(store: WorkspaceStore, kind: K, ar
   };
 }
 
-function pageSize(name: string, size: number): number {
+function pageSize(name: string, size: number, maxPageSize: number): number {
   if (size >= 1 && size <= maxPageSize) return size;
   throw badRequest(`${name}: ${expected(`a whole number from 1 to ${maxPageSize}`, size)}`);
 }

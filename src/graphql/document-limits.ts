@@ -52,12 +52,34 @@ function* tokensOf(text: string): Generator<Token> {
   }
 }
 
-/** What can only be told of a document that is read: how deep its operations are. */
-export const useDepthLimit = ({ maxDepth }: Limits): Plugin => ({
+/** What can only be told of a document that is read. */
+export const useDocumentLimits = ({ maxDepth, maxAliases, maxDirectives }: Limits): Plugin => ({
   onValidate({ addValidationRule }) {
     addValidationRule(depthRule(maxDepth));
+    addValidationRule(countRule(maxAliases, maxDirectives));
   },
 });
+
+/** A validation rule: how many aliases and directives the document has; what fragments make of them is a matter of cost. */
+const countRule =
+  (maxAliases: number, maxDirectives: number) =>
+  (context: ValidationContext): ASTVisitor => {
+    let aliases = 0;
+    let directives = 0;
+    const refuse = (max: number, what: string) =>
+      context.reportError(new GraphQLError(`the document has more than ${max} ${what}`));
+    return {
+      Field({ alias }) {
+        if (!alias) return;
+        aliases += 1;
+        if (aliases === maxAliases + 1) refuse(maxAliases, 'aliases');
+      },
+      Directive() {
+        directives += 1;
+        if (directives === maxDirectives + 1) refuse(maxDirectives, 'directives');
+      },
+    };
+  };
 
 /** A validation rule: how many levels of fields each operation has, with the fragments it spreads. */
 const depthRule =

@@ -1,21 +1,48 @@
-/** GraphiQL in the browser: the page, and what it opens with. Nothing on it is loaded from outside. */
-import type { GraphiQLOptions } from 'graphql-yoga';
+/** GraphiQL in the browser: the page, what it opens with, and what it may do. Nothing on it is loaded from outside. */
+import { createHash } from 'node:crypto';
 import { graphiqlTabs } from './graphiql-tabs.ts';
 
-export const graphiqlOptions: GraphiQLOptions = { title: 'Yardgraph', defaultTabs: graphiqlTabs };
+interface GraphiqlPage {
+  readonly html: string;
+  /** Content-Security-Policy: the page's own script and no other, and requests to this service only. */
+  readonly policy: string;
+}
+
+const pages = new Map<boolean, Promise<GraphiqlPage>>();
+
+/** The page holds all its scripts, nine megabytes of them: made when the first browser comes, not at every start. */
+export function graphiqlPage(isOpen: boolean): Promise<GraphiqlPage> {
+  const known = pages.get(isOpen);
+  if (known) return known;
+  const page = renderPage(isOpen);
+  pages.set(isOpen, page);
+  page.catch(() => pages.delete(isOpen));
+  return page;
+}
+
+/** Where a key is needed, the tab for headers has a place for it. */
+const keyHeader = { headers: JSON.stringify({ Authorization: 'Bearer YOUR_API_KEY' }), shouldPersistHeaders: false };
 
 /** Tabs are drawn where an animation left them until the first press moves them away from under the pointer. */
 const tabsStayInPlace = '<style>.graphiql-tab { transform: none !important }</style>';
 
-let page: Promise<string> | undefined;
-
-/** The page holds all its scripts, nine megabytes of them: made when the first browser comes, not at every start. */
-export function renderGraphiql(options: GraphiQLOptions): Promise<string> {
-  page ??= import('@graphql-yoga/render-graphiql').then(({ renderGraphiQL }) =>
-    String(renderGraphiQL(options)).replace('</head>', `${tabsStayInPlace}</head>`),
-  );
-  page.catch(() => {
-    page = undefined;
-  });
-  return page;
+async function renderPage(isOpen: boolean): Promise<GraphiqlPage> {
+  const { renderGraphiQL } = await import('@graphql-yoga/render-graphiql');
+  const options = { title: 'Yardgraph', defaultTabs: graphiqlTabs, ...(!isOpen && keyHeader) };
+  const html = String(renderGraphiQL(options)).replace('</head>', `${tabsStayInPlace}</head>`);
+  const script = /<script>(.*?)<\/script>/s.exec(html)?.[1] ?? '';
+  const hash = createHash('sha256').update(script).digest('base64');
+  const policy = [
+    "default-src 'none'",
+    `script-src 'sha256-${hash}'`,
+    'worker-src blob:',
+    "style-src 'unsafe-inline'",
+    "img-src 'self' data:",
+    'font-src data:',
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ];
+  return { html, policy: policy.join('; ') };
 }

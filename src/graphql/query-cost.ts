@@ -22,7 +22,7 @@ import {
   TypeMetaFieldDef,
   type ValueNode,
 } from 'graphql';
-import type { Plugin } from 'graphql-yoga';
+import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Limits } from '../config.ts';
 import { defaultPageSize } from './connection.ts';
 
@@ -39,13 +39,23 @@ const createCost = 10;
 const introspectionSizes: Readonly<Record<string, number>> = { types: 60, fields: 20, inputFields: 12, args: 1 };
 const otherIntrospectionSize = 4;
 
-/** Refuses operations that cost more than the limit. */
+/** Refuses operations that cost more than the limit; every answer says in `extensions.cost` what its operation costs. */
 export const useCostLimit = ({ maxCost }: Limits): Plugin => ({
   onExecute({ args, setResultAndStopExecution }) {
     const operation = getOperationAST(args.document, args.operationName);
-    if (!operation || costOf(operation, args) <= maxCost) return;
-    const message = `the operation costs more than ${maxCost}: ask for fewer fields or aliases, smaller pages or batches`;
-    setResultAndStopExecution({ errors: [new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } })] });
+    if (!operation) return;
+    const requested = costOf(operation, args);
+    const extensions = { cost: { requested, limit: maxCost } };
+    if (requested > maxCost) {
+      const message = `the operation costs more than ${maxCost}: ask for fewer fields or aliases, smaller pages or batches`;
+      const errors = [new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } })];
+      return void setResultAndStopExecution({ errors, extensions });
+    }
+    return {
+      onExecuteDone({ result, setResult }) {
+        if (!isAsyncIterable(result)) setResult({ ...result, extensions });
+      },
+    };
   },
 });
 

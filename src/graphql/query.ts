@@ -1,4 +1,5 @@
 /** What can be read. The surface: one line a field, so that a search for `workOrders` lands here. */
+import type { Limits } from '../config.ts';
 import { badRequest } from '../errors.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { asset, assetCategory, kindOfId, location, project, transportOrder, workOrder } from '../records/index.ts';
@@ -7,8 +8,9 @@ import { connect, createConnections } from './connection.ts';
 import type { Context } from './context.ts';
 import type { ObjectTypes } from './object-type.ts';
 
-export function defineQuery(builder: Builder, types: ObjectTypes): void {
-  const { connectionType, pageArgs } = createConnections(builder);
+export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits): void {
+  const { connectionType, pageArgs } = createConnections(builder, limits);
+  const { maxPageSize } = limits;
 
   const one = <K extends RecordKind>(t: QueryFields, kind: K) =>
     t.field({
@@ -25,7 +27,7 @@ export function defineQuery(builder: Builder, types: ObjectTypes): void {
       type: connectionType(kind, types.of(kind)),
       description: `All ${kind.label} records, oldest first, page by page.`,
       args: pageArgs,
-      resolve: (_root, args, { session }) => connect(session.store, kind, args),
+      resolve: (_root, args, { session }) => connect(session.store, kind, args, limits),
     });
 
   builder.queryType({
@@ -41,10 +43,12 @@ export function defineQuery(builder: Builder, types: ObjectTypes): void {
       nodes: t.field({
         type: [types.node],
         nullable: { list: false, items: true },
-        description: `The records with these IDs, in their order, null where there is none. At most ${maxNodes}.`,
+        description: `The records with these IDs, in their order, null where there is none. At most ${maxPageSize}.`,
         args: { ids: t.arg.idList({ required: true, description: 'IDs of records, of any kinds.' }) },
         resolve: (_root, { ids }, context) => {
-          if (ids.length > maxNodes) throw badRequest(`ids: expected at most ${maxNodes} IDs, received ${ids.length}`);
+          if (ids.length > maxPageSize) {
+            throw badRequest(`ids: expected at most ${maxPageSize} IDs, received ${ids.length}`);
+          }
           return Promise.all(ids.map((id) => loadNode(context, id)));
         },
       }),
@@ -63,8 +67,6 @@ export function defineQuery(builder: Builder, types: ObjectTypes): void {
     }),
   });
 }
-
-const maxNodes = 1_000;
 
 async function loadNode({ loaders }: Context, id: string) {
   const kind = kindOfId(id);

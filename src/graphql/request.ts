@@ -27,7 +27,7 @@ export function requireGraphqlRequest({ method, body, query }: FastifyRequest, l
   const sent = method === 'POST' ? operationIn(body) : parametersIn(query);
   const document = sent.get('query');
   if (typeof document === 'string') requireSmallDocument(document, limits);
-  for (const variable of Object.values(sent.get('variables') ?? {})) requireBatch(variable, limits);
+  for (const [name, value] of Object.entries(sent.get('variables') ?? {})) requireBatch(name, value, limits);
 }
 
 function operationIn(body: unknown): Map<string, unknown> {
@@ -56,7 +56,11 @@ function parametersIn(query: unknown): Map<string, unknown> {
   return sent;
 }
 
-/** A list of records that is too long is refused before each of them is read. */
-function requireBatch(variable: unknown, { maxBatch }: Limits): void {
-  if (Array.isArray(variable) && typeof variable[0] === 'object') requireBatchSize(variable.length, maxBatch);
+/** A list that is too long is refused before each of its records, or ids, is read. */
+function requireBatch(name: string, variable: unknown, { maxBatch, maxPageSize }: Limits): void {
+  if (!Array.isArray(variable)) return;
+  if (typeof variable[0] === 'object') requireBatchSize(variable.length, maxBatch);
+  else if (variable.length > maxPageSize) {
+    throw badRequest(`${formatPath([name])}: expected at most ${maxPageSize} IDs, received ${variable.length}`);
+  }
 }

@@ -9,7 +9,7 @@ import { defineQuery } from './query.ts';
 export function createGraphqlSchema(limits: Limits): GraphQLSchema {
   const builder = createBuilder();
   const types = createObjectTypes(builder);
-  defineQuery(builder, types);
+  defineQuery(builder, types, limits);
   defineMutation(builder, types, limits);
   return builder.toSchema();
 }

@@ -26,7 +26,15 @@ interface Declaration<F extends Fields, S extends Stamp> {
   readonly unset: 'null' | 'omitted';
 }
 
-export interface RecordKind<F extends Fields = Fields, S extends Stamp = Stamp> extends Declaration<F, S> {
+/** What is stored in a table; its rows are found by workspaceId and id. */
+export interface Table {
+  readonly table: string;
+  /** In running text: `work order` */
+  readonly label: string;
+  readonly storedFields: Fields;
+}
+
+export interface RecordKind<F extends Fields = Fields, S extends Stamp = Stamp> extends Declaration<F, S>, Table {
   /** Every field of a stored record, in the order of answers: the client's between the service's own. */
   readonly storedFields: Fields;
 }

@@ -1,14 +1,14 @@
 /** Errors as the interface answers them: two fields, or RFC 9457 for clients that ask for it. Interface: "Errors". */
 import { STATUS_CODES } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { answerTo, retryAfter } from '../error-answer.ts';
+import { answerTo, setErrorHeaders } from '../error-answer.ts';
 import { formatPath, type Issue } from '../model/issues.ts';
 
 /** Sends `{ error, code }`, or with `Accept: application/problem+json` a problem with all issues. */
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
   const { status, message, issues } = answerTo(error, request);
   reply.code(status);
-  if (status === 503) reply.header('retry-after', retryAfter);
+  setErrorHeaders(reply, status);
   if (!wantsProblem(request)) {
     return reply.type('application/json; charset=utf-8').send({ error: message, code: String(status) });
   }

@@ -1,3 +1,4 @@
+import { forbidden } from '../errors.ts';
 import type { WorkspaceStore } from '../store/workspace-store.ts';
 
 /** Who asks, and the store of their workspace. Services take it first; adapters get one for each request. */
@@ -5,4 +6,10 @@ export interface Session {
   readonly store: WorkspaceStore;
   /** Noted on records as createdBy and updatedBy; null while the service runs open. */
   readonly userId: string | null;
+  readonly mayWrite: boolean;
+}
+
+/** Every service that writes asks first. Throws a ServiceError 403. */
+export function requireMayWrite({ mayWrite }: Session): void {
+  if (!mayWrite) throw forbidden('this API key may read only');
 }

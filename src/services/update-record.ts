@@ -3,20 +3,22 @@ import type { Parsed } from '../model/issues.ts';
 import type { RecordKind, RecordOf, UpdateOf } from '../model/record-kind.ts';
 import { kindOfId } from '../records/index.ts';
 import { accepted } from './acceptance.ts';
-import type { Session } from './session.ts';
+import { requireMayWrite, type Session } from './session.ts';
 
 /**
  * Changes the fields that were sent and returns the whole record; nothing sent changes nothing.
  * Throws a ServiceError: 404 when there is no such record, 400 or 409 as createRecords does.
  */
 export async function updateRecord<K extends RecordKind>(
-  { store, userId }: Session,
+  session: Session,
   kind: K,
   id: string,
   change: Parsed<UpdateOf<K>>,
 ): Promise<RecordOf<K>> {
+  requireMayWrite(session);
   // A statement less, and the only one whose text could be any a client sends.
   if (kindOfId(id) !== kind) throw notFound(`there is no ${kind.label} with this ID`);
+  const { store, userId } = session;
   return store.transaction(async (transaction) => {
     const current = await transaction.findForUpdate(kind, id);
     if (!current) throw notFound(`there is no ${kind.label} with this ID`);

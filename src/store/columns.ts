@@ -1,6 +1,6 @@
 /** Records to rows and back: snake_case columns, and for each type of field the value a column holds. */
 import type { Field } from '../model/fields.ts';
-import type { RecordKind, RecordOf } from '../model/record-kind.ts';
+import type { RecordKind, RecordOf, Table } from '../model/record-kind.ts';
 import type { Row } from './engine.ts';
 
 interface Column {
@@ -31,45 +31,48 @@ const conversions: Record<Field['type'], Conversion> = {
 
 export const columnName = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-const columnsByKind = new WeakMap<RecordKind, readonly Column[]>();
+const columnsByTable = new WeakMap<Table, readonly Column[]>();
 
-export function columnsOf(kind: RecordKind): readonly Column[] {
-  const known = columnsByKind.get(kind);
+export function columnsOf(table: Table): readonly Column[] {
+  const known = columnsByTable.get(table);
   if (known) return known;
-  const columns = Object.entries(kind.storedFields).map(([field, { type }]) => ({
+  const columns = Object.entries(table.storedFields).map(([field, { type }]) => ({
     field,
     type,
     name: columnName(field),
     ...conversions[type],
   }));
-  columnsByKind.set(kind, columns);
+  columnsByTable.set(table, columns);
   return columns;
 }
 
 /** The names of all columns, for SQL, in the order of columnsOf. */
-export const columnList = (kind: RecordKind): string =>
-  columnsOf(kind)
+export const columnList = (table: Table): string =>
+  columnsOf(table)
     .map(({ name }) => name)
     .join(', ');
 
 /** The columns' values of a record, in the order of columnsOf. */
-export const valuesOf = (kind: RecordKind, record: Row): unknown[] =>
-  columnsOf(kind).map(({ field, toColumn }) => toColumnValue(record[field], toColumn));
+export const valuesOf = (table: Table, record: Row): unknown[] =>
+  columnsOf(table).map(({ field, toColumn }) => toColumnValue(record[field], toColumn));
 
 /** The columns to set for the fields that are present, with their values. */
-export const changesOf = (kind: RecordKind, changes: Row): [column: string, value: unknown][] =>
-  columnsOf(kind)
+export const changesOf = (table: Table, changes: Row): [column: string, value: unknown][] =>
+  columnsOf(table)
     .filter(({ field }) => changes[field] !== undefined)
     .map(({ field, name, toColumn }) => [name, toColumnValue(changes[field], toColumn)]);
 
-export function recordOf<K extends RecordKind>(kind: K, row: Row): RecordOf<K> {
-  const record: Record<string, unknown> = {};
-  for (const { field, name, fromColumn } of columnsOf(kind)) {
+/** Sound because the columns are those of the kind's fields, and rows are written from its records only. */
+export const recordOf = <K extends RecordKind>(kind: K, row: Row): RecordOf<K> => fieldsOf(kind, row) as RecordOf<K>;
+
+/** The fields in a row, in the order they are declared. */
+export function fieldsOf(table: Table, row: Row): Row {
+  const fields: Record<string, unknown> = {};
+  for (const { field, name, fromColumn } of columnsOf(table)) {
     const value = row[name];
-    record[field] = value === null ? null : fromColumn(value);
+    fields[field] = value === null ? null : fromColumn(value);
   }
-  // Sound because the columns are those of the kind's fields, and rows are written from its records only.
-  return record as RecordOf<K>;
+  return fields;
 }
 
 const toColumnValue = (value: unknown, toColumn: (value: unknown) => unknown): unknown =>

@@ -1,6 +1,6 @@
 /** What SQLite and Postgres do differently, and nothing else. Whatever is above it is written once, for both. */
 import type { Knex } from 'knex';
-import type { RecordKind } from '../model/record-kind.ts';
+import type { Table } from '../model/record-kind.ts';
 
 /** SQL with a `?` for each value. */
 export interface Statement {
@@ -43,7 +43,7 @@ export interface Engine {
   /** The condition that a column has one of these values, with one parameter however many there are. */
   oneOf(column: string, values: readonly string[]): Statement;
   /** A handful of statements that insert any number of records. */
-  inserts(kind: RecordKind, records: readonly Row[]): Iterable<Statement>;
+  inserts(table: Table, records: readonly Row[]): Iterable<Statement>;
   /** The rows in what the driver answers. */
   rowsOf(response: unknown): Row[];
   /** Makes the statement that runs on a connection fail. */

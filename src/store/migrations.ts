@@ -1,9 +1,11 @@
 /** The migrations, by name and in order. A name has no file ending: the same database meets `.ts` and compiled `.js`. */
 import type { Knex } from 'knex';
 import * as recordKinds from '../../migrations/0001_record_kinds.ts';
+import * as apiKeys from '../../migrations/0002_api_keys.ts';
 
 const migrations: Readonly<Record<string, Knex.Migration>> = {
   '0001_record_kinds': recordKinds,
+  '0002_api_keys': apiKeys,
 };
 
 export const migrationNames: readonly string[] = Object.keys(migrations);

@@ -8,7 +8,7 @@ import { parse, toClientConfig } from 'pg-connection-string';
 import { builtins, getTypeParser as standardParser, type TypeId } from 'pg-types';
 import { StartError } from '../errors.ts';
 import type { Field } from '../model/fields.ts';
-import type { RecordKind } from '../model/record-kind.ts';
+import type { Table } from '../model/record-kind.ts';
 import { columnList, columnsOf } from './columns.ts';
 import { reason } from './database-error.ts';
 import type { DatabaseOptions, Engine, Row, Statement } from './engine.ts';
@@ -136,11 +136,11 @@ const jsonTypes: Record<Field['type'], string> = {
 const rowsPerInsert = 5_000;
 
 /** One parameter for thousands of records: with one a value, of which there may be 65,535, batches take a third longer. */
-function* inserts(kind: RecordKind, records: readonly Row[]): Generator<Statement> {
-  const columns = columnsOf(kind);
+function* inserts(table: Table, records: readonly Row[]): Generator<Statement> {
+  const columns = columnsOf(table);
   const fields = columns.map(({ field }) => `"${field}"`).join(', ');
   const types = columns.map(({ field, type }) => `"${field}" ${jsonTypes[type]}`).join(', ');
-  const sql = `insert into ${kind.table} (${columnList(kind)}) select ${fields} from json_to_recordset(?) as _ (${types})`;
+  const sql = `insert into ${table.table} (${columnList(table)}) select ${fields} from json_to_recordset(?) as _ (${types})`;
   for (let start = 0; start < records.length; start += rowsPerInsert) {
     yield { sql, values: [JSON.stringify(records.slice(start, start + rowsPerInsert))] };
   }

@@ -2,7 +2,7 @@
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { StartError } from '../errors.ts';
-import type { RecordKind } from '../model/record-kind.ts';
+import type { Table } from '../model/record-kind.ts';
 import { columnList, columnsOf, valuesOf } from './columns.ts';
 import { reason } from './database-error.ts';
 import type { DatabaseOptions, Engine, Row, Statement } from './engine.ts';
@@ -74,15 +74,15 @@ const prepareConnection = (connection: SqliteConnection, done: (error: Error | n
 /** SQLite takes no more in one statement. */
 const maxParameters = 32_766;
 
-function* inserts(kind: RecordKind, records: readonly Row[]): Generator<Statement> {
-  const width = columnsOf(kind).length;
+function* inserts(table: Table, records: readonly Row[]): Generator<Statement> {
+  const width = columnsOf(table).length;
   const row = `(${Array(width).fill('?').join(', ')})`;
   const rowsPerStatement = Math.floor(maxParameters / width);
   for (let start = 0; start < records.length; start += rowsPerStatement) {
     const chunk = records.slice(start, start + rowsPerStatement);
     yield {
-      sql: `insert into ${kind.table} (${columnList(kind)}) values ${chunk.map(() => row).join(', ')}`,
-      values: chunk.flatMap((record) => valuesOf(kind, record)),
+      sql: `insert into ${table.table} (${columnList(table)}) values ${chunk.map(() => row).join(', ')}`,
+      values: chunk.flatMap((record) => valuesOf(table, record)),
     };
   }
 }

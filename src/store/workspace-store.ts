@@ -41,10 +41,31 @@ export interface WorkspaceStore {
   existing(kind: RecordKind, field: string, values: readonly string[]): Promise<Set<string>>;
 }
 
-export const createWorkspaceStore = (database: Database, workspaceId: string): WorkspaceStore => ({
-  ...bindStore(database, database.run, workspaceId),
-  transaction: (work) => database.transaction((run) => work(bindStore(database, run, workspaceId))),
-});
+/** What a store has cost so far. */
+export interface Usage {
+  /** Statements, those that begin and end transactions aside. */
+  statements: number;
+}
+
+export function createWorkspaceStore(
+  database: Database,
+  workspaceId: string,
+  usage: Usage = { statements: 0 },
+): WorkspaceStore {
+  const bind = (run: Run) =>
+    bindStore(
+      database,
+      (sql, values) => {
+        usage.statements += 1;
+        return run(sql, values);
+      },
+      workspaceId,
+    );
+  return {
+    ...bind(database.run),
+    transaction: (work) => database.transaction((run) => work(bind(run))),
+  };
+}
 
 /** A store on what runs its statements: any connection, or that of a transaction, which a transaction within it joins. */
 function bindStore({ engine }: Database, run: Run, workspaceId: string): WorkspaceStore {

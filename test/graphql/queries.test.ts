@@ -184,7 +184,7 @@ test('fields answer in the order they were asked for', async () => {
     '{ workOrders(first: 1) { totalCount nodes { location { name } project { location { id } name } name } } locations(first: 1) { nodes { id } } }',
   );
 
-  const keys = [...text.matchAll(/"(\w+)":/g)].map(([, key]) => key);
+  const keys = [...text.replace(/,"extensions".*/, '').matchAll(/"(\w+)":/g)].map(([, key]) => key);
   expect(keys.join(' ')).toBe(
     'data workOrders totalCount nodes location name project location id name name locations nodes id',
   );

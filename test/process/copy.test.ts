@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { StartError } from '../../src/errors.ts';
 import { assetCategory, location, recordKinds } from '../../src/records/index.ts';
-import { copyRecords } from '../../src/store/copy.ts';
+import { copyTables } from '../../src/store/copy.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { createWorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createDatabase, createFile } from '../support/database.ts';
@@ -70,16 +70,19 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
 
   test('a category that sorts before its parent arrives too', async () => {
     const insert = `insert into asset_categories (workspace_id, id, parent_id, created_at, updated_at) values ('ours', ?, ?, '${now}', '${now}')`;
-    await from.run(insert, ['category_2', null]);
-    await from.run(insert, ['category_1', 'category_2']);
+    await from.run(insert, ['category_3', null]);
+    await from.run(insert, ['category_1', 'category_3']);
+    // Enough in between for the parent to come with a later page.
+    await from.transaction(async (run) => {
+      for (let index = 0; index < 2_500; index += 1) await run(insert, [`category_2${index}`, null]);
+    });
 
     to = await openDatabase(target.url);
-    await copyRecords(from, to, recordKinds, silent);
+    await copyTables(from, to, recordKinds, silent);
 
-    expect(await createWorkspaceStore(to, 'ours').list(assetCategory)).toMatchObject([
-      { id: 'category_1', parentId: 'category_2' },
-      { id: 'category_2', parentId: null },
-    ]);
+    const categories = await createWorkspaceStore(to, 'ours').list(assetCategory);
+    expect(categories).toHaveLength(2_502);
+    expect(categories[0]).toMatchObject({ id: 'category_1', parentId: 'category_3' });
     await to.close();
   });
 
@@ -113,7 +116,7 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
       },
     };
 
-    await expect(copyRecords(from, forgetful, recordKinds, silent)).rejects.toThrow(
+    await expect(copyTables(from, forgetful, recordKinds, silent)).rejects.toThrow(
       new StartError('the location records did not arrive as they were sent, so nothing was kept'),
     );
 
@@ -130,7 +133,7 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
     to = await openDatabase(target.url);
     let isFirst = true;
 
-    const copied = await copyRecords(from, to, recordKinds, {
+    const copied = await copyTables(from, to, recordKinds, {
       start: () => {},
       step: () => {
         if (!isFirst) return;
@@ -139,7 +142,7 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
       },
     });
 
-    expect(copied.find(({ kind }) => kind === location)?.records).toBe(4_500);
+    expect(copied.find(({ table }) => table === location)?.records).toBe(4_500);
     await writer.close();
     await to.close();
   });

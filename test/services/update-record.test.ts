@@ -1,6 +1,7 @@
 /** Changing records of any kind, also those that no route changes yet. */
 import { expect, test } from 'vitest';
-import { openSession } from '../../src/auth/authenticate.ts';
+import { sessionOf } from '../../src/auth/authenticate.ts';
+import { nobody } from '../../src/auth/keyring.ts';
 import { asset } from '../../src/records/index.ts';
 import { updateRecord } from '../../src/services/update-record.ts';
 import { useService } from '../support/service.ts';
@@ -9,7 +10,7 @@ const service = useService();
 
 test('a record may keep its own unique value, and may not take that of another', async () => {
   const [{ id }] = await service.create('/assets', { name: 'a', uid: 'EX-1' }, { name: 'b', uid: 'EX-2' });
-  const session = openSession(service.database);
+  const session = sessionOf(service.database, nobody);
 
   const kept = await updateRecord(session, asset, id, { value: { name: 'c', uid: 'EX-1' } });
 
@@ -22,7 +23,7 @@ test('a record may keep its own unique value, and may not take that of another',
 
 test('createdBy and updatedBy are the user of the session, on the kinds that have them', async () => {
   const [{ id }] = await service.create('/assets', { name: 'a' });
-  const session = { ...openSession(service.database), userId: 'user-7' };
+  const session = { ...sessionOf(service.database, nobody), userId: 'user-7' };
 
   expect(await updateRecord(session, asset, id, { value: { name: 'b' } })).toMatchObject({ updatedBy: 'user-7' });
 });

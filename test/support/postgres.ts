@@ -24,7 +24,9 @@ declare module 'vitest' {
 }
 
 // The package would end the process of the tests itself, with 0, whatever they found.
-for (const event of ['beforeExit', 'exit']) exitHook.unhookEvent(event);
+for (const event of ['beforeExit', 'exit']) {
+  if (exitHook.hookedEvents().includes(event)) exitHook.unhookEvent(event);
+}
 
 /** A database with the schema of the service, to be copied for each test. */
 export const template = 'yardgraph_template';

@@ -1,0 +1,44 @@
+/**
+ * The text of an API key: `yardgraph_acme_5f0c21d9_` and 256 random bits. What stands in front of them is its prefix: it
+ * names the workspace, people tell keys apart by it, and secret scanners find one that has leaked.
+ */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+
+interface KeyText {
+  readonly prefix: string;
+  readonly workspaceId: string;
+  readonly secret: string;
+}
+
+/** Letters, digits and hyphens, as in a host name. */
+const workspaceName = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
+
+const prefixForm = new RegExp(`^yardgraph_(${workspaceName})_[0-9a-f]{8}$`);
+const keyForm = new RegExp(`^(yardgraph_(${workspaceName})_[0-9a-f]{8})_([\\w-]{43})$`);
+
+export const isWorkspaceName = (text: string): boolean => new RegExp(`^${workspaceName}$`).test(text);
+
+/** The workspace in a prefix; undefined when the text is none. */
+export const workspaceOf = (prefix: string): string | undefined => prefixForm.exec(prefix)?.[1];
+
+/** The parts of a key; undefined when the text is none. */
+export function parseKey(text: string): KeyText | undefined {
+  const [, prefix, workspaceId, secret] = keyForm.exec(text) ?? [];
+  return prefix && workspaceId && secret ? { prefix, workspaceId, secret } : undefined;
+}
+
+export const newPrefix = (workspaceId: string): string => `yardgraph_${workspaceId}_${randomBytes(4).toString('hex')}`;
+
+/** 256 random bits. */
+export const newSecret = (): string => randomBytes(32).toString('base64url');
+
+export const formatKey = (prefix: string, secret: string): string => `${prefix}_${secret}`;
+
+/** All that is kept of a secret. It is random, so no slow or salted hash is needed. */
+export const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
+
+/** Takes the same time wherever the texts differ. */
+export const isHash = (hash: string, expected: string): boolean => {
+  const [a, b] = [Buffer.from(hash), Buffer.from(expected)];
+  return a.length === b.length && timingSafeEqual(a, b);
+};

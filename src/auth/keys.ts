@@ -1,0 +1,70 @@
+/** What an operator does with API keys. The secret is in what create and rotate return, and nowhere else afterwards. */
+import { StartError } from '../errors.ts';
+import type { ApiKey, KeyStore } from '../store/api-keys.ts';
+import { formatKey, hashOf, isWorkspaceName, newPrefix, newSecret, workspaceOf } from './key.ts';
+
+export interface NewKey {
+  readonly workspace: string;
+  readonly user: string;
+  readonly readOnly: boolean;
+  readonly label?: string;
+  /** Milliseconds it is good for; for ever unless said. */
+  readonly expires?: number;
+}
+
+/** Makes a key, and returns its text. Its workspace need not be known: it is there from now on. */
+export async function createKey(store: KeyStore, { workspace, user, readOnly, label, expires }: NewKey) {
+  if (!isWorkspaceName(workspace)) {
+    throw new StartError('--workspace: expected 1 to 63 lower-case letters, digits and hyphens');
+  }
+  requireText('--user', user);
+  if (label !== undefined) requireText('--label', label);
+  const secret = newSecret();
+  const key: ApiKey = {
+    workspaceId: workspace,
+    id: newPrefix(workspace),
+    userId: user,
+    readOnly,
+    label: label ?? null,
+    secretHash: hashOf(secret),
+    previousHash: null,
+    previousExpiresAt: null,
+    createdAt: new Date().toISOString(),
+    expiresAt: expires === undefined ? null : after(expires),
+    revokedAt: null,
+    lastUsedAt: null,
+  };
+  await store.insert(key);
+  return { key, text: formatKey(key.id, secret) };
+}
+
+/** Gives a key a second secret, and returns its new text; the first works on for `overlap` milliseconds. */
+export async function rotateKey(store: KeyStore, prefix: string, overlap: number) {
+  const key = await keyWith(store, prefix);
+  if (key.revokedAt !== null) throw new StartError(`the key ${prefix} is revoked`);
+  const secret = newSecret();
+  const previousExpiresAt = after(overlap);
+  await store.update(key, { secretHash: hashOf(secret), previousHash: key.secretHash, previousExpiresAt });
+  return { text: formatKey(prefix, secret), previousExpiresAt };
+}
+
+/** Ends a key, with all its secrets. It stays in the list. */
+export async function revokeKey(store: KeyStore, prefix: string): Promise<void> {
+  const key = await keyWith(store, prefix);
+  if (key.revokedAt === null) await store.update(key, { revokedAt: new Date().toISOString() });
+}
+
+async function keyWith(store: KeyStore, prefix: string): Promise<ApiKey> {
+  const workspaceId = workspaceOf(prefix);
+  const key = workspaceId && (await store.find(workspaceId, prefix));
+  if (!key) throw new StartError('there is no key with this prefix: see yardgraph keys list');
+  return key;
+}
+
+function requireText(option: string, text: string): void {
+  if (!/^[^\p{Cc}\p{Cs}]{1,255}$/u.test(text)) {
+    throw new StartError(`${option}: expected 1 to 255 characters, no control characters`);
+  }
+}
+
+const after = (milliseconds: number): string => new Date(Date.now() + milliseconds).toISOString();

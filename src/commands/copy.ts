@@ -1,0 +1,62 @@
+/** `yardgraph copy`: everything from one database to another, in the terminal. */
+import { existsSync } from 'node:fs';
+import { Presets, SingleBar } from 'cli-progress';
+import { StartError } from '../errors.ts';
+import { recordKinds } from '../records/index.ts';
+import { apiKeys } from '../store/api-keys.ts';
+import { copyTables } from '../store/copy.ts';
+import { connectDatabase, type Database, defaultOptions, isDatabaseUrl, openDatabase } from '../store/database.ts';
+import { missingMigrations } from '../store/migrate.ts';
+import { memory, sqlitePath } from '../store/sqlite.ts';
+
+/** Nobody waits for an answer: the checks at the end of a large transaction may take their time. */
+const options = { ...defaultOptions, statementTimeout: 24 * 3_600_000 };
+
+export async function copyDatabase({ from, to }: { from: string; to: string }): Promise<void> {
+  requireKept('--from', from);
+  requireKept('--to', to);
+  const path = sqlitePath(from);
+  if (path !== undefined && !existsSync(path)) throw new StartError(`--from: there is no file ${path}`);
+
+  const source = await connectDatabase(from, options);
+  try {
+    const missing = await missingMigrations(source.knex);
+    if (missing.length > 0) {
+      throw new StartError(
+        `--from: the database is not up to date, run yardgraph migrate on it: ${missing.join(', ')}`,
+      );
+    }
+    const target = await openDatabase(to, options);
+    try {
+      await copyWithProgress(source, target);
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+function requireKept(option: string, url: string): void {
+  if (isDatabaseUrl(url) && sqlitePath(url) !== memory) return;
+  throw new StartError(`${option}: expected sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE`);
+}
+
+/** On standard error a bar on a terminal, lines elsewhere; on standard output what was copied. */
+async function copyWithProgress(source: Database, target: Database): Promise<void> {
+  const format = `${process.stderr.isTTY ? '{bar} ' : ''}{percentage}% {value}/{total} {doing}`;
+  const bar = new SingleBar({ format, noTTYOutput: true, notTTYSchedule: 2_000 }, Presets.shades_classic);
+  try {
+    const copied = await copyTables(source, target, [...recordKinds, apiKeys], {
+      start: (total) => bar.start(total, 0, { doing: 'copying' }),
+      step: (records, doing) => bar.increment(records, { doing }),
+    });
+    bar.update({ doing: 'done' });
+    bar.stop();
+    for (const { table, records, checksum } of copied) {
+      console.log(`${table.label.padEnd(16)} ${String(records).padStart(10)} records, the same in both: ${checksum}`);
+    }
+  } finally {
+    bar.stop();
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * `yardgraph keys`: what an operator does with API keys. A key's text goes to standard output, alone, so that it can be
+ * piped into whatever keeps it; all else that create, rotate and revoke say goes to standard error.
+ */
+import { createKey, type NewKey, revokeKey, rotateKey } from '../auth/keys.ts';
+import type { Config } from '../config.ts';
+import { type ApiKey, createKeyStore, type KeyStore } from '../store/api-keys.ts';
+import { openDatabase } from '../store/database.ts';
+
+/** Runs work on the keys of the configured database. */
+async function withKeys(
+  { databaseUrl, databaseOptions }: Config,
+  work: (store: KeyStore) => Promise<void>,
+): Promise<void> {
+  const database = await openDatabase(databaseUrl, databaseOptions);
+  try {
+    await work(createKeyStore(database));
+  } finally {
+    await database.close();
+  }
+}
+
+export const createApiKey = (config: Config, options: NewKey) =>
+  withKeys(config, async (store) => {
+    const isFirst = await store.isEmpty();
+    const { key, text } = await createKey(store, options);
+    console.log(text);
+    console.error(`for ${key.userId} in the workspace ${key.workspaceId}; ${rightsOf(key)}; ${endOf(key)}`);
+    console.error('It is not shown again. Revoke it by the part in front of its secret:', key.id);
+    if (isFirst) console.error('It is the first key: from now on the service answers nobody without one.');
+  });
+
+export const rotateApiKey = (config: Config, prefix: string, overlap: number) =>
+  withKeys(config, async (store) => {
+    const { text, previousExpiresAt } = await rotateKey(store, prefix, overlap);
+    console.log(text);
+    console.error(`The secret before it works until ${previousExpiresAt}.`);
+  });
+
+export const revokeApiKey = (config: Config, prefix: string) =>
+  withKeys(config, async (store) => {
+    await revokeKey(store, prefix);
+    console.error(`revoked: ${prefix}; within five seconds no process lets it in`);
+  });
+
+const columns = ['prefix', 'workspace', 'user', 'rights', 'state', 'created', 'last used', 'expires', 'label'];
+
+export const listApiKeys = (config: Config) =>
+  withKeys(config, async (store) => {
+    const rows = [columns, ...(await store.list()).map(rowOf)];
+    const widths = columns.map((_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0)));
+    for (const row of rows)
+      console.log(
+        row
+          .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+          .join('  ')
+          .trimEnd(),
+      );
+  });
+
+const rowOf = (key: ApiKey): string[] => [
+  key.id,
+  key.workspaceId,
+  key.userId,
+  rightsOf(key),
+  stateOf(key),
+  minute(key.createdAt),
+  minute(key.lastUsedAt),
+  minute(key.expiresAt),
+  key.label ?? '',
+];
+
+const rightsOf = ({ readOnly }: ApiKey): string => (readOnly ? 'may read' : 'may read and write');
+
+const endOf = ({ expiresAt }: ApiKey): string =>
+  expiresAt === null ? 'never expires' : `expires ${minute(expiresAt)}`;
+
+function stateOf({ revokedAt, expiresAt, previousExpiresAt }: ApiKey): string {
+  const now = new Date().toISOString();
+  if (revokedAt !== null) return 'revoked';
+  if (expiresAt !== null && expiresAt <= now) return 'expired';
+  return previousExpiresAt !== null && previousExpiresAt > now ? 'rotating' : 'active';
+}
+
+/** `2026-03-01 07:30`, in UTC. */
+const minute = (time: string | null): string => time?.slice(0, 16).replace('T', ' ') ?? '-';

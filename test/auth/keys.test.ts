@@ -1,0 +1,215 @@
+/** API keys: who is let in, to what, and for how long. Decisions: "Who may". */
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { revokeKey, rotateKey } from '../../src/auth/keys.ts';
+import { createKeyStore } from '../../src/store/api-keys.ts';
+import { useService } from '../support/service.ts';
+
+const service = useService({}, { closed: true });
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const keys = () => createKeyStore(service.database);
+const prefixOf = (key: string) => key.slice(0, -44);
+const query = '{ locations { totalCount } }';
+
+describe('a key', () => {
+  test('has 256 random bits behind a prefix that names its workspace, and only their hash is stored', async () => {
+    const key = await service.key({ workspace: 'north-yard' });
+
+    expect(key).toMatch(/^yardgraph_north-yard_[0-9a-f]{8}_[\w-]{43}$/);
+    expect(Buffer.from(key.slice(-43), 'base64url')).toHaveLength(32);
+    const rows = await service.database.run('select * from api_keys');
+    expect(JSON.stringify(rows)).not.toContain(key.slice(-43));
+    expect(JSON.stringify(rows)).toContain(prefixOf(key));
+  });
+
+  test.each([
+    ['Authorization: Bearer', (key: string) => ({ authorization: `Bearer ${key}` })],
+    ['authorization: bearer', (key: string) => ({ authorization: `bearer ${key}` })],
+    ['Authorization:', (key: string) => ({ authorization: key })],
+    ['X-API-Key:', (key: string) => ({ 'x-api-key': key })],
+    ['both, if they are the same', (key: string) => ({ authorization: `Bearer ${key}`, 'x-api-key': key })],
+  ])('is sent as %s', async (_, headers) => {
+    const key = await service.key();
+
+    expect((await service.post('/locations', [{}], headers(key))).status).toBe(201);
+    expect((await service.post('/graphql', { query }, headers(key))).body.data.locations.totalCount).toBe(1);
+  });
+
+  test('notes its user on what it writes, and its workspace', async () => {
+    const acme = service.as(await service.key({ user: 'ada' }));
+    const other = service.as(await service.key({ user: 'bob' }));
+
+    const [project] = await acme.create('/projects', { name: 'Bridge' });
+    const { body: changed } = await other.patch(`/projects/${project.id}`, { notes: 'seen' });
+
+    expect(project).toMatchObject({ workspaceId: 'acme', createdBy: 'ada', updatedBy: 'ada' });
+    expect(changed).toMatchObject({ workspaceId: 'acme', createdBy: 'ada', updatedBy: 'bob' });
+  });
+
+  test('that may only read reads, and writes nothing: 403 over REST and GraphQL', async () => {
+    const writer = service.as(await service.key());
+    const [project] = await writer.create('/projects', { name: 'Bridge' });
+    const reader = service.as(await service.key({ readOnly: true }));
+
+    expect((await reader.get('/asset-categories')).status).toBe(200);
+    expect((await reader.data(query)).locations.totalCount).toBe(0);
+    const refusal = [403, { error: 'this API key may read only', code: '403' }];
+    const created = await reader.post('/locations', [{ latitude: 'not even valid' }]);
+    const changed = await reader.patch(`/projects/${project.id}`, { name: 'Tunnel' });
+    const empty = await reader.post('/locations', []);
+    expect([created.status, created.body]).toEqual(refusal);
+    expect([changed.status, changed.body]).toEqual(refusal);
+    expect([empty.status, empty.body]).toEqual(refusal);
+    const mutation = await reader.graphql('mutation { createLocations(input: [{}]) { id } }');
+    expect([mutation.status, mutation.body.errors[0]]).toMatchObject([
+      403,
+      { message: 'this API key may read only', extensions: { code: 'FORBIDDEN' } },
+    ]);
+    expect((await writer.data(query)).locations.totalCount).toBe(0);
+  });
+
+  test('that expires is not valid from then on', async () => {
+    const key = await service.key({ expires: 60_000 });
+    expect((await service.as(key).get('/asset-categories')).status).toBe(200);
+
+    vi.useFakeTimers({ toFake: ['Date'] });
+    vi.setSystemTime(Date.now() + 60_001);
+
+    expect((await service.as(key).get('/asset-categories')).status).toBe(401);
+  });
+
+  test('that is revoked is not valid within seconds, with all its secrets', async () => {
+    const key = await service.key();
+    const { text: second } = await rotateKey(keys(), prefixOf(key), 3_600_000);
+    expect((await service.as(key).get('/asset-categories')).status).toBe(200);
+
+    await revokeKey(keys(), prefixOf(key));
+    await new Promise((resolve) => setTimeout(resolve, 2_100));
+
+    expect((await service.as(key).get('/asset-categories')).status).toBe(401);
+    expect((await service.as(second).get('/asset-categories')).status).toBe(401);
+  });
+
+  test('that is rotated has two secrets for a while, and then the second only', async () => {
+    const first = await service.key();
+    const { text: second } = await rotateKey(keys(), prefixOf(first), 3_600_000);
+
+    expect(second.slice(0, -43)).toBe(first.slice(0, -43));
+    expect(second).not.toBe(first);
+    for (const key of [first, second]) expect((await service.as(key).get('/asset-categories')).status).toBe(200);
+
+    vi.useFakeTimers({ toFake: ['Date'] });
+    vi.setSystemTime(Date.now() + 3_600_001);
+    expect((await service.as(first).get('/asset-categories')).status).toBe(401);
+    expect((await service.as(second).get('/asset-categories')).status).toBe(200);
+  });
+
+  test('that is used is noted with the time, once a minute at most', async () => {
+    const key = await service.key();
+
+    const statements = await service.statements(async () => {
+      for (let request = 0; request < 20; request += 1) await service.as(key).get('/asset-categories');
+      await vi.waitFor(async () =>
+        expect((await keys().find('acme', prefixOf(key)))?.lastUsedAt).toMatch(/^\d{4}-\d\d-\d\dT/),
+      );
+    });
+
+    expect(statements.filter((sql) => sql.startsWith('update api_keys'))).toHaveLength(1);
+    // Looked up once, and remembered; twice where two seconds have passed meanwhile.
+    expect(statements.filter((sql) => /^select .* from api_keys where workspace_id/s.test(sql)).length).toBeLessThan(
+      20,
+    );
+  });
+});
+
+describe('who has no valid key', () => {
+  const refusals = async (): Promise<[string, Record<string, string>, string][]> => {
+    const key = await service.key();
+    const other = await service.key();
+    const flipped = key.slice(0, -1) + (key.endsWith('A') ? 'B' : 'A');
+    return [
+      ['none', {}, 'an API key is needed'],
+      ['an empty one', { authorization: '' }, 'the API key is not valid'],
+      [
+        'an unknown one',
+        { authorization: `Bearer yardgraph_acme_00000000_${'x'.repeat(43)}` },
+        'the API key is not valid',
+      ],
+      ['one with a wrong secret', { authorization: `Bearer ${flipped}` }, 'the API key is not valid'],
+      ['one cut short', { authorization: `Bearer ${key.slice(0, -1)}` }, 'the API key is not valid'],
+      ['one of another workspace', { 'x-api-key': key.replace('_acme_', '_other_') }, 'the API key is not valid'],
+      ['another scheme', { authorization: `Basic ${key}` }, 'the API key is not valid'],
+      ['SQL', { 'x-api-key': "' or 1=1 --" }, 'the API key is not valid'],
+      [
+        'two different ones',
+        { authorization: `Bearer ${key}`, 'x-api-key': other },
+        'expected one API key, received two',
+      ],
+    ];
+  };
+
+  test('gets 401 in the documented form, over REST and GraphQL alike', async () => {
+    for (const [name, headers, error] of await refusals()) {
+      const rest = await service.post('/locations', [{}], headers);
+      const list = await service.get('/asset-categories', headers);
+      const graphql = await service.post('/graphql', { query }, headers);
+
+      expect([name, rest.status, rest.headers['www-authenticate'], rest.body]).toEqual([
+        name,
+        401,
+        'Bearer realm="yardgraph"',
+        { error, code: '401' },
+      ]);
+      expect(list.status).toBe(401);
+      expect([graphql.status, graphql.headers['www-authenticate'], graphql.body]).toEqual([
+        401,
+        'Bearer realm="yardgraph"',
+        { errors: [{ message: error, extensions: { code: 'UNAUTHENTICATED' } }] },
+      ]);
+    }
+  });
+
+  test('is refused before the body is read, however large or broken it is', async () => {
+    expect((await service.post('/locations', '{ this is not JSON')).status).toBe(401);
+    expect((await service.post('/locations', 'x'.repeat(11 * 1_048_576))).status).toBe(401);
+    expect((await service.post('/graphql', 'nor this')).status).toBe(401);
+    expect((await service.send('DELETE', '/locations')).status).toBe(401);
+  });
+
+  test('sees the probes and the pages, which show no data', async () => {
+    for (const path of ['/healthz', '/readyz', '/openapi.json', '/reference/']) {
+      expect([path, (await service.get(path)).status]).toEqual([path, 200]);
+    }
+    expect((await service.get('/graphql', { accept: 'text/html' })).text).toContain('Bearer YOUR_API_KEY');
+  });
+});
+
+describe('a service without keys', () => {
+  const open = useService();
+
+  test('lets everybody on the machine into the workspace "default", as nobody', async () => {
+    const [project] = await open.create('/projects', { name: 'Bridge' });
+
+    expect(project).toMatchObject({ workspaceId: 'default' });
+    expect(project).not.toHaveProperty('createdBy');
+    expect((await open.get('/graphql', { accept: 'text/html' })).text).not.toContain('YOUR_API_KEY');
+  });
+
+  test('closes within seconds once there is one, and stays closed when that one ends', async () => {
+    expect((await open.get('/asset-categories')).status).toBe(200);
+
+    const key = await open.key({ workspace: 'default' });
+    await new Promise((resolve) => setTimeout(resolve, 2_100));
+
+    expect((await open.get('/asset-categories')).status).toBe(401);
+    expect((await open.as(key).get('/asset-categories')).status).toBe(200);
+
+    await revokeKey(createKeyStore(open.database), prefixOf(key));
+    await new Promise((resolve) => setTimeout(resolve, 2_100));
+    expect((await open.get('/asset-categories')).status).toBe(401);
+    expect((await open.as(key).get('/asset-categories')).status).toBe(401);
+  });
+});

@@ -1,0 +1,119 @@
+/** What a service shows of itself in production, and to pages from elsewhere. */
+import { describe, expect, test } from 'vitest';
+import { useSharedService } from '../support/service.ts';
+
+const browser = { accept: 'text/html' };
+const introspection = '{ __schema { queryType { name } } }';
+const mistyped = '{ locatoins { totalCount } }';
+
+interface Shown {
+  readonly graphiql: boolean;
+  readonly introspection: boolean;
+  readonly suggestions: boolean;
+}
+
+const all = { graphiql: true, introspection: true, suggestions: true };
+
+describe.each<[Record<string, string>, Shown]>([
+  [{}, all],
+  [{ NODE_ENV: 'production' }, { graphiql: false, introspection: false, suggestions: false }],
+  [{ GRAPHIQL: 'off' }, { ...all, graphiql: false }],
+  [{ INTROSPECTION: 'off' }, { ...all, introspection: false }],
+  [{ SUGGESTIONS: 'off' }, { ...all, suggestions: false }],
+  [
+    { NODE_ENV: 'production', INTROSPECTION: 'on' },
+    { graphiql: false, introspection: true, suggestions: false },
+  ],
+])('with %j', (settings, shown) => {
+  const service = useSharedService(settings);
+
+  test(`GraphiQL is ${shown.graphiql ? 'there' : 'not there'}`, async () => {
+    expect((await service.get('/graphql', browser)).text.includes('<html')).toBe(shown.graphiql);
+  });
+
+  test(`the schema is ${shown.introspection ? 'told' : 'not told'}`, async () => {
+    const { body } = await service.graphql(introspection);
+
+    expect(body.data?.__schema?.queryType?.name).toBe(shown.introspection ? 'Query' : undefined);
+    expect((await service.data('{ __typename }')).__typename).toBe('Query');
+  });
+
+  test(`names are ${shown.suggestions ? 'guessed' : 'not guessed'}`, async () => {
+    const wrong = [
+      await service.graphql(mistyped),
+      await service.graphql('{ locations(frist: 1) { totalCount } }'),
+      await service.graphql('mutation ($input: [CreateLocationInput!]!) { createLocations(input: $input) { id } }', {
+        input: [{ nmae: 'Yard' }],
+      }),
+    ];
+
+    for (const { text } of wrong) expect([text, text.includes('Did you mean')]).toEqual([text, shown.suggestions]);
+  });
+});
+
+describe('headers', () => {
+  const service = useSharedService();
+
+  test.each([
+    ['the reference', '/reference/', browser],
+    ['GraphiQL', '/graphql', browser],
+  ])('of %s let it load and call nothing but this service, and nobody frame it', async (_, path, headers) => {
+    const policy = String((await service.get(path, headers)).headers['content-security-policy']);
+
+    expect(policy).toMatch(/default-src 'none'/);
+    expect(policy).toMatch(/connect-src 'self'/);
+    expect(policy).toMatch(/frame-ancestors 'none'/);
+    expect(policy).not.toMatch(/https?:|\*|script-src [^;]*unsafe/);
+  });
+
+  test('of every answer keep it from being kept, sniffed or told to others', async () => {
+    for (const { headers } of [
+      await service.get('/asset-categories'),
+      await service.post('/locations', [{}]),
+      await service.post('/locations', {}),
+      await service.graphql('{ __typename }'),
+      await service.get('/nowhere'),
+    ]) {
+      expect(headers['cache-control']).toMatch(/no-cache|no-store/);
+      expect(headers['x-content-type-options']).toBe('nosniff');
+      expect(headers['referrer-policy']).toBe('no-referrer');
+    }
+  });
+});
+
+describe('a page from elsewhere', () => {
+  const closed = useSharedService();
+  const listed = useSharedService({ CORS_ORIGINS: 'https://app.example.com,http://localhost:3000' });
+  const preflight = (service: typeof closed, origin: string, url = '/locations') =>
+    service.inject({
+      method: 'OPTIONS',
+      url,
+      headers: { origin, 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' },
+    });
+
+  test('may not call the service unless its origin is listed', async () => {
+    const refused = [
+      await preflight(closed, 'https://app.example.com'),
+      await preflight(listed, 'https://evil.example.com'),
+      await preflight(listed, 'https://app.example.com.evil.com'),
+      await preflight(listed, 'null'),
+      await closed.post('/locations', [{}], { origin: 'https://app.example.com' }),
+      await listed.post('/locations', [{}], { origin: 'https://evil.example.com' }),
+    ];
+
+    for (const { headers } of refused) expect(headers['access-control-allow-origin']).toBeUndefined();
+  });
+
+  test.each(['/locations', '/graphql'])('with a listed origin may: %s', async (path) => {
+    const origin = 'https://app.example.com';
+
+    const { status, headers } = await preflight(listed, origin, path);
+    expect(status).toBe(204);
+    expect(headers).toMatchObject({ 'access-control-allow-origin': origin, vary: expect.stringMatching(/origin/i) });
+    expect(headers['access-control-allow-credentials']).toBeUndefined();
+    expect(String(headers['access-control-allow-headers'])).toMatch(/authorization/i);
+
+    const answer = await listed.post(path, path === '/graphql' ? { query: '{ __typename }' } : [{}], { origin });
+    expect(answer.headers['access-control-allow-origin']).toBe(origin);
+  });
+});

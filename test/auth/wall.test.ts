@@ -1,0 +1,301 @@
+/**
+ * The wall between workspaces, against a model: three workspaces read and write at once, over everything there is, with
+ * their own ids and those of the others. Whatever is answered is what the asker's own workspace holds, and nothing else.
+ */
+import { expect, test } from 'vitest';
+import { newId } from '../../src/model/ids.ts';
+import type { RecordKind } from '../../src/model/record-kind.ts';
+import { assetCategory, project, recordKinds } from '../../src/records/index.ts';
+import { isPostgres } from '../support/database.ts';
+import { createRandom } from '../support/random.ts';
+import { kinds, unknownId } from '../support/records.ts';
+import { type Answer, startService } from '../support/service.ts';
+
+/** On Postgres a request takes longer, and the code above the store is the same. */
+const operations = Number(process.env.WALL_OPERATIONS ?? (isPostgres ? 6_000 : 51_000));
+const seed = Number(process.env.WALL_SEED ?? Date.now());
+
+type Service = Awaited<ReturnType<typeof startService>>;
+type Stored = Record<string, unknown> & { id: string; name: string };
+
+interface Workspace {
+  readonly name: string;
+  readonly client: ReturnType<Service['as']>;
+  /** What it holds, by kind, in the order of ids. */
+  readonly records: Map<RecordKind, Stored[]>;
+  /** The last list of categories and its ETag. */
+  list?: { text: string; etag: unknown };
+}
+
+const random = createRandom(seed);
+
+const listField = ({ plural }: RecordKind) => plural.charAt(0).toLowerCase() + plural.slice(1);
+const oneField = ({ name }: RecordKind) => name.charAt(0).toLowerCase() + name.slice(1);
+const pathOf = (kind: RecordKind) => kinds.find((it) => it.kind === kind)?.path ?? '';
+const referencesOf = (kind: RecordKind) =>
+  Object.entries(kind.fields).flatMap(([name, field]) =>
+    field.type === 'reference' ? [{ name, target: recordKinds.find((it) => it.name === field.target) ?? kind }] : [],
+  );
+
+let workspaces: Workspace[];
+let serial = 0;
+
+const held = ({ records }: Workspace, kind: RecordKind): Stored[] => records.get(kind) ?? [];
+const othersOf = (own: Workspace) => workspaces.filter((it) => it !== own);
+
+/** An id of the kind: the asker's own, of another workspace, or of nobody. */
+function anyId(own: Workspace, kind: RecordKind): string {
+  const other = random.pick(othersOf(own));
+  const ids = random.chance(0.5) ? held(own, kind) : other ? held(other, kind) : [];
+  return random.chance(0.1) ? unknownId(kind) : (random.pick(ids)?.id ?? unknownId(kind));
+}
+
+const isOwn = (own: Workspace, kind: RecordKind, id: string) => held(own, kind).some((it) => it.id === id);
+
+/** Nothing of another workspace is in an answer, but what was sent. */
+function requireOwn(own: Workspace, sent: string, { text, headers }: Answer): void {
+  const told = `${text} ${JSON.stringify(headers)}`;
+  for (const other of othersOf(own)) {
+    expect(told, `of ${other.name}, seed ${seed}`).not.toContain(`${other.name}:`);
+    expect(told).not.toContain(`"workspaceId":"${other.name}"`);
+  }
+  for (const [id] of told.matchAll(
+    /\b(?:asset|category|location|project|work_order|transport_order)_[0-9a-z]{26}\b/g,
+  )) {
+    const isKnown =
+      sent.includes(id) || [...own.records.values()].some((records) => records.some((it) => it.id === id));
+    expect(isKnown, `${id} is not ${own.name}'s, seed ${seed}`).toBe(true);
+  }
+}
+
+/** A record of a workspace says so in its texts. */
+function recordFor(own: Workspace, kind: RecordKind) {
+  serial += 1;
+  const record: Record<string, unknown> = { name: `${own.name}:${serial}` };
+  if ('uid' in kind.fields) record.uid = `shared ${random.integer(3_000)}`;
+  for (const { name, target } of referencesOf(kind)) {
+    if (random.chance(0.6)) record[name] = anyId(own, target);
+  }
+  return record;
+}
+
+const references = (own: Workspace, kind: RecordKind, record: Record<string, unknown>) =>
+  referencesOf(kind).every(
+    ({ name, target }) => record[name] === undefined || isOwn(own, target, String(record[name])),
+  );
+
+/** The first reference that is not the asker's is refused as if it were nobody's. */
+async function create(own: Workspace) {
+  const kind = random.pick(recordKinds) as RecordKind;
+  const record = recordFor(own, kind);
+  const isTaken = 'uid' in record && held(own, kind).some(({ uid }) => uid === record.uid);
+  const isAccepted = references(own, kind, record) && !isTaken;
+  const sent = JSON.stringify(record);
+
+  const overRest = random.chance(0.5);
+  const answer = overRest
+    ? await own.client.post(pathOf(kind), [record])
+    : await own.client.graphql(
+        `mutation ($input: [Create${kind.name}Input!]!) { create${kind.plural}(input: $input) { id name workspaceId } }`,
+        { input: [record] },
+      );
+  const made = overRest ? answer.body[0] : answer.body.data?.[`create${kind.plural}`]?.[0];
+
+  if (isAccepted) {
+    expect(made, `${answer.text}, seed ${seed}`).toMatchObject({ name: record.name, workspaceId: own.name });
+    own.records.set(
+      kind,
+      [...held(own, kind), { ...record, id: made.id } as Stored].toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+    );
+  } else expect(made, `${answer.text}, seed ${seed}`).toBeUndefined();
+  return { sent, answer };
+}
+
+async function change(own: Workspace) {
+  const id = anyId(own, project);
+  serial += 1;
+  const name = `${own.name}:${serial}`;
+  const current = held(own, project).find((it) => it.id === id);
+
+  const overRest = random.chance(0.5);
+  const answer = overRest
+    ? await own.client.patch(`/projects/${id}`, { name })
+    : await own.client.graphql(
+        'mutation ($id: ID!, $input: UpdateProjectInput!) { updateProject(id: $id, input: $input) { id name } }',
+        { id, input: { name } },
+      );
+  const changed = overRest ? answer.body : answer.body.data?.updateProject;
+
+  if (current) {
+    expect(changed, `${answer.text}, seed ${seed}`).toMatchObject({ id, name });
+    current.name = name;
+  } else expect(answer.text).toContain('there is no project with this ID');
+  return { sent: id, answer };
+}
+
+async function list(own: Workspace) {
+  const answer = await own.client.get('/asset-categories');
+  const { text, headers } = answer;
+
+  expect(answer.body.map(({ id, name }: Stored) => [id, name])).toEqual(
+    held(own, assetCategory).map(({ id, name }) => [id, name]),
+  );
+  if (own.list?.text === text) expect(headers.etag).toBe(own.list.etag);
+  own.list = { text, etag: headers.etag };
+  return { sent: '', answer };
+}
+
+async function page(own: Workspace) {
+  const kind = random.pick(recordKinds) as RecordKind;
+  const fromEnd = random.chance(0.5);
+  const size = 1 + random.integer(20);
+  const cursor = random.chance(0.6) ? anyId(own, kind) : null;
+  const links = referencesOf(kind).map(({ name }) => `${name} ${name.slice(0, -2)} { id name }`);
+
+  const answer = await own.client.graphql(
+    `query ($cursor: String) { page: ${listField(kind)}(${fromEnd ? 'last' : 'first'}: ${size}, ${fromEnd ? 'before' : 'after'}: $cursor) {
+      totalCount nodes { id name ${links.join(' ')} } edges { cursor } pageInfo { startCursor endCursor hasNextPage hasPreviousPage } } }`,
+    { cursor },
+  );
+
+  const all = held(own, kind);
+  const within = all.filter(({ id }) => cursor === null || (fromEnd ? id < cursor : id > cursor));
+  const expected = fromEnd ? within.slice(-size) : within.slice(0, size);
+  const { totalCount, nodes, pageInfo } = answer.body.data.page;
+  expect([totalCount, nodes.map(({ id, name }: Stored) => [id, name])], `seed ${seed}`).toEqual([
+    all.length,
+    expected.map(({ id, name }) => [id, name]),
+  ]);
+  expect([pageInfo.startCursor, pageInfo.endCursor]).toEqual([expected.at(0)?.id ?? null, expected.at(-1)?.id ?? null]);
+  for (const node of nodes) {
+    for (const { name, target } of referencesOf(kind)) {
+      const linked = held(own, target).find(({ id }) => id === node[name]);
+      expect(node[name.slice(0, -2)], `seed ${seed}`).toEqual(linked ? { id: linked.id, name: linked.name } : null);
+    }
+  }
+  // A reference to another workspace's record, planted below, is a foreign identifier to its own.
+  return { sent: `${cursor} ${planted.join(' ')}`, answer };
+}
+
+async function byId(own: Workspace) {
+  const kind = random.pick(recordKinds) as RecordKind;
+  const other = random.pick(recordKinds) as RecordKind;
+  const [id, second] = [anyId(own, kind), anyId(own, other)];
+
+  const answer = await own.client.graphql(
+    `query ($id: ID!, $ids: [ID!]!) { node(id: $id) { id } one: ${oneField(kind)}(id: $id) { id name } nodes(ids: $ids) { id } }`,
+    { id, ids: [id, second] },
+  );
+
+  const mine = held(own, kind).find((it) => it.id === id);
+  const { node, one, nodes } = answer.body.data;
+  expect([node, one], `seed ${seed}`).toEqual(mine ? [{ id }, { id, name: mine.name }] : [null, null]);
+  expect(nodes.map((it: Stored | null) => it?.id ?? null)).toEqual([
+    mine ? id : null,
+    isOwn(own, other, second) ? second : null,
+  ]);
+  return { sent: `${id} ${second}`, answer };
+}
+
+/** The same request with an id of another workspace and with nobody's: the same answer, at the same cost. */
+async function compare(own: Workspace) {
+  const kind = random.pick(recordKinds) as RecordKind;
+  const other = random.pick(othersOf(own)) as Workspace;
+  const foreign = random.pick(held(other, kind))?.id;
+  if (!foreign) return list(own);
+  const nobodys = newId(kind.idPrefix);
+  const referring = random.pick(
+    recordKinds.flatMap((it) =>
+      referencesOf(it).flatMap(({ name, target }) => (target === kind ? [{ path: pathOf(it), name }] : [])),
+    ),
+  );
+  const ask = random.pick([
+    (id: string) => own.client.graphql(`{ node(id: "${id}") { id } }`),
+    (id: string) => own.client.graphql(`{ ${oneField(kind)}(id: "${id}") { id } }`),
+    (id: string) => own.client.graphql(`{ nodes(ids: ["${id}"]) { id } }`),
+    (id: string) => own.client.patch(`/projects/${id}`, { name: 'x' }),
+    (id: string) => own.client.graphql(`mutation { updateProject(id: "${id}", input: { name: "x" }) { id } }`),
+    ...(referring
+      ? [(id: string) => own.client.post(referring.path, [{ name: `${own.name}:x`, [referring.name]: id }])]
+      : []),
+  ]) as (id: string) => Promise<Answer>;
+
+  const [answer, expected] = [await ask(foreign), await ask(nobodys)];
+
+  const plain = ({ status, text, headers }: Answer, id: string) => [
+    status,
+    text.replaceAll(id, 'ID'),
+    headers['content-type'],
+    headers['content-length'],
+    headers.etag,
+  ];
+  expect(plain(answer, foreign), `seed ${seed}`).toEqual(plain(expected, nobodys));
+  const [one, two] = service.logs.slice(-2).map((line) => JSON.parse(line).statements);
+  expect(one, `seed ${seed}`).toBe(two);
+  return { sent: foreign, answer };
+}
+
+let service: Service;
+const planted: string[] = [];
+
+/** Records that refer to another workspace's, as no request could make them: their links must lead nowhere. */
+async function plantReferences() {
+  for (const own of workspaces) {
+    for (const other of othersOf(own)) {
+      const [target] = held(other, project);
+      const id = newId('work_order');
+      planted.push(String(target?.id));
+      const now = new Date().toISOString();
+      await service.database.run(
+        'insert into work_orders (workspace_id, id, name, project_id, created_at, updated_at) values (?, ?, ?, ?, ?, ?)',
+        [own.name, id, `${own.name}:planted`, target?.id, now, now],
+      );
+      const kind = recordKinds.find(({ name }) => name === 'WorkOrder') as RecordKind;
+      const record = { id, name: `${own.name}:planted`, projectId: target?.id } as Stored;
+      own.records.set(
+        kind,
+        [...held(own, kind), record].toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+      );
+    }
+  }
+}
+
+test(`${operations} random requests of three workspaces find nothing foreign`, async () => {
+  service = await startService({ MAX_QUERY_COST: '100000000' }, { closed: true });
+  workspaces = await Promise.all(
+    ['acme', 'bolt', 'core'].map(async (name) => ({
+      name,
+      client: service.as(await service.key({ workspace: name, user: name })),
+      records: new Map(),
+    })),
+  );
+  for (const own of workspaces) {
+    const [made] = await own.client.create('/projects', { name: `${own.name}:first` });
+    own.records.set(project, [{ id: made.id, name: made.name }]);
+  }
+  await plantReferences();
+
+  const reads = [list, page, page, byId, byId];
+  let done = 0;
+  while (done < operations) {
+    // One workspace writes while the others read: what is read can be told from the model.
+    const [writer, ...readers] = random.shuffle(workspaces) as [Workspace, ...Workspace[]];
+    const outcomes = await Promise.all(
+      [writer, ...readers].map(async (own) => {
+        const isSmall = [...own.records.values()].flat().length < 600;
+        const work =
+          own === writer && isSmall ? random.pick([create, create, change]) : random.pick([...reads, change]);
+        return { own, ...(await (work ?? list)(own)) };
+      }),
+    );
+    // Alone, so that the two lines it logs are the last ones.
+    outcomes.push({ own: writer, ...(await compare(writer)) });
+    for (const { own, sent, answer } of outcomes) {
+      expect(answer.status, `${answer.text}, seed ${seed}`).toBeLessThan(500);
+      requireOwn(own, sent, answer);
+      done += 1;
+    }
+    service.logs.length = 0;
+  }
+  await service.stop();
+}, 600_000);

@@ -1,0 +1,155 @@
+/** Limits of GraphQL, each one below, at and above what is allowed, and documents that were made to be expensive. */
+import { describe, expect, test } from 'vitest';
+import { useSharedService } from '../support/service.ts';
+
+const numbered = (count: number, text: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => text(index)).join(' ');
+
+describe.each<[string, string, number, (n: number) => string, RegExp]>([
+  [
+    'characters',
+    'MAX_QUERY_LENGTH',
+    1_000,
+    (n) => `{ __typename }${' '.repeat(n - 14)}`,
+    /longer than 1000 characters/,
+  ],
+  ['tokens', 'MAX_QUERY_TOKENS', 100, (n) => `{ ${'__typename '.repeat(n - 2)} }`, /more than 100 tokens/],
+  [
+    'levels of brackets',
+    'MAX_NESTING',
+    8,
+    (n) => `{ assetCategories { nodes { ${'parent { '.repeat(n - 3)}id${' }'.repeat(n - 3)} } } }`,
+    /nested more than 8 levels/,
+  ],
+  [
+    'levels of fields',
+    'MAX_QUERY_DEPTH',
+    8,
+    (n) => `{ assetCategories { nodes { ${'parent { '.repeat(n - 3)}id${' }'.repeat(n - 3)} } } }`,
+    /more than 8 levels deep/,
+  ],
+  ['aliases', 'MAX_QUERY_ALIASES', 5, (n) => `{ ${numbered(n, (i) => `a${i}: __typename`)} }`, /more than 5 aliases/],
+  [
+    'directives',
+    'MAX_QUERY_DIRECTIVES',
+    5,
+    (n) => `{ ${numbered(n, (i) => `a${i}: __typename @skip(if: false)`)} }`,
+    /more than 5 directives/,
+  ],
+  ['records of a page', 'MAX_PAGE_SIZE', 20, (n) => `{ locations(first: ${n}) { totalCount } }`, /from 1 to 20/],
+  [
+    'records of a page from the end',
+    'MAX_PAGE_SIZE',
+    20,
+    (n) => `{ locations(last: ${n}) { totalCount } }`,
+    /from 1 to 20/,
+  ],
+  [
+    'ids of nodes',
+    'MAX_PAGE_SIZE',
+    20,
+    (n) => `{ nodes(ids: [${numbered(n, (i) => `"${i}"`)}]) { id } }`,
+    /at most 20 IDs/,
+  ],
+  ['cost', 'MAX_QUERY_COST', 1_000, (n) => `{ locations(first: ${n - 5}) { totalCount } }`, /costs more than 1000/],
+])('%s', (_, setting, limit, document, refusal) => {
+  const service = useSharedService({
+    ...{ MAX_QUERY_ALIASES: '1000', MAX_QUERY_DIRECTIVES: '1000', MAX_QUERY_TOKENS: '2000' },
+    ...{ [setting]: String(limit) },
+  });
+
+  test.each([limit - 1, limit])('%i are allowed', async (n) => {
+    const { status, body } = await service.graphql(document(n));
+
+    expect([status, body.errors]).toEqual([200, undefined]);
+  });
+
+  test(`${limit + 1} are refused`, async () => {
+    const { status, body } = await service.graphql(document(limit + 1));
+
+    expect(status).toBeLessThan(500);
+    expect(body.errors[0].message).toMatch(refusal);
+  });
+});
+
+describe('the cost of an operation', () => {
+  const service = useSharedService({ MAX_QUERY_COST: '2000' });
+
+  test('and its limit are in every answer', async () => {
+    const { body } = await service.graphql('{ locations(first: 10) { nodes { id name } } }');
+
+    expect(body.extensions).toEqual({ cost: { requested: 5 + 10 * (5 + 2), limit: 2_000 } });
+  });
+
+  test('are in a refusal too', async () => {
+    const { body } = await service.graphql('{ locations(first: 1000) { nodes { id name } } }');
+
+    expect(body.extensions).toEqual({ cost: { requested: 5 + 1_000 * (5 + 2), limit: 2_000 } });
+    expect(body).not.toHaveProperty('data');
+  });
+});
+
+describe('a document made to be expensive is refused for next to nothing', () => {
+  const service = useSharedService();
+  const fanOut = numbered(30, (i) => `fragment f${i} on AssetCategory { ...f${i + 1} ...f${i + 1} }`);
+
+  test.each<[string, string, object?]>([
+    [
+      'fragments that fan out 2^30 times',
+      `{ assetCategories { nodes { ...f0 } } } ${fanOut} fragment f30 on AssetCategory { parent { parent { id } } }`,
+    ],
+    [
+      'fragments that hide their depth',
+      `{ assetCategories { nodes { ...f0 } } } ${numbered(30, (i) => `fragment f${i} on AssetCategory { parent { ...f${i + 1} } }`)} fragment f30 on AssetCategory { id }`,
+    ],
+    [
+      'fragments named like introspection',
+      `{ assetCategories { nodes { ...__schema } } } fragment __schema on AssetCategory { ${'parent { '.repeat(25)}id${' }'.repeat(25)} }`,
+    ],
+    ['inline fragments without end', `{ ${'... on Query { '.repeat(5_000)}__typename${' }'.repeat(5_000)} }`],
+    ['300,000 repeated fields', `{ ${'id '.repeat(300_000)} }`],
+    ['aliases without end', `{ ${numbered(10_000, (i) => `a${i}: __typename`)} }`],
+    ['directives without end', `{ __typename ${'@skip(if: false) '.repeat(10_000)} }`],
+    ['a page of 1e9', '{ assets(first: 1e9) { nodes { id } } }'],
+    ['a page of two billion', '{ assets(first: 2000000000) { nodes { id } } }'],
+    [
+      'pages in pages',
+      `{ ${numbered(40, (i) => `a${i}: workOrders(first: 1000) { nodes { project { location { id } } } }`)} }`,
+    ],
+    ['variables by the thousand', `query (${numbered(5_000, (i) => `$v${i}: Int`)}) { __typename }`],
+    [
+      'a variable with a million values',
+      'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }',
+      { ids: Array(100_000).fill('x') },
+    ],
+    ['a list literal of 5,000 levels', `{ nodes(ids: ${'['.repeat(5_000)}${']'.repeat(5_000)}) { id } }`],
+    ['a variable of 5,000 levels', 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', { ids: 'deep' }],
+    [
+      'an object literal of 5,000 levels',
+      `{ locations(first: ${'{a:'.repeat(5_000)}1${'}'.repeat(5_000)}) { totalCount } }`,
+    ],
+    ['a comment of 90,000 characters in each of many lines', `#${'x'.repeat(200_000)}\n{ __typename }`],
+    [
+      'introspection of everything, many times',
+      `{ ${numbered(40, (i) => `a${i}: __schema { types { fields { type { fields { name args { name } } } } } }`)} }`,
+    ],
+  ])('%s', async (_, query, variables = {}) => {
+    const text = JSON.stringify({ query, variables }).replace('"deep"', `${'['.repeat(5_000)}${']'.repeat(5_000)}`);
+    await service.post('/graphql', text);
+    const before = process.cpuUsage();
+    const { status, body } = await service.post('/graphql', text);
+    const { user, system } = process.cpuUsage(before);
+
+    expect(status).toBeLessThan(500);
+    expect(body.errors?.length ?? 1).toBeGreaterThan(0);
+    expect(body.data ?? null).toBeNull();
+    cpu.push([_, Math.round((user + system) / 1_000)]);
+  });
+
+  const cpu: [string, number][] = [];
+
+  test('the figures are told, for they depend on the machine', () => {
+    console.info(`milliseconds of CPU: ${cpu.map(([name, time]) => `${name} ${time}`).join(', ')}`);
+    expect(cpu).toHaveLength(17);
+  });
+});

@@ -1,0 +1,154 @@
+/** `yardgraph keys`, and what keys change for the service. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createDatabase } from '../support/database.ts';
+import { useProcesses } from '../support/process.ts';
+
+const processes = useProcesses();
+let database: Awaited<ReturnType<typeof createDatabase>>;
+
+beforeEach(async () => {
+  database = await createDatabase();
+});
+
+afterEach(() => database.remove());
+
+const run = (...command: string[]) => processes.start({ DATABASE_URL: database.url }, ...command).ended();
+const create = (...options: string[]) => run('keys', 'create', '--workspace', 'acme', '--user', 'erp-sync', ...options);
+const keyForm = /^yardgraph_acme_[0-9a-f]{8}_[\w-]{43}$/;
+
+const statusWith = async (address: string, key: string) =>
+  (await fetch(`${address}/asset-categories`, { headers: { authorization: `Bearer ${key}` } })).status;
+
+test('create prints the key alone on standard output, and says on standard error what it is', async () => {
+  const { code, out, err } = await create('--expires', '90d', '--label', 'ERP sync', '--read-only');
+
+  expect(code).toBe(0);
+  expect(out).toMatch(keyForm);
+  expect(err).toMatch(/^for erp-sync in the workspace acme; may read; expires \d{4}-\d\d-\d\d \d\d:\d\d\n/);
+  expect(err).toContain('from now on the service answers nobody without one');
+  expect(err).not.toContain(out.slice(-43));
+  expect((await create()).err).not.toContain('first key');
+});
+
+test('list shows all keys and no secret', async () => {
+  const secrets = [(await create('--label', 'ERP sync')).out, (await create('--read-only', '--expires', '1h')).out];
+  await run('keys', 'revoke', secrets[1]?.slice(0, -44) ?? '');
+
+  const { code, out } = await run('keys', 'list');
+
+  expect(code).toBe(0);
+  const [head, first, second] = out.split('\n').map((line) => line.split(/ {2,}/));
+  expect(head).toEqual(['prefix', 'workspace', 'user', 'rights', 'state', 'created', 'last used', 'expires', 'label']);
+  const time = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d$/);
+  expect(first).toEqual([
+    secrets[0]?.slice(0, -44),
+    ...['acme', 'erp-sync', 'may read and write', 'active', time, '-', '-', 'ERP sync'],
+  ]);
+  expect(second).toEqual([secrets[1]?.slice(0, -44), ...['acme', 'erp-sync', 'may read', 'revoked', time, '-', time]]);
+  for (const secret of secrets) expect(out).not.toContain(secret.slice(-43));
+});
+
+test.each([
+  [
+    ['create', '--workspace', 'Acme Corp', '--user', 'x'],
+    '--workspace: expected 1 to 63 lower-case letters, digits and hyphens',
+  ],
+  [['create', '--workspace', 'acme', '--user', ''], '--user: expected 1 to 255 characters, no control characters'],
+  [
+    ['create', '--workspace', 'acme', '--user', 'x', '--expires', 'soon'],
+    "error: option '--expires <duration>' argument 'soon' is invalid. expected a duration such as 90d, 12h or 30m",
+  ],
+  [['create', '--user', 'x'], "error: required option '--workspace <name>' not specified"],
+  [['revoke', 'yardgraph_acme_00000000'], 'there is no key with this prefix: see yardgraph keys list'],
+  [['rotate', 'nonsense'], 'there is no key with this prefix: see yardgraph keys list'],
+])('%j is refused in one line, and ends with 1', async (command, line) => {
+  expect(await run('keys', ...command)).toEqual({ code: 1, out: '', err: line });
+});
+
+test('rotate prints a second key; both are let in, until the overlap is over', async () => {
+  const first = (await create()).out;
+  const service = processes.start({ DATABASE_URL: database.url });
+  const address = await service.ready();
+
+  const { code, out: second } = await run('keys', 'rotate', first.slice(0, -44), '--overlap', '1h');
+  expect(code).toBe(0);
+  expect(second).toMatch(keyForm);
+  expect([await statusWith(address, first), await statusWith(address, second)]).toEqual([200, 200]);
+
+  const { out: third } = await run('keys', 'rotate', first.slice(0, -44), '--overlap', '0s');
+  await new Promise((resolve) => setTimeout(resolve, 2_100));
+  expect([
+    await statusWith(address, first),
+    await statusWith(address, second),
+    await statusWith(address, third),
+  ]).toEqual([401, 401, 200]);
+});
+
+test('a revoked key is refused within five seconds by every process, on a connection it already has too', async () => {
+  const key = (await create()).out;
+  const nodes = database.url.startsWith('sqlite') ? 1 : 3;
+  const services = Array.from({ length: nodes }, () => processes.start({ DATABASE_URL: database.url }));
+  const sockets = await Promise.all(
+    services.map(async ({ ready }) => {
+      const socket = connect(Number(new URL(await ready()).port), '127.0.0.1');
+      await once(socket, 'connect');
+      return socket;
+    }),
+  );
+  const request = `GET /asset-categories HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${key}\r\n\r\n`;
+  const statuses = () =>
+    Promise.all(
+      sockets.map(async (socket) => {
+        socket.write(request);
+        const [answer] = await once(socket, 'data');
+        return /^HTTP\/1.1 (\d+)/.exec(String(answer))?.[1];
+      }),
+    );
+  expect(await statuses()).toEqual(Array(nodes).fill('200'));
+
+  await run('keys', 'revoke', key.slice(0, -44));
+  await new Promise((resolve) => setTimeout(resolve, 2_100));
+
+  expect(await statuses()).toEqual(Array(nodes).fill('401'));
+  for (const socket of sockets) socket.destroy();
+});
+
+describe('a start on an address that others reach', () => {
+  const start = (settings: Record<string, string>) =>
+    processes.start({ DATABASE_URL: database.url, HOST: '0.0.0.0', ...settings });
+
+  test('is refused while there is no key', async () => {
+    const { code, err } = await start({}).ended();
+
+    expect([code, err]).toEqual([
+      1,
+      'HOST: without a key the service would be open to whoever reaches 0.0.0.0: make one with ' +
+        '"npx yardgraph keys create", listen on 127.0.0.1, or set ALLOW_OPEN_ACCESS as the README says',
+    ]);
+  });
+
+  test('is made once there is one, and lets in nobody else', async () => {
+    const key = (await create()).out;
+    const service = start({});
+    const { port } = new URL(await service.ready());
+
+    expect(service.said.out).toContain('for whoever has an API key');
+    expect(await statusWith(`http://127.0.0.1:${port}`, 'wrong')).toBe(401);
+    expect(await statusWith(`http://127.0.0.1:${port}`, key)).toBe(200);
+  });
+
+  test('is made without a key where the setting says so in plain words, and no other', async () => {
+    expect((await start({ ALLOW_OPEN_ACCESS: 'yes' }).ended()).err).toBe(
+      'ALLOW_OPEN_ACCESS: expected one of no, yes-anyone-who-can-reach-this-port',
+    );
+
+    const service = start({ ALLOW_OPEN_ACCESS: 'yes-anyone-who-can-reach-this-port' });
+    const { port } = new URL(await service.ready());
+    expect(service.said.out).toContain('OPEN TO ANYONE WHO CAN REACH THIS PORT');
+    expect(
+      (await fetch(`http://127.0.0.1:${port}/asset-categories`, { headers: { host: 'yard.example.com' } })).status,
+    ).toBe(200);
+  });
+});
