@@ -23,6 +23,8 @@ export function openApiDocument(limits: Limits): Json {
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
+    // The empty one: until there is a key, none is needed.
+    security: [{ bearer: [] }, { apiKeyHeader: [] }, { authorizationHeader: [] }, {}],
     tags: recordKinds.map(({ name, label, description }) => ({ name, 'x-displayName': label, description })),
     paths,
     components: {
@@ -32,6 +34,11 @@ export function openApiDocument(limits: Limits): Json {
         Problem: problemSchema,
       },
       parameters: { Prefer: preferHeader },
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: '`Authorization: Bearer KEY`' },
+        apiKeyHeader: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+        authorizationHeader: { type: 'apiKey', in: 'header', name: 'Authorization', description: 'The key alone.' },
+      },
       responses: Object.fromEntries(Object.entries(errorResponses).map(([name, text]) => [name, errorResponse(text)])),
     },
   };
@@ -102,7 +109,7 @@ function operation({ operation, kind, success }: Route, limits: Limits): Json {
             content: json(many),
           },
           304: { description: 'The answer you have is still right.' },
-          ...errors('Unexpected', 'Unavailable'),
+          ...errors(),
         },
       };
   }
@@ -110,10 +117,13 @@ function operation({ operation, kind, success }: Route, limits: Limits): Json {
 
 const statusByResponse = {
   BadRequest: 400,
+  Unauthorized: 401,
+  Forbidden: 403,
   NotFound: 404,
   Conflict: 409,
   TooLarge: 413,
   UnsupportedMediaType: 415,
+  TooManyRequests: 429,
   Unexpected: 500,
   Unavailable: 503,
 } as const;
@@ -122,10 +132,13 @@ type ErrorName = keyof typeof statusByResponse;
 
 const errorResponses: Record<ErrorName, string> = {
   BadRequest: 'The request is not valid; the text names what is wrong, and where.',
+  Unauthorized: 'There is no API key in the request, or no valid one.',
+  Forbidden: 'The API key may read only.',
   NotFound: 'There is no such record.',
   Conflict: 'A unique value is taken.',
   TooLarge: 'The body or the batch is larger than allowed.',
   UnsupportedMediaType: 'The body is not `application/json`, or it is encoded.',
+  TooManyRequests: 'The API key, or the address, has asked too often; try again after `Retry-After` seconds.',
   Unexpected: 'Something failed inside; the text holds the request id and nothing else.',
   Unavailable: 'The database cannot answer now; try again after `Retry-After` seconds.',
 };
@@ -133,15 +146,20 @@ const errorResponses: Record<ErrorName, string> = {
 /** A conflict is over a unique value: kinds without one cannot have any. */
 const writeErrors = (kind: RecordKind): ErrorName[] => [
   'BadRequest',
+  'Forbidden',
   ...(Object.values(kind.fields).some((field) => field.unique) ? (['Conflict'] as const) : []),
   'TooLarge',
   'UnsupportedMediaType',
-  'Unexpected',
-  'Unavailable',
 ];
 
+/** These, and what every operation may answer. */
 const errors = (...names: ErrorName[]): Json =>
-  Object.fromEntries(names.map((name) => [statusByResponse[name], ref('responses', name)]));
+  Object.fromEntries(
+    ([...names, 'Unauthorized', 'TooManyRequests', 'Unexpected', 'Unavailable'] as const).map((name) => [
+      statusByResponse[name],
+      ref('responses', name),
+    ]),
+  );
 
 const errorResponse = (description: string): Json => ({
   description,

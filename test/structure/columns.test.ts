@@ -1,8 +1,9 @@
 /** The migrated tables have just the columns and keys that the record kinds declare. */
 import { describe, expect, test } from 'vitest';
+import { recordKinds } from '../../src/records/index.ts';
+import { apiKeys } from '../../src/store/api-keys.ts';
 import { columnName } from '../../src/store/columns.ts';
 import { isPostgres } from '../support/database.ts';
-import { kinds } from '../support/records.ts';
 import { useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
@@ -57,7 +58,7 @@ const types = {
   externalIds: isPostgres ? 'json' : 'text',
 };
 
-describe.each(kinds)('the table of $kind.label records', ({ kind }) => {
+describe.each([...recordKinds, apiKeys])('the table of $label records', (kind) => {
   test('has just the columns of the declared fields, each of the type that fits', async () => {
     const declared = Object.entries(kind.storedFields).map(([field, { type, required = false }]) => ({
       name: columnName(field),
@@ -70,7 +71,7 @@ describe.each(kinds)('the table of $kind.label records', ({ kind }) => {
   });
 
   test('is keyed by workspace and id, and by workspace and each unique field: workspace_id leads every key', async () => {
-    const unique = Object.entries(kind.fields).filter(([, field]) => 'unique' in field);
+    const unique = Object.entries(kind.storedFields).filter(([, field]) => 'unique' in field);
 
     expect(await keysOf(kind.table)).toEqual([
       ['workspace_id', 'id'],

@@ -1,0 +1,219 @@
+/**
+ * Random requests, from valid ones to noise: none brings a 5xx, takes long, ends the service, or gets an error in another
+ * form than the documented one. `npm run fuzz` sends 100,000; FUZZ_SEED repeats a run.
+ */
+import { expect, test } from 'vitest';
+import { recordKinds } from '../../src/records/index.ts';
+import { isPostgres } from '../support/database.ts';
+import { createRandom } from '../support/random.ts';
+import { kinds, unknownId } from '../support/records.ts';
+import { startService } from '../support/service.ts';
+
+const requests = Number(process.env.FUZZ_REQUESTS ?? (isPostgres ? 1_000 : 5_000));
+const seed = Number(process.env.FUZZ_SEED ?? Date.now());
+const random = createRandom(seed);
+const { integer, chance } = random;
+const pick = <T>(items: readonly T[]): T => random.pick(items) as T;
+const some = <T>(max: number, make: () => T): T[] => Array.from({ length: integer(max + 1) }, make);
+
+const known: string[] = [...recordKinds.map(unknownId)];
+const fieldNames = [...new Set(recordKinds.flatMap(({ storedFields }) => Object.keys(storedFields)))];
+
+const character = () =>
+  pick([
+    'a',
+    'Z',
+    '0',
+    ' ',
+    '"',
+    '\\',
+    "'",
+    '\n',
+    '\0',
+    'é',
+    '\ud800',
+    '𝄞',
+    '{',
+    '}',
+    '[',
+    ']',
+    ':',
+    ',',
+    '$',
+    '%',
+    '\u202e',
+  ]);
+const text = (): string =>
+  pick([
+    () => some(12, character).join(''),
+    () => pick(known),
+    () =>
+      pick(['2026-03-01', '2026-03-01T07:30:00Z', '2026-02-30', '', 'null', "' or 1=1 --", '__proto__', '../../etc']),
+    () => 'x'.repeat(integer(20_000)),
+  ])();
+const name = () =>
+  chance(0.8) ? pick(fieldNames) : pick(['__proto__', 'constructor', 'nmae', '', text().slice(0, 300)]);
+
+function value(depth = 0): unknown {
+  const leaf = () => pick<unknown>([null, true, false, 0, -0, 1, -91, 1e308, 5e-324, 2 ** 53, text(), text(), text()]);
+  if (depth > 3 || chance(0.6)) return leaf();
+  return chance(0.5) ? some(4, () => value(depth + 1)) : Object.fromEntries(some(4, () => [name(), value(depth + 1)]));
+}
+
+/** Mostly a record that could be right. */
+function record(): unknown {
+  if (chance(0.05)) return value();
+  const { kind, smallest } = pick(kinds);
+  const fields = some(4, () => [chance(0.8) ? pick(Object.keys(kind.fields)) : name(), chance(0.5) ? text() : value()]);
+  return { ...smallest, ...Object.fromEntries(fields) };
+}
+
+/** A text with some of it changed, left out or doubled. */
+function spoil(whole: string): string {
+  if (chance(0.8)) return whole;
+  const at = integer(whole.length + 1);
+  const rest = whole.slice(at + integer(4));
+  return whole.slice(0, at) + pick([character(), '', whole.slice(at, at + 20), '[[[[', '"'.repeat(3)]) + rest;
+}
+
+const selection = (depth: number): string =>
+  `{ ${some(4, () => {
+    const field = chance(0.8)
+      ? pick([
+          'id',
+          'name',
+          'nodes',
+          'edges',
+          'node',
+          'project',
+          'location',
+          'parent',
+          'totalCount',
+          '__typename',
+          ...fieldNames,
+        ])
+      : pick(['...f', '... on Asset', 'a b:c', '@skip(if: true)', '#']);
+    const alias = chance(0.1) ? `a${integer(9)}: ` : '';
+    return `${alias}${field}${depth > 0 && chance(0.4) ? ` ${selection(depth - 1)}` : ''}`;
+  }).join(' ')} }`;
+
+const listFields = recordKinds.map(({ plural }) => plural.charAt(0).toLowerCase() + plural.slice(1));
+
+function document(): string {
+  const literal = () => JSON.stringify(value()).replace(/"([a-zA-Z_]\w*)":/g, '$1:');
+  const args = () =>
+    `(${pick(['first', 'last', 'after', 'before', 'id', 'ids', 'input', 'nope'])}: ${pick([literal(), '$v', '5', '1e9', JSON.stringify(pick(known))])})`;
+  return pick([
+    () => `{ ${pick(listFields)}${chance(0.7) ? args() : ''} { totalCount nodes ${selection(3)} } }`,
+    () =>
+      `query ($v: ${pick(['Int', 'String', 'ID!', '[ID!]!', '[CreateAssetInput!]!', 'Nope'])}) { ${pick(listFields)}${args()} ${selection(3)} }`,
+    () => `{ node(id: ${JSON.stringify(pick(known))}) { id __typename ... on Asset { name uid } } }`,
+    () => `mutation ($v: [CreateLocationInput!]!) { createLocations(input: $v) ${selection(1)} }`,
+    () => `mutation { createAssets(input: [${some(3, literal).join(', ')}]) { id } }`,
+    () => `mutation { updateProject(id: ${JSON.stringify(pick(known))}, input: ${literal()}) { id } }`,
+    () => `${selection(4)} fragment f on Query ${selection(2)}`,
+    () => some(60, character).join(''),
+  ])();
+}
+
+const headers = (): Record<string, string> => ({
+  ...(chance(0.9) && {
+    'content-type': pick([
+      ...Array(12).fill('application/json'),
+      'application/json; charset=utf-8',
+      'text/plain',
+      'multipart/form-data',
+    ]),
+  }),
+  ...(chance(0.2) && {
+    accept: pick(['*/*', 'application/problem+json', 'text/html', 'application/graphql-response+json', ';;q=']),
+  }),
+  ...(chance(0.1) && { prefer: pick(['handling=lenient', 'handling="lenient', ',;=', 'return=minimal']) }),
+  ...(chance(0.05) && { 'if-none-match': pick(['*', '"x"', 'W/', '"']) }),
+  ...(chance(0.05) && { 'x-request-id': pick(['ok-1', 'x'.repeat(500), '{"a":1}']) }),
+});
+
+const paths = [...kinds.map(({ path }) => path), '/graphql', '/projects/x', '/nowhere', '/healthz'];
+
+function request() {
+  const common = headers();
+  switch (integer(10)) {
+    case 0:
+      return {
+        method: pick(['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const),
+        url: `${pick(paths)}${pick(['', '/', '?', '?a[b]=c', '%2e', '//', '?query=%7B', ';x=1'])}`,
+        headers: common,
+        payload: spoil(JSON.stringify(value()) ?? ''),
+      };
+    case 1:
+      return {
+        method: 'PATCH' as const,
+        url: `/projects/${encodeURIComponent(text().toWellFormed().slice(0, 500))}`,
+        headers: common,
+        payload: spoil(JSON.stringify(record()) ?? ''),
+      };
+    case 2:
+      return {
+        method: 'GET' as const,
+        url: `/graphql?query=${encodeURIComponent(document().toWellFormed())}${chance(0.3) ? `&variables=${encodeURIComponent(spoil('{"v":1}').toWellFormed())}` : ''}`,
+        headers: common,
+      };
+    case 3:
+    case 4:
+    case 5:
+      return {
+        method: 'POST' as const,
+        url: '/graphql',
+        headers: common,
+        payload: spoil(JSON.stringify({ query: document(), ...(chance(0.4) && { variables: { v: value() } }) })),
+      };
+    default:
+      return {
+        method: 'POST' as const,
+        url: pick(kinds).path,
+        headers: common,
+        payload: spoil(JSON.stringify(chance(0.9) ? some(4, record) : value()) ?? ''),
+      };
+  }
+}
+
+test(`${requests} random requests get no 5xx, none takes long, and every error has the documented form`, async () => {
+  const service = await startService({}, { closed: true });
+  const authorization = `Bearer ${await service.key()}`;
+  const byStatus = new Map<number, number>();
+  let slowest = 0;
+
+  for (let count = 0; count < requests; count += 1) {
+    const sent = request();
+    const before = performance.now();
+    const {
+      statusCode,
+      headers: answered,
+      body,
+    } = await service.app.inject({
+      ...sent,
+      headers: { ...sent.headers, ...(chance(0.98) && { authorization }) },
+    });
+    slowest = Math.max(slowest, performance.now() - before);
+    byStatus.set(statusCode, (byStatus.get(statusCode) ?? 0) + 1);
+
+    const told = () =>
+      `request ${count} of seed ${seed}: ${JSON.stringify(sent).slice(0, 2_000)} -> ${statusCode} ${body.slice(0, 500)}`;
+    if (statusCode >= 500) throw new Error(told());
+    if (statusCode < 400 || sent.method === 'OPTIONS') continue;
+    const error = JSON.parse(body);
+    const isGraphql = /^\/graphql(?:$|\?)/.test(sent.url);
+    if (isGraphql && 'errors' in error && !('error' in error)) {
+      expect(error.errors.length, told()).toBeGreaterThan(0);
+    } else if (String(answered['content-type']).startsWith('application/problem+json')) {
+      expect(error, told()).toMatchObject({ type: 'about:blank', status: statusCode, detail: expect.any(String) });
+    } else expect(error, told()).toEqual({ error: expect.any(String), code: String(statusCode) });
+  }
+
+  expect(slowest, `seed ${seed}`).toBeLessThan(2_000);
+  // Some are right, and most kinds of wrong have come up.
+  expect(byStatus.get(201)).toBeGreaterThan(requests / 100);
+  expect(byStatus.size).toBeGreaterThan(6);
+  console.info(`seed ${seed}, slowest ${Math.round(slowest)} ms, ${JSON.stringify(Object.fromEntries(byStatus))}`);
+  await service.stop();
+}, 1_800_000);
