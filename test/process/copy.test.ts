@@ -1,10 +1,13 @@
 /** `yardgraph copy`: from any database to any other, all or nothing, and compared. */
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createKey } from '../../src/auth/keys.ts';
 import { StartError } from '../../src/errors.ts';
 import { assetCategory, location, recordKinds } from '../../src/records/index.ts';
+import { createKeyStore } from '../../src/store/api-keys.ts';
 import { copyTables } from '../../src/store/copy.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
+import { migrationNames } from '../../src/store/migrations.ts';
 import { createWorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createDatabase, createFile } from '../support/database.ts';
 import { useProcesses } from '../support/process.ts';
@@ -49,6 +52,8 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
     );
 
   test('whatever records there may be arrive as they were, and the command says how many', async () => {
+    const newKey = { workspace: 'ours', user: 'erp', readOnly: true, expires: 60_000, label: 'ERP' };
+    const { key } = await createKey(createKeyStore(from), newKey);
     for (const workspace of ['ours', 'theirs']) {
       for (const { kind } of kinds) {
         const drafts = fc.sample(anyRecord(kind), 100).map((record) => ({ ...record, ...stamps }));
@@ -59,12 +64,15 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
 
     const { code, out, err } = await processes.start({}, 'copy', '--from', source.url, '--to', target.url).ended();
 
-    expect([code, err]).toEqual([0, expect.stringMatching(/^100% 2400\/2400 done$/m)]);
+    expect([code, err]).toEqual([0, expect.stringMatching(/^100% 2402\/2402 done$/m)]);
     expect(out.split('\n').map((line) => line.replace(/ +/g, ' '))).toEqual(
-      recordKinds.map(({ label }) => expect.stringMatching(`^${label} 200 records, the same in both: [0-9a-f]{64}$`)),
+      [...recordKinds.map(({ label }) => `${label} 200`), 'API key 1'].map((counted) =>
+        expect.stringMatching(`^${counted} records, the same in both: [0-9a-f]{64}$`),
+      ),
     );
     to = await openDatabase(target.url);
     expect(await contents(to)).toEqual(await contents(from));
+    expect(await createKeyStore(to).list()).toEqual([key]);
     await to.close();
   });
 
@@ -154,7 +162,7 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
 
     expect([code, err]).toEqual([
       1,
-      '--from: the database is not up to date, run yardgraph migrate on it: 0001_record_kinds',
+      `--from: the database is not up to date, run yardgraph migrate on it: ${migrationNames.join(', ')}`,
     ]);
   });
 });
