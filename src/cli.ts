@@ -10,6 +10,7 @@ import { loadConfig } from './config.ts';
 import { fillDemo } from './demo/fill.ts';
 import { ServiceError, StartError } from './errors.ts';
 import { serve } from './serve.ts';
+import { DatabaseError } from './store/database-error.ts';
 
 const config = () => loadConfig(process.env);
 
@@ -43,7 +44,7 @@ program
   .description('copy everything to another, empty database, and compare it afterwards')
   .requiredOption('--from <url>', 'the database to read, sqlite:PATH or postgres://…')
   .requiredOption('--to <url>', 'the database to fill, sqlite:PATH or postgres://…')
-  .action(copyDatabase);
+  .action((urls) => copyDatabase(config(), urls));
 
 const keys = program.command('keys').description('API keys: who may do what in which workspace');
 
@@ -77,7 +78,8 @@ keys
 
 // What was asked for and cannot be done is one line a problem; only what nobody expected has more to say.
 program.parseAsync().catch((error: unknown) => {
-  console.error(error instanceof StartError || error instanceof ServiceError ? error.message : error);
+  const isExpected = [StartError, ServiceError, DatabaseError].some((kind) => error instanceof kind);
+  console.error(isExpected ? (error as Error).message : error);
   process.exitCode = 1;
 });
 

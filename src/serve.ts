@@ -83,6 +83,8 @@ function closeOnSignal(app: FastifyInstance, database: Database): void {
     app.server.closeAllConnections();
     await app.close();
     await database.close();
+    // A database that fell silent would keep its connections, and with them the process.
+    process.exit();
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void close());
 }

@@ -1,26 +1,30 @@
 /** `yardgraph copy`: everything from one database to another, in the terminal. */
 import { existsSync } from 'node:fs';
 import { Presets, SingleBar } from 'cli-progress';
+import type { Config } from '../config.ts';
 import { StartError } from '../errors.ts';
 import { recordKinds } from '../records/index.ts';
 import { apiKeys } from '../store/api-keys.ts';
 import { copyTables } from '../store/copy.ts';
-import { connectDatabase, type Database, defaultOptions, isDatabaseUrl, openDatabase } from '../store/database.ts';
-import { missingMigrations } from '../store/migrate.ts';
+import { connectDatabase, type Database, isDatabaseUrl, openDatabase } from '../store/database.ts';
 import { memory, sqlitePath } from '../store/sqlite.ts';
 
 /** Nobody waits for an answer: the checks at the end of a large transaction may take their time. */
-const options = { ...defaultOptions, statementTimeout: 24 * 3_600_000 };
+const statementTimeout = 24 * 3_600_000;
 
-export async function copyDatabase({ from, to }: { from: string; to: string }): Promise<void> {
-  requireKept('--from', from);
-  requireKept('--to', to);
+export async function copyDatabase(
+  { databaseOptions }: Config,
+  { from, to }: { from: string; to: string },
+): Promise<void> {
+  requireFileOrServer('--from', from);
+  requireFileOrServer('--to', to);
+  const options = { ...databaseOptions, statementTimeout };
   const path = sqlitePath(from);
   if (path !== undefined && !existsSync(path)) throw new StartError(`--from: there is no file ${path}`);
 
   const source = await connectDatabase(from, options);
   try {
-    const missing = await missingMigrations(source.knex);
+    const missing = await source.missingMigrations();
     if (missing.length > 0) {
       throw new StartError(
         `--from: the database is not up to date, run yardgraph migrate on it: ${missing.join(', ')}`,
@@ -37,7 +41,7 @@ export async function copyDatabase({ from, to }: { from: string; to: string }): 
   }
 }
 
-function requireKept(option: string, url: string): void {
+function requireFileOrServer(option: string, url: string): void {
   if (isDatabaseUrl(url) && sqlitePath(url) !== memory) return;
   throw new StartError(`${option}: expected sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE`);
 }

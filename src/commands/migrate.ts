@@ -1,12 +1,11 @@
 /** `yardgraph migrate`: the schema of the database, without the service. */
 import type { Config } from '../config.ts';
 import { connectDatabase } from '../store/database.ts';
-import { migrate } from '../store/migrate.ts';
 
 export async function migrateDatabase({ databaseUrl, databaseOptions }: Config): Promise<void> {
   const database = await connectDatabase(databaseUrl, databaseOptions);
   try {
-    const applied = await migrate(database);
+    const applied = await database.migrate();
     console.log(applied.length > 0 ? `migrated: ${applied.join(', ')}` : 'already up to date');
   } finally {
     await database.close();

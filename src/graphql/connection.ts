@@ -32,7 +32,7 @@ interface Connection<T> {
 export const defaultPageSize = 50;
 
 /** Makes the connection types of one schema, as they are asked for. */
-export function createConnections(builder: Builder, { maxPageSize }: Limits) {
+export function createConnectionTypes(builder: Builder, { maxPageSize }: Limits) {
   const pageInfo = builder.objectRef<Page<{ readonly id: string }>>('PageInfo').implement({
     description: 'Where a page lies among all records.',
     fields: (t) => ({

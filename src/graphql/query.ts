@@ -4,12 +4,12 @@ import { badRequest } from '../errors.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { asset, assetCategory, kindOfId, location, project, transportOrder, workOrder } from '../records/index.ts';
 import type { Builder, QueryFields } from './builder.ts';
-import { connect, createConnections } from './connection.ts';
+import { connect, createConnectionTypes } from './connection.ts';
 import type { Context } from './context.ts';
 import type { ObjectTypes } from './object-type.ts';
 
 export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits): void {
-  const { connectionType, pageArgs } = createConnections(builder, limits);
+  const { connectionType, pageArgs } = createConnectionTypes(builder, limits);
   const { maxPageSize } = limits;
 
   const one = <K extends RecordKind>(t: QueryFields, kind: K) =>

@@ -17,17 +17,20 @@ export interface Connections {
    * Runs the work in one transaction: all of it is stored, or nothing. Work that lost against other transactions is
    * run again, a few times.
    */
-  transaction<T>(work: (run: Run) => Promise<T>): Promise<T>;
+  transaction<T>(work: (run: Run) => Promise<T>, options?: { readonly maxAttempts?: number }): Promise<T>;
   /** Runs work that reads one state of the database, whatever others write meanwhile. */
   snapshot<T>(work: (run: Run) => Promise<T>): Promise<T>;
 }
+
+type End = (connection: Connection) => Promise<void>;
 
 /** A driver's connection. Knex's pool throws away one that has the mark. */
 interface Connection {
   __knex__disposed?: unknown;
 }
 
-const maxAttempts = 6;
+/** Milliseconds after which a connection is closed whose statement does not end although it was cancelled. */
+const cancelGrace = 5_000;
 
 /** Milliseconds; a loser waits up to twice as long each time, so that the same transactions do not meet again. */
 const firstPause = 10;
@@ -50,7 +53,7 @@ export function createConnections(knex: Knex, engine: Engine, statementTimeout: 
   async function send(connection: Connection, sql: string, values: readonly unknown[] = []): Promise<unknown> {
     let timer = setTimeout(() => {
       engine.cancel(connection);
-      timer = setTimeout(() => engine.destroy(connection), timeToCancel);
+      timer = setTimeout(() => engine.destroy(connection), cancelGrace);
     }, statementTimeout);
     try {
       const { response } = await client.query(connection, { sql, bindings: values, method: 'raw' });
@@ -74,18 +77,19 @@ export function createConnections(knex: Knex, engine: Engine, statementTimeout: 
       }
     };
 
-  const attempt = <T>(begin: string, work: (run: Run) => Promise<T>): Promise<T> =>
+  const attempt = <T>(begin: string, end: End, work: (run: Run) => Promise<T>): Promise<T> =>
     onConnection(async (connection) => {
       const run = runOn(connection);
       let isOver = false;
-      await run(begin);
       try {
+        // Several statements, of which the first may succeed alone.
+        await run(begin);
         const result = await work(async (sql, values) => {
           if (isOver) throw new Error('a statement came after the end of its transaction');
           return run(sql, values);
         });
         isOver = true;
-        await commit(connection);
+        await end(connection);
         return result;
       } catch (error) {
         isOver = true;
@@ -118,20 +122,19 @@ export function createConnections(knex: Knex, engine: Engine, statementTimeout: 
   return {
     run: (sql, values) => onConnection((connection) => runOn(connection)(sql, values)),
 
-    async transaction(work) {
+    async transaction(work, { maxAttempts = 6 } = {}) {
       for (let attempts = 1; ; attempts += 1) {
         try {
-          return await attempt(engine.begin, work);
+          return await attempt(engine.begin, commit, work);
         } catch (error) {
-          if (!(error instanceof TransactionConflict) || attempts === maxAttempts) throw error;
+          if (!(error instanceof TransactionConflict)) throw error;
+          if (attempts >= maxAttempts) throw error.atLast();
           await pause(Math.random() * firstPause * 2 ** attempts);
         }
       }
     },
 
-    snapshot: (work) => attempt(engine.beginSnapshot, work),
+    // A reader has nothing to commit.
+    snapshot: (work) => attempt(engine.beginSnapshot, rollBack, work),
   };
 }
-
-/** Milliseconds after which a connection is closed whose statement does not end although it was cancelled. */
-const timeToCancel = 5_000;

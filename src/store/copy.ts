@@ -21,7 +21,8 @@ interface Progress {
   step(records: number, doing: string): void;
 }
 
-const recordsPerPage = 2_000;
+/** Few, for each may hold two megabytes. */
+const recordsPerPage = 100;
 
 /**
  * Copies one state of the source, whatever is written to it meanwhile, in one transaction: all of it arrives, or
@@ -33,23 +34,25 @@ export async function copyTables(
   tables: readonly Table[],
   progress: Progress,
 ): Promise<CopiedTable[]> {
-  return from.snapshot((read) =>
-    to.transaction(async (write) => {
-      for (const table of tables) {
-        if ((await count(write, table)) > 0)
-          throw new StartError(`the target is not empty: it has ${table.label} records`);
-      }
-      let total = 0;
-      for (const table of tables) total += await count(read, table);
-      progress.start(2 * total);
+  return from.snapshot(async (read) => {
+    let total = 0;
+    for (const table of tables) total += await count(read, table);
 
-      await write(to.engine.deferForeignKeys);
+    const fill = async (write: Run) => {
+      await write(to.engine.prepareCopy);
+      for (const table of tables) {
+        if ((await count(write, table)) > 0) {
+          throw new StartError(`the target is not empty: it has ${table.label} records`);
+        }
+      }
+      progress.start(2 * total);
       const sent: CopiedTable[] = [];
       for (const table of tables) sent.push(await copyTable(read, write, to, table, progress));
       for (const expected of sent) await requireSame(write, expected, progress);
       return sent;
-    }),
-  );
+    };
+    return to.transaction(fill, { maxAttempts: 1 });
+  });
 }
 
 async function copyTable(read: Run, write: Run, to: Database, table: Table, progress: Progress): Promise<CopiedTable> {

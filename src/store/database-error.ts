@@ -1,6 +1,15 @@
 /**
  * What may leave the store when a statement fails. Drivers put values into their messages, and Knex the SQL: neither
  * may reach an answer or a log.
+ *
+ * | What happened                               | Becomes                  | The transaction | The connection |
+ * |---------------------------------------------|--------------------------|-----------------|----------------|
+ * | others wrote the same (`conflicts`)         | TransactionConflict, 503 | is run again    | is kept        |
+ * | no connection, or none left                 | 503                      | is over         | is dropped     |
+ * | a server that only reads                    | 503                      | is over         | is dropped     |
+ * | busy, full, too slow (`temporary…`)         | 503                      | is over         | is kept        |
+ * | any of these at COMMIT, but the first       | 503: it may be stored    | is over         | as above       |
+ * | anything else                               | DatabaseError, 500       | is over         | is kept        |
  */
 import { ServiceError, unavailable } from '../errors.ts';
 
@@ -8,10 +17,10 @@ import { ServiceError, unavailable } from '../errors.ts';
 const temporarySqlite = /^SQLITE_(?:BUSY|CANTOPEN|FULL|INTERRUPT|IOERR|LOCKED|READONLY)/;
 
 /**
- * Postgres's classes of errors that pass: connection, authorization, catalogue, resources, a server that only reads,
- * transaction rolled back, locks and limits, an operator's intervention, the system below.
+ * Postgres's errors that pass: the connection, who may connect, the catalogue, resources, transactions rolled back, locks
+ * and limits, an operator's intervention, the system below; a server that only reads, a transaction that took too long.
  */
-const temporaryPostgres = /^(?:08|28|3D|53|25|40|55|57|58)...$/;
+const temporaryPostgres = /^(?:(?:08|28|3D|53|40|55|57|58)...|25006|25P03|25P04)$/;
 
 /** Others wrote meanwhile: the transaction is rolled back, and run again it sees what they wrote. */
 const conflicts: ReadonlySet<string> = new Set([
@@ -21,15 +30,23 @@ const conflicts: ReadonlySet<string> = new Set([
   '23503', // a row that is referred to, gone since
 ]);
 
+/** The database failed in a way the client can do nothing about. */
+export class DatabaseError extends Error {}
+
 /** A transaction that lost against others. Nothing of it is stored. */
 export class TransactionConflict extends ServiceError {
+  readonly #code: string;
+
   constructor(code: string) {
     super(503, 'too many are writing the same at once, try again', [], { cause: code });
+    this.#code = code;
+  }
+
+  /** What it is when it never won: a constraint that is broken every time was broken by ourselves. */
+  atLast(): Error {
+    return this.#code.startsWith('23') ? new DatabaseError(`database error: ${this.#code}`) : this;
   }
 }
-
-/** The database failed in a way the client can do nothing about. */
-class DatabaseError extends Error {}
 
 /** The error without SQL and values: a ServiceError 503 when the database cannot answer now. */
 export function databaseError(error: unknown, isConnectionLost = false): Error {

@@ -4,7 +4,7 @@ import { StartError } from '../errors.ts';
 import { type Connections, createConnections } from './connections.ts';
 import { reason } from './database-error.ts';
 import type { DatabaseOptions, Engine } from './engine.ts';
-import { migrate } from './migrate.ts';
+import { migrate, missingMigrations } from './migrate.ts';
 import { migrationSource } from './migrations.ts';
 import { isPostgresUrl, postgresEngine } from './postgres.ts';
 import { sqliteEngine, sqlitePath } from './sqlite.ts';
@@ -12,6 +12,10 @@ import { sqliteEngine, sqlitePath } from './sqlite.ts';
 export interface Database extends Connections {
   readonly engine: Engine;
   readonly knex: Knex;
+  /** Brings the schema up to date, and returns the names of the migrations it took. Throws StartError when it cannot. */
+  migrate(): Promise<readonly string[]>;
+  /** The names of the migrations that migrate would take. Throws StartError when it cannot tell. */
+  missingMigrations(): Promise<readonly string[]>;
   /** Resolves when the database answers; rejects with a 503 otherwise. */
   ping(): Promise<void>;
   /** Waits for running transactions, then closes. */
@@ -56,30 +60,41 @@ export async function connectDatabase(databaseUrl: string, options = defaultOpti
     ...connections,
     engine,
     knex: connected,
+    migrate: () => explained(engine, () => migrate(connected, engine)),
+    missingMigrations: () => explained(engine, () => missingMigrations(connected)),
     ping: async () => void (await connections.run('select 1')),
     close: () => connected.destroy(),
   };
-  await usable(database, async () => {
-    const problem = await engine.problemOf?.(async (sql) => engine.rowsOf(await connected.raw(sql)));
-    if (problem !== undefined) throw new Error(problem);
-  });
-  return database;
+  return closedOnFailure(database, () =>
+    explained(engine, async () => {
+      const problem = await engine.problemOf?.(async (sql) => engine.rowsOf(await connected.raw(sql)));
+      if (problem !== undefined) throw new Error(problem);
+    }),
+  );
 }
 
 /** Opens the database and brings its schema up to date. Throws StartError when it cannot be used. */
 export async function openDatabase(databaseUrl: string, options = defaultOptions): Promise<Database> {
   const database = await connectDatabase(databaseUrl, options);
-  await usable(database, () => migrate(database));
-  return database;
+  return closedOnFailure(database, database.migrate);
 }
 
-/** Closes a database that fails at the start, and says why in one line. */
-async function usable(database: Database, start: () => Promise<unknown>): Promise<void> {
+async function closedOnFailure(database: Database, start: () => Promise<unknown>): Promise<Database> {
   try {
     await start();
+    return database;
   } catch (error) {
     await database.close();
+    throw error;
+  }
+}
+
+/** Says in one line why a database cannot be used. */
+async function explained<T>({ location }: Engine, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
     if (error instanceof StartError) throw error;
-    throw new StartError(`cannot use the database ${database.engine.location}: ${reason(error)}`);
+    throw new StartError(`cannot use the database ${location}: ${reason(error)}`);
   }
 }

@@ -14,12 +14,12 @@ const pauseBetweenAttempts = 100;
  * a new database one migrates and the others wait, and one that is killed meanwhile leaves nothing behind, Knex's own
  * lock included. Throws StartError when the database is from a newer version.
  */
-export async function migrate({ knex, engine }: { knex: Knex; engine: Engine }): Promise<readonly string[]> {
+export async function migrate(knex: Knex, { lockMigrations }: Engine): Promise<readonly string[]> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       if ((await missingMigrations(knex)).length === 0) return [];
       return await knex.transaction(async (transaction) => {
-        if (engine.lockMigrations) await transaction.raw(engine.lockMigrations);
+        if (lockMigrations) await transaction.raw(lockMigrations);
         const missing = await missingMigrations(transaction);
         if (missing.length > 0) await transaction.migrate.latest();
         return missing;

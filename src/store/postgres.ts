@@ -33,8 +33,10 @@ export function postgresEngine(databaseUrl: string, options: DatabaseOptions): E
     beginSnapshot: 'begin isolation level repeatable read read only',
     forShare: ' for key share',
     forUpdate: ' for no key update',
-    deferForeignKeys: 'set constraints all deferred',
-    lockMigrations: "select pg_advisory_xact_lock(hashtext('yardgraph migrations'))",
+    prepareCopy: 'set constraints all deferred; set local idle_in_transaction_session_timeout = 0',
+    // Of a transaction that reads one state, that would be the one from before it waited.
+    lockMigrations:
+      "set transaction isolation level read committed; select pg_advisory_xact_lock(hashtext('yardgraph migrations'))",
     problemOf,
     oneOf: (column, values) => ({ sql: `${column} = any(?)`, values: [values] }),
     inserts,
@@ -60,11 +62,13 @@ const urlParameters = [
   'sslrootcert',
   'sslnegotiation',
 ];
-const sslModes = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'];
+const sslModes = ['disable', 'require', 'verify-ca', 'verify-full'];
 
 function connectionSettings(databaseUrl: string, { connectionTimeout }: DatabaseOptions) {
   try {
-    const { searchParams } = new URL(databaseUrl.replace(/^(\w+:\/\/[^/?]*@)?\//, '$1base/'));
+    const { searchParams, pathname } = new URL(databaseUrl.replace(/^(\w+:\/\/[^/?]*@)?\//, '$1base/'));
+    // Otherwise the rest of a password would be taken for the name of the database.
+    if (/[/@]/.test(pathname.slice(1))) throw new Error('expected one name behind the host: escape the password');
     const unknown = [...searchParams.keys()].filter((name) => !urlParameters.includes(name));
     if (unknown.length > 0) {
       throw new Error(`unknown parameter ${unknown.join(', ')}, expected some of ${urlParameters.join(', ')}`);
@@ -84,7 +88,7 @@ function connectionSettings(databaseUrl: string, { connectionTimeout }: Database
       keepAlive: true,
     };
   } catch (error) {
-    throw new StartError(`DATABASE_URL: ${reason(error)}`);
+    throw new StartError(`database URL: ${reason(error)}`);
   }
 }
 
@@ -146,28 +150,33 @@ function* inserts(table: Table, records: readonly Row[]): Generator<Statement> {
   }
 }
 
-/** What the driver's client has beyond its documented part. */
+/** What the driver's client has beyond its documented part, and Knex's mark of a connection to throw away. */
 interface PostgresConnection {
   readonly host: string;
   readonly port: number;
   readonly processID: number;
   readonly secretKey: number;
   readonly connection: { readonly stream: Socket };
+  __knex__disposed?: unknown;
 }
 
 /** Milliseconds that a server has to take a message. */
-const timeToCancel = 5_000;
+const cancelTimeout = 5_000;
 
 /** The protocol's own way, which reaches the right server through a pooler too: a message on a connection of its own. */
-function cancel({ host, port, processID, secretKey }: PostgresConnection): void {
+function cancel(connection: PostgresConnection): void {
+  const { host, port, processID, secretKey } = connection;
+  const { remoteAddress, remotePort } = connection.connection.stream;
+  // It may come late, and must not meet the next statement.
+  connection.__knex__disposed ??= 'cancelled';
   const request = Buffer.alloc(16);
   request.writeInt32BE(16, 0);
   request.writeInt32BE(80_877_102, 4);
   request.writeInt32BE(processID, 8);
   request.writeInt32BE(secretKey, 12);
-  const socket = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
+  const socket = remoteAddress && remotePort ? connect(remotePort, remoteAddress) : connect(`${host}/.s.PGSQL.${port}`);
   socket.on('error', () => socket.destroy());
   // Whoever receives it closes the connection; a pooler forgets what it was asked by one that was closed before.
-  socket.setTimeout(timeToCancel, () => socket.destroy());
+  socket.setTimeout(cancelTimeout, () => socket.destroy());
   socket.write(request);
 }

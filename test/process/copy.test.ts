@@ -139,19 +139,43 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
     );
     const writer = await openDatabase(source.url);
     to = await openDatabase(target.url);
-    let isFirst = true;
+    let written: Promise<unknown> | undefined;
 
     const copied = await copyTables(from, to, recordKinds, {
       start: () => {},
       step: () => {
-        if (!isFirst) return;
-        isFirst = false;
-        void createWorkspaceStore(writer, 'zzz').insert(location, [stamps]);
+        written ??= createWorkspaceStore(writer, 'zzz').insert(location, [stamps]);
       },
     });
 
     expect(copied.find(({ table }) => table === location)?.records).toBe(4_500);
+    await written;
+    expect(await createWorkspaceStore(from, 'zzz').count(location)).toBe(1);
     await writer.close();
+    await to.close();
+  });
+
+  test('a hundred records are held at a time, for each may be of megabytes', async () => {
+    await createWorkspaceStore(from, 'ours').insert(
+      location,
+      Array.from({ length: 250 }, () => stamps),
+    );
+    to = await openDatabase(target.url);
+    const sizes: number[] = [];
+    const noting: Database = {
+      ...to,
+      engine: {
+        ...to.engine,
+        inserts: (table, records) => {
+          sizes.push(records.length);
+          return to.engine.inserts(table, records);
+        },
+      },
+    };
+
+    await copyTables(from, noting, recordKinds, silent);
+
+    expect(sizes).toEqual([100, 100, 50]);
     await to.close();
   });
 

@@ -3,7 +3,7 @@ import { knex } from 'knex';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Database, knexConfig, openDatabase } from '../../src/store/database.ts';
 import { migrationNames } from '../../src/store/migrations.ts';
-import { createDatabase } from '../support/database.ts';
+import { createDatabase, isPostgres } from '../support/database.ts';
 
 let url: string;
 let remove: () => Promise<void>;
@@ -78,6 +78,27 @@ test('three that are opened at once on a new database leave one clean schema', a
   expect(applied).toEqual(opened.map(() => migrationNames));
   await Promise.all(opened.map((it) => it.close()));
   await fresh.remove();
+});
+
+test.runIf(isPostgres)('so do six where every transaction reads one state of the database', async () => {
+  const fresh = await createDatabase({ empty: true });
+  const name = new URL(fresh.url).pathname.slice(1);
+  await database.run(`alter database ${name} set default_transaction_isolation = 'serializable'`);
+
+  const opened = await Promise.all(Array.from({ length: 6 }, () => openDatabase(fresh.url)));
+
+  for (const it of opened) await it.close();
+  await fresh.remove();
+});
+
+test('what keeps a migration from being taken is one line, without its SQL', async () => {
+  await database.knex.migrate.rollback(undefined, true);
+  await database.run('create table projects (id integer)');
+
+  const failure = await database.migrate().catch((error: Error) => error.message);
+
+  expect(failure).toMatch(/^cannot use the database [^\n]+ already exists$/);
+  expect(failure).not.toContain('create table');
 });
 
 test('the knex command line finds nothing left to do', async () => {

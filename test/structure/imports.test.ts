@@ -20,7 +20,7 @@ const mayImport: Record<string, string[]> = {
   app: ['auth', 'config', 'graphql', 'http', 'rest', 'store'],
   serve: ['app', 'config', 'errors', 'store'],
   commands: ['auth', 'config', 'errors', 'records', 'store'],
-  cli: ['commands', 'config', 'demo', 'errors', 'serve', '../package.json'],
+  cli: ['commands', 'config', 'demo', 'errors', 'serve', 'store', '../package.json'],
   demo: ['auth', 'model', 'records', 'services', 'store'],
 };
 

@@ -29,7 +29,9 @@ interface Access {
 
 /** Starts a service; whoever starts it stops it. */
 export async function startService(settings: Settings = {}, { closed = false }: Access = {}) {
-  const { url, remove } = await createOwnDatabase();
+  const { url, remove } = settings.DATABASE_URL
+    ? { url: settings.DATABASE_URL, remove: async () => {} }
+    : await createOwnDatabase();
   const config = loadConfig({ DATABASE_URL: url, ...settings });
   const database = await openDatabase(config.databaseUrl, config.databaseOptions);
   const unfiltered: string[] = [];

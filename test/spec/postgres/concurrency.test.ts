@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ServiceError } from '../../../src/errors.ts';
 import { createConnections, type Run } from '../../../src/store/connections.ts';
+import { DatabaseError } from '../../../src/store/database-error.ts';
 import { createDatabase } from '../../support/database.ts';
 import { query } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
@@ -119,14 +120,18 @@ describe('where every transaction is serializable', () => {
 describe('a transaction', () => {
   const failWith = (code: string) => `do $$ begin raise exception 'planted' using errcode = '${code}'; end $$`;
 
-  test.each(['40001', '40P01', '23505'])('that loses for ever (%s) is run a few times, and then 503', async (code) => {
+  test.each([
+    ['40001', new ServiceError(503, 'too many are writing the same at once, try again')],
+    ['40P01', new ServiceError(503, 'too many are writing the same at once, try again')],
+    ['23505', new DatabaseError('database error: 23505')],
+  ])('that loses for ever (%s) is run a few times, and then an error', async (code, error) => {
     let runs = 0;
     const failing = one.database.transaction(async (run) => {
       runs += 1;
       await run(failWith(code));
     });
 
-    await expect(failing).rejects.toThrow(new ServiceError(503, 'too many are writing the same at once, try again'));
+    await expect(failing).rejects.toThrow(error);
     expect(runs).toBe(6);
   });
 
@@ -187,17 +192,31 @@ describe('a transaction', () => {
     await expect(overlooking).rejects.toThrow('the transaction was rolled back');
   });
 
-  test('that cannot begin runs nothing', async () => {
-    const { knex, engine } = one.database;
-    const { transaction } = createConnections(knex, { ...engine, begin: 'begin nonsense' }, 1_000);
-    let runs = 0;
+  test.each(['begin nonsense', 'begin; set local nonsense = 1'])(
+    'that cannot begin (%s) runs nothing, and leaves nothing open',
+    async (begin) => {
+      const lonely = await startService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: '1' });
+      const { knex, engine } = lonely.database;
+      const { transaction } = createConnections(knex, { ...engine, begin }, 1_000);
+      let runs = 0;
 
-    const failing = transaction(async () => {
-      runs += 1;
-    });
+      const failing = transaction(async () => {
+        runs += 1;
+      });
 
-    await expect(failing).rejects.toThrow('database error: 42601');
-    expect(runs).toBe(0);
+      await expect(failing).rejects.toThrow(/^database error: 42\w{3}$/);
+      expect(runs).toBe(0);
+      await lonely.create('/locations', {});
+      await lonely.stop();
+    },
+  );
+
+  test('whose node falls silent is ended by the server, with its locks', async () => {
+    const [setting] = await one.database.transaction((run) =>
+      run("select current_setting('idle_in_transaction_session_timeout') as limit"),
+    );
+
+    expect(setting).toEqual({ limit: '1min' });
   });
 
   test('that is over takes no more statements', async () => {

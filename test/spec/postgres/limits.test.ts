@@ -72,3 +72,13 @@ test('requests for which there is no connection are 503 with Retry-After, over R
   expect((await service.post('/locations', [{}])).status).toBe(201);
   await service.stop();
 });
+
+test('a statement that ends when its time is over does not take the next one with it', async () => {
+  const impatient = await openDatabase(database.url, { ...defaultOptions, poolSize: 1, statementTimeout: 100 });
+
+  for (let round = 0; round < 30; round += 1) {
+    await impatient.run('select pg_sleep(0.0995)').catch(() => undefined);
+    await impatient.run('select pg_sleep(0.003)');
+  }
+  await impatient.close();
+});

@@ -41,14 +41,20 @@ describe('a URL', () => {
   });
 
   test.each([
-    ['sslmode=sometimes', 'DATABASE_URL: sslmode: expected one of disable, prefer, require, verify-ca, verify-full'],
-    ['schema=other', /^DATABASE_URL: unknown parameter schema, expected some of host, port, .*sslmode/],
-    ['sslrootcert=/no/such/file', /^DATABASE_URL: ENOENT/],
+    ['sslmode=sometimes', 'database URL: sslmode: expected one of disable, require, verify-ca, verify-full'],
+    ['schema=other', /^database URL: unknown parameter schema, expected some of host, port, .*sslmode/],
+    ['sslrootcert=/no/such/file', /^database URL: ENOENT/],
   ])('with %s is refused in one line, without its password', async (parameter, message) => {
     const failure = await failureOf(openDatabase(`${database.url}?${parameter}`));
 
     expect(failure).toEqual(typeof message === 'string' ? message : expect.stringMatching(message));
     expect(failure).not.toContain('secret');
+  });
+
+  test('with a password that is not escaped is refused, and not shown', async () => {
+    const failure = await failureOf(openDatabase('postgres://u:12/secret@host/db'));
+
+    expect(failure).toBe('database URL: expected one name behind the host: escape the password');
   });
 
   test.each([
