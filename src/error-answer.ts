@@ -6,6 +6,7 @@ import type { Issue } from './model/issues.ts';
 
 export interface ErrorAnswer {
   readonly status: number;
+  readonly type?: string | undefined;
   readonly message: string;
   readonly issues: readonly Issue[];
 }

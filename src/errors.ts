@@ -6,13 +6,21 @@ type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 406 | 409 | 413 | 415 | 429 | 5
 
 export class ServiceError extends Error {
   readonly status: ErrorStatus;
+  /** What the status does not tell a client that decides by itself: the `type` of RFC 9457. */
+  readonly type: string | undefined;
   /** What is wrong where, in a batch; empty when the request as a whole is at fault. */
   readonly issues: readonly Issue[];
 
-  constructor(status: ErrorStatus, message: string, issues: readonly Issue[] = [], options?: ErrorOptions) {
+  constructor(
+    status: ErrorStatus,
+    message: string,
+    issues: readonly Issue[] = [],
+    { type, ...options }: ErrorOptions & { type?: string } = {},
+  ) {
     super(message, options);
     this.name = 'ServiceError';
     this.status = status;
+    this.type = type;
     this.issues = issues;
   }
 }
@@ -31,6 +39,10 @@ export const tooManyRequests = (message: string) => new ServiceError(429, messag
 
 /** The database is away, busy or full: the same request may succeed later. The cause is for the log. */
 export const unavailable = (message: string, cause: string) => new ServiceError(503, message, [], { cause });
+
+/** The only 503 that must not be answered by sending the same again: a client that repeats knows it by this type. */
+export const mayBeStored = (message: string, cause: string) =>
+  new ServiceError(503, message, [], { cause, type: 'urn:yardgraph:may-be-stored' });
 
 /** Input that breaks the interface's rules. */
 export const invalid = (issues: readonly Issue[]) => new ServiceError(400, summary(issues), issues);

@@ -6,13 +6,13 @@ import { formatPath, type Issue } from '../model/issues.ts';
 
 /** Sends `{ error, code }`, or with `Accept: application/problem+json` a problem with all issues. */
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
-  const { status, message, issues } = answerTo(error, request);
+  const { status, type = 'about:blank', message, issues } = answerTo(error, request);
   reply.code(status);
   setErrorHeaders(reply, status);
   if (!wantsProblem(request)) {
     return reply.type('application/json; charset=utf-8').send({ error: message, code: String(status) });
   }
-  const problem = { type: 'about:blank', title: STATUS_CODES[status], status, detail: message };
+  const problem = { type, title: STATUS_CODES[status], status, detail: message };
   const errors = issues.length > 0 ? { errors: issues.map(problemError) } : {};
   // As bytes: Fastify adds a charset to text, and this media type has none.
   return reply.type('application/problem+json').send(Buffer.from(JSON.stringify({ ...problem, ...errors })));

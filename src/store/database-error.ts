@@ -11,7 +11,7 @@
  * | any of these at COMMIT, but the first       | 503: it may be stored    | is over         | as above       |
  * | anything else                               | DatabaseError, 500       | is over         | is kept        |
  */
-import { ServiceError, unavailable } from '../errors.ts';
+import { mayBeStored, ServiceError, unavailable } from '../errors.ts';
 
 /** Worth another try later. */
 const temporarySqlite = /^SQLITE_(?:BUSY|CANTOPEN|FULL|INTERRUPT|IOERR|LOCKED|READONLY)/;
@@ -66,7 +66,7 @@ export const connectionError = (error: unknown): Error => databaseAway(codeOf(er
 export function commitError(error: unknown, isConnectionLost: boolean): Error {
   const known = databaseError(error, isConnectionLost);
   if (known instanceof TransactionConflict || known instanceof DatabaseError) return known;
-  return unavailable(
+  return mayBeStored(
     'the database went away while it stored this: see whether it did before you try again',
     codeOf(error),
   );

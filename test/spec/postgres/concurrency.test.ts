@@ -168,6 +168,8 @@ describe('a transaction', () => {
       ]);
     });
     expect(before.filter((sql) => sql.startsWith('insert'))).toHaveLength(1);
+    const problem = await one.post('/locations', [{ name: 'lost' }], { accept: 'application/problem+json' });
+    expect([problem.status, problem.body.type]).toEqual([503, 'urn:yardgraph:may-be-stored']);
     expect((await one.post('/assets', [asset('after')])).status).toBe(201);
   });
 
