@@ -47,16 +47,25 @@ function answerSchema(kind: RecordKind, limits: Limits): Json {
 
 /** What is sent may be a date as well as a datetime, and null where nothing is required. */
 function requestFieldSchema(field: Field, limits: Limits): Json {
-  const schema = fieldSchema(field, limits, { nullable: !field.required });
-  if (field.type !== 'dateTime') return schema;
-  const { format: _, ...anyText } = schema;
-  return { ...anyText, anyOf: [{ format: 'date-time' }, { format: 'date' }] };
+  if (field.type !== 'dateTime') return fieldSchema(field, limits, { nullable: !field.required });
+  const { format: _, examples, ...type } = typeSchema(field, limits);
+  const formats = ['date-time', 'date'].map((format) => ({ ...type, format }));
+  return { ...anyOf(formats, { nullable: !field.required }), description: field.description, examples };
 }
 
+/** Generators of clients lose the null of a type that is an object or null, and the type of what has a format only. */
 function fieldSchema(field: Field, limits: Limits, { nullable }: { nullable: boolean }): Json {
-  const { type, ...rules } = typeSchema(field, limits);
-  return { type: nullable ? [type, 'null'] : type, ...rules, description: field.description };
+  const { type, examples, ...rules } = typeSchema(field, limits);
+  const schema =
+    nullable && type === 'object'
+      ? anyOf([{ type, ...rules }], { nullable })
+      : { type: nullable ? [type, 'null'] : type, ...rules };
+  return { ...schema, description: field.description, ...(examples !== undefined && { examples }) };
 }
+
+const anyOf = (schemas: readonly Json[], { nullable }: { nullable: boolean }): Json => ({
+  anyOf: [...schemas, ...(nullable ? [{ type: 'null' }] : [])],
+});
 
 function typeSchema(field: Field, limits: Limits): Json {
   switch (field.type) {

@@ -30,7 +30,7 @@ export function openApiDocument(limits: Limits): Json {
     components: {
       schemas: {
         ...Object.assign({}, ...recordKinds.map((kind) => kindSchemas(kind, limits))),
-        Error: errorSchema,
+        ErrorAnswer: errorSchema,
         Problem: problemSchema,
       },
       parameters: { Prefer: preferHeader },
@@ -164,7 +164,7 @@ const errors = (...names: ErrorName[]): Json =>
 const errorResponse = (description: string): Json => ({
   description,
   content: {
-    'application/json': { schema: ref('schemas', 'Error') },
+    'application/json': { schema: ref('schemas', 'ErrorAnswer') },
     'application/problem+json': { schema: ref('schemas', 'Problem') },
   },
 });
@@ -183,7 +183,11 @@ const problemSchema: Json = {
   description: 'RFC 9457, answered to `Accept: application/problem+json`.',
   required: ['type', 'title', 'status', 'detail'],
   properties: {
-    type: { type: 'string' },
+    type: {
+      type: 'string',
+      description:
+        '`about:blank`, or `urn:yardgraph:may-be-stored` for the 503 that leaves open whether the request was stored',
+    },
     title: { type: 'string' },
     status: { type: 'integer' },
     detail: { type: 'string' },

@@ -52,6 +52,18 @@ test.each(kinds)(
   },
 );
 
+test('every field says its types one by one, so that a generator of clients finds them and the null among them', async () => {
+  const { components } = (await service.get('/openapi.json')).body;
+
+  const named = (type: unknown): boolean => (Array.isArray(type) ? !type.includes('object') : typeof type === 'string');
+  for (const [kind, { properties }] of Object.entries<{ properties: object }>(components.schemas)) {
+    for (const [field, { type, anyOf = [{ type }] }] of Object.entries(properties)) {
+      for (const one of anyOf) expect(named(one.type), `${kind}.${field}`).toBe(true);
+    }
+  }
+  expect(components.schemas.NewAsset.properties.externalIds.anyOf).toContainEqual({ type: 'null' });
+});
+
 test('the reference page loads nothing from outside', async () => {
   const page = await service.get('/reference/');
 
