@@ -1,0 +1,23 @@
+/** The client's types are those of the OpenAPI document; `npm run schema` writes them anew. */
+import { compile, type JSONSchema } from 'json-schema-to-typescript';
+import { expect, test } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
+import { openApiDocument } from '../../src/rest/openapi.ts';
+
+const header = `/** The records as they are sent and answered, and errors. Generated from the OpenAPI document by \`npm run schema\`: never edited. */\n`;
+
+const options = {
+  bannerComment: '',
+  additionalProperties: false,
+  style: { singleQuote: true, printWidth: 120 },
+};
+
+test('src/client/openapi.ts is up to date', async () => {
+  const { components } = openApiDocument(loadConfig({}).limits) as {
+    components: { schemas: Record<string, JSONSchema> };
+  };
+  const types: string[] = [];
+  for (const [name, schema] of Object.entries(components.schemas)) types.push(await compile(schema, name, options));
+
+  await expect([header, ...types].join('\n')).toMatchFileSnapshot('../../src/client/openapi.ts');
+});
