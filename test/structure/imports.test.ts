@@ -22,6 +22,8 @@ const mayImport: Record<string, string[]> = {
   commands: ['auth', 'config', 'errors', 'records', 'store'],
   cli: ['commands', 'config', 'demo', 'errors', 'serve', 'store', '../package.json'],
   demo: ['auth', 'model', 'records', 'services', 'store'],
+  // It is sent to other machines and to browsers: nothing of the service goes with it, and the service does without it.
+  client: [],
 };
 
 const layerOf = (path: string): string =>
@@ -56,6 +58,16 @@ test('only the store knows Knex, and only the adapters know HTTP and GraphQL', (
   expect(new Set(users('fastify'))).toEqual(
     new Set(['app', 'auth', 'graphql', 'http', 'json-body', 'error-answer', 'rest', 'serve']),
   );
+});
+
+test('the client is its own files and nothing else: no packages, nothing of Node', () => {
+  const specifiers = files
+    .filter((file) => layerOf(file) === 'client')
+    .flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/\b(?:from|import|require)\b[ (]*['"]([^'"]+)['"]/g)])
+    .map(([, specifier]) => specifier);
+
+  expect(specifiers.length).toBeGreaterThan(10);
+  for (const specifier of specifiers) expect(specifier).toMatch(/^\.\/[\w-]+\.ts$/);
 });
 
 test('a store is bound to a workspace in one place', () => {

@@ -1,0 +1,87 @@
+/** The client in a real browser: the files of the package as they are, without a bundler. */
+import { existsSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { useSharedService } from '../support/service.ts';
+
+const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const hasBrowser = existsSync(executablePath);
+
+// On CI a missing browser is a failure, not a reason to leave these out.
+describe.runIf(hasBrowser || process.env.CI)('in Chromium', () => {
+  const service = useSharedService();
+  let browser: Browser;
+  let page: Page;
+  let origin: string;
+
+  /** The service answers no pages of others, so a page and the client are put among its own paths. */
+  beforeAll(async () => {
+    await service.app.listen({ port: 0, host: '127.0.0.1' });
+    origin = `http://127.0.0.1:${(service.app.server.address() as AddressInfo).port}`;
+    browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+    page = await browser.newPage();
+    await page.route(`${origin}/page/**`, async (route) => {
+      const name = new URL(route.request().url()).pathname.replace('/page/', '');
+      if (name === '') await route.fulfill({ contentType: 'text/html', body: '<!doctype html><title>A page</title>' });
+      else await route.fulfill({ path: `dist/client/${name}` });
+    });
+    await page.goto(`${origin}/page/`);
+  });
+
+  afterAll(() => browser?.close());
+
+  /** Runs a piece of a module on the page. */
+  const run = (code: string): Promise<unknown> =>
+    page.evaluate(`(async () => {
+      const { Yardgraph, ...errors } = await import('/page/index.js');
+      ${code}
+    })()`);
+
+  test('it creates, changes, lists and asks', async () => {
+    const answer = await run(`
+      const yardgraph = new Yardgraph({ serverURL: '/', apiKeyAuth: 'key' });
+      const [project] = await yardgraph.projects.create([{ name: 'Bridge', notes: 'steel' }]);
+      const changed = await yardgraph.projects.update(project.id, { notes: null });
+      const categories = await yardgraph.assetCategories.list();
+      const { projects } = await yardgraph.graphql('{ projects { nodes { name notes } } }');
+      return { changed: Object.keys(changed).includes('notes'), categories, nodes: projects.nodes };
+    `);
+
+    expect(answer).toEqual({ changed: false, categories: [], nodes: [{ name: 'Bridge', notes: null }] });
+  });
+
+  test('it says everything that is wrong', async () => {
+    const answer = await run(`
+      const { assets } = new Yardgraph({ serverURL: location.origin });
+      const error = await assets.create([{ name: 'a' }, { nmae: 'b' }]).catch((error) => error);
+      return { isServiceError: error instanceof errors.ServiceError, items: error.items };
+    `);
+
+    expect(answer).toEqual({
+      isServiceError: true,
+      items: [
+        { index: 1, field: 'name', message: 'required' },
+        { index: 1, field: 'nmae', message: 'unknown field, did you mean "name"?' },
+      ],
+    });
+  });
+
+  test('it follows no redirect, and sends no write again that a browser cannot tell the fate of', async () => {
+    let requests = 0;
+    await page.route(`${origin}/locations`, async (route) => {
+      requests += 1;
+      await route.abort('connectionrefused');
+    });
+    await page.route(`${origin}/assets`, (route) => route.fulfill({ status: 302, headers: { location: '/healthz' } }));
+
+    const answer = await run(`
+      const { assets, locations } = new Yardgraph({ serverURL: '/' });
+      const caught = (error) => error.name + ' ' + error.mayBeStored;
+      return [await locations.create([{}]).catch(caught), await assets.create([{ name: 'a' }]).catch(caught)];
+    `);
+
+    expect(answer).toEqual(['ConnectionError true', 'UnexpectedAnswerError false']);
+    expect(requests).toBe(1);
+  });
+});

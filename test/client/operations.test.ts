@@ -1,0 +1,208 @@
+/** The interface through the client: every operation, its answers and its errors, on the service itself. */
+import { beforeEach, describe, expect, expectTypeOf, test } from 'vitest';
+import {
+  type Asset,
+  GraphqlError,
+  type NewAsset,
+  type Project,
+  type ProjectChanges,
+  ServiceError,
+  type WorkOrder,
+  type Yardgraph,
+} from '../../src/client/index.ts';
+import { clientOf, errorOf } from '../support/client.ts';
+import { fullRecord, kinds, unknownId } from '../support/records.ts';
+import { useService } from '../support/service.ts';
+
+const service = useService();
+let client: Yardgraph;
+
+beforeEach(async () => {
+  client = await clientOf(service);
+});
+
+const operations = {
+  '/assets': 'assets',
+  '/work-orders': 'workOrders',
+  '/projects': 'projects',
+  '/locations': 'locations',
+  '/transport-orders': 'transportOrders',
+  '/asset-categories': 'assetCategories',
+} as const;
+
+describe.each(kinds)('creating $kind.label records', ({ kind, path, smallest }) => {
+  const create = (records: readonly object[]): Promise<{ id: string; name?: string }[]> =>
+    client[operations[path]].create(records as never);
+
+  test('answers them in the order sent, and they are stored', async () => {
+    const names = Array.from({ length: 30 }, (_, index) => `record ${index}`);
+
+    const created = await create(names.map((name) => ({ ...smallest, name })));
+
+    expect(created.map(({ name }) => name)).toEqual(names);
+    const { node } = await client.graphql<{ node: object }>('query ($id: ID!) { node(id: $id) { id } }', {
+      id: created[7]?.id,
+    });
+    expect(node).toEqual({ id: created[7]?.id });
+  });
+
+  test('keeps every field as it was sent', async () => {
+    const [record] = await create([fullRecord(kind)]);
+
+    expect(record).toMatchObject(fullRecord(kind));
+  });
+
+  test('answers an empty array to an empty one', async () => {
+    expect(await create([])).toEqual([]);
+  });
+});
+
+test('all that is wrong in a batch is in the error, beyond the ten that its message names', async () => {
+  const batch = Array.from({ length: 13 }, (_, index) => ({ name: `asset ${index}`, acquiredAt: 'soon' }));
+
+  const error = await errorOf(ServiceError, client.assets.create(batch));
+
+  expect(error.status).toBe(400);
+  expect(error.message).toMatch(/^\[0\]\.acquiredAt: not a date, received "soon"; .*; and 3 more$/);
+  expect(error.items).toEqual(
+    batch.map((_, index) => ({ index, field: 'acquiredAt', message: 'not a date, received "soon"' })),
+  );
+  expect([error.mayBeStored, error.requestId]).toEqual([false, expect.stringMatching(/^[\w-]{36}$/)]);
+});
+
+test('a uid that is taken is 409, with the item and the uid', async () => {
+  await client.assets.create([{ name: 'Excavator', uid: 'EX-1' }]);
+
+  const error = await errorOf(ServiceError, client.assets.create([{ name: 'Crane' }, { name: 'Pump', uid: 'EX-1' }]));
+
+  expect([error.status, error.items]).toEqual([
+    409,
+    [{ index: 1, field: 'uid', message: 'another asset has the uid "EX-1"' }],
+  ]);
+});
+
+test('a batch over the limit is 413, in the words of the service', async () => {
+  const batch = Array.from({ length: 10_001 }, () => ({}));
+
+  const error = await errorOf(ServiceError, client.locations.create(batch));
+
+  expect([error.status, error.message, error.items]).toEqual([
+    413,
+    'expected at most 10,000 records, received 10,001',
+    [],
+  ]);
+});
+
+describe('updating a project', () => {
+  const start: Required<ProjectChanges> = {
+    name: 'Bridge',
+    reference: 'B-1',
+    startDate: '2026-03-01T00:00:00.000Z',
+    endDate: null,
+    notes: 'steel',
+    statusId: 'status-1',
+    companyId: null,
+    locationId: null,
+    externalIds: { erp: '1', crm: '2' },
+  };
+  let project: Project;
+
+  beforeEach(async () => {
+    [project] = (await client.projects.create([{ ...start, name: 'Bridge' }])) as [Project];
+  });
+
+  test('changes what is sent, leaves what is absent, clears what is null, replaces externalIds as a whole', async () => {
+    const changed = await client.projects.update(project.id, {
+      name: 'Tunnel',
+      notes: null,
+      externalIds: { erp: '3' },
+    });
+
+    const { notes: _, ...rest } = project;
+    expect(changed).toEqual({ ...rest, name: 'Tunnel', externalIds: { erp: '3' }, updatedAt: changed.updatedAt });
+  });
+
+  test('with {} changes nothing', async () => {
+    expect(await client.projects.update(project.id, {})).toEqual(project);
+  });
+
+  test('that is not there is 404, whatever its id is made of', async () => {
+    for (const id of [unknownId(kinds[2].kind), `${project.id}?x`, `${project.id}#x`, 'a/b', '%00', '..', '🏗']) {
+      const error = await errorOf(ServiceError, client.projects.update(id, { name: 'Tunnel' }));
+      expect(error.status, id).toBe(404);
+    }
+  });
+
+  test('with bad fields is 400, without positions', async () => {
+    const error = await errorOf(ServiceError, client.projects.update(project.id, { name: ' ', startDate: 'soon' }));
+
+    expect([error.status, error.items]).toEqual([
+      400,
+      [
+        { field: 'name', message: 'expected text with at least one character that is not white space, received " "' },
+        { field: 'startDate', message: 'not a date, received "soon"' },
+      ],
+    ]);
+  });
+});
+
+test('listing asset categories answers all, oldest first', async () => {
+  expect(await client.assetCategories.list()).toEqual([]);
+
+  const [first] = await client.assetCategories.create([{ name: 'Earthmoving' }]);
+  const [second] = await client.assetCategories.create([{ name: 'Excavators', parentId: first?.id ?? null }]);
+
+  expect(await client.assetCategories.list()).toEqual([first, second]);
+});
+
+describe('graphql', () => {
+  test('answers the data, linked', async () => {
+    const [project] = await client.projects.create([{ name: 'Bridge' }]);
+    await client.workOrders.create([{ name: 'Crane', projectId: project?.id ?? null }]);
+
+    const data = await client.graphql('query ($n: Int) { workOrders(first: $n) { nodes { name project { name } } } }', {
+      n: 5,
+    });
+
+    expect(data).toEqual({ workOrders: { nodes: [{ name: 'Crane', project: { name: 'Bridge' } }] } });
+  });
+
+  test('throws when the document is wrong', async () => {
+    const error = await errorOf(GraphqlError, client.graphql('{ wrokOrders { nodes { id } } }'));
+
+    expect([error.status, error.data, error.mayBeStored]).toEqual([400, undefined, false]);
+    expect(error.message).toMatch(/^Cannot query field "wrokOrders"/);
+  });
+
+  test('throws what the rules say, with code and issues', async () => {
+    const mutation = 'mutation { createAssets(input: [{ name: "a" }, { name: " " }]) { id } }';
+
+    const error = await errorOf(GraphqlError, client.graphql(mutation));
+
+    expect(error.errors[0]?.extensions).toMatchObject({
+      code: 'BAD_USER_INPUT',
+      issues: [{ path: ['input', 1, 'name'] }],
+    });
+    expect(error.mayBeStored).toBe(true);
+  });
+});
+
+test('a number that JSON does not have is refused before anything is sent, instead of being stored as null', async () => {
+  await expect(client.locations.create([{ latitude: Number.NaN }])).rejects.toThrow(
+    new TypeError('latitude: expected a finite number, received NaN'),
+  );
+});
+
+test('the types say what is required, what may be null and what may be absent', () => {
+  expectTypeOf<NewAsset['name']>().toEqualTypeOf<string>();
+  expectTypeOf<NewAsset['acquiredAt']>().toEqualTypeOf<string | null | undefined>();
+  expectTypeOf<NewAsset['externalIds']>().toEqualTypeOf<{ [key: string]: string } | null | undefined>();
+  expectTypeOf<Asset['acquiredAt']>().toEqualTypeOf<string | null>();
+  expectTypeOf<WorkOrder['projectId']>().toEqualTypeOf<string | undefined>();
+  expectTypeOf<ProjectChanges['name']>().toEqualTypeOf<string | undefined>();
+  // @ts-expect-error: the name is required
+  const missing: NewAsset = { uid: 'EX-1' };
+  // @ts-expect-error: nothing has this name
+  const unknown: NewAsset = { name: 'Excavator', colour: 'red' };
+  expect([missing, unknown]).toHaveLength(2);
+});

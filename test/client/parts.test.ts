@@ -1,0 +1,101 @@
+/** A batch in parts: only when asked for, one after the other, and never silent about what is stored already. */
+import { describe, expect, test } from 'vitest';
+import { ConnectionError, PartialBatchError, ServiceError, Yardgraph } from '../../src/client/index.ts';
+import { clientOf, errorOf } from '../support/client.ts';
+import { hangUp, json, problem, useScriptedServer } from '../support/scripted-server.ts';
+import { useService } from '../support/service.ts';
+
+const named = (size: number) => Array.from({ length: size }, (_, index) => ({ name: `asset ${index}` }));
+
+describe('on the service', () => {
+  const service = useService({ MAX_BATCH: '10' });
+
+  test('a batch over the limit is refused whole unless parts are asked for', async () => {
+    const { assets, graphql } = await clientOf(service);
+
+    const error = await errorOf(ServiceError, assets.create(named(25)));
+
+    expect(error.status).toBe(413);
+    expect(await graphql('{ assets { totalCount } }')).toEqual({ assets: { totalCount: 0 } });
+  });
+
+  test.each([1, 7, 10, 25, 1_000])(
+    'in parts of %i it is answered as one, in the order sent, if the parts are small enough',
+    async (partSize) => {
+      const { assets } = await clientOf(service);
+      const batch = named(partSize > 10 ? 9 : 25);
+
+      const created = await assets.create(batch, { partSize });
+
+      expect(created.map(({ name }) => name)).toEqual(batch.map(({ name }) => name));
+      expect(created.map(({ id }) => id).toSorted()).toEqual(created.map(({ id }) => id));
+    },
+  );
+
+  test('when a later part fails, the error has what is stored, and positions in the whole batch', async () => {
+    const { assets, graphql } = await clientOf(service);
+    const batch = [...named(23), { name: ' ' }, { name: 'last' }];
+
+    const error = await errorOf(PartialBatchError, assets.create(batch, { partSize: 10 }));
+
+    expect(error.created).toHaveLength(20);
+    expect(error.items).toMatchObject([{ index: 23, field: 'name' }]);
+    expect(error.message).toMatch(
+      /^created the first 20 of 25 records; the part that starts at \[20\] failed: \[3\]\.name: /,
+    );
+    expect(error.cause).toBeInstanceOf(ServiceError);
+    expect(error.mayBeStored).toBe(false);
+    expect(await graphql('{ assets { totalCount } }')).toEqual({ assets: { totalCount: 20 } });
+
+    const rest = await assets.create([...batch.slice(error.created.length, 23), { name: 'last' }], { partSize: 10 });
+    expect(rest).toHaveLength(4);
+  });
+
+  test('when the first part fails, nothing is stored, and the error is what it is without parts', async () => {
+    const { assets } = await clientOf(service);
+
+    const error = await errorOf(ServiceError, assets.create([{ name: ' ' }, ...named(20)], { partSize: 10 }));
+
+    expect(error.items).toMatchObject([{ index: 0 }]);
+  });
+});
+
+describe('on a server that fails', () => {
+  const server = useScriptedServer();
+
+  test('parts are sent one after the other, and none after one that failed', async () => {
+    server.replies = [json(201, [{ id: 'a' }, { id: 'b' }]), hangUp, json(201, [{ id: 'e' }])];
+    const { assets } = new Yardgraph({ serverURL: server.url });
+
+    const error = await errorOf(PartialBatchError, assets.create(named(5), { partSize: 2 }));
+
+    expect(error.created).toEqual([{ id: 'a' }, { id: 'b' }]);
+    expect([error.mayBeStored, error.cause]).toEqual([true, expect.any(ConnectionError)]);
+    expect(server.received.map(({ body }) => JSON.parse(body).length)).toEqual([2, 2]);
+  });
+
+  test('a part is sent again like a batch', async () => {
+    const away = problem(503, 'away', { headers: { 'retry-after': '0' } });
+    server.replies = [json(201, [{ id: 'a' }]), away, json(201, [{ id: 'b' }])];
+    const { assets } = new Yardgraph({ serverURL: server.url });
+
+    expect(await assets.create(named(2), { partSize: 1 })).toEqual([{ id: 'a' }, { id: 'b' }]);
+  });
+
+  test('what fails in the program itself says what is stored too', async () => {
+    server.replies = [json(201, [{ id: 'a' }])];
+    const { locations } = new Yardgraph({ serverURL: server.url });
+
+    const call = locations.create([{}, { latitude: Number.NaN }], { partSize: 1 });
+
+    const { created, mayBeStored, cause } = await errorOf(PartialBatchError, call);
+    expect([created, mayBeStored, cause]).toEqual([[{ id: 'a' }], false, expect.any(TypeError)]);
+  });
+
+  test.each([0, -1, 1.5, Number.NaN])('parts of %d make no sense, and nothing is sent', async (partSize) => {
+    const { assets } = new Yardgraph({ serverURL: server.url });
+
+    await expect(assets.create(named(2), { partSize })).rejects.toThrow(/^partSize: expected a whole number from 1/);
+    expect(server.received).toEqual([]);
+  });
+});

@@ -1,0 +1,88 @@
+/** A server that answers what a test tells it to, one answer a request, and notes what it was asked. */
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { beforeEach } from 'vitest';
+
+interface Received {
+  readonly method: string | undefined;
+  readonly path: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+export type Reply = (response: ServerResponse) => void;
+
+interface ScriptedServer {
+  url: string;
+  /** What each request is answered with; the last one counts for all further ones. */
+  replies: readonly Reply[];
+  received: Received[];
+}
+
+/** A fresh server for each test of a file. */
+export function useScriptedServer(): ScriptedServer {
+  const script: ScriptedServer = { url: '', replies: [], received: [] };
+  beforeEach(async () => {
+    Object.assign(script, { replies: [], received: [] });
+    const server = createServer(async (request, response) => {
+      const received = {
+        method: request.method,
+        path: request.url,
+        headers: request.headers,
+        body: await text(request),
+      };
+      script.received.push(received);
+      (script.replies[script.received.length - 1] ?? script.replies.at(-1))?.(response);
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    script.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    };
+  });
+  return script;
+}
+
+/** Answers JSON. */
+export const json =
+  (status: number, body: unknown, headers: Record<string, string> = {}): Reply =>
+  (response) =>
+    void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+
+/** Answers a problem of RFC 9457. */
+export const problem = (
+  status: number,
+  detail: string,
+  { headers = {}, ...more }: Record<string, unknown> = {},
+): Reply =>
+  json(
+    status,
+    { type: 'about:blank', title: 'Problem', status, detail, ...more },
+    { 'content-type': 'application/problem+json', ...(headers as object) },
+  );
+
+/** Answers something that is not ours. */
+export const page =
+  (status: number, headers: Record<string, string> = {}): Reply =>
+  (response) =>
+    void response.writeHead(status, { 'content-type': 'text/html', ...headers }).end('<h1>Gateway</h1>');
+
+/** Says that it answers JSON, and sends this text of it, with an end or without. */
+export const half =
+  (status: number, text: string, { isEnded = false } = {}): Reply =>
+  (response) => {
+    response.writeHead(status, { 'content-type': 'application/json' });
+    if (isEnded) response.end(text);
+    else response.write(text);
+  };
+
+/** Never answers. */
+export const hang: Reply = () => undefined;
+
+/** Breaks the connection instead of an answer. */
+export const hangUp: Reply = (response) => void response.destroy();
