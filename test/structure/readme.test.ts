@@ -1,9 +1,23 @@
 /** The README tells the truth: its tour runs as pasted, its settings are the settings, its tree is the tree. */
 import { execFile } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { name, version } from '../../package.json';
+import * as client from '../../src/client/index.ts';
+import { readOptions } from '../../src/client/options.ts';
 import { loadConfig, settingNames } from '../../src/config.ts';
 import { useService } from '../support/service.ts';
 
@@ -42,6 +56,38 @@ test('the tour can be pasted: it links three records, reads them at once, change
       '[1].name: required; [1].nmae: unknown field, did you mean "name"?; [2].acquiredAt: not a date, received "soon"',
     code: '400',
   });
+});
+
+test('the program of the client can be pasted: it creates, changes, asks, and names what is wrong', async () => {
+  await service.app.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = service.app.server.address() as AddressInfo;
+  const folder = mkdtempSync(join(tmpdir(), 'yardgraph-'));
+  mkdirSync(join(folder, 'node_modules'));
+  symlinkSync(process.cwd(), join(folder, 'node_modules/yardgraph'));
+  const program = blocks('js client').join('').replaceAll('127.0.0.1:4000', `127.0.0.1:${port}`);
+  writeFileSync(join(folder, 'example.mjs'), program);
+
+  const { stdout } = await promisify(execFile)(process.execPath, ['example.mjs'], { cwd: folder });
+  rmSync(folder, { recursive: true });
+
+  expect(stdout.replace(/\s+/g, ' ')).toBe(
+    "[ { name: 'Harbour wall', notes: 'ask for the key of the gate', location: { city: 'Bremen' } } ] " +
+      "400 [ { index: 1, field: 'name', message: 'required' }, " +
+      "{ index: 1, field: 'nmae', message: 'unknown field, did you mean \"name\"?' } ] ",
+  );
+});
+
+test('the client is packed under the name that the README installs', () => {
+  expect(readme).toContain(`/${name}-${version}.tgz\n`);
+});
+
+test('every option and every error of the client is in its table', () => {
+  const rows = new Set([...readme.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name));
+
+  expect(Object.keys(readOptions({ serverURL: 'http://127.0.0.1' }))).toHaveLength(4);
+  for (const option of ['serverURL', 'apiKeyAuth', 'timeout', 'retries']) expect(rows).toContain(option);
+  for (const exported of Object.keys(client).filter((it) => it.endsWith('Error') && it !== 'YardgraphError'))
+    expect(rows).toContain(exported);
 });
 
 test('every setting is in the table, in order, with its real default', () => {
