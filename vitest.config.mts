@@ -14,6 +14,8 @@ export default defineConfig({
     globalSetup: ['test/support/build.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // Much of the time they wait for a database or a process.
+    maxWorkers: '100%',
     // The same tests on both databases; what concerns one of them only lies in a folder with its name.
     projects: [
       { extends: true, test: { name: 'sqlite', include: [all], exclude: ['test/**/postgres/**'] } },
@@ -22,7 +24,8 @@ export default defineConfig({
         test: {
           name: 'postgres',
           include: [all],
-          exclude: ['test/**/sqlite/**'],
+          // The package and its generated clients know no database.
+          exclude: ['test/**/sqlite/**', 'test/process/package.test.ts', 'test/client/other-generator.test.ts'],
           globalSetup: ['test/support/postgres.ts'],
         },
       },
