@@ -23,6 +23,8 @@ export interface Limits extends ValueLimits {
   readonly maxDepth: number;
   /** Fields of a GraphQL operation, times the sizes of the lists they are in. */
   readonly maxCost: number;
+  /** Characters of texts and external ids in an answer of GraphQL. */
+  readonly maxAnswerLength: number;
   /** Records of a page of a GraphQL connection, and ids of `nodes`. */
   readonly maxPageSize: number;
 }
@@ -78,6 +80,10 @@ const whole = (min: number, max: number) => {
 const oneOf = <const T extends readonly string[]>(values: T) =>
   z.enum(values, { error: `expected one of ${values.join(', ')}` });
 
+/** As browsers send it: no path, no default port, no capital letters, no pattern. */
+const isOrigin = (text: string): boolean =>
+  /^https?:\/\/[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+
 /** Unless said, on everywhere but in production. */
 const onOrOff = oneOf(['on', 'off']).optional();
 
@@ -103,7 +109,7 @@ const environment = z.object({
   SUGGESTIONS: onOrOff,
   CORS_ORIGINS: z
     .string()
-    .regex(/^https?:\/\/[^\s/,]+(?:,https?:\/\/[^\s/,]+)*$/, {
+    .refine((text) => text.split(',').every(isOrigin), {
       error: 'expected origins such as https://app.example.com, separated by commas',
     })
     .optional(),
@@ -122,6 +128,7 @@ const environment = z.object({
   MAX_QUERY_DIRECTIVES: whole(0, 100_000).default(50),
   MAX_QUERY_DEPTH: whole(5, 200).default(20),
   MAX_QUERY_COST: whole(1_000, 1_000_000_000).default(500_000),
+  MAX_ANSWER_LENGTH: whole(1_000, 500_000_000).default(50_000_000),
   MAX_PAGE_SIZE: whole(1, 100_000).default(1_000),
 });
 
@@ -173,6 +180,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       maxDirectives: settings.MAX_QUERY_DIRECTIVES,
       maxDepth: settings.MAX_QUERY_DEPTH,
       maxCost: settings.MAX_QUERY_COST,
+      maxAnswerLength: settings.MAX_ANSWER_LENGTH,
       maxPageSize: settings.MAX_PAGE_SIZE,
     },
   };

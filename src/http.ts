@@ -15,6 +15,15 @@ const timeoutCheckInterval = 1_000;
 /** Longer than any header may be, so that an id in a path is always one that may be unknown, not one too long. */
 const maxParamLength = 16_384;
 
+/** One line a request: who asked for what, how it ended and what it cost. Nothing of what was sent. */
+function logAnswer({ method, routeOptions, identity, usage, log }: FastifyRequest, reply: FastifyReply): void {
+  const isWhole = reply.raw.writableFinished;
+  const answered = { method, route: routeOptions.url, status: isWhole ? reply.statusCode : undefined };
+  const cost = { milliseconds: Math.round(reply.elapsedTime), statements: usage?.statements };
+  const asker = { key: identity?.keyPrefix, workspace: identity?.workspaceId };
+  log.info({ ...answered, ...cost, ...asker }, isWhole ? 'answered' : 'gone before it was answered');
+}
+
 /** Where log lines go. */
 export interface Logs {
   write(line: string): void;
@@ -53,11 +62,9 @@ export function createHttp({ logLevel, limits, http }: Config, logs: Logs = proc
     // Fastify would close while the body is still coming, and most clients would see that instead of the answer.
     if (reply.statusCode === 413) reply.removeHeader('connection');
   });
-  app.addHook('onResponse', async (request, { statusCode, elapsedTime }) => {
-    const { method, routeOptions, identity, usage, log } = request;
-    const answered = { method, route: routeOptions.url, status: statusCode, milliseconds: Math.round(elapsedTime) };
-    const asker = { key: identity?.keyPrefix, workspace: identity?.workspaceId, statements: usage?.statements };
-    log.info({ ...answered, ...asker }, 'answered');
+  app.addHook('onRequest', async (request, reply) => {
+    // Also when the client goes away before it is answered.
+    reply.raw.once('close', () => logAnswer(request, reply));
   });
   app.setErrorHandler((error, request, reply) => sendError(request, reply, error));
   app.server.maxConnections = http.maxConnections;

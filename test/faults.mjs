@@ -72,7 +72,14 @@ const faults = [
   ['a revoked key is let in', 'src/auth/keyring.ts', 'key.revokedAt !== null', 'false', keys],
   ['a replaced secret works for ever', 'src/auth/keyring.ts', ' && isAhead(key?.previousExpiresAt)', '', keys],
   ['a key that may only read writes', 'src/services/session.ts', 'if (!mayWrite)', 'if (false)', keys],
-  ['keys are logged', 'src/http.ts', "'answered');", "request.headers.authorization ?? 'answered');", keys],
+  [
+    'keys are logged',
+    'src/http.ts',
+    'logAnswer(request, reply));',
+    '{ request.log.info(String(request.headers.authorization)); logAnswer(request, reply); });',
+    keys,
+  ],
+  ['an expired key is let in', 'src/auth/keyring.ts', ' || isPast(key.expiresAt)', '', keys],
   ['rows referred to are not locked', 'src/store/postgres.ts', "' for key share'", "''", concurrency],
   ['a row to be changed is not locked', 'src/store/postgres.ts', "' for no key update'", "''", concurrency],
   [

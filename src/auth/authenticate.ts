@@ -1,7 +1,7 @@
 /** Who a request comes from. The one caller that binds a store to a workspace. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
-import { badRequest, unauthorized } from '../errors.ts';
+import { badRequest, forbidden, unauthorized } from '../errors.ts';
 import { expected } from '../model/issues.ts';
 import type { Session } from '../services/session.ts';
 import type { Database } from '../store/database.ts';
@@ -33,7 +33,7 @@ export const sessionOf = (
   mayWrite,
 });
 
-type Settings = Pick<Config, 'openAccess' | 'requestsPerMinute' | 'failedLoginsPerMinute'>;
+type Settings = Pick<Config, 'openAccess' | 'corsOrigins' | 'requestsPerMinute' | 'failedLoginsPerMinute'>;
 
 /** Gives every request its session, before its body is read. */
 export async function authenticate(app: FastifyInstance, database: Database, settings: Settings) {
@@ -53,16 +53,15 @@ export async function authenticate(app: FastifyInstance, database: Database, set
   app.decorateRequest('identity', null);
   app.decorateRequest('usage');
   app.addHook('onRequest', async (request, reply) => {
-    const isPublic = request.routeOptions.config.isPublic?.(request) ?? false;
-    const isOpen = isPublic ? keyring.wasOpen() : await keyring.isOpen();
-    if (isOpen && settings.openAccess === 'loopback') requireLoopbackName(request.hostname);
-    if (isPublic) return;
+    if (request.routeOptions.config.isPublic?.(request)) return;
+    const isOpen = await keyring.isOpen();
+    if (isOpen && settings.openAccess === 'loopback') requireThisMachine(request, settings.corsOrigins);
     request.usage = { statements: 0 };
     request.identity = await limitFailures(request, reply, () => identify(request, isOpen));
     await limitRequests(request, reply);
     request.session = sessionOf(database, request.identity, request.usage);
   });
-  return { isOpen: keyring.wasOpen };
+  return { isOpen: () => keyring.isOpen().catch(keyring.wasOpen) };
 }
 
 /** The different keys in a request: `Authorization: Bearer KEY`, `Authorization: KEY` and `X-API-Key: KEY` are all right. */
@@ -71,8 +70,19 @@ function keysIn({ headers }: FastifyRequest): string[] {
   return [...new Set(sent.filter((key) => typeof key === 'string'))];
 }
 
-/** While open, only loopback keeps others out; a page from elsewhere gets past that with a name that leads here. */
-function requireLoopbackName(hostname: string): void {
-  if (/^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(hostname)) return;
-  throw badRequest(`Host: ${expected('a loopback name such as 127.0.0.1 or localhost', hostname || undefined)}`);
+/**
+ * While open, only loopback keeps others out. A page from elsewhere gets past that with a name that leads here, or by
+ * asking without reading the answer; whoever is beyond a proxy, by way of the proxy.
+ */
+function requireThisMachine({ hostname, headers }: FastifyRequest, origins: readonly string[]): void {
+  if (!/^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(hostname)) {
+    throw badRequest(`Host: ${expected('a loopback name such as 127.0.0.1 or localhost', hostname || undefined)}`);
+  }
+  const isListed = headers.origin !== undefined && origins.includes(headers.origin);
+  if (['cross-site', 'same-site'].includes(String(headers['sec-fetch-site'])) && !isListed) {
+    throw forbidden('without an API key, pages from elsewhere may not call this service');
+  }
+  if (['forwarded', 'via', 'x-forwarded-for'].some((name) => headers[name] !== undefined)) {
+    throw forbidden('without an API key, nobody is let in through a proxy: make a key first');
+  }
 }

@@ -33,17 +33,28 @@ export function createKeyring(database: Database) {
   const store = createKeyStore(database);
   const keys = new LRUCache<string, { key: ApiKey | undefined }, string>({
     ...memory,
+    // Who waits for a key gets it, also where others have pushed it out of memory meanwhile.
+    ignoreFetchAbort: true,
     fetchMethod: async (prefix, _stale, { context: workspaceId }) => ({ key: await store.find(workspaceId, prefix) }),
   });
   const noted = new LRUCache<string, true>({ max: memory.max, ttl: useNotedEvery });
   let isClosed = false;
   let lookedAt = Number.NEGATIVE_INFINITY;
 
+  let look: Promise<void> | undefined;
+
   async function isOpen(): Promise<boolean> {
     if (isClosed || performance.now() - lookedAt < memory.ttl) return !isClosed;
-    isClosed = !(await store.isEmpty());
-    lookedAt = performance.now();
+    look ??= lookForKeys().finally(() => {
+      look = undefined;
+    });
+    await look;
     return !isClosed;
+  }
+
+  async function lookForKeys(): Promise<void> {
+    if (!(await store.isEmpty())) isClosed = true;
+    lookedAt = performance.now();
   }
 
   /** In the background: whether the time of use can be written is no matter of the request's. */

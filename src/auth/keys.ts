@@ -41,7 +41,13 @@ export async function createKey(store: KeyStore, { workspace, user, readOnly, la
 /** Gives a key a second secret, and returns its new text; the first works on for `overlap` milliseconds. */
 export async function rotateKey(store: KeyStore, prefix: string, overlap: number) {
   const key = await keyWith(store, prefix);
+  const now = new Date().toISOString();
   if (key.revokedAt !== null) throw new StartError(`the key ${prefix} is revoked`);
+  if (key.expiresAt !== null && key.expiresAt <= now) throw new StartError(`the key ${prefix} has expired`);
+  if (key.previousExpiresAt !== null && key.previousExpiresAt > now && overlap > 0) {
+    // A third secret would end the first, which may still be in use.
+    throw new StartError(`the secret before still works until ${key.previousExpiresAt}: end it with --overlap 0s`);
+  }
   const secret = newSecret();
   const previousExpiresAt = after(overlap);
   await store.update(key, { secretHash: hashOf(secret), previousHash: key.secretHash, previousExpiresAt });

@@ -1,6 +1,7 @@
 /** Fills an empty database with the demo's workspace, through the services, as a client would. */
 import { sessionOf } from '../auth/authenticate.ts';
 import { nobody } from '../auth/keyring.ts';
+import { ServiceError } from '../errors.ts';
 import type { CreateOf, RecordKind } from '../model/record-kind.ts';
 import { asset, assetCategory, location, project, recordKinds, transportOrder, workOrder } from '../records/index.ts';
 import { createRecords } from '../services/create-records.ts';
@@ -19,6 +20,15 @@ import { workOrders } from './work-orders.ts';
  * nothing behind, and two that start at once fill the file once.
  */
 export async function fillDemo(database: Database): Promise<void> {
+  try {
+    await fillEmpty(database);
+  } catch (error) {
+    // Another one has filled it since this one found it empty.
+    if (!(error instanceof ServiceError && error.status === 409)) throw error;
+  }
+}
+
+async function fillEmpty(database: Database): Promise<void> {
   const { store, ...asker } = sessionOf(database, nobody);
   await store.transaction(async (transaction) => {
     if (await holdsRecords(transaction)) return;

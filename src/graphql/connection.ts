@@ -7,8 +7,8 @@ import { badRequest } from '../errors.ts';
 import { expected } from '../model/issues.ts';
 import type { RecordKind, RecordOf } from '../model/record-kind.ts';
 import { kindOfId } from '../records/index.ts';
-import type { WorkspaceStore } from '../store/workspace-store.ts';
 import type { Builder, ObjectRef } from './builder.ts';
+import type { Context } from './context.ts';
 
 interface PageArgs {
   readonly first?: number | null | undefined;
@@ -100,7 +100,7 @@ const pageArgs = (builder: Builder, maxPageSize: number) =>
 
 /** The connection for the arguments. Throws a ServiceError 400 for a size or a cursor that is none. */
 export function connect<K extends RecordKind>(
-  store: WorkspaceStore,
+  { session: { store }, loaders }: Context,
   kind: K,
   args: PageArgs,
   { maxPageSize }: Limits,
@@ -127,7 +127,7 @@ export function connect<K extends RecordKind>(
           }
         : { records, hasPreviousPage: after !== undefined, hasNextPage: isCut || before !== undefined };
     }),
-    count: once(() => store.count(kind)),
+    count: () => loaders.count(kind),
   };
 }
 

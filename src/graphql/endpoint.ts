@@ -5,6 +5,7 @@ import { _createLRUCache as createCache, createYoga, type Plugin } from 'graphql
 import type { Config } from '../config.ts';
 import type { Caller } from '../error-answer.ts';
 import type { Session } from '../services/session.ts';
+import { createAnswerSize } from './answer-size.ts';
 import type { Context } from './context.ts';
 import { useDocumentLimits } from './document-limits.ts';
 import { sendGraphqlError, useErrorAnswers } from './errors.ts';
@@ -25,13 +26,17 @@ interface ServerContext {
 }
 
 /** `isOpen` tells whether GraphiQL needs a place for a key. */
-export function serveGraphql(app: FastifyInstance, config: Config, isOpen: () => boolean): void {
+export function serveGraphql(app: FastifyInstance, config: Config, isOpen: () => Promise<boolean>): void {
   const { limits, graphiql, introspection } = config;
   const yoga = createYoga<ServerContext, Context>({
     schema: createGraphqlSchema(limits),
     // Fastify has matched the path, and unescaped it; yoga would match it as it was sent.
     graphqlEndpoint: '/*',
-    context: ({ session }) => ({ session, loaders: createLoaders(session.store) }),
+    context: ({ session }) => ({
+      session,
+      loaders: createLoaders(session.store),
+      answerSize: createAnswerSize(limits.maxAnswerLength),
+    }),
     plugins: [
       useDocumentLimits(limits),
       useCostLimit(limits),
@@ -63,7 +68,7 @@ export function serveGraphql(app: FastifyInstance, config: Config, isOpen: () =>
     exposeHeadRoute: false,
     handler: async (request, reply) => {
       if (isPage(request)) {
-        const { html, policy } = await graphiqlPage(isOpen());
+        const { html, policy } = await graphiqlPage(await isOpen());
         return reply.type('text/html; charset=utf-8').header('content-security-policy', policy).send(html);
       }
       acceptJson(request);

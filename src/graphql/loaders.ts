@@ -10,6 +10,8 @@ import type { WorkspaceStore } from '../store/workspace-store.ts';
 export interface Loaders {
   /** The record, or null when there is none: the id is unknown, foreign, or of another kind. */
   load<K extends RecordKind>(kind: K, id: string): Promise<RecordOf<K> | null>;
+  /** How many records of a kind there are, counted once. */
+  count(kind: RecordKind): Promise<number>;
   /** Forgets everything: after a write, what was loaded may be stale. */
   clear(): void;
 }
@@ -18,6 +20,8 @@ type Loader = DataLoader<string, { readonly id: string } | null>;
 
 export function createLoaders(store: WorkspaceStore): Loaders {
   const loaders = new Map<RecordKind, Loader>();
+
+  const counts = new Map<RecordKind, Promise<number>>();
 
   const loaderOf = (kind: RecordKind): Loader => {
     const loader = loaders.get(kind) ?? new DataLoader((ids: readonly string[]) => loadAll(store, kind, ids));
@@ -31,7 +35,15 @@ export function createLoaders(store: WorkspaceStore): Loaders {
       // Sound because a kind's loader returns what the store finds for that kind.
       return (await loaderOf(kind).load(id)) as RecordOf<K> | null;
     },
-    clear: () => loaders.clear(),
+    count(kind) {
+      const count = counts.get(kind) ?? store.count(kind);
+      counts.set(kind, count);
+      return count;
+    },
+    clear() {
+      loaders.clear();
+      counts.clear();
+    },
   };
 }
 

@@ -3,6 +3,7 @@ import { type Field, type ForeignReferenceField, foreignTypes, type ReferenceFie
 import type { RecordKind, RecordOf } from '../model/record-kind.ts';
 import { kindNamed, kindOfId, recordKinds } from '../records/index.ts';
 import type { Builder, Interface, ObjectFields, ObjectRef } from './builder.ts';
+import type { Context } from './context.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: fields are derived, and what each holds is known to the kind's own types only.
 type Values = Readonly<Record<string, any>>;
@@ -67,16 +68,27 @@ const foreignType = (builder: Builder, name: string, description: string) =>
 
 /** `projectId` and `project`; a user's ID such as `createdBy`, which has no `Id` to drop, is the link alone. */
 function fieldsFor(t: ObjectFields<Values>, name: string, field: Field, types: LinkTypes) {
-  const value = t.expose(name, {
+  const value = t.field({
     type: scalarOf(field),
     nullable: !field.required,
     description: field.description,
+    resolve: isLong(field) ? measured(name) : ({ [name]: value }) => value,
   });
   const link = linkFor(t, name, field, types);
   if (!link) return [[name, value]] as const;
   if (!name.endsWith('Id')) return [[name, link]] as const;
   return [[name, value] as const, [name.slice(0, -'Id'.length), link] as const];
 }
+
+/** Identifiers have their limit, numbers and times are short: these can be long. */
+const isLong = ({ type }: Field): boolean => type === 'text' || type === 'externalIds';
+
+const measured =
+  (name: string) =>
+  ({ [name]: value }: Values, _args: object, { answerSize }: Context) => {
+    answerSize.add(value);
+    return value;
+  };
 
 function linkFor(t: ObjectFields<Values>, name: string, field: Field, types: LinkTypes) {
   if (field.type === 'foreignReference') return foreignLink(t, name, field, types);

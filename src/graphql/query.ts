@@ -27,7 +27,7 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
       type: connectionType(kind, types.of(kind)),
       description: `All ${kind.label} records, oldest first, page by page.`,
       args: pageArgs,
-      resolve: (_root, args, { session }) => connect(session.store, kind, args, limits),
+      resolve: (_root, args, context) => connect(context, kind, args, limits),
     });
 
   builder.queryType({

@@ -107,6 +107,28 @@ describe('a key', () => {
     expect((await service.as(second).get('/asset-categories')).status).toBe(200);
   });
 
+  test('that is rotating is not rotated again by mistake: the secret in use would end', async () => {
+    const key = await service.key();
+    await rotateKey(keys(), prefixOf(key), 3_600_000);
+
+    await expect(rotateKey(keys(), prefixOf(key), 3_600_000)).rejects.toThrow(
+      /^the secret before still works until .*: end it with --overlap 0s$/,
+    );
+
+    expect((await service.as(key).get('/asset-categories')).status).toBe(200);
+  });
+
+  test('is known however many unknown ones are asked for at once', async () => {
+    const key = service.as(await service.key());
+    const unknown = (index: number) => `yardgraph_acme_${index.toString(16).padStart(8, '0')}_${'x'.repeat(43)}`;
+
+    const others = Array.from({ length: 12_000 }, (_, index) => service.as(unknown(index)).get('/asset-categories'));
+    const ours = Array.from({ length: 3 }, () => key.get('/asset-categories'));
+
+    expect((await Promise.all(ours)).map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(new Set((await Promise.all(others)).map(({ status }) => status))).toEqual(new Set([401]));
+  });
+
   test('that is used is noted with the time, once a minute at most', async () => {
     const key = await service.key();
 
@@ -196,6 +218,15 @@ describe('a service without keys', () => {
     expect(project).toMatchObject({ workspaceId: 'default' });
     expect(project).not.toHaveProperty('createdBy');
     expect((await open.get('/graphql', { accept: 'text/html' })).text).not.toContain('YOUR_API_KEY');
+  });
+
+  test.each<[string, Record<string, string>]>([
+    ['a page from elsewhere', { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }],
+    ['whoever comes through a proxy', { 'x-forwarded-for': '203.0.113.7' }],
+  ])('lets in nobody else: not %s', async (_, headers) => {
+    expect((await open.get('/asset-categories', headers)).status).toBe(403);
+    expect((await open.get('/graphql?query={__typename}', headers)).status).toBe(403);
+    expect((await open.get('/readyz', { ...headers, host: 'yard.example.com' })).status).toBe(200);
   });
 
   test('closes within seconds once there is one, and stays closed when that one ends', async () => {

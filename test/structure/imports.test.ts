@@ -21,7 +21,7 @@ const mayImport: Record<string, string[]> = {
   serve: ['app', 'config', 'errors', 'store'],
   commands: ['auth', 'config', 'errors', 'records', 'store'],
   cli: ['commands', 'config', 'demo', 'errors', 'serve', 'store', '../package.json'],
-  demo: ['auth', 'model', 'records', 'services', 'store'],
+  demo: ['auth', 'errors', 'model', 'records', 'services', 'store'],
   // It is sent to other machines and to browsers: nothing of the service goes with it, and the service does without it.
   client: [],
 };

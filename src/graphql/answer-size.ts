@@ -1,0 +1,25 @@
+/**
+ * How much text an answer holds. What an operation costs is known before it is executed, but not how long texts are: the
+ * same record of two megabytes can be linked to by a thousand others.
+ */
+import { tooLarge } from '../errors.ts';
+import type { ExternalIds } from '../model/fields.ts';
+
+export interface AnswerSize {
+  /** Throws a ServiceError 413 once there is too much; the same one each time, for it may be asked very often. */
+  add(value: string | ExternalIds | null): void;
+}
+
+export function createAnswerSize(maxAnswerLength: number): AnswerSize {
+  const refusal = tooLarge(`the answer holds more than ${maxAnswerLength} characters of text: ask for less at a time`);
+  let length = 0;
+  return {
+    add(value) {
+      length += typeof value === 'string' ? value.length : lengthOf(value ?? {});
+      if (length > maxAnswerLength) throw refusal;
+    },
+  };
+}
+
+const lengthOf = (externalIds: ExternalIds): number =>
+  Object.entries(externalIds).reduce((sum, [key, text]) => sum + key.length + text.length, 0);
