@@ -31,8 +31,8 @@ const faults = [
   [
     'all requests share their loaders',
     'src/graphql/endpoint.ts',
-    'context: ({ session }) => ({ session, loaders: createLoaders(session.store) }),',
-    'context: ({ session }) => { shared ??= createLoaders(session.store); return { session, loaders: shared }; },',
+    'loaders: createLoaders(session.store),',
+    'loaders: (shared ??= createLoaders(session.store)),',
     wall,
     ["const path = '/graphql';", "const path = '/graphql';\nlet shared: ReturnType<typeof createLoaders> | undefined;"],
   ],
