@@ -92,14 +92,17 @@ function requestId({ headers }: IncomingMessage): string {
 }
 
 function setHeaders(request: FastifyRequest, reply: FastifyReply): void {
-  reply.headers({
-    'x-request-id': request.id,
-    'api-version': '1.0.0',
-    'cache-control': 'private, no-cache',
-    'x-content-type-options': 'nosniff',
-    'referrer-policy': 'no-referrer',
-  });
+  reply.headers(headersFor(request.id));
 }
+
+/** What every answer has. */
+const headersFor = (id: string) => ({
+  'x-request-id': id,
+  'api-version': '1.0.0',
+  'cache-control': 'private, no-cache',
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+});
 
 /** The paths of all routes that are registered from now on. */
 export function collectPaths(app: FastifyInstance): ReadonlySet<string> {
@@ -126,8 +129,8 @@ export function refuseOtherMethods(app: FastifyInstance, paths: ReadonlySet<stri
 }
 
 /** `Expect` with anything but 100-continue, which Node answers by itself. */
-function refuseExpectation(_request: IncomingMessage, response: ServerResponse): void {
-  response.writeHead(417, { 'content-type': 'application/json; charset=utf-8' });
+function refuseExpectation(request: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(417, { ...headersFor(requestId(request)), 'content-type': 'application/json; charset=utf-8' });
   response.end(JSON.stringify({ error: 'expected no Expect but 100-continue', code: '417' }));
 }
 

@@ -39,8 +39,8 @@ const faults = [
   [
     'a change does not ask whose record it is',
     'src/store/workspace-store.ts',
-    'where workspace_id = ? and id = ?`, [\n        ...values,\n        workspaceId,\n        id,\n      ]);',
-    'where id = ?`, [...values, id]);',
+    'updateOf(kind, workspaceId, id, changes);\n      await run(sql, values);',
+    "updateOf(kind, workspaceId, id, changes);\n      await run(sql.replace('workspace_id = ? and ', ''), [...values.slice(0, -2), id]);",
     wall,
     [
       'const [record] = await selectRecords(kind, ` and id = ?${engine.forUpdate}`, [id]);\n      return record;',

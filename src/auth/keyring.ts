@@ -40,7 +40,6 @@ export function createKeyring(database: Database) {
   const noted = new LRUCache<string, true>({ max: memory.max, ttl: useNotedEvery });
   let isClosed = false;
   let lookedAt = Number.NEGATIVE_INFINITY;
-
   let look: Promise<void> | undefined;
 
   async function isOpen(): Promise<boolean> {
@@ -67,9 +66,6 @@ export function createKeyring(database: Database) {
   return {
     /** Whether there are no keys. Once there were any, the service stays closed, also if all of them end. */
     isOpen,
-
-    /** What isOpen said last, without asking the database. */
-    wasOpen: (): boolean => !isClosed,
 
     /** Throws a ServiceError 401, the same for a key that is unknown, wrong, revoked or expired. */
     async identify(text: string): Promise<Identity> {

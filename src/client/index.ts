@@ -10,20 +10,6 @@ export {
   UnexpectedAnswerError,
   YardgraphError,
 } from './errors.ts';
-export type {
-  Asset,
-  AssetCategory,
-  Location,
-  NewAsset,
-  NewAssetCategory,
-  NewLocation,
-  NewProject,
-  NewTransportOrder,
-  NewWorkOrder,
-  Project,
-  ProjectChanges,
-  TransportOrder,
-  WorkOrder,
-} from './openapi.ts';
+export type * from './openapi.ts';
 export type { ApiKey, Options } from './options.ts';
 export { type CreateOptions, Yardgraph } from './yardgraph.ts';

@@ -2,16 +2,23 @@
  * How much text an answer holds. What an operation costs is known before it is executed, but not how long texts are: the
  * same record of two megabytes can be linked to by a thousand others.
  */
-import { tooLarge } from '../errors.ts';
+import { ServiceError } from '../errors.ts';
 import type { ExternalIds } from '../model/fields.ts';
 
+/** Nothing of the answer is sent: see errors.ts. */
+export class AnswerTooLarge extends ServiceError {
+  constructor(maxAnswerLength: number) {
+    super(413, `the answer holds more than ${maxAnswerLength} characters of text: ask for less at a time`);
+  }
+}
+
 export interface AnswerSize {
-  /** Throws a ServiceError 413 once there is too much; the same one each time, for it may be asked very often. */
+  /** Throws an AnswerTooLarge once there is too much; the same one each time, for it may be asked very often. */
   add(value: string | ExternalIds | null): void;
 }
 
 export function createAnswerSize(maxAnswerLength: number): AnswerSize {
-  const refusal = tooLarge(`the answer holds more than ${maxAnswerLength} characters of text: ask for less at a time`);
+  const refusal = new AnswerTooLarge(maxAnswerLength);
   let length = 0;
   return {
     add(value) {

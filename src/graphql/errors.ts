@@ -4,15 +4,14 @@ import { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
 import { answerTo, type Caller, type ErrorAnswer, retryAfter, setErrorHeaders } from '../error-answer.ts';
-import { ServiceError } from '../errors.ts';
 import { cut } from '../model/issues.ts';
+import { AnswerTooLarge } from './answer-size.ts';
 
 /** The last to see an answer: whatever went wrong on the way, this is what leaves. */
 export const useErrorAnswers = ({ suggestions }: Pick<Config, 'suggestions'>): Plugin<object, { caller: Caller }> => ({
   onResultProcess({ result, setResult, serverContext: { caller } }) {
     if (Array.isArray(result) || !('errors' in result) || !result.errors) return;
-    const tooLarge = result.errors.find((error) => isTooLarge(originalError(error)));
-    // Of an answer that is too large, nothing is sent.
+    const tooLarge = result.errors.find((error) => originalError(error) instanceof AnswerTooLarge);
     if (tooLarge) return setResult({ errors: [toAnswer(tooLarge, caller, suggestions)] });
     setResult({ ...result, errors: result.errors.map((error) => toAnswer(error, caller, suggestions)) });
   },
@@ -24,9 +23,6 @@ export function sendGraphqlError(error: unknown, request: FastifyRequest, reply:
   setErrorHeaders(reply, status);
   return reply.code(status).send({ errors: [{ message, extensions: { code: codeOf(status) } }] });
 }
-
-const isTooLarge = (error: unknown): boolean =>
-  error instanceof ServiceError && error.message.startsWith('the answer holds');
 
 function toAnswer(error: GraphQLError, caller: Caller, suggestions: boolean): GraphQLError {
   const { nodes = null, source = null, positions = null, path = null } = error;

@@ -1,7 +1,7 @@
 /** API keys as they are stored: found by workspace and prefix, and listed for the operator across all workspaces. */
 import { boolean, dateTime, required, text } from '../model/fields.ts';
 import type { Table } from '../model/record-kind.ts';
-import { changesOf, columnList, fieldsOf } from './columns.ts';
+import { columnList, fieldsOf, updateOf } from './columns.ts';
 import type { Database } from './database.ts';
 import type { Row } from './engine.ts';
 
@@ -65,10 +65,8 @@ export function createKeyStore({ run, engine }: Pick<Database, 'run' | 'engine'>
     },
 
     async update({ workspaceId, id }: ApiKey, changes: Partial<ApiKey>): Promise<void> {
-      const columns = changesOf(apiKeys, changes);
-      const assignments = columns.map(([column]) => `${column} = ?`).join(', ');
-      const values = columns.map(([, value]) => value);
-      await run(`update ${table} set ${assignments} where workspace_id = ? and id = ?`, [...values, workspaceId, id]);
+      const { sql, values } = updateOf(apiKeys, workspaceId, id, changes as object as Row);
+      await run(sql, values);
     },
   };
 }

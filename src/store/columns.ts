@@ -1,7 +1,7 @@
 /** Records to rows and back: snake_case columns, and for each type of field the value a column holds. */
 import type { Field } from '../model/fields.ts';
 import type { RecordKind, RecordOf, Table } from '../model/record-kind.ts';
-import type { Row } from './engine.ts';
+import type { Row, Statement } from './engine.ts';
 
 interface Column {
   readonly field: string;
@@ -56,11 +56,16 @@ export const columnList = (table: Table): string =>
 export const valuesOf = (table: Table, record: Row): unknown[] =>
   columnsOf(table).map(({ field, toColumn }) => toColumnValue(record[field], toColumn));
 
-/** The columns to set for the fields that are present, with their values. */
-export const changesOf = (table: Table, changes: Row): [column: string, value: unknown][] =>
-  columnsOf(table)
-    .filter(({ field }) => changes[field] !== undefined)
-    .map(({ field, name, toColumn }) => [name, toColumnValue(changes[field], toColumn)]);
+/** Sets the fields that are present in the row of a workspace. */
+export function updateOf(table: Table, workspaceId: string, id: string, changes: Row): Statement {
+  const changed = columnsOf(table).filter(({ field }) => changes[field] !== undefined);
+  const assignments = changed.map(({ name }) => `${name} = ?`).join(', ');
+  const values = changed.map(({ field, toColumn }) => toColumnValue(changes[field], toColumn));
+  return {
+    sql: `update ${table.table} set ${assignments} where workspace_id = ? and id = ?`,
+    values: [...values, workspaceId, id],
+  };
+}
 
 /** Sound because the columns are those of the kind's fields, and rows are written from its records only. */
 export const recordOf = <K extends RecordKind>(kind: K, row: Row): RecordOf<K> => fieldsOf(kind, row) as RecordOf<K>;

@@ -4,7 +4,7 @@
  */
 import { newId } from '../model/ids.ts';
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
-import { changesOf, columnList, columnName, columnsOf, recordOf } from './columns.ts';
+import { columnList, columnName, columnsOf, recordOf, updateOf } from './columns.ts';
 import type { Run } from './connections.ts';
 import type { Database } from './database.ts';
 import type { Row } from './engine.ts';
@@ -85,14 +85,8 @@ function bindStore({ engine }: Database, run: Run, workspaceId: string): Workspa
     },
 
     async update(kind, id, changes) {
-      const columns = changesOf(kind, changes);
-      const assignments = columns.map(([column]) => `${column} = ?`).join(', ');
-      const values = columns.map(([, value]) => value);
-      await run(`update ${kind.table} set ${assignments} where workspace_id = ? and id = ?`, [
-        ...values,
-        workspaceId,
-        id,
-      ]);
+      const { sql, values } = updateOf(kind, workspaceId, id, changes);
+      await run(sql, values);
     },
 
     find(kind, ids) {

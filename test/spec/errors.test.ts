@@ -195,5 +195,7 @@ test.each([
   await once(socket, 'close');
 
   expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  // What is HTTP has the headers of every answer.
+  if (status === 417) expect(answer).toMatch(/^x-request-id: \S+\r\napi-version: 1\.0\.0\r$/m);
   expect(JSON.parse(/\{.*\}/.exec(answer)?.[0] ?? '')).toEqual({ error: expect.any(String), code: String(status) });
 });
