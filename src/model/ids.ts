@@ -2,10 +2,46 @@
  * Identifiers of records: TypeIDs, a kind's prefix and a UUIDv7, `asset_01h455vb4pex5vsknk084sn02q`.
  * They sort by time of creation and say what they identify.
  */
-import { typeidUnboxed } from 'typeid-js';
+import { randomInt } from 'node:crypto';
 
-/** A new identifier. Within a process each is greater than the one before, also within one millisecond. */
-export const newId = (prefix: string): string => typeidUnboxed(prefix);
+/** Crockford's base 32. */
+const digits = '0123456789abcdefghjkmnpqrstvwxyz';
+const pairs = Array.from({ length: 1_024 }, (_, n) => `${digits[n >>> 5]}${digits[n & 31]}`);
+
+const bits20 = (n: number): string => `${pairs[n >>> 10]}${pairs[n & 1_023]}`;
+const bits30 = (n: number): string => `${pairs[n >>> 20]}${bits20(n & 0xf_ffff)}`;
+
+const maxTail = 2 ** 30 - 1;
+
+/** The last identifier: its millisecond, the 26 digits' first 14, and the other 12, which count within the millisecond. */
+let time = 0;
+let head = '';
+let upperTail = 0;
+let lowerTail = 0;
+
+/**
+ * A new identifier. Within a process each is greater than the one before, also within one millisecond, and when the clock
+ * goes back. Made here, for a library that makes one at a time takes a tenth of what a record of a batch takes.
+ */
+export function newId(prefix: string): string {
+  const now = Date.now();
+  if (now > time) beginAt(now);
+  else if (lowerTail < maxTail) lowerTail += 1;
+  else {
+    lowerTail = 0;
+    upperTail += 1;
+  }
+  return `${prefix}_${head}${bits30(upperTail)}${bits30(lowerTail)}`;
+}
+
+/** 48 bits of time, version 7, 12 random bits, variant 2, and 62 random bits, of which the first few leave room to count. */
+function beginAt(now: number): void {
+  time = now;
+  const versioned = 0x7_0000 | (randomInt(2 ** 12) << 4) | 0b1000 | randomInt(4);
+  head = bits20(Math.floor(now / 2 ** 30)) + bits30(now % 2 ** 30) + bits20(versioned);
+  upperTail = randomInt(2 ** 29);
+  lowerTail = randomInt(2 ** 30);
+}
 
 /** A UUID of 128 bits in Crockford's base 32: 26 characters, of which the first holds only three bits. */
 const typeId = /^([a-z]+(?:_[a-z]+)*)_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
