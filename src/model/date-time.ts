@@ -21,7 +21,9 @@ export function parseDateTime(sent: string): { value: string } | { problem: stri
 
   const time = hour === undefined ? '00:00:00' : `${hour}:${minute}:${second}`;
   const milliseconds = fraction.slice(0, 3).padEnd(3, '0');
-  const value = new Date(`${year}-${month}-${day}T${time}.${milliseconds}${zone?.toUpperCase() ?? 'Z'}`).toISOString();
+  const local = `${year}-${month}-${day}T${time}.${milliseconds}`;
+  const isUtc = zone === undefined || zone === 'Z' || zone === 'z';
+  const value = isUtc ? `${local}Z` : new Date(`${local}${zone}`).toISOString();
   return isYearStored(value) ? { value } : { problem: 'not a date of the years 0001 to 9999' };
 }
 

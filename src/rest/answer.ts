@@ -7,5 +7,9 @@ import type { RecordKind } from '../model/record-kind.ts';
  */
 export function toAnswer(kind: RecordKind, record: object): object {
   if (kind.unset === 'null') return record;
-  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== null));
+  const answer: Record<string, unknown> = {};
+  for (const [field, value] of Object.entries(record)) {
+    if (value !== null) answer[field] = value;
+  }
+  return answer;
 }

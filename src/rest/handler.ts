@@ -4,11 +4,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import fresh from 'fresh';
 import type { Limits } from '../config.ts';
 import { badRequest } from '../errors.ts';
-import { expected } from '../model/issues.ts';
+import { expected, type Parsed } from '../model/issues.ts';
 import { createSchema, type RecordSchema, updateSchema } from '../model/schemas.ts';
 import { requireBatchSize } from '../services/batch-size.ts';
 import { createRecords } from '../services/create-records.ts';
 import { updateRecord } from '../services/update-record.ts';
+import { mapInSlices } from '../slices.ts';
+import type { WorkspaceStore } from '../store/workspace-store.ts';
 import { toAnswer } from './answer.ts';
 import type { Route } from './routes.ts';
 
@@ -18,15 +20,21 @@ const operations: Record<Route['operation'], (route: Route, limits: Limits) => H
 
 export const handler = (route: Route, limits: Limits): Handler => operations[route.operation](route, limits);
 
+const json = 'application/json; charset=utf-8';
+
 function create({ kind, success }: Route, limits: Limits): Handler {
   const schemaFor = schemaByPreference((unknownFields) => createSchema(kind, limits, { unknownFields }));
   return async (request, reply) => {
     const { body } = request;
     if (!Array.isArray(body)) throw badRequest(expected(`a JSON array of ${kind.label} objects`, body));
     requireBatchSize(body.length, limits.maxBatch);
-    const batch = body.map(schemaFor(request, reply).parse);
+    const batch = await mapInSlices<unknown, Parsed<object>>(body, schemaFor(request, reply).parse);
     const records = await createRecords(request.session, kind, batch);
-    return reply.code(success).send(records.map((record) => toAnswer(kind, record)));
+    const answers = await mapInSlices(records, (record) => JSON.stringify(toAnswer(kind, record)));
+    return reply
+      .code(success)
+      .type(json)
+      .send(`[${answers.join(',')}]`);
   };
 }
 
@@ -41,13 +49,18 @@ function update({ kind, success }: Route, limits: Limits): Handler {
 }
 
 function list({ kind, success }: Route): Handler {
+  const answerOf = async (store: WorkspaceStore) => {
+    const records = await store.list(kind);
+    const answers = await mapInSlices(records, (record) => JSON.stringify(toAnswer(kind, record)));
+    const body = Buffer.from(`[${answers.join(',')}]`);
+    return { body, etag: `"${createHash('sha256').update(body).digest('base64url')}"`, size: body.length };
+  };
   return async (request, reply) => {
-    const records = await request.session.store.list(kind);
-    const body = JSON.stringify(records.map((record) => toAnswer(kind, record)));
-    const etag = `"${createHash('sha256').update(body).digest('base64url')}"`;
+    const { store } = request.session;
+    const { body, etag } = await store.remember(kind.table, () => answerOf(store));
     reply.header('etag', etag);
     if (fresh(request.headers, { etag })) return reply.code(304).send();
-    return reply.code(success).type('application/json; charset=utf-8').send(body);
+    return reply.code(success).type(json).send(body);
   };
 }
 

@@ -3,53 +3,50 @@
  * named at once, so that an integrator mends it in one go.
  */
 import { conflict, invalid } from '../errors.ts';
-import type { ReferenceField } from '../model/fields.ts';
 import { expected, type Issue, type Parsed, type Path, quote } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { kindNamed, kindOfId } from '../records/index.ts';
-import type { WorkspaceStore } from '../store/workspace-store.ts';
+import type { CheckStore } from '../store/workspace-store.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** A record as it was sent, and where: `[2]` in a batch, `[]` alone. */
-interface Candidate<T> {
-  readonly path: Path;
-  readonly parsed: Parsed<T>;
+/** Records as they were sent: a batch, where each has its index in paths, or a single change. */
+export interface Candidates {
+  readonly parsed: readonly Parsed<object>[];
   /** What is stored now, when a record is to be changed: it may keep its own unique values. */
   readonly current?: object;
 }
 
-/** The fields of a candidate that nothing is wrong with so far. */
-interface Fields {
-  readonly path: Path;
-  readonly values: Values;
-  readonly current: Values;
+/**
+ * Throws a ServiceError with every issue there is in the candidates: 400, or 409 when the only ones are values taken by other
+ * records. Runs inside the transaction that stores them. Unless it must be careful, it leaves taken values to the database
+ * where nothing else is wrong: they are seldom, and to look for them is a statement.
+ */
+export async function requireAcceptable(
+  store: CheckStore,
+  kind: RecordKind,
+  candidates: Candidates,
+  isCareful: boolean,
+): Promise<void> {
+  const malformed: Issue[] = [];
+  candidates.parsed.forEach(({ issues = [] }, index) => {
+    for (const issue of issues) malformed.push({ ...issue, path: [...pathOf(candidates, index), ...issue.path] });
+  });
+  const unresolved = await referenceIssues(store, kind, candidates);
+  const isRefused = malformed.length + unresolved.length > 0;
+  const taken = isRefused || isCareful ? await uniquenessIssues(store, kind, candidates) : [];
+  if (isRefused) throw invalid(inOrder([...malformed, ...unresolved, ...taken]));
+  if (taken.length > 0) throw conflict(inOrder(taken));
 }
 
-/**
- * The values of all candidates, in their order. Throws a ServiceError with every issue there is: 400, or 409 when
- * the only ones are values taken by other records. Runs inside the transaction that stores them.
- */
-export async function accepted<T extends object>(
-  store: WorkspaceStore,
-  kind: RecordKind,
-  candidates: readonly Candidate<T>[],
-): Promise<T[]> {
-  const values: T[] = [];
-  const fields: Fields[] = [];
-  const malformed: Issue[] = [];
-  for (const { path, parsed, current = {} } of candidates) {
-    if (parsed.issues) malformed.push(...parsed.issues.map((issue) => ({ ...issue, path: [...path, ...issue.path] })));
-    else values.push(parsed.value);
-    const sound = parsed.issues ? parsed.sound : (parsed.value as Values);
-    fields.push({ path, values: sound, current: current as Values });
-  }
+const pathOf = ({ current }: Candidates, index: number): Path => (current ? [] : [index]);
 
-  const unresolved = await referenceIssues(store, kind, fields);
-  const taken = await uniquenessIssues(store, kind, fields);
-  if (malformed.length + unresolved.length > 0) throw invalid(inOrder([...malformed, ...unresolved, ...taken]));
-  if (taken.length > 0) throw conflict(inOrder(taken));
-  return values;
+/** The texts of a field that nothing is wrong with so far, and where each was sent. */
+function* textsOf(candidates: Candidates, field: string): Generator<{ readonly path: Path; readonly text: string }> {
+  for (const [index, { issues, value, sound }] of candidates.parsed.entries()) {
+    const text = ((issues ? sound : value) as Values)[field];
+    if (typeof text === 'string') yield { path: [...pathOf(candidates, index), field], text };
+  }
 }
 
 /** By position in the batch; issues of one record stay in the order they were found. */
@@ -58,26 +55,28 @@ const inOrder = (issues: readonly Issue[]): Issue[] =>
 
 interface Reference {
   readonly path: Path;
-  readonly field: ReferenceField;
+  readonly target: string;
   readonly id: string;
 }
 
 /** An id in this service's own form must be of the right kind and exist; any other text is a foreign identifier. */
-async function referenceIssues(store: WorkspaceStore, kind: RecordKind, records: readonly Fields[]): Promise<Issue[]> {
+async function referenceIssues(store: CheckStore, kind: RecordKind, candidates: Candidates): Promise<Issue[]> {
   const issues: Issue[] = [];
   const own: Reference[] = [];
-  for (const reference of referencesOf(kind, records)) {
-    const { path, field, id } = reference;
-    const target = kindOfId(id);
-    if (target?.name === field.target) own.push(reference);
-    else if (target || field.mustExist) {
-      issues.push({ path, message: expected(`the ID of a stored ${kindNamed(field.target).label}`, id) });
+  for (const [name, field] of Object.entries(kind.fields)) {
+    if (field.type !== 'reference') continue;
+    for (const { path, text: id } of textsOf(candidates, name)) {
+      const target = kindOfId(id);
+      if (target?.name === field.target) own.push({ path, target: target.name, id });
+      else if (target || field.mustExist) {
+        issues.push({ path, message: expected(`the ID of a stored ${kindNamed(field.target).label}`, id) });
+      }
     }
   }
 
-  for (const name of new Set(own.map(({ field }) => field.target))) {
+  for (const name of new Set(own.map(({ target }) => target))) {
     const target = kindNamed(name);
-    const references = own.filter(({ field }) => field.target === name);
+    const references = own.filter((reference) => reference.target === name);
     const existing = await store.existing(target, 'id', [...new Set(references.map(({ id }) => id))]);
     for (const { path, id } of references) {
       if (!existing.has(id)) issues.push({ path, message: `there is no ${target.label} with the ID ${quote(id)}` });
@@ -86,36 +85,24 @@ async function referenceIssues(store: WorkspaceStore, kind: RecordKind, records:
   return issues;
 }
 
-function* referencesOf(kind: RecordKind, records: readonly Fields[]): Generator<Reference> {
-  for (const [name, field] of Object.entries(kind.fields)) {
-    if (field.type !== 'reference') continue;
-    for (const { path, values } of records) {
-      const id = values[name];
-      if (typeof id === 'string') yield { path: [...path, name], field, id };
-    }
-  }
-}
-
 /** A unique value must not be taken by a stored record, nor by an earlier one of the batch. */
-async function uniquenessIssues(store: WorkspaceStore, kind: RecordKind, records: readonly Fields[]): Promise<Issue[]> {
+async function uniquenessIssues(store: CheckStore, kind: RecordKind, candidates: Candidates): Promise<Issue[]> {
   const issues: Issue[] = [];
+  const current = (candidates.current ?? {}) as Values;
   for (const [name, field] of Object.entries(kind.fields)) {
     if (!field.unique) continue;
-    const sent = records.flatMap(({ path, values, current }) => {
-      const value = values[name];
-      return typeof value === 'string' && value !== current[name] ? [{ path, value }] : [];
-    });
+    const sent = [...textsOf(candidates, name)].filter(({ text }) => text !== current[name]);
     if (sent.length === 0) continue;
 
-    const stored = await store.existing(kind, name, [...new Set(sent.map(({ value }) => value))]);
+    const stored = await store.existing(kind, name, [...new Set(sent.map(({ text }) => text))]);
     const earlier = new Map<string, Path>();
-    for (const { path, value } of sent) {
-      const first = earlier.get(value);
-      if (stored.has(value)) {
-        issues.push({ path: [...path, name], message: `another ${kind.label} has the ${name} ${quote(value)}` });
+    for (const { path, text } of sent) {
+      const first = earlier.get(text);
+      if (stored.has(text)) {
+        issues.push({ path, message: `another ${kind.label} has the ${name} ${quote(text)}` });
       } else if (first) {
-        issues.push({ path: [...path, name], message: `item ${first.join('.')} has the ${name} ${quote(value)} too` });
-      } else earlier.set(value, path);
+        issues.push({ path, message: `item ${first[0]} has the ${name} ${quote(text)} too` });
+      } else earlier.set(text, path);
     }
   }
   return issues;

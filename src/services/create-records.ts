@@ -1,6 +1,7 @@
 import type { Parsed } from '../model/issues.ts';
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
-import { accepted } from './acceptance.ts';
+import { mapInSlices } from '../slices.ts';
+import { requireAcceptable } from './acceptance.ts';
 import { requireMayWrite, type Session } from './session.ts';
 
 /**
@@ -15,15 +16,17 @@ export async function createRecords<K extends RecordKind>(
   requireMayWrite(session);
   if (batch.length === 0) return [];
   const { store, userId } = session;
-  return store.transaction(async (transaction) => {
-    const candidates = batch.map((parsed, index) => ({ path: [index], parsed }));
-    const inputs = await accepted(transaction, kind, candidates);
-    const now = new Date().toISOString();
-    const stamps = Object.fromEntries(kind.stamps.map((stamp) => [stamp, userId]));
-    // A new record counts as last changed by its creator.
-    return transaction.insert(
-      kind,
-      inputs.map((input) => ({ ...input, ...stamps, createdAt: now, updatedAt: now })),
-    );
-  });
+  const sound = batch.flatMap(({ value }) => (value ? [value] : []));
+  const now = new Date().toISOString();
+  // A new record counts as last changed by its creator.
+  const stamps = {
+    createdAt: now,
+    updatedAt: now,
+    ...Object.fromEntries(kind.stamps.map((stamp) => [stamp, userId])),
+  };
+  const records = await mapInSlices(sound, (input) => store.draft(kind, input, stamps));
+  await store.add(kind, records, (checked, isCareful) =>
+    requireAcceptable(checked, kind, { parsed: batch }, isCareful),
+  );
+  return records;
 }

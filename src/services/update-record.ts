@@ -2,7 +2,7 @@ import { notFound } from '../errors.ts';
 import type { Parsed } from '../model/issues.ts';
 import type { RecordKind, RecordOf, UpdateOf } from '../model/record-kind.ts';
 import { kindOfId } from '../records/index.ts';
-import { accepted } from './acceptance.ts';
+import { requireAcceptable } from './acceptance.ts';
 import { requireMayWrite, type Session } from './session.ts';
 
 /**
@@ -23,8 +23,9 @@ export async function updateRecord<K extends RecordKind>(
     const current = await transaction.findForUpdate(kind, id);
     if (!current) throw notFound(`there is no ${kind.label} with this ID`);
 
-    const [sent] = await accepted(transaction, kind, [{ path: [], parsed: change, current }]);
-    if (!sent || Object.keys(sent).length === 0) return current;
+    await requireAcceptable(transaction, kind, { parsed: [change], current }, true);
+    const { value: sent = {} } = change;
+    if (Object.keys(sent).length === 0) return current;
 
     const stamp = {
       updatedAt: new Date().toISOString(),

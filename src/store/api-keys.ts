@@ -1,7 +1,7 @@
 /** API keys as they are stored: found by workspace and prefix, and listed for the operator across all workspaces. */
 import { boolean, dateTime, required, text } from '../model/fields.ts';
 import type { Table } from '../model/record-kind.ts';
-import { columnList, fieldsOf, updateOf } from './columns.ts';
+import { updateOf } from './columns.ts';
 import type { Database } from './database.ts';
 import type { Row } from './engine.ts';
 
@@ -47,9 +47,7 @@ export function createKeyStore({ run, engine }: Pick<Database, 'run' | 'engine'>
   const { table } = apiKeys;
   // Sound because rows are written from API keys only.
   const select = async (rest: string, values: readonly unknown[] = []) =>
-    (await run(`select ${columnList(apiKeys)} from ${table} ${rest}`, values)).map(
-      (row) => fieldsOf(apiKeys, row) as object as ApiKey,
-    );
+    (await engine.select(run, apiKeys, rest, values)) as readonly object[] as ApiKey[];
 
   return {
     /** Whether there is any key, in any workspace, usable or not. */

@@ -1,9 +1,9 @@
 /** Records to rows and back: snake_case columns, and for each type of field the value a column holds. */
 import type { Field } from '../model/fields.ts';
-import type { RecordKind, RecordOf, Table } from '../model/record-kind.ts';
+import type { Table } from '../model/record-kind.ts';
 import type { Row, Statement } from './engine.ts';
 
-interface Column {
+export interface Column {
   readonly field: string;
   readonly type: Field['type'];
   readonly name: string;
@@ -19,10 +19,11 @@ const asIs: Conversion = { toColumn: (value) => value, fromColumn: (value) => va
 const conversions: Record<Field['type'], Conversion> = {
   id: asIs,
   text: asIs,
-  number: asIs,
   dateTime: asIs,
   reference: asIs,
   foreignReference: asIs,
+  // SQLite's come as text.
+  number: { toColumn: (value) => value, fromColumn: Number },
   // SQLite keeps them as 0 and 1.
   boolean: { toColumn: (value) => value, fromColumn: Boolean },
   // As the JSON they came as.
@@ -46,39 +47,47 @@ export function columnsOf(table: Table): readonly Column[] {
   return columns;
 }
 
+const parts = new WeakMap<Table, WeakMap<ReadonlySet<string>, Table>>();
+
+/** The table as if it had these fields only. */
+export function part(table: Table, fields: ReadonlySet<string> | undefined): Table {
+  if (!fields) return table;
+  const known = parts.get(table) ?? new WeakMap<ReadonlySet<string>, Table>();
+  parts.set(table, known);
+  const storedFields = () =>
+    Object.fromEntries(Object.entries(table.storedFields).filter(([field]) => fields.has(field)));
+  const made = known.get(fields) ?? { table: table.table, label: table.label, storedFields: storedFields() };
+  known.set(fields, made);
+  return made;
+}
+
 /** The names of all columns, for SQL, in the order of columnsOf. */
 export const columnList = (table: Table): string =>
   columnsOf(table)
     .map(({ name }) => name)
     .join(', ');
 
-/** The columns' values of a record, in the order of columnsOf. */
-export const valuesOf = (table: Table, record: Row): unknown[] =>
-  columnsOf(table).map(({ field, toColumn }) => toColumnValue(record[field], toColumn));
-
 /** Sets the fields that are present in the row of a workspace. */
 export function updateOf(table: Table, workspaceId: string, id: string, changes: Row): Statement {
   const changed = columnsOf(table).filter(({ field }) => changes[field] !== undefined);
   const assignments = changed.map(({ name }) => `${name} = ?`).join(', ');
-  const values = changed.map(({ field, toColumn }) => toColumnValue(changes[field], toColumn));
+  const values = changed.map((column) => toColumnValue(column, changes[column.field]));
   return {
     sql: `update ${table.table} set ${assignments} where workspace_id = ? and id = ?`,
     values: [...values, workspaceId, id],
   };
 }
 
-/** Sound because the columns are those of the kind's fields, and rows are written from its records only. */
-export const recordOf = <K extends RecordKind>(kind: K, row: Row): RecordOf<K> => fieldsOf(kind, row) as RecordOf<K>;
-
-/** The fields in a row, in the order they are declared. */
-export function fieldsOf(table: Table, row: Row): Row {
+/** The fields of a record, in the order they are declared, from its columns' values. */
+export function fieldsOf(table: Table, value: (column: string, index: number) => unknown): Row {
   const fields: Record<string, unknown> = {};
-  for (const { field, name, fromColumn } of columnsOf(table)) {
-    const value = row[name];
-    fields[field] = value === null ? null : fromColumn(value);
-  }
+  columnsOf(table).forEach(({ field, name, fromColumn }, index) => {
+    const found = value(name, index);
+    fields[field] = found === null ? null : fromColumn(found);
+  });
   return fields;
 }
 
-const toColumnValue = (value: unknown, toColumn: (value: unknown) => unknown): unknown =>
+/** What the column holds for a value of its field; null for one that is not set. */
+export const toColumnValue = ({ toColumn }: Pick<Column, 'toColumn'>, value: unknown): unknown =>
   value === null || value === undefined ? null : toColumn(value);

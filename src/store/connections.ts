@@ -4,20 +4,28 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { commitError, connectionError, databaseError, isReadOnly, TransactionConflict } from './database-error.ts';
-import type { Engine, Row } from './engine.ts';
-
-/** Runs a statement with a `?` for each value, and returns its rows. Throws what database-error.ts lets out. */
-export type Run = (sql: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
+import {
+  commitError,
+  connectionError,
+  databaseError,
+  isNotStored,
+  isReadOnly,
+  TransactionConflict,
+} from './database-error.ts';
+import type { Engine, Run } from './engine.ts';
 
 export interface Connections {
   /** Runs a statement on any connection. */
   readonly run: Run;
   /**
    * Runs the work in one transaction: all of it is stored, or nothing. Work that lost against other transactions is
-   * run again, a few times.
+   * run again, a few times. A statement that is all of the work may be run with `runAlone`: it is a transaction by itself,
+   * without the two statements that begin and end one.
    */
-  transaction<T>(work: (run: Run) => Promise<T>, options?: { readonly maxAttempts?: number }): Promise<T>;
+  transaction<T>(
+    work: (run: Run, runAlone: Run) => Promise<T>,
+    options?: { readonly maxAttempts?: number },
+  ): Promise<T>;
   /** Runs work that reads one state of the database, whatever others write meanwhile. */
   snapshot<T>(work: (run: Run) => Promise<T>): Promise<T>;
 }
@@ -56,8 +64,9 @@ export function createConnections(knex: Knex, engine: Engine, statementTimeout: 
       timer = setTimeout(() => engine.destroy(connection), cancelGrace);
     }, statementTimeout);
     try {
-      const { response } = await client.query(connection, { sql, bindings: values, method: 'raw' });
-      return response;
+      // For whoever watches Knex.
+      client.emit('query', { sql, bindings: values });
+      return await engine.query(connection, sql, values);
     } finally {
       clearTimeout(timer);
     }
@@ -77,26 +86,50 @@ export function createConnections(knex: Knex, engine: Engine, statementTimeout: 
       }
     };
 
-  const attempt = <T>(begin: string, end: End, work: (run: Run) => Promise<T>): Promise<T> =>
+  /** The transaction begins with its first statement. */
+  const attempt = <T>(begin: string, end: End, work: (run: Run, runAlone: Run) => Promise<T>): Promise<T> =>
     onConnection(async (connection) => {
       const run = runOn(connection);
+      let begun: Promise<unknown> | undefined;
       let isOver = false;
+      const requireOpen = () => {
+        if (isOver) throw new Error('a statement came after the end of its transaction');
+      };
       try {
-        // Several statements, of which the first may succeed alone.
-        await run(begin);
-        const result = await work(async (sql, values) => {
-          if (isOver) throw new Error('a statement came after the end of its transaction');
-          return run(sql, values);
-        });
+        const result = await work(
+          async (sql, values) => {
+            requireOpen();
+            // Several statements, of which the first may succeed alone.
+            begun ??= run(begin);
+            await begun;
+            return run(sql, values);
+          },
+          async (sql, values) => {
+            requireOpen();
+            if (begun) throw new Error('a statement runs alone, or in a transaction with others');
+            isOver = true;
+            return runCommitting(connection, sql, values);
+          },
+        );
         isOver = true;
-        await end(connection);
+        if (begun) await end(connection);
         return result;
       } catch (error) {
         isOver = true;
-        await rollBack(connection);
+        if (begun) await rollBack(connection);
         throw error;
       }
     });
+
+  /** A statement that commits by itself: an error may be one at COMMIT. */
+  async function runCommitting(connection: Connection, sql: string, values?: readonly unknown[]) {
+    try {
+      return engine.rowsOf(await send(connection, sql, values));
+    } catch (error) {
+      if (isReadOnly(error)) connection.__knex__disposed ??= error;
+      throw isNotStored(error) ? databaseError(error, isLost(connection)) : commitError(error, isLost(connection));
+    }
+  }
 
   async function commit(connection: Connection): Promise<void> {
     let response: unknown;

@@ -2,10 +2,8 @@
 import { createHash } from 'node:crypto';
 import { StartError } from '../errors.ts';
 import type { Table } from '../model/record-kind.ts';
-import { columnList, fieldsOf } from './columns.ts';
-import type { Run } from './connections.ts';
 import type { Database } from './database.ts';
-import type { Row } from './engine.ts';
+import type { Engine, Row, Run } from './engine.ts';
 
 /** What of a table was copied. The checksum is over all fields of all records, in the order of workspaces and ids. */
 export interface CopiedTable {
@@ -47,17 +45,24 @@ export async function copyTables(
       }
       progress.start(2 * total);
       const sent: CopiedTable[] = [];
-      for (const table of tables) sent.push(await copyTable(read, write, to, table, progress));
-      for (const expected of sent) await requireSame(write, expected, progress);
+      for (const table of tables) sent.push(await copyTable(from, read, to, write, table, progress));
+      for (const expected of sent) await requireSame(to, write, expected, progress);
       return sent;
     };
     return to.transaction(fill, { maxAttempts: 1 });
   });
 }
 
-async function copyTable(read: Run, write: Run, to: Database, table: Table, progress: Progress): Promise<CopiedTable> {
+async function copyTable(
+  from: Database,
+  read: Run,
+  to: Database,
+  write: Run,
+  table: Table,
+  progress: Progress,
+): Promise<CopiedTable> {
   const digest = createDigest(table);
-  for await (const page of pages(read, table)) {
+  for await (const page of pages(from.engine, read, table)) {
     for (const { sql, values } of to.engine.inserts(table, page)) await write(sql, values);
     digest.add(page);
     progress.step(page.length, `copying ${table.label} records`);
@@ -65,10 +70,10 @@ async function copyTable(read: Run, write: Run, to: Database, table: Table, prog
   return digest.result();
 }
 
-async function requireSame(run: Run, expected: CopiedTable, progress: Progress): Promise<void> {
+async function requireSame({ engine }: Database, run: Run, expected: CopiedTable, progress: Progress): Promise<void> {
   const { table } = expected;
   const digest = createDigest(table);
-  for await (const page of pages(run, table)) {
+  for await (const page of pages(engine, run, table)) {
     digest.add(page);
     progress.step(page.length, `comparing ${table.label} records`);
   }
@@ -83,12 +88,11 @@ async function count(run: Run, { table }: Table): Promise<number> {
 }
 
 /** All records of a table, page by page: each begins behind the last record of the one before. */
-async function* pages(run: Run, table: Table): AsyncGenerator<readonly Row[]> {
-  const sql = `select ${columnList(table)} from ${table.table} where (workspace_id, id) > (?, ?)
-    order by workspace_id, id limit ${recordsPerPage}`;
+async function* pages(engine: Engine, run: Run, table: Table): AsyncGenerator<readonly Row[]> {
+  const rest = `where (workspace_id, id) > (?, ?) order by workspace_id, id limit ${recordsPerPage}`;
   let last: Row = { workspaceId: '', id: '' };
   for (;;) {
-    const records: Row[] = (await run(sql, [last.workspaceId, last.id])).map((row) => fieldsOf(table, row));
+    const records = await engine.select(run, table, rest, [last.workspaceId, last.id]);
     if (records.length > 0) yield records;
     if (records.length < recordsPerPage) return;
     last = records.at(-1) ?? last;

@@ -30,6 +30,10 @@ const conflicts: ReadonlySet<string> = new Set([
   '23503', // a row that is referred to, gone since
 ]);
 
+/** SQLite says which constraint only in words. A unique value was taken, as by 23505. */
+const isTaken = (error: unknown): boolean =>
+  codeOf(error) === 'SQLITE_CONSTRAINT' && String(error).includes('UNIQUE constraint failed');
+
 /** The database failed in a way the client can do nothing about. */
 export class DatabaseError extends Error {}
 
@@ -44,14 +48,14 @@ export class TransactionConflict extends ServiceError {
 
   /** What it is when it never won: a constraint that is broken every time was broken by ourselves. */
   atLast(): Error {
-    return this.#code.startsWith('23') ? new DatabaseError(`database error: ${this.#code}`) : this;
+    return /^(?:23|SQLITE_CONSTRAINT)/.test(this.#code) ? new DatabaseError(`database error: ${this.#code}`) : this;
   }
 }
 
 /** The error without SQL and values: a ServiceError 503 when the database cannot answer now. */
 export function databaseError(error: unknown, isConnectionLost = false): Error {
   const code = codeOf(error);
-  if (conflicts.has(code)) return new TransactionConflict(code);
+  if (conflicts.has(code) || isTaken(error)) return new TransactionConflict(code);
   if (isConnectionLost || temporarySqlite.test(code) || temporaryPostgres.test(code)) return databaseAway(code);
   return new DatabaseError(`database error: ${code}`);
 }
@@ -59,13 +63,22 @@ export function databaseError(error: unknown, isConnectionLost = false): Error {
 /** The server has become a standby: another one takes writes now, where a new connection may lead. */
 export const isReadOnly = (error: unknown): boolean => codeOf(error) === '25006';
 
+/** A statement waited for others until its time was up. */
+export const isTimeout = (error: unknown): boolean =>
+  error instanceof ServiceError && /^(?:57014|55P03|SQLITE_INTERRUPT)$/.test(String(error.cause));
+
+/** The statement failed before it could commit, were it by itself. */
+export const isNotStored = (error: unknown): boolean =>
+  /^(?:SQLITE_(?:BUSY|CANTOPEN|FULL|INTERRUPT|LOCKED|READONLY)|25006$|53...$|55...$|57014$)/.test(codeOf(error));
+
 /** No connection could be had, for whatever reason. */
 export const connectionError = (error: unknown): Error => databaseAway(codeOf(error));
 
 /** An error at COMMIT. Unless the database says that it rolled back, nobody knows whether it stored the records. */
 export function commitError(error: unknown, isConnectionLost: boolean): Error {
   const known = databaseError(error, isConnectionLost);
-  if (known instanceof TransactionConflict || known instanceof DatabaseError) return known;
+  if (known instanceof TransactionConflict) return known;
+  if (known instanceof DatabaseError && codeOf(error) !== 'unknown') return known;
   return mayBeStored(
     'the database went away while it stored this: see whether it did before you try again',
     codeOf(error),

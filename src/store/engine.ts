@@ -10,6 +10,9 @@ export interface Statement {
 
 export type Row = Readonly<Record<string, unknown>>;
 
+/** Runs a statement with a `?` for each value, and returns its rows. Throws what database-error.ts lets out. */
+export type Run = (sql: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
+
 /** Times are in milliseconds. */
 export interface DatabaseOptions {
   /** Connections a process opens at most. SQLite has one. */
@@ -25,6 +28,8 @@ export interface Engine {
   readonly location: string;
   readonly knexConfig: Knex.Config;
 
+  /** Transactions that only add records are worth running so many at once. */
+  readonly groupsAtOnce: number;
   /** Begins a transaction that may write. */
   readonly begin: string;
   /** Begins a transaction that reads one state of the database, whatever others write meanwhile. */
@@ -44,6 +49,15 @@ export interface Engine {
   oneOf(column: string, values: readonly string[]): Statement;
   /** A handful of statements that insert any number of records. */
   inserts(table: Table, records: readonly Row[]): Iterable<Statement>;
+  /**
+   * Records of a table, field by field, in the cheapest form that the driver has. `rest` follows the table's name; `isFew`
+   * says that there are no more than a page of them.
+   */
+  select(run: Run, table: Table, rest: string, values: readonly unknown[], isFew?: boolean): Promise<Row[]>;
+  /** Another one whenever anything was stored, by whomever; only where the database can tell. */
+  version?(run: Run): Promise<string>;
+  /** What the driver answers. Throws its error. */
+  query(connection: unknown, sql: string, values: readonly unknown[]): Promise<unknown>;
   /** The rows in what the driver answers. */
   rowsOf(response: unknown): Row[];
   /** Makes the statement that runs on a connection fail. */

@@ -4,14 +4,15 @@
  */
 import { connect, type Socket } from 'node:net';
 import type { Knex } from 'knex';
+import { LRUCache } from 'lru-cache';
 import { parse, toClientConfig } from 'pg-connection-string';
 import { builtins, getTypeParser as standardParser, type TypeId } from 'pg-types';
 import { StartError } from '../errors.ts';
 import type { Field } from '../model/fields.ts';
 import type { Table } from '../model/record-kind.ts';
-import { columnList, columnsOf } from './columns.ts';
+import { columnList, columnsOf, fieldsOf } from './columns.ts';
 import { reason } from './database-error.ts';
-import type { DatabaseOptions, Engine, Row, Statement } from './engine.ts';
+import type { DatabaseOptions, Engine, Row, Run, Statement } from './engine.ts';
 
 export const isPostgresUrl = (databaseUrl: string): boolean => /^postgres(?:ql)?:\/\//.test(databaseUrl);
 
@@ -28,6 +29,8 @@ export function postgresEngine(databaseUrl: string, options: DatabaseOptions): E
       pool: { min: 0, max: options.poolSize, createTimeoutMillis: options.connectionTimeout },
       acquireConnectionTimeout: options.connectionTimeout,
     },
+    // Some are on their way while others are synced to disk; with more, each is smaller.
+    groupsAtOnce: 4,
     // The locks of a node that fell silent in the middle of a transaction go with its connection.
     begin: "begin; set local idle_in_transaction_session_timeout = '60s'",
     beginSnapshot: 'begin isolation level repeatable read read only',
@@ -40,6 +43,8 @@ export function postgresEngine(databaseUrl: string, options: DatabaseOptions): E
     problemOf,
     oneOf: (column, values) => ({ sql: `${column} = any(?)`, values: [values] }),
     inserts,
+    select,
+    query: (connection, sql, values) => (connection as PostgresConnection).query(numbered(sql), values),
     // A text of several statements has several results.
     rowsOf: (response) => (Array.isArray(response) ? [] : (response as { rows: Row[] }).rows),
     cancel: (connection) => cancel(connection as PostgresConnection),
@@ -90,6 +95,26 @@ function connectionSettings(databaseUrl: string, { connectionTimeout }: Database
   } catch (error) {
     throw new StartError(`database URL: ${reason(error)}`);
   }
+}
+
+/** Postgres numbers its parameters. A process has a few hundred statements. */
+function numbered(sql: string): string {
+  const known = numberedStatements.get(sql);
+  if (known) return known;
+  let parameters = 0;
+  const text = sql.replaceAll('?', () => {
+    parameters += 1;
+    return `$${parameters}`;
+  });
+  numberedStatements.set(sql, text);
+  return text;
+}
+
+const numberedStatements = new LRUCache<string, string>({ max: 1_000 });
+
+async function select(run: Run, table: Table, rest: string, values: readonly unknown[]): Promise<Row[]> {
+  const rows = await run(`select ${columnList(table)} from ${table.table} ${rest}`, values);
+  return rows.map((row) => fieldsOf(table, (column) => row[column]));
 }
 
 /** From the text of a column to the value a record has. */
@@ -152,6 +177,7 @@ function* inserts(table: Table, records: readonly Row[]): Generator<Statement> {
 
 /** What the driver's client has beyond its documented part, and Knex's mark of a connection to throw away. */
 interface PostgresConnection {
+  query(sql: string, values: readonly unknown[]): Promise<unknown>;
   readonly host: string;
   readonly port: number;
   readonly processID: number;

@@ -2,18 +2,25 @@
  * Records of one workspace, kept in tables. A store is born bound to its workspace: every statement is filtered or
  * stamped with it, and there is no store without one. Knows no rules; services do.
  */
+import DataLoader from 'dataloader';
 import { newId } from '../model/ids.ts';
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
-import { columnList, columnName, columnsOf, recordOf, updateOf } from './columns.ts';
-import type { Run } from './connections.ts';
+import { columnName, columnsOf, part, updateOf } from './columns.ts';
 import type { Database } from './database.ts';
-import type { Row } from './engine.ts';
+import type { Engine, Row, Run } from './engine.ts';
+import { type Addition, createGroupCommit, type GroupCommit } from './group-commit.ts';
+import { remember, type Sized } from './memory.ts';
 
-/** A record before it is stored: the store gives it its id and its workspace. What is absent is not set. */
-export type Draft<K extends RecordKind> = CreateOf<K> & { readonly createdAt: string; readonly updatedAt: string };
+/** What the service notes on a new record, beside its id and its workspace. */
+export interface Stamps {
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly createdBy?: string | null;
+  readonly updatedBy?: string | null;
+}
 
 /** A stretch of a kind's records in the order of their ids, which is that of their creation. Both ends are left out. */
-interface Range {
+export interface Range {
   readonly after?: string | undefined;
   readonly before?: string | undefined;
   readonly limit?: number;
@@ -21,30 +28,60 @@ interface Range {
   readonly fromEnd?: boolean;
 }
 
-export interface WorkspaceStore {
+/** What a check of new records may ask: for nothing that another transaction changes. */
+export interface CheckStore {
+  /** Which of these values the field has in some record: in a transaction, none of those goes away before the end. */
+  existing(kind: RecordKind, field: string, values: readonly string[]): Promise<ReadonlySet<string>>;
+}
+
+/** The stored fields that records are read with; unless said, all. Whoever says so reads no others. */
+type Fields = ReadonlySet<string> | undefined;
+
+export interface WorkspaceStore extends CheckStore {
   /**
    * Runs the work in one transaction: all of it is stored, or nothing. Only the store passed in may be used inside.
    * Work that lost against other transactions is run again: it must do nothing but through that store.
    */
   transaction<T>(work: (store: WorkspaceStore) => Promise<T>): Promise<T>;
-  /** Stores the records and returns them, in the order given. */
-  insert<K extends RecordKind>(kind: K, drafts: readonly Draft<K>[]): Promise<RecordOf<K>[]>;
+  /** A new record without its ID and workspace, which it gets when it is stored. What is absent is not set. */
+  draft<K extends RecordKind>(kind: K, input: CreateOf<K>, stamps: Stamps): RecordOf<K>;
+  /** Stores drafts, all or none, if `check` does not throw: see group-commit.ts. */
+  add<K extends RecordKind>(kind: K, drafts: readonly RecordOf<K>[], check?: Check): Promise<void>;
   /** Changes the fields that are present. */
   update<K extends RecordKind>(kind: K, id: string, changes: Partial<RecordOf<K>>): Promise<void>;
   /** The records with these ids, in no particular order; those that are not there are left out. */
-  find<K extends RecordKind>(kind: K, ids: readonly string[]): Promise<RecordOf<K>[]>;
+  find<K extends RecordKind>(kind: K, ids: readonly string[], fields?: Fields): Promise<RecordOf<K>[]>;
   /** The record to change: in a transaction, nobody else changes it before the end. */
   findForUpdate<K extends RecordKind>(kind: K, id: string): Promise<RecordOf<K> | undefined>;
-  list<K extends RecordKind>(kind: K, range?: Range): Promise<RecordOf<K>[]>;
+  list<K extends RecordKind>(kind: K, range?: Range, fields?: Fields): Promise<RecordOf<K>[]>;
   count(kind: RecordKind): Promise<number>;
-  /** Which of these values the field has in some record: in a transaction, none of those goes away before the end. */
-  existing(kind: RecordKind, field: string, values: readonly string[]): Promise<Set<string>>;
+  /**
+   * What was made from the workspace's records under this name, as long as nothing has been stored since; made again
+   * otherwise, and where the database cannot tell.
+   */
+  remember<T extends Sized>(name: string, make: () => Promise<T>): Promise<T>;
 }
+
+type Check = Addition<CheckStore>['check'];
 
 /** What a store has cost so far. */
 export interface Usage {
-  /** Statements, those that begin and end transactions aside. */
+  /** Statements, those that begin and end transactions aside; one that is shared counts for each who shares it. */
   statements: number;
+}
+
+/** A database's transactions that only add. */
+const additions = new WeakMap<Database, GroupCommit<CheckStore>>();
+
+function additionsTo(database: Database): GroupCommit<CheckStore> {
+  const { engine } = database;
+  const known = additions.get(database);
+  if (known) return known;
+  const made = createGroupCommit(database, engine, (run, workspaceId) =>
+    joinQuestions(bindStore(engine, run, workspaceId)),
+  );
+  additions.set(database, made);
+  return made;
 }
 
 export function createWorkspaceStore(
@@ -54,7 +91,7 @@ export function createWorkspaceStore(
 ): WorkspaceStore {
   const bind = (run: Run) =>
     bindStore(
-      database,
+      database.engine,
       (sql, values) => {
         usage.statements += 1;
         return run(sql, values);
@@ -64,24 +101,73 @@ export function createWorkspaceStore(
   return {
     ...bind(database.run),
     transaction: (work) => database.transaction((run) => work(bind(run))),
+    remember: (name, make) => remember(database, `${workspaceId} ${name}`, make),
+    async add(kind, records, check = acceptAll) {
+      usage.statements += 1;
+      const counted: Check = async (store, isCareful) => {
+        const existing: CheckStore['existing'] = (...question) => {
+          usage.statements += 1;
+          return store.existing(...question);
+        };
+        await check({ existing }, isCareful);
+        giveIds(kind, workspaceId, records);
+      };
+      await additionsTo(database).add({ workspaceId, kind, records, check: counted });
+    },
+  };
+}
+
+const acceptAll: Check = async () => {};
+
+/** What is asked in the same step becomes one statement; the answers are for all that was asked. */
+function joinQuestions(store: CheckStore): CheckStore {
+  const questions = new Map<string, DataLoader<readonly string[], ReadonlySet<string>>>();
+  return {
+    existing(kind, field, values) {
+      const name = `${kind.name} ${field}`;
+      const question =
+        questions.get(name) ??
+        new DataLoader(
+          async (asked) => {
+            const existing = await store.existing(kind, field, [...new Set(asked.flat())]);
+            return asked.map(() => existing);
+          },
+          { cache: false },
+        );
+      questions.set(name, question);
+      return question.load(values);
+    },
   };
 }
 
 /** A store on what runs its statements: any connection, or that of a transaction, which a transaction within it joins. */
-function bindStore({ engine }: Database, run: Run, workspaceId: string): WorkspaceStore {
+function bindStore(engine: Engine, run: Run, workspaceId: string): WorkspaceStore {
   const select = (what: string, { table }: RecordKind, rest = '', values: readonly unknown[] = []) =>
     run(`select ${what} from ${table} where workspace_id = ?${rest}`, [workspaceId, ...values]);
 
-  const selectRecords = async <K extends RecordKind>(kind: K, rest: string, values: readonly unknown[]) =>
-    (await select(columnList(kind), kind, rest, values)).map((row) => recordOf(kind, row));
+  // Sound because the columns are those of the kind's fields, and rows are written from its records only.
+  const selectRecords = async <K extends RecordKind>(
+    kind: K,
+    rest: string,
+    values: readonly unknown[],
+    fields?: Fields,
+    isFew = true,
+  ) => {
+    const where = `where workspace_id = ?${rest}`;
+    const records = await engine.select(run, part(kind, fields), where, [workspaceId, ...values], isFew);
+    return records as RecordOf<K>[];
+  };
 
   const store: WorkspaceStore = {
     transaction: (work) => work(store),
+    remember: (_name, make) => make(),
 
-    async insert(kind, drafts) {
-      const records = drafts.map((draft) => toRecord(kind, draft, workspaceId));
+    draft: toRecord,
+
+    async add(kind, records, check = acceptAll) {
+      await check(store, true);
+      giveIds(kind, workspaceId, records);
       for (const { sql, values } of engine.inserts(kind, records)) await run(sql, values);
-      return records;
     },
 
     async update(kind, id, changes) {
@@ -89,9 +175,9 @@ function bindStore({ engine }: Database, run: Run, workspaceId: string): Workspa
       await run(sql, values);
     },
 
-    find(kind, ids) {
+    find(kind, ids, fields) {
       const { sql, values } = engine.oneOf('id', ids);
-      return selectRecords(kind, ` and ${sql}`, values);
+      return selectRecords(kind, ` and ${sql}`, values, fields);
     },
 
     async findForUpdate(kind, id) {
@@ -99,7 +185,7 @@ function bindStore({ engine }: Database, run: Run, workspaceId: string): Workspa
       return record;
     },
 
-    list(kind, { after, before, limit, fromEnd = false } = {}) {
+    list(kind, { after, before, limit, fromEnd = false } = {}, fields) {
       const rest = [];
       const values = [];
       if (after !== undefined) {
@@ -115,7 +201,7 @@ function bindStore({ engine }: Database, run: Run, workspaceId: string): Workspa
         rest.push(' limit ?');
         values.push(limit);
       }
-      return selectRecords(kind, rest.join(''), values);
+      return selectRecords(kind, rest.join(''), values, fields, limit !== undefined);
     },
 
     async count(kind) {
@@ -138,12 +224,18 @@ function bindStore({ engine }: Database, run: Run, workspaceId: string): Workspa
   return store;
 }
 
-function toRecord<K extends RecordKind>(kind: K, draft: Draft<K>, workspaceId: string): RecordOf<K> {
-  const values: Row = draft;
+function toRecord<K extends RecordKind>(kind: K, input: CreateOf<K>, stamps: Stamps): RecordOf<K> {
+  const values: Row = input;
   const record: Record<string, unknown> = {};
   for (const { field } of columnsOf(kind)) record[field] = values[field] ?? null;
-  record.id = newId(kind.idPrefix);
-  record.workspaceId = workspaceId;
-  // Sound because every stored field is there: the kind's own from the input, the others from the draft and from here.
-  return record as RecordOf<K>;
+  // Sound because every stored field is there, in its order: the kind's own from the input, the others from here.
+  return Object.assign(record, stamps) as object as RecordOf<K>;
+}
+
+/** As late as this, so that where there is one writer the order of ids is that of commits. */
+function giveIds(kind: RecordKind, workspaceId: string, records: readonly object[]): void {
+  for (const record of records as { id: string; workspaceId: string }[]) {
+    record.id = newId(kind.idPrefix);
+    record.workspaceId = workspaceId;
+  }
 }

@@ -10,6 +10,7 @@ import { type Database, openDatabase } from '../../src/store/database.ts';
 import { migrationNames } from '../../src/store/migrations.ts';
 import { createWorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createDatabase, createFile } from '../support/database.ts';
+import { insert } from '../support/insert.ts';
 import { useProcesses } from '../support/process.ts';
 import { anyRecord, kinds } from '../support/records.ts';
 
@@ -41,7 +42,6 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
   });
 
   const now = '2026-03-01T00:00:00.000Z';
-  const stamps = { createdAt: now, updatedAt: now };
 
   /** Everything of two workspaces that is in a database. */
   const contents = async (database: Database) =>
@@ -56,9 +56,9 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
     const { key } = await createKey(createKeyStore(from), newKey);
     for (const workspace of ['ours', 'theirs']) {
       for (const { kind } of kinds) {
-        const drafts = fc.sample(anyRecord(kind), 100).map((record) => ({ ...record, ...stamps }));
+        const inputs = fc.sample(anyRecord(kind), 100);
         // Sound because the records are valid ones of the kind.
-        await createWorkspaceStore(from, workspace).insert(kind, drafts as never);
+        await insert(createWorkspaceStore(from, workspace), kind, inputs as never);
       }
     }
 
@@ -77,12 +77,12 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
   });
 
   test('a category that sorts before its parent arrives too', async () => {
-    const insert = `insert into asset_categories (workspace_id, id, parent_id, created_at, updated_at) values ('ours', ?, ?, '${now}', '${now}')`;
-    await from.run(insert, ['category_3', null]);
-    await from.run(insert, ['category_1', 'category_3']);
+    const sql = `insert into asset_categories (workspace_id, id, parent_id, created_at, updated_at) values ('ours', ?, ?, '${now}', '${now}')`;
+    await from.run(sql, ['category_3', null]);
+    await from.run(sql, ['category_1', 'category_3']);
     // Enough in between for the parent to come with a later page.
     await from.transaction(async (run) => {
-      for (let index = 0; index < 2_500; index += 1) await run(insert, [`category_2${index}`, null]);
+      for (let index = 0; index < 2_500; index += 1) await run(sql, [`category_2${index}`, null]);
     });
 
     to = await openDatabase(target.url);
@@ -96,8 +96,8 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
 
   test('a target that holds anything, in any workspace, is left as it is', async () => {
     to = await openDatabase(target.url);
-    await createWorkspaceStore(from, 'ours').insert(location, [stamps]);
-    const kept = await createWorkspaceStore(to, 'theirs').insert(location, [stamps]);
+    await insert(createWorkspaceStore(from, 'ours'), location, [{}]);
+    const kept = await insert(createWorkspaceStore(to, 'theirs'), location, [{}]);
     await to.close();
 
     const { code, out, err } = await processes.start({}, 'copy', '--from', source.url, '--to', target.url).ended();
@@ -109,7 +109,7 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
   });
 
   test('records that arrive otherwise than they were sent are noticed, and nothing is kept', async () => {
-    await createWorkspaceStore(from, 'ours').insert(location, [{ ...stamps, name: 'Yard', latitude: 1 }]);
+    await insert(createWorkspaceStore(from, 'ours'), location, [{ name: 'Yard', latitude: 1 }]);
     to = await openDatabase(target.url);
     const { inserts } = to.engine;
     const forgetful: Database = {
@@ -133,9 +133,10 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
   });
 
   test('what is written to the source meanwhile is left out as a whole', async () => {
-    await createWorkspaceStore(from, 'ours').insert(
+    await insert(
+      createWorkspaceStore(from, 'ours'),
       location,
-      Array.from({ length: 4_500 }, () => stamps),
+      Array.from({ length: 4_500 }, () => ({})),
     );
     const writer = await openDatabase(source.url);
     to = await openDatabase(target.url);
@@ -144,7 +145,7 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
     const copied = await copyTables(from, to, recordKinds, {
       start: () => {},
       step: () => {
-        written ??= createWorkspaceStore(writer, 'zzz').insert(location, [stamps]);
+        written ??= insert(createWorkspaceStore(writer, 'zzz'), location, [{}]);
       },
     });
 
@@ -156,9 +157,10 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
   });
 
   test('a hundred records are held at a time, for each may be of megabytes', async () => {
-    await createWorkspaceStore(from, 'ours').insert(
+    await insert(
+      createWorkspaceStore(from, 'ours'),
       location,
-      Array.from({ length: 250 }, () => stamps),
+      Array.from({ length: 250 }, () => ({})),
     );
     to = await openDatabase(target.url);
     const sizes: number[] = [];

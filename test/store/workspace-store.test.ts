@@ -1,9 +1,11 @@
 /** The store: bound to one workspace, all or nothing, and silent about SQL. */
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { location, project } from '../../src/records/index.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import { createWorkspaceStore, type Draft, type WorkspaceStore } from '../../src/store/workspace-store.ts';
-import { createDatabase } from '../support/database.ts';
+import { createWorkspaceStore, type WorkspaceStore } from '../../src/store/workspace-store.ts';
+import { createDatabase, isPostgres } from '../support/database.ts';
+import { insert } from '../support/insert.ts';
 
 let url: string;
 let remove: () => Promise<void>;
@@ -23,24 +25,10 @@ afterEach(async () => {
   await remove();
 });
 
-const now = '2026-03-01T00:00:00.000Z';
-const draft: Draft<typeof location> = {
-  name: 'Yard',
-  latitude: null,
-  longitude: null,
-  address1: null,
-  address2: null,
-  city: null,
-  state: null,
-  postalCode: null,
-  country: null,
-  externalIds: null,
-  createdAt: now,
-  updatedAt: now,
-};
+const input = { name: 'Yard' };
 
 test('what one workspace stores, another does not see, count, find, page over or change', async () => {
-  const [record] = await ours.insert(location, [draft]);
+  const [record] = await insert(ours, location, [input]);
   const id = record?.id ?? '';
 
   expect(await ours.list(location)).toEqual([record]);
@@ -55,7 +43,7 @@ test('what one workspace stores, another does not see, count, find, page over or
 });
 
 test('stored records are stamped with the workspace, inside a transaction too', async () => {
-  const [record] = await ours.transaction((store) => store.insert(location, [draft]));
+  const [record] = await ours.transaction((store) => insert(store, location, [input]));
 
   expect(record?.workspaceId).toBe('ours');
   expect(await theirs.count(location)).toBe(0);
@@ -63,7 +51,7 @@ test('stored records are stamped with the workspace, inside a transaction too', 
 
 test('work that fails leaves nothing of its transaction', async () => {
   const failing = ours.transaction(async (store) => {
-    await store.insert(location, [draft]);
+    await insert(store, location, [input]);
     throw new TypeError('half way');
   });
 
@@ -73,7 +61,7 @@ test('work that fails leaves nothing of its transaction', async () => {
 
 test('a transaction within a transaction ends with the outer one', async () => {
   const failing = ours.transaction(async (store) => {
-    await store.transaction((inner) => inner.insert(location, [draft]));
+    await store.transaction((inner) => insert(inner, location, [input]));
     throw new TypeError('half way');
   });
 
@@ -82,9 +70,10 @@ test('a transaction within a transaction ends with the outer one', async () => {
 });
 
 test('ids that come by the ten thousand are one statement', async () => {
-  const records = await ours.insert(
+  const records = await insert(
+    ours,
     location,
-    Array.from({ length: 3_000 }, () => draft),
+    Array.from({ length: 3_000 }, () => input),
   );
 
   const found = await ours.find(location, [
@@ -95,12 +84,74 @@ test('ids that come by the ten thousand are one statement', async () => {
   expect(found).toHaveLength(3_000);
 });
 
+test('numbers come back to the last digit, however many come at once', async () => {
+  const latitude = fc.double({ min: -90, max: 90, noNaN: true });
+  const longitude = fc.oneof(fc.double({ min: -180, max: 180, noNaN: true }), fc.constant(null));
+  const sent = fc.sample(fc.record({ latitude, longitude }), 6_000);
+
+  const records = await insert(ours, location, sent);
+
+  const stored = await ours.list(location);
+  const numbers = stored.map(({ latitude, longitude }) => ({ latitude, longitude }));
+  // Zero has no sign in JSON, where all numbers end.
+  expect(JSON.stringify(numbers)).toBe(JSON.stringify(sent));
+  expect(stored.map(({ id }) => id)).toEqual(records.map(({ id }) => id));
+});
+
+describe('what is remembered', () => {
+  const counted = () => {
+    const made = { times: 0 };
+    const remember = (store: WorkspaceStore) =>
+      store.remember('names', async () => {
+        made.times += 1;
+        const names = (await store.list(location)).map(({ name }) => name);
+        return { names, size: 1 };
+      });
+    return { made, remember };
+  };
+
+  test('is what the workspace holds, after whatever was stored, by this process or another', async () => {
+    const other = await openDatabase(url);
+    const { remember } = counted();
+    await insert(ours, location, [{ name: 'one' }]);
+    expect((await remember(ours)).names).toEqual(['one']);
+    expect((await remember(theirs)).names).toEqual([]);
+
+    await insert(ours, location, [{ name: 'two' }]);
+    expect((await remember(ours)).names).toEqual(['one', 'two']);
+    await insert(createWorkspaceStore(other, 'ours'), location, [{ name: 'three' }]);
+    expect((await remember(ours)).names).toEqual(['one', 'two', 'three']);
+    const [{ id } = { id: '' }] = await ours.list(location);
+    await ours.transaction((store) => store.update(location, id, { name: 'changed' }));
+    expect((await remember(ours)).names[0]).toBe('changed');
+    expect((await remember(theirs)).names).toEqual([]);
+    await other.close();
+  });
+
+  test.skipIf(isPostgres)('is not made again while nothing is stored', async () => {
+    const { made, remember } = counted();
+    await insert(ours, location, [{ name: 'one' }]);
+
+    for (let time = 0; time < 5; time += 1) await remember(ours);
+
+    expect(made.times).toBe(1);
+  });
+});
+
+test('of a record those fields are read that were asked for', async () => {
+  const [record] = await insert(ours, location, [{ name: 'Yard', city: 'Bonn' }]);
+
+  const [found] = await ours.find(location, [record?.id ?? ''], new Set(['id', 'city']));
+
+  expect(found).toEqual({ id: record?.id, city: 'Bonn' });
+});
+
 describe('errors of the database', () => {
   test('hold neither SQL nor values', async () => {
     await database.knex.schema.renameTable('locations', 'gone');
 
     for (const failing of [
-      () => ours.insert(location, [draft]),
+      () => insert(ours, location, [input]),
       () => ours.list(location),
       () => ours.count(location),
       () => ours.find(location, ['secret']),
@@ -122,7 +173,7 @@ test('two processes that read and then write at once both succeed', async () => 
   const writes = Array.from({ length: 60 }, (_, index) =>
     stores[index % 2]?.transaction(async (store) => {
       await store.count(project);
-      await store.insert(location, [draft]);
+      await insert(store, location, [input]);
     }),
   );
 

@@ -1,8 +1,9 @@
 /** Two nodes on one database write at the same time: rules hold by the database's means, and nobody sees a 5xx. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ServiceError } from '../../../src/errors.ts';
-import { createConnections, type Run } from '../../../src/store/connections.ts';
+import { createConnections } from '../../../src/store/connections.ts';
 import { DatabaseError } from '../../../src/store/database-error.ts';
+import type { Run } from '../../../src/store/engine.ts';
 import { createDatabase } from '../../support/database.ts';
 import { query } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
@@ -149,28 +150,36 @@ describe('a transaction', () => {
     },
   );
 
-  test('whose connection is lost at COMMIT is no success, and is not run again: nobody knows what is stored', async () => {
-    await one.database.run(`create function die() returns trigger language plpgsql as
-      $$ begin perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(1); return null; end $$`);
-    await one.database.run(`create constraint trigger die after insert on locations deferrable initially deferred
-      for each row execute function die()`);
+  describe.each([
+    { of: 'one statement', isReferring: false },
+    { of: 'several statements', isReferring: true },
+  ])('of $of', ({ isReferring }) => {
+    test('whose connection is lost at COMMIT is no success, and is not run again: nobody knows what is stored', async () => {
+      const [{ id }] = await one.create('/locations', {});
+      const order = { name: 'lost', ...(isReferring && { locationId: id }) };
+      await one.database.run(`create function die() returns trigger language plpgsql as
+        $$ begin perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(1); return null; end $$`);
+      await one.database.run(`create constraint trigger die after insert on work_orders deferrable initially deferred
+        for each row execute function die()`);
 
-    const before = await one.statements(async () => {
-      const { status, headers, body } = await one.post('/locations', [{ name: 'lost' }]);
+      const statements = await one.statements(async () => {
+        const { status, headers, body } = await one.post('/work-orders', [order]);
 
-      expect([status, headers['retry-after'], body]).toEqual([
-        503,
-        '1',
-        {
-          error: 'the database went away while it stored this: see whether it did before you try again',
-          code: '503',
-        },
-      ]);
+        expect([status, headers['retry-after'], body]).toEqual([
+          503,
+          '1',
+          {
+            error: 'the database went away while it stored this: see whether it did before you try again',
+            code: '503',
+          },
+        ]);
+      });
+      expect(statements.filter((sql) => sql.startsWith('insert'))).toHaveLength(1);
+      expect(statements.includes('commit')).toBe(isReferring);
+      const problem = await one.post('/work-orders', [order], { accept: 'application/problem+json' });
+      expect([problem.status, problem.body.type]).toEqual([503, 'urn:yardgraph:may-be-stored']);
+      expect((await one.post('/assets', [asset('after')])).status).toBe(201);
     });
-    expect(before.filter((sql) => sql.startsWith('insert'))).toHaveLength(1);
-    const problem = await one.post('/locations', [{ name: 'lost' }], { accept: 'application/problem+json' });
-    expect([problem.status, problem.body.type]).toEqual([503, 'urn:yardgraph:may-be-stored']);
-    expect((await one.post('/assets', [asset('after')])).status).toBe(201);
   });
 
   test('that the database rolls back at COMMIT after losing is run again', async () => {
@@ -202,7 +211,8 @@ describe('a transaction', () => {
       const { transaction } = createConnections(knex, { ...engine, begin }, 1_000);
       let runs = 0;
 
-      const failing = transaction(async () => {
+      const failing = transaction(async (run) => {
+        await run('select 1');
         runs += 1;
       });
 

@@ -142,7 +142,7 @@ test('a server that only reads is 503, and left for the one that a new connectio
 test('a node opens no more connections than it may', async () => {
   const service = await startService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: '3' });
 
-  await Promise.all(Array.from({ length: 40 }, () => service.create('/locations', {})));
+  await Promise.all(Array.from({ length: 40 }, () => service.data('{ locations { totalCount } }')));
 
   const connections = await query(
     database.url,

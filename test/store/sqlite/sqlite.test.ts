@@ -7,6 +7,7 @@ import { ServiceError } from '../../../src/errors.ts';
 import { location } from '../../../src/records/index.ts';
 import { type Database, defaultOptions, openDatabase } from '../../../src/store/database.ts';
 import { createWorkspaceStore } from '../../../src/store/workspace-store.ts';
+import { insert } from '../../support/insert.ts';
 
 let folder: string;
 let database: Database;
@@ -52,33 +53,31 @@ describe('a database that cannot be used', () => {
 });
 
 const store = () => createWorkspaceStore(database, 'ours');
-const now = '2026-03-01T00:00:00.000Z';
-const draft = { createdAt: now, updatedAt: now };
 
 test('while another process holds the lock writes are 503, and nothing is lost after it', async () => {
   const other = await openDatabase(`sqlite:${folder}/new/folder/yardgraph.db`);
   await database.run('pragma busy_timeout = 50');
   await other.knex.raw('begin immediate');
 
-  await expect(store().transaction((it) => it.insert(location, [draft]))).rejects.toThrow(
+  await expect(store().transaction((it) => insert(it, location, [{}]))).rejects.toThrow(
     new ServiceError(503, 'the database is not available, try again'),
   );
   await other.knex.raw('rollback');
 
-  await store().transaction((it) => it.insert(location, [draft]));
+  await store().transaction((it) => insert(it, location, [{}]));
   expect(await store().count(location)).toBe(1);
   await other.close();
 });
 
 test('a full disk is 503, nothing of the batch is stored, and the next one is', async () => {
   await database.run('pragma max_page_count = 40');
-  const drafts = Array.from({ length: 2_000 }, () => ({ ...draft, name: 'x'.repeat(100) }));
+  const large = Array.from({ length: 2_000 }, () => ({ name: 'x'.repeat(100) }));
 
-  await expect(store().transaction((it) => it.insert(location, drafts))).rejects.toThrow(
+  await expect(store().transaction((it) => insert(it, location, large))).rejects.toThrow(
     new ServiceError(503, 'the database is not available, try again'),
   );
 
-  await store().transaction((it) => it.insert(location, [draft]));
+  await store().transaction((it) => insert(it, location, [{}]));
   expect(await store().count(location)).toBe(1);
 });
 

@@ -1,0 +1,82 @@
+/** Creates that arrive at once: they share what a commit costs, and nothing else. */
+import { describe, expect, test } from 'vitest';
+import { useService } from '../support/service.ts';
+
+const service = useService({}, { closed: true });
+
+const statusesOf = (answers: { status: number }[]) => answers.map(({ status }) => status);
+
+test('twenty creates are a few transactions', async () => {
+  const ours = service.as(await service.key());
+  await ours.create('/locations', {});
+
+  const statements = await service.statements(() =>
+    Promise.all(Array.from({ length: 20 }, (_, n) => ours.create('/assets', { name: 'Pump', uid: `P-${n}` }))),
+  );
+
+  expect(statements.length).toBeLessThan(10);
+  expect((await ours.data('{ assets { totalCount } }')).assets.totalCount).toBe(20);
+});
+
+describe('one that is refused is refused alone', () => {
+  test('whatever is wrong with it', async () => {
+    const ours = service.as(await service.key());
+    await ours.create('/assets', { name: 'Pump', uid: 'taken' });
+
+    const answers = await Promise.all([
+      ours.post('/assets', [{ name: 'a', uid: 'A' }]),
+      ours.post('/assets', [{ uid: 'no name' }]),
+      ours.post('/assets', [{ name: 'b', uid: 'B' }]),
+      ours.post('/assets', [{ name: 'c', uid: 'taken' }]),
+      ours.post('/assets', [{ name: 'd', currentLocationId: 'location_01h455vb4pex5vsknk084sn02q' }]),
+      ours.post('/locations', [{ name: 'e' }]),
+    ]);
+
+    expect(statusesOf(answers)).toEqual([201, 400, 201, 409, 400, 201]);
+    expect(answers[3]?.body.error).toBe('[0].uid: another Asset has the uid "taken"'.replace('Asset', 'asset'));
+    const { assets } = await ours.data('{ assets { nodes { uid } } }');
+    expect(assets.nodes.map(({ uid }: { uid: string }) => uid).toSorted()).toEqual(['A', 'B', 'taken']);
+  });
+
+  test('the second of two that want the same', async () => {
+    const ours = service.as(await service.key());
+
+    const answers = await Promise.all(
+      ['same', 'other', 'same', 'same'].map((uid) => ours.post('/assets', [{ name: 'Pump', uid }])),
+    );
+
+    expect(statusesOf(answers).toSorted()).toEqual([201, 201, 409, 409]);
+    expect((await ours.data('{ assets { totalCount } }')).assets.totalCount).toBe(2);
+  });
+});
+
+test('workspaces share no records, uids or references, also when they write at once', async () => {
+  const ours = service.as(await service.key());
+  const theirs = service.as(await service.key({ workspace: 'theirs' }));
+  const [{ id: place }] = await ours.create('/locations', { name: 'Yard' });
+
+  const answers = await Promise.all([
+    ours.post('/assets', [{ name: 'Pump', uid: 'same', currentLocationId: place }]),
+    theirs.post('/assets', [{ name: 'Crane', uid: 'same' }]),
+    theirs.post('/assets', [{ name: 'Crane', currentLocationId: place }]),
+  ]);
+
+  expect(statusesOf(answers)).toEqual([201, 201, 400]);
+  const query = '{ assets { nodes { name workspaceId } } }';
+  expect((await ours.data(query)).assets.nodes).toEqual([{ name: 'Pump', workspaceId: 'acme' }]);
+  expect((await theirs.data(query)).assets.nodes).toEqual([{ name: 'Crane', workspaceId: 'theirs' }]);
+});
+
+test('answers come in the order sent, and each client gets its own', async () => {
+  const ours = service.as(await service.key());
+
+  const created = await Promise.all(
+    Array.from({ length: 10 }, (_, client) =>
+      ours.create('/locations', ...Array.from({ length: 30 }, (_, n) => ({ name: `${client} ${n}` }))),
+    ),
+  );
+
+  created.forEach((records, client) => {
+    expect(records.map(({ name }) => name)).toEqual(Array.from({ length: 30 }, (_, n) => `${client} ${n}`));
+  });
+});
