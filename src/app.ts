@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { authenticate } from './auth/authenticate.ts';
 import type { Config, Limits } from './config.ts';
-import { serveGraphql } from './graphql/endpoint.ts';
+import { serveGraphql } from './graphql/route.ts';
 import { allowOrigins, collectPaths, createHttp, type Logs, refuseOtherMethods } from './http.ts';
 import { handler } from './rest/handler.ts';
 import { serveReference } from './rest/reference.ts';

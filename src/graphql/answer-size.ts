@@ -15,6 +15,8 @@ export class AnswerTooLarge extends ServiceError {
 export interface AnswerSize {
   /** Throws an AnswerTooLarge once there is too much; the same one each time, for it may be asked very often. */
   add(value: string | ExternalIds | null): void;
+  /** Begins again, for an operation that is executed again. */
+  clear(): void;
 }
 
 export function createAnswerSize(maxAnswerLength: number): AnswerSize {
@@ -24,6 +26,9 @@ export function createAnswerSize(maxAnswerLength: number): AnswerSize {
     add(value) {
       length += typeof value === 'string' ? value.length : lengthOf(value ?? {});
       if (length > maxAnswerLength) throw refusal;
+    },
+    clear() {
+      length = 0;
     },
   };
 }

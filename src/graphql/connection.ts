@@ -2,6 +2,7 @@
  * Relay connections over a kind's records, oldest first. Cursors are positions in the order of ids, not counts, so a page
  * stays right while records are added. What is not asked for costs no statement.
  */
+import type { GraphQLResolveInfo } from 'graphql';
 import type { Limits } from '../config.ts';
 import { badRequest } from '../errors.ts';
 import { expected } from '../model/issues.ts';
@@ -9,6 +10,7 @@ import type { RecordKind, RecordOf } from '../model/record-kind.ts';
 import { kindOfId } from '../records/index.ts';
 import type { Builder, ObjectRef } from './builder.ts';
 import type { Context } from './context.ts';
+import { linksBelow } from './selection.ts';
 
 interface PageArgs {
   readonly first?: number | null | undefined;
@@ -66,12 +68,12 @@ export function createConnectionTypes(builder: Builder, { maxPageSize }: Limits)
         nodes: t.field({
           type: [type],
           description: 'The records of the page.',
-          resolve: async ({ page }) => (await page()).records,
+          resolve: recordsOf,
         }),
         edges: t.field({
           type: [edge],
           description: 'The records of the page, each with its cursor.',
-          resolve: async ({ page }) => (await page()).records,
+          resolve: recordsOf,
         }),
         pageInfo: t.field({
           type: pageInfo,
@@ -88,6 +90,18 @@ export function createConnectionTypes(builder: Builder, { maxPageSize }: Limits)
   return { connectionType, pageArgs: pageArgs(builder, maxPageSize) };
 }
 
+/** The records of the page, once what they link to is loaded too. */
+async function recordsOf<T extends object>(
+  { page }: Connection<T>,
+  _args: object,
+  { loaders }: Context,
+  info: GraphQLResolveInfo,
+) {
+  const { records } = await page();
+  await loaders.follow(records, linksBelow(info));
+  return records;
+}
+
 const pageArgs = (builder: Builder, maxPageSize: number) =>
   builder.args((t) => ({
     first: t.int({
@@ -100,7 +114,7 @@ const pageArgs = (builder: Builder, maxPageSize: number) =>
 
 /** The connection for the arguments. Throws a ServiceError 400 for a size or a cursor that is none. */
 export function connect<K extends RecordKind>(
-  { session: { store }, loaders }: Context,
+  { loaders }: Context,
   kind: K,
   args: PageArgs,
   { maxPageSize }: Limits,
@@ -116,7 +130,7 @@ export function connect<K extends RecordKind>(
 
   return {
     page: once(async () => {
-      const found = await store.list(kind, { after, before, limit: size + 1, fromEnd });
+      const found = await loaders.list(kind, { after, before, limit: size + 1, fromEnd });
       const records = found.slice(0, size);
       const isCut = found.length > size;
       return fromEnd

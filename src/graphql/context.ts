@@ -1,6 +1,8 @@
+import type { Plugin } from 'graphql-yoga';
 import type { Session } from '../services/session.ts';
 import type { AnswerSize } from './answer-size.ts';
-import type { Loaders } from './loaders.ts';
+import { createLoaders, type Loaders } from './loaders.ts';
+import { askedFields } from './selection.ts';
 
 /** What every resolver gets. Made for one request, so that nothing is shared between users. */
 export interface Context {
@@ -8,3 +10,11 @@ export interface Context {
   readonly loaders: Loaders;
   readonly answerSize: AnswerSize;
 }
+
+/** The loaders, which are made once it is known what is asked for. */
+export const useLoaders = (): Plugin<Context> => ({
+  onExecute({ args: { contextValue, schema, document }, extendContext }) {
+    const loaders = createLoaders(contextValue.session.store, askedFields(schema, document));
+    extendContext({ loaders });
+  },
+});

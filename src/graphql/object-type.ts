@@ -4,6 +4,7 @@ import type { RecordKind, RecordOf } from '../model/record-kind.ts';
 import { kindNamed, kindOfId, recordKinds } from '../records/index.ts';
 import type { Builder, Interface, ObjectFields, ObjectRef } from './builder.ts';
 import type { Context } from './context.ts';
+import type { FieldSource } from './selection.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: fields are derived, and what each holds is known to the kind's own types only.
 type Values = Readonly<Record<string, any>>;
@@ -72,6 +73,7 @@ function fieldsFor(t: ObjectFields<Values>, name: string, field: Field, types: L
     type: scalarOf(field),
     nullable: !field.required,
     description: field.description,
+    extensions: { source: { storedField: name } satisfies FieldSource },
     resolve: isLong(field) ? measured(name) : ({ [name]: value }) => value,
   });
   const link = linkFor(t, name, field, types);
@@ -101,6 +103,7 @@ const foreignLink = (t: ObjectFields<Values>, name: string, field: ForeignRefere
     type: foreign(field.target),
     nullable: !field.required,
     description: foreignTypes[field.target],
+    extensions: { source: { storedField: name } satisfies FieldSource },
     resolve: ({ [name]: id }) => id && { id },
   });
 
@@ -110,6 +113,7 @@ function storedLink(t: ObjectFields<Values>, name: string, field: ReferenceField
     type: stored(target.name),
     nullable: true,
     description: `The ${target.label} itself; null when the ID is not of a ${target.label} stored here.`,
+    extensions: { source: { storedField: name, target: target.name } satisfies FieldSource },
     resolve: ({ [name]: id }, _args, { loaders }) => id && loaders.load(target, id),
   });
 }

@@ -68,7 +68,7 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
   });
 }
 
-async function loadNode({ loaders }: Context, id: string) {
+function loadNode({ loaders }: Context, id: string) {
   const kind = kindOfId(id);
   return kind ? loaders.load(kind, id) : null;
 }

@@ -1,0 +1,36 @@
+/** The path of GraphQL, and of GraphiQL for browsers. What is behind it is loaded when it is needed. */
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Config } from '../config.ts';
+
+/** Milliseconds after which it is loaded anyway. A third of the start would be this: the service answers before. */
+const loadAfter = 200;
+
+export function serveGraphql(app: FastifyInstance, config: Config, isOpen: () => Promise<boolean>): void {
+  const load = async () => (await import('./endpoint.ts')).createEndpoint(config, isOpen);
+  let loaded: ReturnType<typeof load> | undefined;
+  const endpoint = () => {
+    loaded ??= load().catch((error: unknown) => {
+      loaded = undefined;
+      throw error;
+    });
+    return loaded;
+  };
+
+  const isPage = ({ method, headers }: FastifyRequest) =>
+    config.graphiql && method === 'GET' && !!headers.accept?.includes('text/html');
+
+  const loadEarly = () =>
+    endpoint().catch((error: unknown) => app.log.error({ err: error }, 'GraphQL cannot be loaded'));
+  app.addHook('onListen', async () => void setTimeout(loadEarly, loadAfter).unref());
+  app.setErrorHandler(async (error, request, reply) => (await endpoint()).sendError(error, request, reply));
+  app.route({
+    config: { isPublic: isPage },
+    method: ['GET', 'POST'],
+    url: '/graphql',
+    exposeHeadRoute: false,
+    handler: async (request, reply) => {
+      const { answerPage, answerQuery } = await endpoint();
+      return isPage(request) ? answerPage(reply) : answerQuery(request, reply);
+    },
+  });
+}
