@@ -1,15 +1,13 @@
 #!/usr/bin/env node
-/** The command line: what a person or a supervisor starts. Settings come from the environment. */
+/**
+ * The command line: what a person or a supervisor starts. Settings come from the environment. Each command is loaded when it
+ * is the one, which keeps the service small and its start quick.
+ */
 import { Command, InvalidArgumentError } from 'commander';
 import ms from 'ms';
 import { version } from '../package.json';
-import { copyDatabase } from './commands/copy.ts';
-import { createApiKey, listApiKeys, revokeApiKey, rotateApiKey } from './commands/keys.ts';
-import { migrateDatabase } from './commands/migrate.ts';
 import { loadConfig } from './config.ts';
-import { fillDemo } from './demo/fill.ts';
 import { ServiceError, StartError } from './errors.ts';
-import { serve } from './serve.ts';
 import { DatabaseError } from './store/database-error.ts';
 
 const config = () => loadConfig(process.env);
@@ -22,7 +20,7 @@ const program = new Command('yardgraph')
 program
   .command('serve')
   .description('start the service; brings the database up to date first')
-  .action(() => serve(config()));
+  .action(async () => (await import('./serve.ts')).serve(config()));
 
 program
   .command('demo')
@@ -30,21 +28,26 @@ program
     'start the service with a workspace to try out, in data/demo.db unless DATABASE_URL names another database',
   )
   // An empty variable is an unset one here too: it must not lead to the service's own file.
-  .action(() =>
-    serve(loadConfig({ ...process.env, DATABASE_URL: process.env.DATABASE_URL || 'sqlite:data/demo.db' }), fillDemo),
-  );
+  .action(async () => {
+    const { serve } = await import('./serve.ts');
+    const { fillDemo } = await import('./demo/fill.ts');
+    await serve(
+      loadConfig({ ...process.env, DATABASE_URL: process.env.DATABASE_URL || 'sqlite:data/demo.db' }),
+      fillDemo,
+    );
+  });
 
 program
   .command('migrate')
   .description('bring the database up to date without starting the service')
-  .action(() => migrateDatabase(config()));
+  .action(async () => (await import('./commands/migrate.ts')).migrateDatabase(config()));
 
 program
   .command('copy')
   .description('copy everything to another, empty database, and compare it afterwards')
   .requiredOption('--from <url>', 'the database to read, sqlite:PATH or postgres://…')
   .requiredOption('--to <url>', 'the database to fill, sqlite:PATH or postgres://…')
-  .action((urls) => copyDatabase(config(), urls));
+  .action(async (urls) => (await import('./commands/copy.ts')).copyDatabase(config(), urls));
 
 const keys = program.command('keys').description('API keys: who may do what in which workspace');
 
@@ -56,25 +59,25 @@ keys
   .option('--read-only', 'it may not write', false)
   .option('--expires <duration>', 'such as 90d or 12h; unless said, never', duration)
   .option('--label <text>', 'what it is for')
-  .action((options) => createApiKey(config(), options));
+  .action(async (options) => (await import('./commands/keys.ts')).createApiKey(config(), options));
 
 keys
   .command('list')
   .description('print all keys, without their secrets')
-  .action(() => listApiKeys(config()));
+  .action(async () => (await import('./commands/keys.ts')).listApiKeys(config()));
 
 keys
   .command('rotate')
   .description('give a key a second secret and print it; the first works on for a while')
   .argument('<prefix>', 'the part of the key in front of its secret')
   .option('--overlap <duration>', 'how long the first works on, such as 24h or 0s', duration, ms('24h'))
-  .action((prefix, { overlap }) => rotateApiKey(config(), prefix, overlap));
+  .action(async (prefix, { overlap }) => (await import('./commands/keys.ts')).rotateApiKey(config(), prefix, overlap));
 
 keys
   .command('revoke')
   .description('end a key, with all its secrets')
   .argument('<prefix>', 'the part of the key in front of its secret')
-  .action((prefix) => revokeApiKey(config(), prefix));
+  .action(async (prefix) => (await import('./commands/keys.ts')).revokeApiKey(config(), prefix));
 
 // What was asked for and cannot be done is one line a problem; only what nobody expected has more to say.
 program.parseAsync().catch((error: unknown) => {

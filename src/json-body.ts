@@ -18,12 +18,14 @@ export function readJsonBodies(app: FastifyInstance, { maxNesting }: Limits): vo
   );
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
 /** `JSON.parse` keeps `__proto__` as an ordinary key, which external ids may have; Fastify's own parser refuses it. */
 function parseJson(body: Buffer, maxNesting: number): unknown {
   if (body.length === 0) return undefined;
   let value: unknown;
   try {
-    value = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    value = JSON.parse(utf8.decode(body));
   } catch (error) {
     throw badRequest(error instanceof SyntaxError ? 'the body is not valid JSON' : 'the body is not valid UTF-8');
   }
@@ -35,8 +37,9 @@ function parseJson(body: Buffer, maxNesting: number): unknown {
 function isNestedDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   if (levels === 0) return true;
-  for (const inner of Object.values(value)) {
-    if (isNestedDeeper(inner, levels - 1)) return true;
+  for (const key in value) {
+    const inner: unknown = value[key as keyof typeof value];
+    if (typeof inner === 'object' && isNestedDeeper(inner, levels - 1)) return true;
   }
   return false;
 }

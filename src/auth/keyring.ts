@@ -70,7 +70,8 @@ export function createKeyring(database: Database) {
     /** Throws a ServiceError 401, the same for a key that is unknown, wrong, revoked or expired. */
     async identify(text: string): Promise<Identity> {
       const parts = parseKey(text);
-      const found = parts && (await keys.fetch(parts.prefix, { context: parts.workspaceId }));
+      const found =
+        parts && (keys.get(parts.prefix) ?? (await keys.fetch(parts.prefix, { context: parts.workspaceId })));
       const key = found?.key;
       const hash = hashOf(parts?.secret ?? '');
       const isCurrent = isHash(hash, key?.secretHash ?? noHash);

@@ -9,12 +9,13 @@ const mayImport: Record<string, string[]> = {
   records: ['model'],
   errors: ['model'],
   store: ['model', 'errors', '../migrations'],
-  services: ['model', 'records', 'store', 'errors'],
+  slices: [],
+  services: ['model', 'records', 'store', 'errors', 'slices'],
   config: ['model', 'store', 'errors'],
   'error-answer': ['errors', 'model'],
   'json-body': ['config', 'errors'],
   auth: ['model', 'services', 'store', 'config', 'errors'],
-  rest: ['model', 'records', 'services', 'store', 'config', 'errors', 'error-answer'],
+  rest: ['model', 'records', 'services', 'store', 'config', 'errors', 'error-answer', 'slices'],
   graphql: ['model', 'records', 'services', 'store', 'config', 'errors', 'error-answer'],
   http: ['config', 'errors', 'json-body', 'rest'],
   app: ['auth', 'config', 'graphql', 'http', 'rest', 'store'],
@@ -34,12 +35,14 @@ const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
   .map((path) => join('src', path));
 
 const imports = files.flatMap((file) =>
-  [...readFileSync(file, 'utf8').matchAll(/^(?:import|export)[^;]*?from '(\.[^']+)';/gms)].map(([, path = '']) => ({
-    file,
-    path,
-    from: layerOf(file),
-    to: layerOf(normalize(join(dirname(file), path))),
-  })),
+  [...readFileSync(file, 'utf8').matchAll(/(?:^(?:import|export)[^;]*?from |\bimport\()'(\.[^']+)'/gms)].map(
+    ([, path = '']) => ({
+      file,
+      path,
+      from: layerOf(file),
+      to: layerOf(normalize(join(dirname(file), path))),
+    }),
+  ),
 );
 
 test('every layer imports only what is below it', () => {
