@@ -1,0 +1,20 @@
+/** The floor of HTTP: node:http that parses what it gets and prints it again, and prints a list. Nothing is stored. */
+import { createServer } from 'node:http';
+import './inside.cjs';
+
+const rows = JSON.parse(process.argv[2]);
+
+const server = createServer((request, response) => {
+  const chunks = [];
+  request.on('data', (chunk) => chunks.push(chunk));
+  request.on('end', () => {
+    const answer = request.method === 'GET' ? rows : JSON.parse(Buffer.concat(chunks).toString());
+    const text = JSON.stringify(answer);
+    response.writeHead(request.method === 'GET' ? 200 : 201, {
+      'content-type': 'application/json; charset=utf-8',
+      'content-length': Buffer.byteLength(text),
+    });
+    response.end(text);
+  });
+});
+server.listen(0, '127.0.0.1', () => process.send({ port: server.address().port }));

@@ -1,0 +1,52 @@
+/** What the benchmarks send: plain records of an ordinary size, each with a reference of its own. */
+
+/** The same multiplication that hashes: references that come in no order, as other systems make them. */
+const scattered = (n) => ((n * 2_654_435_761) >>> 0).toString(36).padStart(7, '0');
+
+/** `run` keeps the references of one run apart from another's. */
+export const asset = (n, run) => ({
+  name: `Pump ${n}`,
+  uid: `${scattered(n)}-${run}-${n}`,
+  statusId: 'in-service',
+  assetTypeId: 'pump',
+  trackUtilization: n % 2 === 0,
+  acquiredAt: '2026-01-02T03:04:05.000Z',
+  ownerId: `company-${n % 10}`,
+  externalIds: { sap: String(10_000_000 + n), legacy: `A-${n}` },
+});
+
+export const location = (n) => ({
+  name: `Yard ${n}`,
+  latitude: 50 + (n % 1_000) / 1_000,
+  longitude: 8 + (n % 777) / 777,
+  address1: `${n} Harbour Road`,
+  city: `City ${n % 100}`,
+  country: 'DE',
+});
+
+export const project = (n, locations) => ({
+  name: `Project ${n}`,
+  reference: `P-${n}`,
+  startDate: '2026-02-01',
+  locationId: locations[n % locations.length],
+});
+
+export const workOrder = (n, projects, locations) => ({
+  name: `Order ${n}`,
+  reference: `W-${n}`,
+  startDate: '2026-03-01T07:30:00Z',
+  projectId: projects[(n * 7) % projects.length],
+  locationId: locations[(n * 13) % locations.length],
+  notes: 'Check the seals, then the pressure.',
+});
+
+export const category = (n) => ({
+  name: `Category ${n}`,
+  description: `Everything of the sort ${n}, and what goes with it`,
+});
+
+export const linkedQuery = `query ($after: String) {
+  workOrders(first: 100, after: $after) {
+    nodes { id name startDate project { id name location { id city } } location { id name latitude longitude } }
+  }
+}`;

@@ -1,0 +1,253 @@
+/**
+ * Measures what a team would ask of the service, beside the floors under it in the same run: machines differ, and one
+ * machine from hour to hour, so only ratios say something.
+ *
+ *   --postgres    on a Postgres that it starts, instead of an SQLite file
+ *   --smoke       a second each, on small tables: whether everything works, not how fast
+ *   --only NAMES  some of it, such as W1,W4
+ *   --json FILE   writes all figures
+ */
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { startPostgres } from './postgres.mjs';
+import { freePort, run, startServer } from './processes.mjs';
+import { asset, category, location, project, workOrder } from './records.mjs';
+import { report } from './report.mjs';
+
+const { values: options } = parseArgs({
+  options: {
+    postgres: { type: 'boolean', default: false },
+    smoke: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    json: { type: 'string' },
+  },
+});
+const [rounds, seconds, orderCount, million] = options.smoke ? [1, 1, 300, 2_000] : [3, 4, 10_000, 1_000_000];
+const linkedCount = orderCount / 10;
+const isWanted = (name) => options.only?.split(',').includes(name) ?? true;
+
+const service = '../dist/src/cli.js';
+const data = fileURLToPath(new URL('data/', import.meta.url));
+mkdirSync(data, { recursive: true });
+const folder = mkdtempSync(data);
+const postgres = options.postgres ? await startPostgres(folder) : undefined;
+const floor = await startFloor();
+
+/** One entry a measurement of a workload: rates in requests or records a second, times in milliseconds. */
+const measured = [];
+const note = (workload, figures) => {
+  measured.push({ workload, ...figures });
+  console.error(workload, JSON.stringify(figures));
+};
+
+try {
+  if (isWanted('W1')) await measureCreates('W1', { size: 1, connections: 32 });
+  if (isWanted('W2')) await measureCreates('W2', { size: 100, connections: 8 });
+  if (isWanted('W3')) await measureCreates('W3', { size: 1_000, connections: 4 });
+  if (['W4', 'W5', 'W6'].some(isWanted)) await measureReads();
+  if (isWanted('W7')) await measureMillion();
+} finally {
+  await floor.stop();
+  await postgres?.stop();
+  rmSync(folder, { recursive: true });
+}
+const machine = { node: process.version, cpu: `${cpus().length} × ${cpus()[0]?.model}` };
+const results = { engine: options.postgres ? 'Postgres' : 'SQLite', machine, seconds, rounds, measured };
+const { text, isSound } = report(results);
+console.log(text);
+if (options.json) writeFileSync(options.json, `${JSON.stringify(results, null, 2)}\n`);
+if (!isSound) process.exitCode = 1;
+
+/** Each round on empty tables of their own. */
+async function measureCreates(workload, load) {
+  for (let round = 0; round < rounds; round += 1) {
+    const database = await createDatabase(`${workload}_${round}`.toLowerCase());
+    await measureWrites(workload, database, load, () => createFile(`bare-${workload}-${round}`));
+  }
+}
+
+/** The bare loop then writes as many records as the service did, into a file like the service's before. */
+async function measureWrites(workload, database, { size, connections }, newBareFile) {
+  const load = { kind: 'create', size, connections, run: performance.now().toString(36) };
+  const onFloor = await put(floor, load);
+  const server = await startService(database);
+  // In a workspace of its own, whose records lie elsewhere.
+  await put({ ...server, key: database.otherKey }, { ...load, seconds: seconds / 2 });
+  const before = await count(server, 'assets');
+  await server.cost();
+  const ours = await put(server, load);
+  const cost = await server.cost();
+  const stored = (await count(server, 'assets')) - before;
+  await server.stop();
+  const bare = options.postgres ? {} : await bareLoop(await newBareFile(), stored, 1);
+  note(workload, {
+    ...ours,
+    // What was still on its way when the clock stopped may be stored too.
+    isComplete: ours.bad === 0 && stored >= ours.answered * size && stored <= (ours.answered + connections) * size,
+    perSecond: ours.perSecond * size,
+    cpuMicroseconds: (cost.cpuSeconds * 1e6) / (ours.answered * size),
+    peakMegabytes: cost.peakBytes / 1e6,
+    floorPerSecond: onFloor.perSecond * size,
+    barePerSecond: bare.thousands,
+    bareSinglesPerSecond: bare.singles,
+  });
+}
+
+async function measureReads() {
+  const database = await createDatabase('reads');
+  const server = await startService(database);
+  await fillLinked(server, orderCount);
+  await create(server, '/asset-categories', 500, category);
+  const cursors = await pageCursors(server);
+  for (let round = 0; round < rounds; round += 1) {
+    if (isWanted('W4')) await measureRead('W4', server, { kind: 'linked', connections: 16, cursors });
+    if (isWanted('W5')) await measureRead('W5', server, { kind: 'list', connections: 16 });
+    await server.cost();
+    await create(server, '/assets', 10_000, (n) => asset(n, `blocking-${round}`));
+    note('batch of 10,000', { blockedMilliseconds: (await server.cost()).blockedMilliseconds, isComplete: true });
+  }
+  await server.stop();
+  for (let round = 0; isWanted('W6') && round < rounds; round += 1) {
+    const started = await startService(database);
+    // V8 gives back what the start took after a while.
+    await setTimeout(options.smoke ? 500 : 15_000);
+    const { residentBytes } = await started.cost();
+    note('W6', { startMilliseconds: started.startMilliseconds, idleMegabytes: residentBytes / 1e6, isComplete: true });
+    await started.stop();
+  }
+}
+
+async function measureRead(workload, server, load) {
+  const onFloor = await put(floor, { ...load, kind: 'list' });
+  await put(server, { ...load, seconds: seconds / 2 });
+  await server.cost();
+  const ours = await put(server, load);
+  const { cpuSeconds } = await server.cost();
+  const cpuMicroseconds = (cpuSeconds * 1e6) / ours.answered;
+  note(workload, { ...ours, isComplete: ours.bad === 0, cpuMicroseconds, floorPerSecond: onFloor.perSecond });
+}
+
+/** The same on tables of a million records: W3 beside the bare loop on a copy of the file, then W4. */
+async function measureMillion() {
+  const file = await createFile('million');
+  const copy = join(folder, 'million-bare.db');
+  const database = postgres ? await createDatabase('million') : await withKey(`sqlite:${file}`);
+  if (postgres) {
+    const server = await startService(database);
+    await create(server, '/assets', million, (n) => asset(n, 'million'));
+    await server.stop();
+  } else {
+    await bareLoop(file, million, 0);
+    copyFileSync(file, copy);
+  }
+  for (let round = 0; round < rounds; round += 1) {
+    await measureWrites('W7 writes', database, { size: 1_000, connections: 4 }, () => copy);
+  }
+  const server = await startService(database);
+  await fillLinked(server, million);
+  const cursors = await pageCursors(server);
+  for (let round = 0; round < rounds; round += 1) {
+    await measureRead('W7 linked', server, { kind: 'linked', connections: 16, cursors });
+    await measureRead('W7 first page', server, { kind: 'linked', connections: 16, cursors: cursors.slice(0, 1) });
+    await measureRead('W7 last page', server, { kind: 'linked', connections: 16, cursors: cursors.slice(-1) });
+  }
+  await server.stop();
+}
+
+async function fillLinked(server, orders) {
+  const locations = await create(server, '/locations', linkedCount, location);
+  const projects = await create(server, '/projects', linkedCount, (n) => project(n, locations));
+  await create(server, '/work-orders', orders, (n) => workOrder(n, projects, locations));
+}
+
+/** Creates records in batches, and returns their ids. */
+async function create(server, path, total, record) {
+  const ids = [];
+  while (ids.length < total) {
+    const size = Math.min(10_000, total - ids.length);
+    const batch = Array.from({ length: size }, (_, n) => record(ids.length + n));
+    const records = await ask(server, path, batch);
+    ids.push(...records.map(({ id }) => id));
+  }
+  return ids;
+}
+
+async function count(server, kind) {
+  const { data } = await ask(server, '/graphql', { query: `{ ${kind} { totalCount } }` });
+  return data[kind].totalCount;
+}
+
+/** Where each of a hundred pages of a hundred work orders begins: the first, the last, and those between. */
+async function pageCursors(server) {
+  const cursors = [null];
+  const query =
+    'query ($after: String) { workOrders(first: 1000, after: $after) { nodes { id } pageInfo { hasNextPage } } }';
+  const ids = [];
+  for (let hasNextPage = true; hasNextPage; ) {
+    const { data } = await ask(server, '/graphql', { query, variables: { after: ids.at(-1) } });
+    ids.push(...data.workOrders.nodes.map(({ id }) => id));
+    hasNextPage = data.workOrders.pageInfo.hasNextPage;
+  }
+  const pages = Math.floor(ids.length / 100);
+  const step = Math.max(1, Math.floor(pages / 100));
+  for (let page = step; page < pages - 1; page += step) cursors.push(ids[page * 100 - 1]);
+  return [...cursors, ids[(pages - 1) * 100 - 1] ?? null];
+}
+
+async function ask({ url, key }, path, body) {
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
+  const response = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) });
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${(await response.text()).slice(0, 300)}`);
+  return response.json();
+}
+
+async function put({ url, key }, load) {
+  return JSON.parse(await run('load.mjs', [JSON.stringify({ url, key, seconds, ...load })]));
+}
+
+async function startFloor() {
+  const now = '2026-01-02T03:04:05.000Z';
+  const stamps = { createdAt: now, updatedAt: now, workspaceId: 'acme' };
+  const rows = Array.from({ length: 500 }, (_, n) => ({
+    id: `asset_category_${'0'.repeat(26)}`,
+    ...category(n),
+    ...stamps,
+  }));
+  return startServer('floor-server.mjs', [JSON.stringify(rows)]);
+}
+
+/** The service as npm start starts it, with keys on. */
+async function startService({ url, key }) {
+  const settings = { DATABASE_URL: url, PORT: String(await freePort()) };
+  return { ...(await startServer(service, ['serve'], settings, ['--max-semi-space-size=32'])), key };
+}
+
+/** A database with the service's tables and one key. */
+async function createDatabase(name) {
+  return withKey(postgres ? await postgres.createDatabase(name) : `sqlite:${join(folder, `${name}.db`)}`);
+}
+
+async function withKey(url) {
+  const makeKey = async (workspace) => {
+    const made = await run(service, ['keys', 'create', '--workspace', workspace, '--user', 'bench'], {
+      DATABASE_URL: url,
+    });
+    return /yardgraph_\S+/.exec(made)?.[0];
+  };
+  return { url, key: await makeKey('acme'), otherKey: await makeKey('other') };
+}
+
+async function createFile(name) {
+  const file = join(folder, `${name}.db`);
+  await run(service, ['migrate'], { DATABASE_URL: `sqlite:${file}` });
+  return file;
+}
+
+/** Records a second in thousands, and then one by one for as long as said. */
+async function bareLoop(file, records, secondsOfSingles) {
+  return JSON.parse(await run('bare-loop.mjs', [file, records, secondsOfSingles]));
+}
