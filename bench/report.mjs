@@ -53,6 +53,18 @@ const against = (workload, other) => (middle) => middle(workload, 'perSecond') /
 /** Three times what a quiet machine gave PostGraphile, where its floor gave 3,300 lists a second. */
 const linkedGoal = (times) => Number(((times * 167) / 3_300).toFixed(3));
 
+const sharedGoals = [
+  ['W7 linked', 'W7 linked of W4', against('W7 linked', 'W4'), 0.9],
+  ['W7 last page', 'W7 last page of the first', against('W7 last page', 'W7 first page'), 0.9],
+  [
+    'batch of 10,000',
+    'others wait for a batch of 10,000, ms',
+    value('batch of 10,000', 'blockedMilliseconds'),
+    50,
+    true,
+  ],
+];
+
 const sqliteGoals = [
   ['W1', 'W1 of the HTTP floor', ratio('W1', 'floorPerSecond'), 0.3],
   ['W1', 'W1 of the bare loop, a commit each', ratio('W1', 'bareSinglesPerSecond'), 2.5],
@@ -65,15 +77,7 @@ const sqliteGoals = [
   ['W6', 'W6 idle, MB', value('W6', 'idleMegabytes'), 110, true],
   ['W3', 'W3 at its peak, MB', value('W3', 'peakMegabytes'), 350, true],
   ['W7 writes', 'W7 writes of the bare loop', ratio('W7 writes', 'barePerSecond'), 0.9],
-  ['W7 linked', 'W7 linked of W4', against('W7 linked', 'W4'), 0.9],
-  ['W7 last page', 'W7 last page of the first', against('W7 last page', 'W7 first page'), 0.9],
-  [
-    'batch of 10,000',
-    'others wait for a batch of 10,000, ms',
-    value('batch of 10,000', 'blockedMilliseconds'),
-    50,
-    true,
-  ],
+  ...sharedGoals,
 ];
 
 const postgresGoals = [
@@ -81,15 +85,7 @@ const postgresGoals = [
   ['W2', 'W2 of the HTTP floor', ratio('W2', 'floorPerSecond'), 0.13],
   ['W3', 'W3 of the HTTP floor', ratio('W3', 'floorPerSecond'), 0.15],
   ['W4', 'W4 of the HTTP floor’s lists', ratio('W4', 'floorPerSecond'), linkedGoal(2)],
-  ['W7 linked', 'W7 linked of W4', against('W7 linked', 'W4'), 0.9],
-  ['W7 last page', 'W7 last page of the first', against('W7 last page', 'W7 first page'), 0.9],
-  [
-    'batch of 10,000',
-    'others wait for a batch of 10,000, ms',
-    value('batch of 10,000', 'blockedMilliseconds'),
-    50,
-    true,
-  ],
+  ...sharedGoals,
 ];
 
 const number = (value, digits) =>

@@ -67,11 +67,7 @@ export function createGroupCommit<S>(
       try {
         return tell(group, await storeTogether(group, isCareful, { maxAttempts: 1 }));
       } catch (error) {
-        if (isOfAll(error))
-          return tell(
-            group,
-            group.map(() => rejected(error)),
-          );
+        if (isOfAll(error, group.length)) return tellAll(group, error);
         // The others need not wait for it once more.
         if (isTimeout(error)) break;
       }
@@ -83,7 +79,7 @@ export function createGroupCommit<S>(
   const storeAlone = (addition: Waiting<S>): Promise<void> =>
     storeTogether([addition], true).then(
       (outcomes) => tell([addition], outcomes),
-      (error) => tell([addition], [rejected(error)]),
+      (error) => tellAll([addition], error),
     );
 
   /** Whether each was found acceptable, and is stored. Throws when none is stored. */
@@ -155,8 +151,6 @@ function lengthOf(records: readonly Row[]): number {
   return length;
 }
 
-const rejected = (reason: unknown): PromiseRejectedResult => ({ status: 'rejected', reason });
-
 function tell(group: readonly Waiting<never>[], outcomes: readonly PromiseSettledResult<void>[]): void {
   outcomes.forEach((outcome, index) => {
     if (outcome.status === 'fulfilled') group[index]?.resolve();
@@ -164,9 +158,13 @@ function tell(group: readonly Waiting<never>[], outcomes: readonly PromiseSettle
   });
 }
 
+function tellAll(group: readonly Waiting<never>[], error: unknown): void {
+  for (const { reject } of group) reject(error);
+}
+
 /** What was sent is refused by a rule. */
 const isRefusal = (error: unknown): boolean => error instanceof ServiceError && error.status < 500;
 
-/** The database is away, or may have stored the group: nothing to try again. */
-const isOfAll = (error: unknown): boolean =>
-  error instanceof ServiceError && !(error instanceof TransactionConflict) && !isTimeout(error);
+/** The database is away, or may have stored the group: nothing to try again. One that waited in vain is all of a group of one. */
+const isOfAll = (error: unknown, size: number): boolean =>
+  error instanceof ServiceError && !(error instanceof TransactionConflict) && !(isTimeout(error) && size > 1);

@@ -107,6 +107,25 @@ test.each([mayBeStored('perhaps', 'x'), unavailable('away', 'x')])(
   },
 );
 
+test('one that waits until its time is up lets the others go, and is not tried again without them', async () => {
+  refuse = (names) => (names.includes('stuck') ? unavailable('too slow', '57014') : undefined);
+
+  expect(await outcomesOf([add('a'), add('stuck'), add('b')])).toEqual(['stored', 'too slow', 'stored']);
+  expect(transactions.map((names) => names.length)).toEqual([3, 1, 1, 1]);
+
+  transactions = [];
+  expect(await outcomesOf([add('stuck')])).toEqual(['too slow']);
+  expect(transactions).toEqual([['stuck']]);
+});
+
+test('long texts are few to a transaction', async () => {
+  const long = (letter: string) => letter.repeat(3_000_000);
+
+  await Promise.all([add(long('a')), add(long('b')), add('c')]);
+
+  expect(transactions.map((names) => names.length)).toEqual([1, 2]);
+});
+
 test('an addition of many records does not wait for others, nor they for it', async () => {
   const records = Array.from({ length: 3_000 }, () => ({ name: 'many' }));
   const many = () => groups.add({ workspaceId: 'acme', kind: location, records, check: async () => {} });
