@@ -1,6 +1,5 @@
 /** The floor of HTTP: node:http that parses what it gets and prints it again, and prints a list. Nothing is stored. */
 import { createServer } from 'node:http';
-import './inside.cjs';
 
 const rows = JSON.parse(process.argv[2]);
 

@@ -1,6 +1,6 @@
 /**
  * The load, in a process of its own, so that it takes none of the server's. Its one argument says what to send; it prints
- * what came back. An answer is complete when it has its status, and as many ids as it must.
+ * what came back. An answer is complete when it has its status, and as many records as it must.
  */
 import autocannon from 'autocannon';
 import { asset, linkedQuery } from './records.mjs';
@@ -12,7 +12,7 @@ const batch = () => JSON.stringify(Array.from({ length: size }, () => asset(made
 
 /** What is sent, and what a complete answer to it has. */
 const kinds = {
-  create: { method: 'POST', path: '/assets', status: 201, mark: size === 1 ? '"uid":' : '"uid":"', count: size },
+  create: { method: 'POST', path: '/assets', status: 201, mark: '"uid":"', count: size },
   list: { method: 'GET', path: '/asset-categories', status: 200, mark: '"id":', count: 500 },
   linked: { method: 'POST', path: '/graphql', status: 200, mark: '"startDate":"', count: 100 },
 };

@@ -50,7 +50,7 @@ const ratio = (workload, floor) => (middle) => middle(workload, (it) => it.perSe
 const value = (workload, name) => (middle) => middle(workload, name);
 const against = (workload, other) => (middle) => middle(workload, 'perSecond') / middle(other, 'perSecond');
 
-/** Three times what a quiet machine gave PostGraphile, where its floor gave 3,300 lists a second. */
+/** So many times what a quiet machine gave PostGraphile, where its floor gave 3,300 lists a second. */
 const linkedGoal = (times) => Number(((times * 167) / 3_300).toFixed(3));
 
 const sharedGoals = [

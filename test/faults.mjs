@@ -106,8 +106,8 @@ const faults = [
   [
     'what one workspace remembers another gets',
     'src/store/workspace-store.ts',
-    'remember(database, `${workspaceId} ${name}`, make)',
-    'remember(database, name, make)',
+    'remember(database, counted(database.run), `${workspaceId} ${name}`, make)',
+    'remember(database, counted(database.run), name, make)',
     ['sqlite', 'test/store/workspace-store.test.ts'],
   ],
   [

@@ -3,7 +3,7 @@
  * same record of two megabytes can be linked to by a thousand others.
  */
 import { ServiceError } from '../errors.ts';
-import type { ExternalIds } from '../model/fields.ts';
+import { type ExternalIds, textLength } from '../model/fields.ts';
 
 /** Nothing of the answer is sent: see errors.ts. */
 export class AnswerTooLarge extends ServiceError {
@@ -24,7 +24,7 @@ export function createAnswerSize(maxAnswerLength: number): AnswerSize {
   let length = 0;
   return {
     add(value) {
-      length += typeof value === 'string' ? value.length : lengthOf(value ?? {});
+      length += textLength(value);
       if (length > maxAnswerLength) throw refusal;
     },
     clear() {
@@ -32,6 +32,3 @@ export function createAnswerSize(maxAnswerLength: number): AnswerSize {
     },
   };
 }
-
-const lengthOf = (externalIds: ExternalIds): number =>
-  Object.entries(externalIds).reduce((sum, [key, text]) => sum + key.length + text.length, 0);

@@ -13,10 +13,7 @@ export interface Loaders {
   /** The record, or null when there is none: the id is unknown, foreign, or of another kind. At once when it was loaded. */
   load<K extends RecordKind>(kind: K, id: string): RecordOf<K> | null | Promise<RecordOf<K> | null>;
   list<K extends RecordKind>(kind: K, range: Range): Promise<RecordOf<K>[]>;
-  /**
-   * Follows links for a whole list, level by level. To answer a record's link at once takes a fifth of what it takes to
-   * wait for it.
-   */
+  /** Follows links for a whole list, level by level, so that each record's link is there when it is answered. */
   follow(records: readonly object[], links: readonly Link[]): Promise<void>;
   /** How many records of a kind there are, counted once. */
   count(kind: RecordKind): Promise<number>;

@@ -81,6 +81,15 @@ export const foreignTypes = {
 
 type ForeignType = keyof typeof foreignTypes;
 
+/** Characters of a text, or of external ids with their keys; none in any other value. */
+export function textLength(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null) return 0;
+  let length = 0;
+  for (const [key, text] of Object.entries(value)) length += key.length + String(text).length;
+  return length;
+}
+
 export const text = (description: string) => ({ type: 'text', description }) as const;
 
 /** A finite number from `min` to `max`, both included. */

@@ -5,6 +5,7 @@ import fresh from 'fresh';
 import type { Limits } from '../config.ts';
 import { badRequest } from '../errors.ts';
 import { expected, type Parsed } from '../model/issues.ts';
+import type { RecordKind } from '../model/record-kind.ts';
 import { createSchema, type RecordSchema, updateSchema } from '../model/schemas.ts';
 import { requireBatchSize } from '../services/batch-size.ts';
 import { createRecords } from '../services/create-records.ts';
@@ -30,11 +31,10 @@ function create({ kind, success }: Route, limits: Limits): Handler {
     requireBatchSize(body.length, limits.maxBatch);
     const batch = await mapInSlices<unknown, Parsed<object>>(body, schemaFor(request, reply).parse);
     const records = await createRecords(request.session, kind, batch);
-    const answers = await mapInSlices(records, (record) => JSON.stringify(toAnswer(kind, record)));
     return reply
       .code(success)
       .type(json)
-      .send(`[${answers.join(',')}]`);
+      .send(await toJson(kind, records));
   };
 }
 
@@ -50,9 +50,7 @@ function update({ kind, success }: Route, limits: Limits): Handler {
 
 function list({ kind, success }: Route): Handler {
   const answerOf = async (store: WorkspaceStore) => {
-    const records = await store.list(kind);
-    const answers = await mapInSlices(records, (record) => JSON.stringify(toAnswer(kind, record)));
-    const body = Buffer.from(`[${answers.join(',')}]`);
+    const body = Buffer.from(await toJson(kind, await store.list(kind)));
     return { body, etag: `"${createHash('sha256').update(body).digest('base64url')}"`, size: body.length };
   };
   return async (request, reply) => {
@@ -62,6 +60,11 @@ function list({ kind, success }: Route): Handler {
     if (fresh(request.headers, { etag })) return reply.code(304).send();
     return reply.code(success).type(json).send(body);
   };
+}
+
+async function toJson(kind: RecordKind, records: readonly object[]): Promise<string> {
+  const answers = await mapInSlices(records, (record) => JSON.stringify(toAnswer(kind, record)));
+  return `[${answers.join(',')}]`;
 }
 
 /** Unknown fields are refused, unless the client prefers `handling=lenient` (RFC 7240). */

@@ -11,7 +11,7 @@ import type { CheckStore } from '../store/workspace-store.ts';
 type Values = Readonly<Record<string, unknown>>;
 
 /** Records as they were sent: a batch, where each has its index in paths, or a single change. */
-export interface Candidates {
+interface Candidates {
   readonly parsed: readonly Parsed<object>[];
   /** What is stored now, when a record is to be changed: it may keep its own unique values. */
   readonly current?: object;

@@ -9,6 +9,8 @@
  * | a server that only reads                    | 503                      | is over         | is dropped     |
  * | busy, full, too slow (`temporary…`)         | 503                      | is over         | is kept        |
  * | any of these at COMMIT, but the first       | 503: it may be stored    | is over         | as above       |
+ * | the same, in a statement that runs alone    | likewise, if it may have | is over         | as above       |
+ * |                                             | come as far as COMMIT    |                 |                |
  * | anything else                               | DatabaseError, 500       | is over         | is kept        |
  */
 import { mayBeStored, ServiceError, unavailable } from '../errors.ts';

@@ -3,6 +3,7 @@
  * what a commit costs, a write to the disk. Nobody is answered before that, and whoever fails fails alone.
  */
 import { ServiceError } from '../errors.ts';
+import { textLength } from '../model/fields.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import type { Connections } from './connections.ts';
 import { isTimeout, TransactionConflict } from './database-error.ts';
@@ -140,16 +141,11 @@ export function createGroupCommit<S>(
 }
 
 /** About how much memory the records take on their way. */
-function lengthOf(records: readonly Row[]): number {
-  let length = 0;
-  for (const record of records) {
-    for (const value of Object.values(record)) {
-      if (typeof value === 'string') length += value.length;
-      else if (typeof value === 'object' && value !== null) length += JSON.stringify(value).length;
-    }
-  }
-  return length;
-}
+const lengthOf = (records: readonly Row[]): number =>
+  records.reduce(
+    (sum, record) => Object.values(record).reduce<number>((length, it) => length + textLength(it), sum),
+    0,
+  );
 
 function tell(group: readonly Waiting<never>[], outcomes: readonly PromiseSettledResult<void>[]): void {
   outcomes.forEach((outcome, index) => {

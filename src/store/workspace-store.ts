@@ -89,22 +89,20 @@ export function createWorkspaceStore(
   workspaceId: string,
   usage: Usage = { statements: 0 },
 ): WorkspaceStore {
-  const bind = (run: Run) =>
-    bindStore(
-      database.engine,
-      (sql, values) => {
-        usage.statements += 1;
-        return run(sql, values);
-      },
-      workspaceId,
-    );
+  const counted =
+    (run: Run): Run =>
+    (sql, values) => {
+      usage.statements += 1;
+      return run(sql, values);
+    };
+  const bind = (run: Run) => bindStore(database.engine, counted(run), workspaceId);
   return {
     ...bind(database.run),
     transaction: (work) => database.transaction((run) => work(bind(run))),
-    remember: (name, make) => remember(database, `${workspaceId} ${name}`, make),
+    remember: (name, make) => remember(database, counted(database.run), `${workspaceId} ${name}`, make),
     async add(kind, records, check = acceptAll) {
       usage.statements += 1;
-      const counted: Check = async (store, isCareful) => {
+      const countedCheck: Check = async (store, isCareful) => {
         const existing: CheckStore['existing'] = (...question) => {
           usage.statements += 1;
           return store.existing(...question);
@@ -112,7 +110,7 @@ export function createWorkspaceStore(
         await check({ existing }, isCareful);
         giveIds(kind, workspaceId, records);
       };
-      await additionsTo(database).add({ workspaceId, kind, records, check: counted });
+      await additionsTo(database).add({ workspaceId, kind, records, check: countedCheck });
     },
   };
 }

@@ -134,9 +134,13 @@ describe('what is remembered', () => {
     const { made, remember } = counted();
     await insert(ours, location, [{ name: 'one' }]);
 
-    for (let time = 0; time < 5; time += 1) await remember(ours);
+    const usage = { statements: 0 };
+
+    for (let time = 0; time < 5; time += 1) await remember(createWorkspaceStore(database, 'ours', usage));
 
     expect(made.times).toBe(1);
+    // The list once, and each time whether anything was stored.
+    expect(usage.statements).toBe(6);
   });
 });
 
