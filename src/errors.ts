@@ -44,6 +44,13 @@ export const unavailable = (message: string, cause: string) => new ServiceError(
 export const mayBeStored = (message: string, cause: string) =>
   new ServiceError(503, message, [], { cause, type: 'urn:yardgraph:may-be-stored' });
 
+/** What was asked for holds too much text for one response: nothing of it is sent. */
+export class ResponseTooLarge extends ServiceError {
+  constructor(maxLength: number) {
+    super(413, `the response would hold more than ${maxLength} characters of text: ask for less at a time`);
+  }
+}
+
 /** Input that breaks the interface's rules. */
 export const invalid = (issues: readonly Issue[]) => new ServiceError(400, summary(issues), issues);
 

@@ -1,6 +1,6 @@
 /** Who a request comes from. The one caller that binds a store to a workspace. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Config } from '../config.ts';
+import type { Config, Limits } from '../config.ts';
 import { badRequest, forbidden, unauthorized } from '../errors.ts';
 import { expected } from '../model/issues.ts';
 import type { Session } from '../services/session.ts';
@@ -27,13 +27,14 @@ export const sessionOf = (
   database: Database,
   { workspaceId, userId, mayWrite }: Identity,
   usage: Usage = { statements: 0 },
+  limits?: Limits,
 ): Session => ({
-  store: createWorkspaceStore(database, workspaceId, usage),
+  store: createWorkspaceStore(database, workspaceId, usage, limits),
   userId,
   mayWrite,
 });
 
-type Settings = Pick<Config, 'openAccess' | 'corsOrigins' | 'requestsPerMinute' | 'failedLoginsPerMinute'>;
+type Settings = Pick<Config, 'openAccess' | 'corsOrigins' | 'requestsPerMinute' | 'failedLoginsPerMinute' | 'limits'>;
 
 /** Gives every request its session, before its body is read. */
 export async function authenticate(app: FastifyInstance, database: Database, settings: Settings) {
@@ -60,7 +61,7 @@ export async function authenticate(app: FastifyInstance, database: Database, set
     request.usage = { statements: 0 };
     request.identity = await limitFailures(request, reply, () => identify(request, isOpen));
     await limitRequests(request, reply);
-    request.session = sessionOf(database, request.identity, request.usage);
+    request.session = sessionOf(database, request.identity, request.usage, settings.limits);
   });
   return { isOpen: () => keyring.isOpen().catch(() => false) };
 }

@@ -2,25 +2,18 @@
  * How much text an answer holds. What an operation costs is known before it is executed, but not how long texts are: the
  * same record of two megabytes can be linked to by a thousand others.
  */
-import { ServiceError } from '../errors.ts';
+import { ResponseTooLarge } from '../errors.ts';
 import { type ExternalIds, textLength } from '../model/fields.ts';
 
-/** Nothing of the answer is sent: see errors.ts. */
-export class AnswerTooLarge extends ServiceError {
-  constructor(maxAnswerLength: number) {
-    super(413, `the answer holds more than ${maxAnswerLength} characters of text: ask for less at a time`);
-  }
-}
-
 export interface AnswerSize {
-  /** Throws an AnswerTooLarge once there is too much; the same one each time, for it may be asked very often. */
+  /** Throws a ResponseTooLarge once there is too much; the same one each time, for it may be asked very often. */
   add(value: string | ExternalIds | null): void;
   /** Begins again, for an operation that is executed again. */
   clear(): void;
 }
 
 export function createAnswerSize(maxAnswerLength: number): AnswerSize {
-  const refusal = new AnswerTooLarge(maxAnswerLength);
+  const refusal = new ResponseTooLarge(maxAnswerLength);
   let length = 0;
   return {
     add(value) {

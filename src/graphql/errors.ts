@@ -4,14 +4,14 @@ import { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
 import { answerTo, type Caller, type ErrorAnswer, retryAfter, setErrorHeaders } from '../error-answer.ts';
+import { ResponseTooLarge } from '../errors.ts';
 import { cut } from '../model/issues.ts';
-import { AnswerTooLarge } from './answer-size.ts';
 
 /** The last to see an answer: whatever went wrong on the way, this is what leaves. */
 export const useErrorAnswers = ({ suggestions }: Pick<Config, 'suggestions'>): Plugin<object, { caller: Caller }> => ({
   onResultProcess({ result, setResult, serverContext: { caller } }) {
     if (Array.isArray(result) || !('errors' in result) || !result.errors) return;
-    const tooLarge = result.errors.find((error) => originalError(error) instanceof AnswerTooLarge);
+    const tooLarge = result.errors.find((error) => originalError(error) instanceof ResponseTooLarge);
     if (tooLarge) return setResult({ errors: [toAnswer(tooLarge, caller, suggestions)] });
     setResult({ ...result, errors: result.errors.map((error) => toAnswer(error, caller, suggestions)) });
   },

@@ -14,6 +14,8 @@ export interface ValueLimits {
   /** Characters of a text, and of a key of external ids. */
   readonly maxTextLength: number;
   readonly maxExternalIds: number;
+  /** Characters of all texts of a record, keys and values of external ids included. */
+  readonly maxRecordLength: number;
 }
 
 interface SchemaOptions {

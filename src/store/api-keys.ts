@@ -43,15 +43,15 @@ export const apiKeys: Table = {
 
 export type KeyStore = ReturnType<typeof createKeyStore>;
 
-export function createKeyStore({ run, engine }: Pick<Database, 'run' | 'engine'>) {
+export function createKeyStore({ run, read, engine }: Pick<Database, 'run' | 'read' | 'engine'>) {
   const { table } = apiKeys;
   // Sound because rows are written from API keys only.
   const select = async (rest: string, values: readonly unknown[] = []) =>
-    (await engine.select(run, apiKeys, rest, values)) as readonly object[] as ApiKey[];
+    (await engine.select(read, apiKeys, rest, values)) as readonly object[] as ApiKey[];
 
   return {
     /** Whether there is any key, in any workspace, usable or not. */
-    isEmpty: async (): Promise<boolean> => (await run(`select 1 from ${table} limit 1`)).length === 0,
+    isEmpty: async (): Promise<boolean> => (await read(`select 1 from ${table} limit 1`)).length === 0,
 
     find: async (workspaceId: string, id: string): Promise<ApiKey | undefined> =>
       (await select('where workspace_id = ? and id = ?', [workspaceId, id]))[0],

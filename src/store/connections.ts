@@ -4,19 +4,31 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Knex } from 'knex';
+import { LRUCache } from 'lru-cache';
+import pLimit, { type LimitFunction } from 'p-limit';
 import {
   commitError,
   connectionError,
   databaseError,
   isNotStored,
-  isReadOnly,
+  needsNewConnection,
   TransactionConflict,
 } from './database-error.ts';
-import type { Engine, Run } from './engine.ts';
+import type { DatabaseOptions, Engine, Run } from './engine.ts';
 
-export interface Connections {
-  /** Runs a statement on any connection. */
+export interface Connections extends Statements {
+  /**
+   * The same for one of many users, a workspace: no user holds more than a share of the connections at a time, and what one
+   * asks for beyond it waits for that user's own statements, not for others'.
+   */
+  sharedBy(user: string): Statements;
+}
+
+export interface Statements {
+  /** Runs a statement by itself. */
   readonly run: Run;
+  /** Runs a statement that only reads; it never waits for those that write. */
+  readonly read: Run;
   /**
    * Runs the work in one transaction: all of it is stored, or nothing. Work that lost against other transactions is
    * run again, a few times. A statement that is all of the work may be run with `runAlone`: it is a transaction by itself,
@@ -43,18 +55,62 @@ const cancelGrace = 5_000;
 /** Milliseconds; a loser waits up to twice as long each time, so that the same transactions do not meet again. */
 const firstPause = 10;
 
-export function createConnections(knex: Knex, engine: Engine, statementTimeout: number): Connections {
-  const client: Knex.Client = knex.client;
+/** Where statements run. On most databases these are one pool. */
+export interface Pools {
+  readonly writes: Knex;
+  readonly reads: Knex;
+  readonly snapshots: Knex;
+}
 
-  async function onConnection<T>(work: (connection: Connection) => Promise<T>): Promise<T> {
+/** Users whose shares are counted; of more, those that were idle longest are counted anew. */
+const maxUsers = 10_000;
+
+export function createConnections(
+  { writes, reads, snapshots }: Pools,
+  engine: Engine,
+  { connectionTimeout, statementTimeout }: Pick<DatabaseOptions, 'connectionTimeout' | 'statementTimeout'>,
+): Connections {
+  /** Connections that a statement has failed on, and whether one may be used again if it is idle. */
+  const suspects = new WeakMap<Connection, { readonly mayBeKept: boolean }>();
+
+  type OnConnection = <T>(pool: Knex, work: (connection: Connection) => Promise<T>) => Promise<T>;
+
+  const onConnection: OnConnection = async ({ client }, work) => {
     const connection: Connection = await client.acquireConnection().catch((error: unknown) => {
       throw connectionError(error);
     });
     try {
       return await work(connection);
     } finally {
+      await inspect(connection);
       await client.releaseConnection(connection);
     }
+  };
+
+  /** The share that each user has of each pool. */
+  const shares = new Map<Knex, LRUCache<string, LimitFunction>>();
+  for (const pool of [writes, reads, snapshots]) {
+    const size = Math.max(1, Math.floor(0.75 * pool.client.config.pool.max));
+    shares.set(pool, new LRUCache({ max: maxUsers, memoMethod: () => pLimit(size) }));
+  }
+
+  const withinShare =
+    (user: string): OnConnection =>
+    (pool, work) => {
+      const asked = performance.now();
+      return (shares.get(pool)?.memo(user) ?? pLimit(1))(() => {
+        if (performance.now() - asked > connectionTimeout) throw connectionError(new Error('its share is in use'));
+        return onConnection(pool, work);
+      });
+    };
+
+  /** After an error, a connection is used again only if nothing of it is left. */
+  async function inspect(connection: Connection): Promise<void> {
+    const suspect = suspects.get(connection);
+    if (!suspect) return;
+    suspects.delete(connection);
+    const isIdle = suspect.mayBeKept && (await engine.isIdle(connection).catch(() => false));
+    if (!isIdle) connection.__knex__disposed ??= 'not idle after an error';
   }
 
   /** The driver's answer, or its error. */
@@ -65,8 +121,13 @@ export function createConnections(knex: Knex, engine: Engine, statementTimeout: 
     }, statementTimeout);
     try {
       // For whoever watches Knex.
-      client.emit('query', { sql, bindings: values });
+      writes.client.emit('query', { sql, bindings: values });
       return await engine.query(connection, sql, values);
+    } catch (error) {
+      suspects.set(connection, {
+        mayBeKept: !needsNewConnection(error) && suspects.get(connection)?.mayBeKept !== false,
+      });
+      throw error;
     } finally {
       clearTimeout(timer);
     }
@@ -80,15 +141,19 @@ export function createConnections(knex: Knex, engine: Engine, statementTimeout: 
       try {
         return engine.rowsOf(await send(connection, sql, values));
       } catch (error) {
-        const known = databaseError(error, isLost(connection));
-        if (isReadOnly(error)) connection.__knex__disposed ??= error;
-        throw known;
+        throw databaseError(error, isLost(connection));
       }
     };
 
   /** The transaction begins with its first statement. */
-  const attempt = <T>(begin: string, end: End, work: (run: Run, runAlone: Run) => Promise<T>): Promise<T> =>
-    onConnection(async (connection) => {
+  const attempt = <T>(
+    connect: OnConnection,
+    pool: Knex,
+    begin: string,
+    end: End,
+    work: (run: Run, runAlone: Run) => Promise<T>,
+  ): Promise<T> =>
+    connect(pool, async (connection) => {
       const run = runOn(connection);
       let begun: Promise<unknown> | undefined;
       let isOver = false;
@@ -126,7 +191,6 @@ export function createConnections(knex: Knex, engine: Engine, statementTimeout: 
     try {
       return engine.rowsOf(await send(connection, sql, values));
     } catch (error) {
-      if (isReadOnly(error)) connection.__knex__disposed ??= error;
       throw isNotStored(error) ? databaseError(error, isLost(connection)) : commitError(error, isLost(connection));
     }
   }
@@ -142,23 +206,20 @@ export function createConnections(knex: Knex, engine: Engine, statementTimeout: 
     if ((response as { command?: string }).command === 'ROLLBACK') throw new Error('the transaction was rolled back');
   }
 
-  /** A connection that may still be in a transaction is thrown away. */
+  /** It fails where SQLite has rolled back by itself, after a full disk for one. Whether the connection is idle is seen to later. */
   async function rollBack(connection: Connection): Promise<void> {
-    try {
-      await send(connection, 'rollback');
-    } catch (error) {
-      // SQLite itself rolls back after some errors, a full disk among them.
-      if (!/no transaction is active/.test(String(error))) connection.__knex__disposed ??= error;
-    }
+    await send(connection, 'rollback').catch(() => {});
   }
 
-  return {
-    run: (sql, values) => onConnection((connection) => runOn(connection)(sql, values)),
+  const statements = (connect: OnConnection): Statements => ({
+    run: (sql, values) => connect(writes, (connection) => runOn(connection)(sql, values)),
+
+    read: (sql, values) => connect(reads, (connection) => runOn(connection)(sql, values)),
 
     async transaction(work, { maxAttempts = 6 } = {}) {
       for (let attempts = 1; ; attempts += 1) {
         try {
-          return await attempt(engine.begin, commit, work);
+          return await attempt(connect, writes, engine.begin, commit, work);
         } catch (error) {
           if (!(error instanceof TransactionConflict)) throw error;
           if (attempts >= maxAttempts) throw error.atLast();
@@ -168,6 +229,7 @@ export function createConnections(knex: Knex, engine: Engine, statementTimeout: 
     },
 
     // A reader has nothing to commit.
-    snapshot: (work) => attempt(engine.beginSnapshot, rollBack, work),
-  };
+    snapshot: (work) => attempt(connect, snapshots, engine.beginSnapshot, rollBack, work),
+  });
+  return { ...statements(onConnection), sharedBy: (user) => statements(withinShare(user)) };
 }

@@ -6,12 +6,14 @@
  * |---------------------------------------------|--------------------------|-----------------|----------------|
  * | others wrote the same (`conflicts`)         | TransactionConflict, 503 | is run again    | is kept        |
  * | no connection, or none left                 | 503                      | is over         | is dropped     |
- * | a server that only reads                    | 503                      | is over         | is dropped     |
+ * | a server that only reads, a broken file     | 503                      | is over         | is dropped     |
  * | busy, full, too slow (`temporary…`)         | 503                      | is over         | is kept        |
  * | any of these at COMMIT, but the first       | 503: it may be stored    | is over         | as above       |
  * | the same, in a statement that runs alone    | likewise, if it may have | is over         | as above       |
  * |                                             | come as far as COMMIT    |                 |                |
  * | anything else                               | DatabaseError, 500       | is over         | is kept        |
+ *
+ * A connection is kept only if it is idle afterwards: out of any transaction, with no statement active. Otherwise it is closed.
  */
 import { mayBeStored, ServiceError, unavailable } from '../errors.ts';
 
@@ -62,8 +64,12 @@ export function databaseError(error: unknown, isConnectionLost = false): Error {
   return new DatabaseError(`database error: ${code}`);
 }
 
-/** The server has become a standby: another one takes writes now, where a new connection may lead. */
-export const isReadOnly = (error: unknown): boolean => codeOf(error) === '25006';
+/**
+ * A new connection may do better: the server has become a standby, and another one takes writes now; or SQLite could not read
+ * or write its file, after which nothing that the connection holds in memory is to be trusted.
+ */
+export const needsNewConnection = (error: unknown): boolean =>
+  /^(?:25006$|SQLITE_(?:CANTOPEN|CORRUPT|IOERR|NOMEM|NOTADB|PROTOCOL|MISUSE))/.test(codeOf(error));
 
 /** A statement waited for others until its time was up. */
 export const isTimeout = (error: unknown): boolean =>
@@ -80,7 +86,9 @@ export const connectionError = (error: unknown): Error => databaseAway(codeOf(er
 export function commitError(error: unknown, isConnectionLost: boolean): Error {
   const known = databaseError(error, isConnectionLost);
   if (known instanceof TransactionConflict) return known;
-  if (known instanceof DatabaseError && codeOf(error) !== 'unknown') return known;
+  // Citus says so (XX000) when some of its nodes have committed, and others perhaps not.
+  const isRolledBack = known instanceof DatabaseError && !/^(?:unknown$|XX)/.test(codeOf(error));
+  if (isRolledBack) return known;
   return mayBeStored(
     'the database went away while it stored this: see whether it did before you try again',
     codeOf(error),

@@ -1,8 +1,9 @@
 /** Opens and migrates the database. Knows connections; knows nothing of workspaces. */
 import { type Knex, knex } from 'knex';
 import { StartError } from '../errors.ts';
-import { type Connections, createConnections } from './connections.ts';
+import { type Connections, createConnections, type Pools } from './connections.ts';
 import { reason } from './database-error.ts';
+import { createDerivedCache, type DerivedCache } from './derived-cache.ts';
 import type { DatabaseOptions, Engine } from './engine.ts';
 import { migrate, missingMigrations } from './migrate.ts';
 import { migrationSource } from './migrations.ts';
@@ -11,6 +12,8 @@ import { sqliteEngine, sqlitePath } from './sqlite.ts';
 
 export interface Database extends Connections {
   readonly engine: Engine;
+  /** Values derived from its records. */
+  readonly cache: DerivedCache;
   readonly knex: Knex;
   /** Brings the schema up to date, and returns the names of the migrations it took. Throws StartError when it cannot. */
   migrate(): Promise<readonly string[]>;
@@ -54,23 +57,34 @@ const configOf = ({ knexConfig }: Engine): Knex.Config => ({
 /** The database as it is. Throws StartError when it cannot be used. */
 export async function connectDatabase(databaseUrl: string, options = defaultOptions): Promise<Database> {
   const engine = engineOf(databaseUrl, options);
-  const connected = knex({ ...configOf(engine), log: silent });
-  const connections = createConnections(connected, engine, options.statementTimeout);
+  const pools = openPools(engine);
+  const connected = pools.writes;
+  const connections = createConnections(pools, engine, options);
   const database: Database = {
     ...connections,
     engine,
+    cache: createDerivedCache(engine),
     knex: connected,
     migrate: () => explained(engine, () => migrate(connected, engine)),
     missingMigrations: () => explained(engine, () => missingMigrations(connected)),
-    ping: async () => void (await connections.run('select 1')),
-    close: () => connected.destroy(),
+    ping: async () => void (await connections.read('select 1')),
+    close: async () => {
+      for (const pool of new Set(Object.values(pools))) await pool.destroy();
+    },
   };
   return closedOnFailure(database, () =>
     explained(engine, async () => {
-      const problem = await engine.problemOf?.(async (sql) => engine.rowsOf(await connected.raw(sql)));
+      const problem = await engine.examine?.(async (sql) => engine.rowsOf(await connected.raw(sql)));
       if (problem !== undefined) throw new Error(problem);
     }),
   );
+}
+
+function openPools(engine: Engine): Pools {
+  const open = (config: Knex.Config) => knex({ ...config, log: silent });
+  const writes = open(configOf(engine));
+  const { reads, snapshots } = engine.readPools ?? {};
+  return { writes, reads: reads ? open(reads) : writes, snapshots: snapshots ? open(snapshots) : writes };
 }
 
 /** Opens the database and brings its schema up to date. Throws StartError when it cannot be used. */

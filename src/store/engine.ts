@@ -27,6 +27,12 @@ export interface Engine {
   /** Where the data lies, for people: no password. */
   readonly location: string;
   readonly knexConfig: Knex.Config;
+  /** Pools of their own for statements that only read, where those would wait for a writer otherwise. */
+  readonly readPools?: {
+    readonly reads: Knex.Config;
+    /** For transactions that read one state of the database, which may take long. */
+    readonly snapshots: Knex.Config;
+  };
 
   /** Transactions that only add records are worth running so many at once. */
   readonly groupsAtOnce: number;
@@ -43,8 +49,10 @@ export interface Engine {
   /** Lets a transaction that migrates wait for any other one that does. */
   readonly lockMigrations?: string;
 
-  /** What keeps a connected database from being used; checked once, at the start. */
-  problemOf?(run: (sql: string) => Promise<readonly Row[]>): Promise<string | undefined>;
+  /** Looks at a connected database once, at the start, and returns what keeps it from being used. */
+  examine?(run: (sql: string) => Promise<readonly Row[]>): Promise<string | undefined>;
+  /** The bytes of a column's text, without reading it where the database knows its length. */
+  byteLength(column: string): string;
   /** The condition that a column has one of these values, with one parameter however many there are. */
   oneOf(column: string, values: readonly string[]): Statement;
   /** A handful of statements that insert any number of records. */
@@ -60,6 +68,8 @@ export interface Engine {
   query(connection: unknown, sql: string, values: readonly unknown[]): Promise<unknown>;
   /** The rows in what the driver answers. */
   rowsOf(response: unknown): Row[];
+  /** Whether a connection is out of any transaction, with nothing left of the statements that ran on it. */
+  isIdle(connection: unknown): Promise<boolean>;
   /** Makes the statement that runs on a connection fail. */
   cancel(connection: unknown): void;
   /** Closes a connection that does not even answer to that. */

@@ -2,6 +2,8 @@
  * Records that are added, committed together: what waits while others are stored shares the next transaction, and with it
  * what a commit costs, a write to the disk. Nobody is answered before that, and whoever fails fails alone.
  */
+import { LRUCache } from 'lru-cache';
+import pLimit, { type LimitFunction } from 'p-limit';
 import { ServiceError } from '../errors.ts';
 import { textLength } from '../model/fields.ts';
 import type { RecordKind } from '../model/record-kind.ts';
@@ -37,6 +39,10 @@ interface Waiting<S> extends Addition<S> {
 const maxRecords = 2_000;
 const maxLength = 4_000_000;
 
+/** Two, so that one that waits until its time is up does not hold up all others of its workspace. */
+const singlesAtOnce = 2;
+const maxWorkspaces = 10_000;
+
 /** `open` makes what additions to a workspace are checked against, once for all of a group. */
 export function createGroupCommit<S>(
   { transaction }: Pick<Connections, 'transaction'>,
@@ -45,6 +51,8 @@ export function createGroupCommit<S>(
 ): GroupCommit<S> {
   const waiting: Waiting<S>[] = [];
   let running = 0;
+  /** Additions of each workspace that have a transaction each: few at once, so that none takes all connections. */
+  const singles = new LRUCache<string, LimitFunction>({ max: maxWorkspaces, memoMethod: () => pLimit(singlesAtOnce) });
 
   async function runGroups(): Promise<void> {
     while (waiting.length > 0) await store(nextGroup());
@@ -73,15 +81,21 @@ export function createGroupCommit<S>(
         if (isTimeout(error)) break;
       }
     }
-    // Two want the same, or one breaks whatever it is in: now each has its own transaction.
-    await Promise.all(group.map(storeAlone));
+    // Two want the same, or one breaks whatever it is in: now each has its own transaction. The next group need not wait.
+    for (const addition of group) storeAlone(addition);
   }
 
-  const storeAlone = (addition: Waiting<S>): Promise<void> =>
-    storeTogether([addition], true).then(
-      (outcomes) => tell([addition], outcomes),
-      (error) => tellAll([addition], error),
+  function storeAlone(addition: Waiting<S>): void {
+    void singles.memo(addition.workspaceId)(() =>
+      storeTogether([addition], true).then(
+        (outcomes) => tell([addition], outcomes),
+        (error) => tellAll([addition], error),
+      ),
     );
+  }
+
+  /** What a workspace adds while others of its additions are in conflict would likely be in conflict too. */
+  const isInConflict = ({ workspaceId }: Addition<S>): boolean => (singles.peek(workspaceId)?.activeCount ?? 0) > 0;
 
   /** Whether each was found acceptable, and is stored. Throws when none is stored. */
   const storeTogether = (group: readonly Addition<S>[], isCareful: boolean, options: { maxAttempts?: number } = {}) =>
@@ -131,7 +145,9 @@ export function createGroupCommit<S>(
   return {
     add: (addition) =>
       new Promise((resolve, reject) => {
-        waiting.push({ ...addition, length: lengthOf(addition.records), resolve, reject });
+        const entry = { ...addition, length: lengthOf(addition.records), resolve, reject };
+        if (isInConflict(entry)) return storeAlone(entry);
+        waiting.push(entry);
         if (running >= engine.groupsAtOnce) return;
         running += 1;
         // What else has arrived by now is still to be read.

@@ -18,6 +18,7 @@ export const isPostgresUrl = (databaseUrl: string): boolean => /^postgres(?:ql)?
 
 /** The engine on the database of a URL. Throws StartError when the URL asks for something that is not known here. */
 export function postgresEngine(databaseUrl: string, options: DatabaseOptions): Engine {
+  let isCitus = false;
   const connection = connectionSettings(databaseUrl, options);
   const { host, port, database } = connection;
   return {
@@ -40,11 +41,17 @@ export function postgresEngine(databaseUrl: string, options: DatabaseOptions): E
     // Of a transaction that reads one state, that would be the one from before it waited.
     lockMigrations:
       "set transaction isolation level read committed; select pg_advisory_xact_lock(hashtext('yardgraph migrations'))",
-    problemOf,
+    async examine(run) {
+      const [row] = await run("select exists (select from pg_extension where extname = 'citus') as is_citus");
+      isCitus = row?.is_citus === true;
+      return problemOf(run);
+    },
     oneOf: (column, values) => ({ sql: `${column} = any(?)`, values: [values] }),
-    inserts,
+    byteLength: (column) => `octet_length(${column}::text)`,
+    inserts: (table, records) => inserts(table, records, isCitus),
     select,
     query: (connection, sql, values) => (connection as PostgresConnection).query(numbered(sql), values),
+    isIdle: async (connection) => (connection as PostgresConnection).getTransactionStatus() === 'I',
     // A text of several statements has several results.
     rowsOf: (response) => (Array.isArray(response) ? [] : (response as { rows: Row[] }).rows),
     cancel: (connection) => cancel(connection as PostgresConnection),
@@ -164,20 +171,42 @@ const jsonTypes: Record<Field['type'], string> = {
 
 const rowsPerInsert = 5_000;
 
-/** One parameter for thousands of records: with one a value, of which there may be 65,535, batches take a third longer. */
-function* inserts(table: Table, records: readonly Row[]): Generator<Statement> {
+/**
+ * One parameter for thousands of records: with one per value, of which there may be 65,535, batches take a third longer.
+ *
+ * Citus runs an `insert … select` as a COPY, and a transaction that has read the same shard before then ends without its
+ * two-phase commit: batches that were acknowledged are gone when a worker dies. One that returns something is no COPY.
+ */
+function* inserts(table: Table, unordered: readonly Row[], isCitus: boolean): Generator<Statement> {
+  const records = inOrderOfUniqueValues(table, unordered);
   const columns = columnsOf(table);
   const fields = columns.map(({ field }) => `"${field}"`).join(', ');
   const types = columns.map(({ field, type }) => `"${field}" ${jsonTypes[type]}`).join(', ');
-  const sql = `insert into ${table.table} (${columnList(table)}) select ${fields} from json_to_recordset(?) as _ (${types})`;
+  const sql =
+    `insert into ${table.table} (${columnList(table)}) select ${fields} from json_to_recordset(?) as _ (${types})` +
+    (isCitus ? ' returning 1' : '');
   for (let start = 0; start < records.length; start += rowsPerInsert) {
     yield { sql, values: [JSON.stringify(records.slice(start, start + rowsPerInsert))] };
   }
 }
 
+/**
+ * In one order, whatever the order they came in: of two transactions that insert the same unique values at once, one waits for
+ * the other at the first of them. In different orders each would wait for the other, a deadlock.
+ */
+function inOrderOfUniqueValues(table: Table, records: readonly Row[]): readonly Row[] {
+  const [unique] = Object.entries(table.storedFields).find(([, field]) => field.unique) ?? [];
+  if (!unique || records.length < 2) return records;
+  const keyOf = (record: Row) => `${record.workspaceId} ${record[unique] ?? ''}`;
+  const keyed = records.map((record) => ({ key: keyOf(record), record }));
+  return keyed.sort((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key))).map(({ record }) => record);
+}
+
 /** What the driver's client has beyond its documented part, and Knex's mark of a connection to throw away. */
 interface PostgresConnection {
   query(sql: string, values: readonly unknown[]): Promise<unknown>;
+  /** As of the last statement that ended: `I` outside of transactions. */
+  getTransactionStatus(): string | null;
   readonly host: string;
   readonly port: number;
   readonly processID: number;

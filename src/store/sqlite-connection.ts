@@ -6,7 +6,7 @@ type Done<T> = (error: Error | null, result: T) => void;
 /** What is used of the driver. */
 interface Statement {
   all(values: readonly unknown[], done: Done<unknown>): void;
-  finalize(): void;
+  finalize(done?: () => void): void;
 }
 
 export interface SqliteConnection {
@@ -16,51 +16,86 @@ export interface SqliteConnection {
   close(done: (error: Error | null) => void): void;
 }
 
+/** Milliseconds to wait for the lock of another process, unless statements have less time. */
+const maxBusyTimeout = 5_000;
+
 /**
- * FULL: an acknowledged write survives a power cut, at one fsync a commit. The busy timeout is for other processes. What
- * keeps large tables fast: 32 MB of pages in memory instead of 2, and a log of 64 MB before its pages are written back,
- * instead of 4, since references that come in no order change the same pages again and again.
+ * FULL: an acknowledged write survives a power cut, at one fsync per commit. What keeps large tables fast: 32 MB of pages in
+ * memory instead of 2, and a log of 64 MB before its pages are written back, instead of 4, since references that come in no
+ * order change the same pages again and again.
  */
 const pragmas = `
-  pragma busy_timeout = 5000;
   pragma journal_mode = wal;
   pragma synchronous = full;
   pragma foreign_keys = on;
   pragma cache_size = -32768;
   pragma wal_autocheckpoint = 16384;`;
 
-/** Finalized when they are pushed out: SQLite closes no connection that has any. */
+/** SQLite closes no connection that has a statement that was not finalized. */
 const maxStatements = 200;
 const statementsOf = new WeakMap<SqliteConnection, LRUCache<string, Statement>>();
 
-/** For Knex's pool. */
+interface ConnectionOptions {
+  /** Milliseconds that a statement may run. */
+  readonly statementTimeout: number;
+  readonly readOnly: boolean;
+}
+
+/** Sets up a connection for Knex's pool. */
 export function prepareConnection(
   connection: SqliteConnection,
+  { statementTimeout, readOnly }: ConnectionOptions,
   done: (error: Error | null, connection: SqliteConnection) => void,
 ): void {
   const statements = new LRUCache<string, Statement>({
     max: maxStatements,
-    dispose: (statement) => statement.finalize(),
+    dispose: (statement, _sql, reason) => {
+      // Whoever deletes one waits until it is finalized.
+      if (reason !== 'delete') statement.finalize();
+    },
   });
   statementsOf.set(connection, statements);
   const close = connection.close.bind(connection);
   connection.close = (closed) => {
+    for (const statement of statements.values()) statement.finalize();
     statements.clear();
     close(closed);
   };
-  connection.exec(pragmas, (error) => done(error, connection));
+  const busyTimeout = `pragma busy_timeout = ${Math.min(maxBusyTimeout, statementTimeout)};`;
+  connection.exec(`${busyTimeout}${pragmas}${readOnly ? 'pragma query_only = on;' : ''}`, (error) =>
+    done(error, connection),
+  );
 }
 
 /** Rows as the driver makes them. To prepare a statement each time takes a third of what a small query takes. */
 export async function query(connection: SqliteConnection, sql: string, values: readonly unknown[]): Promise<unknown> {
   const statement = await prepared(connection, sql);
   try {
-    return await new Promise((resolve, reject) => {
-      statement.all(values, (error, rows) => (error ? reject(error) : resolve(rows)));
+    const rows = await new Promise((resolve, reject) => {
+      statement.all(values, (error, result) => (error ? reject(error) : resolve(result)));
     });
-  } finally {
-    if (values.some(isLarge)) statementsOf.get(connection)?.delete(sql);
+    if (values.some(isLarge)) await discard(connection, sql, statement);
+    return rows;
+  } catch (error) {
+    // The driver does not reset a statement that failed: one that was refused the lock would stay an active writer, and
+    // SQLite commits nothing on a connection while another writer is active.
+    await discard(connection, sql, statement);
+    throw error;
   }
+}
+
+/** Whether no transaction is open and no writing statement active: SQLite refuses `begin` in the one case, `commit` in the other. */
+export const isIdle = (connection: SqliteConnection): Promise<boolean> =>
+  new Promise((resolve) => {
+    connection.exec('begin; commit', (error) => resolve(!error));
+  });
+
+async function discard(connection: SqliteConnection, sql: string, statement: Statement): Promise<void> {
+  const statements = statementsOf.get(connection);
+  // Another call may have discarded it already, when it runs for several at once.
+  if (statements?.get(sql) !== statement) return;
+  statements.delete(sql);
+  await new Promise<void>((resolve) => statement.finalize(resolve));
 }
 
 /** A statement keeps its values until it is used again: those of a batch would stay for good. */

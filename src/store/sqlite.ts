@@ -1,12 +1,13 @@
 /** SQLite: a file, or memory. */
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
+import type { Knex } from 'knex';
 import { StartError } from '../errors.ts';
 import type { Table } from '../model/record-kind.ts';
 import { type Column, columnList, columnsOf, fieldsOf, toColumnValue } from './columns.ts';
 import { reason } from './database-error.ts';
 import type { DatabaseOptions, Engine, Row, Run, Statement } from './engine.ts';
-import { prepareConnection, query, type SqliteConnection } from './sqlite-connection.ts';
+import { isIdle, prepareConnection, query, type SqliteConnection } from './sqlite-connection.ts';
 
 export const memory = ':memory:';
 
@@ -15,26 +16,29 @@ export const sqlitePath = (databaseUrl: string): string | undefined =>
   /^sqlite:(?!\/\/)(:memory:|[^:\s].*)$/.exec(databaseUrl)?.[1];
 
 /** The engine on a file, whose folder is made if it is not there. Throws StartError when it cannot be written. */
-export function sqliteEngine(path: string, { connectionTimeout }: DatabaseOptions): Engine {
+export function sqliteEngine(path: string, { connectionTimeout, statementTimeout }: DatabaseOptions): Engine {
   requireFolder(path);
   let connections = 0;
+  const pool = (max: number, readOnly: boolean): Knex.Config => ({
+    client: 'sqlite3',
+    connection: { filename: path },
+    useNullAsDefault: true,
+    pool: {
+      min: 1,
+      max,
+      afterCreate: (connection: SqliteConnection, done: Parameters<typeof prepareConnection>[2]) => {
+        connections += 1;
+        prepareConnection(connection, { statementTimeout, readOnly }, done);
+      },
+    },
+    acquireConnectionTimeout: connectionTimeout,
+  });
   return {
     location: path === memory ? 'memory only, gone when the process ends' : resolve(path),
-    knexConfig: {
-      client: 'sqlite3',
-      connection: { filename: path },
-      useNullAsDefault: true,
-      // SQLite has one writer. A second connection could only wait for it, in one of the four threads all share.
-      pool: {
-        min: 1,
-        max: 1,
-        afterCreate: (...created: Parameters<typeof prepareConnection>) => {
-          connections += 1;
-          prepareConnection(...created);
-        },
-      },
-      acquireConnectionTimeout: connectionTimeout,
-    },
+    // SQLite has one writer: a second connection could only wait for it, in one of the four threads all share.
+    knexConfig: pool(1, false),
+    // Nobody else sees what is in memory.
+    ...(path !== memory && { readPools: { reads: pool(1, true), snapshots: pool(1, true) } }),
     groupsAtOnce: 1,
     // Takes the write lock at once. Taken later, between a read and a write, it fails when another process has written
     // in the meantime, whatever the busy timeout. Nobody else writes while it is held: no rows need to be locked.
@@ -47,6 +51,7 @@ export function sqliteEngine(path: string, { connectionTimeout }: DatabaseOption
       sql: `${column} in (select value from json_each(?))`,
       values: [JSON.stringify(values)],
     }),
+    byteLength: (column) => `octet_length(${column})`,
     inserts,
     select,
     async version(run) {
@@ -55,6 +60,7 @@ export function sqliteEngine(path: string, { connectionTimeout }: DatabaseOption
       return `${connections} ${changes?.own} ${changes?.others}`;
     },
     query: (connection, sql, values) => query(connection as SqliteConnection, sql, values),
+    isIdle: (connection) => isIdle(connection as SqliteConnection),
     rowsOf: (response) => response as Row[],
     cancel: (connection) => (connection as SqliteConnection).interrupt(),
     destroy: () => {},

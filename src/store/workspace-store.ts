@@ -7,9 +7,10 @@ import { newId } from '../model/ids.ts';
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
 import { columnName, columnsOf, part, updateOf } from './columns.ts';
 import type { Database } from './database.ts';
+import type { Sized } from './derived-cache.ts';
 import type { Engine, Row, Run } from './engine.ts';
 import { type Addition, createGroupCommit, type GroupCommit } from './group-commit.ts';
-import { remember, type Sized } from './memory.ts';
+import { type BudgetedSelect, createReadBudget, type ReadLimits } from './read-budget.ts';
 
 /** What the service notes on a new record, beside its id and its workspace. */
 export interface Stamps {
@@ -43,6 +44,8 @@ export interface WorkspaceStore extends CheckStore {
    * Work that lost against other transactions is run again: it must do nothing but through that store.
    */
   transaction<T>(work: (store: WorkspaceStore) => Promise<T>): Promise<T>;
+  /** Runs work that only reads, on one state of the workspace, whatever others write meanwhile. */
+  snapshot<T>(work: (store: Pick<WorkspaceStore, 'list'>) => Promise<T>): Promise<T>;
   /** A new record without its ID and workspace, which it gets when it is stored. What is absent is not set. */
   draft<K extends RecordKind>(kind: K, input: CreateOf<K>, stamps: Stamps): RecordOf<K>;
   /** Stores drafts, all or none, if `check` does not throw: see group-commit.ts. */
@@ -56,10 +59,10 @@ export interface WorkspaceStore extends CheckStore {
   list<K extends RecordKind>(kind: K, range?: Range, fields?: Fields): Promise<RecordOf<K>[]>;
   count(kind: RecordKind): Promise<number>;
   /**
-   * What was made from the workspace's records under this name, as long as nothing has been stored since; made again
-   * otherwise, and where the database cannot tell.
+   * What `make` derives from the workspace's records, cached under this name until anything is stored; made again where the
+   * database cannot tell. Calls that arrive while it is made share the next one.
    */
-  remember<T extends Sized>(name: string, make: () => Promise<T>): Promise<T>;
+  derive<T extends Sized>(name: string, make: () => Promise<T>): Promise<T>;
 }
 
 type Check = Addition<CheckStore>['check'];
@@ -84,22 +87,28 @@ function additionsTo(database: Database): GroupCommit<CheckStore> {
   return made;
 }
 
+/** A store for one request; without limits, for work that never reads more than there is room for. */
 export function createWorkspaceStore(
   database: Database,
   workspaceId: string,
   usage: Usage = { statements: 0 },
+  limits?: ReadLimits,
 ): WorkspaceStore {
+  const { run, read, transaction, snapshot } = database.sharedBy(workspaceId);
+  const select = limits && createReadBudget(database.engine, limits);
   const counted =
-    (run: Run): Run =>
+    (it: Run): Run =>
     (sql, values) => {
       usage.statements += 1;
-      return run(sql, values);
+      return it(sql, values);
     };
-  const bind = (run: Run) => bindStore(database.engine, counted(run), workspaceId);
+  const bind = (it: Run) => bindStore(database.engine, counted(it), workspaceId, select);
   return {
-    ...bind(database.run),
-    transaction: (work) => database.transaction((run) => work(bind(run))),
-    remember: (name, make) => remember(database, counted(database.run), `${workspaceId} ${name}`, make),
+    ...bind(read),
+    update: bind(run).update,
+    transaction: (work) => transaction((it) => work(bind(it))),
+    snapshot: (work) => snapshot((it) => work(bind(it))),
+    derive: (name, make) => database.cache.derive(counted(read), `${workspaceId} ${name}`, make),
     async add(kind, records, check = acceptAll) {
       usage.statements += 1;
       const countedCheck: Check = async (store, isCareful) => {
@@ -139,26 +148,33 @@ function joinQuestions(store: CheckStore): CheckStore {
 }
 
 /** A store on what runs its statements: any connection, or that of a transaction, which a transaction within it joins. */
-function bindStore(engine: Engine, run: Run, workspaceId: string): WorkspaceStore {
+function bindStore(engine: Engine, run: Run, workspaceId: string, selectBudgeted?: BudgetedSelect): WorkspaceStore {
   const select = (what: string, { table }: RecordKind, rest = '', values: readonly unknown[] = []) =>
     run(`select ${what} from ${table} where workspace_id = ?${rest}`, [workspaceId, ...values]);
 
-  // Sound because the columns are those of the kind's fields, and rows are written from its records only.
+  /** `most` is how many records it can find, if that is known. */
   const selectRecords = async <K extends RecordKind>(
     kind: K,
-    rest: string,
+    conditions: string,
     values: readonly unknown[],
     fields?: Fields,
-    isFew = true,
+    most?: number,
   ) => {
-    const where = `where workspace_id = ?${rest}`;
-    const records = await engine.select(run, part(kind, fields), where, [workspaceId, ...values], isFew);
-    return records as RecordOf<K>[];
+    const table = part(kind, fields);
+    const rest = `where workspace_id = ?${conditions}`;
+    const all = [workspaceId, ...values];
+    const records =
+      selectBudgeted && most !== undefined
+        ? await selectBudgeted(run, { table, rest, values: all, most })
+        : await engine.select(run, table, rest, all, most !== undefined);
+    // Sound because the columns are those of the kind's fields, and rows are written from its records only.
+    return records as readonly Row[] as RecordOf<K>[];
   };
 
   const store: WorkspaceStore = {
     transaction: (work) => work(store),
-    remember: (_name, make) => make(),
+    snapshot: (work) => work(store),
+    derive: (_name, make) => make(),
 
     draft: toRecord,
 
@@ -175,7 +191,7 @@ function bindStore(engine: Engine, run: Run, workspaceId: string): WorkspaceStor
 
     find(kind, ids, fields) {
       const { sql, values } = engine.oneOf('id', ids);
-      return selectRecords(kind, ` and ${sql}`, values, fields);
+      return selectRecords(kind, ` and ${sql}`, values, fields, ids.length);
     },
 
     async findForUpdate(kind, id) {
@@ -199,7 +215,7 @@ function bindStore(engine: Engine, run: Run, workspaceId: string): WorkspaceStor
         rest.push(' limit ?');
         values.push(limit);
       }
-      return selectRecords(kind, rest.join(''), values, fields, limit !== undefined);
+      return selectRecords(kind, rest.join(''), values, fields, limit);
     },
 
     async count(kind) {

@@ -90,7 +90,7 @@ describe('characters of texts in an answer', () => {
     const { body } = await service.graphql(query);
 
     expect(body).toMatchObject({
-      errors: [{ message: 'the answer holds more than 1000 characters of text: ask for less at a time' }],
+      errors: [{ message: 'the response would hold more than 1000 characters of text: ask for less at a time' }],
     });
     expect(body.data ?? null).toBeNull();
   });
@@ -102,7 +102,7 @@ describe('characters of texts in an answer', () => {
     const { body } = await service.graphql('{ workOrders { nodes { project { notes } } } }');
 
     expect(body.errors).toHaveLength(1);
-    expect(body.errors[0].message).toContain('the answer holds more than');
+    expect(body.errors[0].message).toContain('the response would hold more than');
   });
 });
 

@@ -100,43 +100,43 @@ test('numbers come back to the last digit, however many come at once', async () 
   expect(stored.map(({ id }) => id)).toEqual(records.map(({ id }) => id));
 });
 
-describe('what is remembered', () => {
+describe('what is derived', () => {
   const counted = () => {
     const made = { times: 0 };
-    const remember = (store: WorkspaceStore) =>
-      store.remember('names', async () => {
+    const derive = (store: WorkspaceStore) =>
+      store.derive('names', async () => {
         made.times += 1;
         const names = (await store.list(location)).map(({ name }) => name);
-        return { names, size: 1 };
+        return { names, length: 1, isInMemory: true };
       });
-    return { made, remember };
+    return { made, derive };
   };
 
   test('is what the workspace holds, after whatever was stored, by this process or another', async () => {
     const other = await openDatabase(url);
-    const { remember } = counted();
+    const { derive } = counted();
     await insert(ours, location, [{ name: 'one' }]);
-    expect((await remember(ours)).names).toEqual(['one']);
-    expect((await remember(theirs)).names).toEqual([]);
+    expect((await derive(ours)).names).toEqual(['one']);
+    expect((await derive(theirs)).names).toEqual([]);
 
     await insert(ours, location, [{ name: 'two' }]);
-    expect((await remember(ours)).names).toEqual(['one', 'two']);
+    expect((await derive(ours)).names).toEqual(['one', 'two']);
     await insert(createWorkspaceStore(other, 'ours'), location, [{ name: 'three' }]);
-    expect((await remember(ours)).names).toEqual(['one', 'two', 'three']);
+    expect((await derive(ours)).names).toEqual(['one', 'two', 'three']);
     const [{ id } = { id: '' }] = await ours.list(location);
     await ours.transaction((store) => store.update(location, id, { name: 'changed' }));
-    expect((await remember(ours)).names[0]).toBe('changed');
-    expect((await remember(theirs)).names).toEqual([]);
+    expect((await derive(ours)).names[0]).toBe('changed');
+    expect((await derive(theirs)).names).toEqual([]);
     await other.close();
   });
 
   test.skipIf(isPostgres)('is not made again while nothing is stored', async () => {
-    const { made, remember } = counted();
+    const { made, derive } = counted();
     await insert(ours, location, [{ name: 'one' }]);
 
     const usage = { statements: 0 };
 
-    for (let time = 0; time < 5; time += 1) await remember(createWorkspaceStore(database, 'ours', usage));
+    for (let time = 0; time < 5; time += 1) await derive(createWorkspaceStore(database, 'ours', usage));
 
     expect(made.times).toBe(1);
     // The list once, and each time whether anything was stored.

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ServiceError } from '../../../src/errors.ts';
 import { createConnections } from '../../../src/store/connections.ts';
+import { defaultOptions } from '../../../src/store/database.ts';
 import { DatabaseError } from '../../../src/store/database-error.ts';
 import type { Run } from '../../../src/store/engine.ts';
 import { createDatabase } from '../../support/database.ts';
@@ -208,7 +209,11 @@ describe('a transaction', () => {
     async (begin) => {
       const lonely = await startService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: '1' });
       const { knex, engine } = lonely.database;
-      const { transaction } = createConnections(knex, { ...engine, begin }, 1_000);
+      const { transaction } = createConnections(
+        { writes: knex, reads: knex, snapshots: knex },
+        { ...engine, begin },
+        defaultOptions,
+      );
       let runs = 0;
 
       const failing = transaction(async (run) => {

@@ -1,0 +1,96 @@
+/** How much text one request may bring into memory, on both databases. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ResponseTooLarge } from '../../src/errors.ts';
+import { location, project } from '../../src/records/index.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { createWorkspaceStore } from '../../src/store/workspace-store.ts';
+import { createOwnDatabase } from '../support/database.ts';
+import { insert } from '../support/insert.ts';
+
+// Room for 2 * 5,000 + 1,000 characters.
+const limits = { maxTextLength: 100, maxExternalIds: 10, maxRecordLength: 1_000, maxAnswerLength: 5_000 };
+
+let database: Database;
+let remove: () => Promise<void>;
+let statements: string[];
+
+beforeEach(async () => {
+  const created = await createOwnDatabase();
+  remove = created.remove;
+  database = await openDatabase(created.url);
+  statements = [];
+  database.knex.on('query', ({ sql }: { sql: string }) => statements.push(sql));
+});
+
+afterEach(async () => {
+  await database.close();
+  await remove();
+});
+
+const store = () => createWorkspaceStore(database, 'ours', undefined, limits);
+
+async function createProjects(count: number, length: number): Promise<string[]> {
+  const records = await insert(
+    store(),
+    project,
+    Array.from({ length: count }, (_, n) => ({ name: `project ${n}`, externalIds: { erp: 'ü'.repeat(length) } })),
+  );
+  statements = [];
+  return records.map(({ id }) => id);
+}
+
+const fields = new Set(['id', 'externalIds']);
+
+describe('a page of records that may be long', () => {
+  test('is one statement while they are short', async () => {
+    const ids = await createProjects(50, 20);
+
+    expect(await store().list(project, { limit: 51 }, fields)).toHaveLength(50);
+    expect((await store().list(project, { limit: 40, fromEnd: true }, fields)).map(({ id }) => id)).toEqual(
+      ids.toReversed().slice(0, 40),
+    );
+    expect(await store().find(project, ids, fields)).toHaveLength(50);
+    expect(statements).toHaveLength(3);
+  });
+
+  test('is refused where they are too long, and none of them is read', async () => {
+    const ids = await createProjects(50, 900);
+
+    await expect(store().list(project, { limit: 51 }, fields)).rejects.toThrow(ResponseTooLarge);
+    await expect(store().find(project, ids, fields)).rejects.toThrow(ResponseTooLarge);
+    expect(await store().list(project, { limit: 5 }, fields)).toHaveLength(5);
+    expect(await store().list(project, { limit: 51 }, new Set(['id', 'name']))).toHaveLength(50);
+  });
+
+  test('may be empty', async () => {
+    expect(await store().list(project, { limit: 51 }, fields)).toEqual([]);
+    expect(await store().find(project, Array(50).fill('project_01h455vb4pex5vsknk084sn02q'), fields)).toEqual([]);
+  });
+});
+
+test('all reads of a request share what there is room for, also side by side', async () => {
+  const ids = await createProjects(30, 200);
+  const oneRequest = store();
+
+  const pages = await Promise.allSettled(
+    [0, 10, 20, 0, 10, 20].map((start) => oneRequest.find(project, ids.slice(start, start + 10), fields)),
+  );
+
+  // Ten of these have some 2,000 characters, or 4,000 bytes.
+  const read = pages.filter(({ status }) => status === 'fulfilled').length;
+  expect(read).toBeGreaterThanOrEqual(2);
+  expect(read).toBeLessThanOrEqual(5);
+  expect(await store().find(project, ids.slice(0, 10), fields)).toHaveLength(10);
+});
+
+test('what short reads have reserved and not used is there for others', async () => {
+  await createProjects(5, 100);
+  await insert(store(), location, [{ name: 'yard' }]);
+  const oneRequest = store();
+
+  for (let time = 0; time < 40; time += 1) {
+    expect(await oneRequest.list(location, { limit: 20 }, new Set(['id', 'name', 'city']))).toHaveLength(1);
+  }
+
+  expect(await oneRequest.list(project, { limit: 11 }, fields)).toHaveLength(5);
+});

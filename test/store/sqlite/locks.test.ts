@@ -1,0 +1,163 @@
+/**
+ * Locks held by another process, statements that run too long and full disks, one after the other and all at once: what was
+ * acknowledged is in the file, where another process finds it.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createFile } from '../../support/database.ts';
+import { type OtherProcess, startOtherProcess } from '../../support/other-process.ts';
+import { createRandom } from '../../support/random.ts';
+import { startService } from '../../support/service.ts';
+
+const rounds = Number(process.env.LOCK_ROUNDS ?? 25);
+
+const endless = 'with recursive n(i) as (values (1) union all select i + 1 from n) select count(*) from n';
+
+type Client = Pick<Awaited<ReturnType<typeof startService>>, 'post' | 'patch' | 'get' | 'create'>;
+
+let file: Awaited<ReturnType<typeof createFile>>;
+let service: Awaited<ReturnType<typeof startService>>;
+let other: OtherProcess;
+let ours: Client;
+let theirs: Client;
+let projectId: string;
+
+beforeEach(async () => {
+  file = await createFile();
+  // Statements, and with them waits for a lock, end after 100 ms.
+  service = await startService({ DATABASE_URL: file.url, DATABASE_STATEMENT_TIMEOUT: '100' }, { closed: true });
+  other = await startOtherProcess(file.url.replace('sqlite:', ''));
+  ours = service.as(await service.key());
+  theirs = service.as(await service.key({ workspace: 'theirs' }));
+  [{ id: projectId }] = await ours.create('/projects', { name: 'Harbour wall' });
+});
+
+afterEach(async () => {
+  await service.stop();
+  await other.stop();
+  await file.remove();
+});
+
+async function whileLocked(work: () => Promise<unknown>): Promise<void> {
+  await other.run('begin immediate');
+  await work().finally(() => other.run('rollback'));
+}
+
+/** The names of these assets that the other process finds in the file. */
+async function storedNames(names: readonly string[]): Promise<unknown[]> {
+  const list = names.map((name) => `'${name}'`).join(', ');
+  return (await other.read(`select name from assets where name in (${list}) order by name`)).map(({ name }) => name);
+}
+
+test.each<[string, () => Promise<{ status: number }>, number]>([
+  ['a create', () => ours.post('/assets', [{ name: 'refused' }]), 503],
+  ['a create with a reference', () => ours.post('/work-orders', [{ projectId }]), 503],
+  [
+    'a batch of several statements',
+    () =>
+      ours.post(
+        '/locations',
+        Array.from({ length: 3_000 }, () => ({})),
+      ),
+    503,
+  ],
+  ['a change', () => ours.patch(`/projects/${projectId}`, { notes: 'refused' }), 503],
+  ['the first read with another key, which notes its use', () => theirs.get('/asset-categories'), 200],
+])('%s that met a lock leaves nothing that keeps later writes from being stored', async (_what, request, status) => {
+  await whileLocked(async () => {
+    expect((await request()).status).toBe(status);
+    // The use of a key is noted in the background.
+    await pause(150);
+  });
+
+  for (const name of ['one', 'two', 'three']) {
+    await ours.create('/assets', { name });
+    expect(await storedNames([name])).toEqual([name]);
+  }
+  await ours.create('/work-orders', { projectId });
+  expect((await ours.patch(`/projects/${projectId}`, { notes: 'kept' })).status).toBe(200);
+  expect(await other.read('select notes from projects')).toEqual([{ notes: 'kept' }]);
+});
+
+test('reads and /readyz do not wait for a lock', async () => {
+  await whileLocked(async () => {
+    const writes = Array.from({ length: 5 }, () => ours.patch(`/projects/${projectId}`, { notes: 'refused' }));
+
+    const reads = await Promise.all([ours.get('/asset-categories'), service.get('/readyz')]);
+
+    expect(reads.map(({ status }) => status)).toEqual([200, 200]);
+    expect((await Promise.all(writes)).map(({ status }) => status)).toEqual([503, 503, 503, 503, 503]);
+  });
+});
+
+test('a statement that is cancelled leaves nothing open, alone or in a transaction', async () => {
+  const { database } = service;
+  for (const cancelled of [
+    () => database.run(endless),
+    () => database.read(endless),
+    () => database.transaction((run) => run(endless)),
+    () => database.snapshot((run) => run(endless)),
+  ]) {
+    await expect(cancelled()).rejects.toThrow('the database is not available, try again');
+
+    await ours.create('/assets', { name: 'after' });
+    expect((await storedNames(['after'])).length).toBeGreaterThan(0);
+  }
+});
+
+test('a connection that is not idle after an error is closed, and the next one takes over', async () => {
+  const { database } = service;
+  const stuck = database.run('begin').then(() => database.run('select nothing'));
+
+  await expect(stuck).rejects.toThrow('database error: SQLITE_ERROR');
+  await ours.create('/assets', { name: 'after' });
+
+  expect(await storedNames(['after'])).toEqual(['after']);
+});
+
+test(`through ${rounds} rounds of locks, cancelled statements and full disks, every acknowledged write is in the file`, async () => {
+  const random = createRandom(20260301);
+  const { database } = service;
+  const acknowledged: string[] = [];
+  const statuses = new Map<number, number>();
+
+  async function createAssets(round: number, client: number): Promise<void> {
+    const names = Array.from({ length: 1 + random.integer(3) }, (_, n) => `${round} ${client} ${n}`);
+    const { status } = await ours.post(
+      '/assets',
+      names.map((name) => ({ name, ...(random.chance(0.5) && { uid: `${round} ${random.integer(6)} ${name}` }) })),
+    );
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    if (status !== 201) return;
+    acknowledged.push(...names);
+    expect(await storedNames(names)).toEqual(names);
+  }
+
+  const disturbances = [
+    () => whileLocked(() => pause(random.integer(250))),
+    () => database.run(endless).catch(() => {}),
+    () => database.transaction((run) => run(endless)).catch(() => {}),
+    () => ours.patch(`/projects/${projectId}`, { notes: 'changed' }),
+    () => theirs.post('/work-orders', [{ projectId }]),
+    () => theirs.get('/asset-categories'),
+    async () => {
+      await database.run('pragma max_page_count = 1').catch(() => {});
+      await pause(random.integer(50));
+      await database.run('pragma max_page_count = 1000000').catch(() => {});
+    },
+  ];
+  for (let round = 0; round < rounds; round += 1) {
+    const clients = Array.from({ length: 6 }, (_, client) => createAssets(round, client));
+    await Promise.all([
+      ...clients,
+      random
+        .pick(disturbances)?.()
+        .catch(() => {}),
+    ]);
+  }
+  await database.run('pragma max_page_count = 1000000');
+
+  expect(new Set(await storedNames(acknowledged))).toEqual(new Set(acknowledged));
+  expect(acknowledged.length).toBeGreaterThan(rounds);
+  expect([...statuses.keys()].toSorted()).toEqual([201, 503]);
+});
