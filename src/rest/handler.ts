@@ -1,18 +1,16 @@
 /** From a request to a service and back, for each kind of operation. Translates, never decides. */
-import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import fresh from 'fresh';
 import type { Limits } from '../config.ts';
 import { badRequest } from '../errors.ts';
 import { expected, type Parsed } from '../model/issues.ts';
-import type { RecordKind } from '../model/record-kind.ts';
 import { createSchema, type RecordSchema, updateSchema } from '../model/schemas.ts';
 import { requireBatchSize } from '../services/batch-size.ts';
 import { createRecords } from '../services/create-records.ts';
 import { updateRecord } from '../services/update-record.ts';
 import { mapInSlices } from '../slices.ts';
-import type { WorkspaceStore } from '../store/workspace-store.ts';
 import { toAnswer } from './answer.ts';
+import { listBody, toJson } from './list-body.ts';
 import type { Route } from './routes.ts';
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
@@ -49,22 +47,18 @@ function update({ kind, success }: Route, limits: Limits): Handler {
 }
 
 function list({ kind, success }: Route): Handler {
-  const answerOf = async (store: WorkspaceStore) => {
-    const body = Buffer.from(await toJson(kind, await store.list(kind)));
-    return { body, etag: `"${createHash('sha256').update(body).digest('base64url')}"`, size: body.length };
-  };
   return async (request, reply) => {
     const { store } = request.session;
-    const { body, etag } = await store.remember(kind.table, () => answerOf(store));
+    const { open, hash, length } = await store.derive(kind.table, () => listBody(store, kind));
+    const body = open();
+    const etag = `"${hash}"`;
     reply.header('etag', etag);
-    if (fresh(request.headers, { etag })) return reply.code(304).send();
-    return reply.code(success).type(json).send(body);
+    if (fresh(request.headers, { etag })) {
+      if (!Buffer.isBuffer(body)) body.destroy();
+      return reply.code(304).send();
+    }
+    return reply.code(success).type(json).header('content-length', length).send(body);
   };
-}
-
-async function toJson(kind: RecordKind, records: readonly object[]): Promise<string> {
-  const answers = await mapInSlices(records, (record) => JSON.stringify(toAnswer(kind, record)));
-  return `[${answers.join(',')}]`;
 }
 
 /** Unknown fields are refused, unless the client prefers `handling=lenient` (RFC 7240). */
