@@ -3,11 +3,10 @@
  * clients may take as long as they like to read them.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { unavailable } from '../errors.ts';
 
 export interface Spooled {
@@ -20,6 +19,9 @@ export interface Spooled {
   /** The bytes, for one response. To be called as soon as the spool is there: a file goes when its last reader is done. */
   open(): Buffer | Readable;
 }
+
+/** Bytes that are read from a file at once. */
+const pieceLength = 131_072;
 
 /** Bytes. */
 const maxInMemory = 8 * 1_048_576;
@@ -81,11 +83,21 @@ function readers(file: FileHandle): () => Readable {
   let open = 0;
   return () => {
     open += 1;
-    const stream = createReadStream('', { fd: file.fd, start: 0, autoClose: false });
+    // Node's own stream over a descriptor would close it, under the others.
+    const stream = Readable.from(pieces(file), { objectMode: false });
     stream.once('close', () => {
       open -= 1;
       if (open === 0) void file.close();
     });
     return stream;
   };
+}
+
+async function* pieces(file: FileHandle): AsyncGenerator<Buffer> {
+  for (let position = 0; ; ) {
+    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(pieceLength), 0, pieceLength, position);
+    if (bytesRead === 0) return;
+    position += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
 }

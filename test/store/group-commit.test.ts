@@ -118,6 +118,28 @@ test('one that waits until its time is up lets the others go, and is not tried a
   expect(transactions).toEqual([['stuck']]);
 });
 
+test('what a workspace adds while others of its additions are in conflict is not stored in groups, two at a time at most', async () => {
+  refuse = (names) => (names.length > 1 ? new DatabaseError('conflict') : undefined);
+  let running = 0;
+  const peaks: number[] = [];
+  const slowly = (name: string) =>
+    add(name, async (_run, isCareful) => {
+      running += 1;
+      if (isCareful) peaks.push(running);
+      await new Promise(setImmediate);
+      running -= 1;
+    });
+  const first = ['a', 'b', 'c', 'd', 'e'].map(slowly);
+  await Promise.race(first);
+  transactions = [];
+
+  const later = ['f', 'g', 'h'].map(slowly);
+
+  expect(await outcomesOf([...first, ...later])).toEqual(Array(8).fill('stored'));
+  expect(transactions.every((names) => names.length === 1)).toBe(true);
+  expect(Math.max(...peaks.slice(5))).toBe(2);
+});
+
 test('long texts are few to a transaction', async () => {
   const long = (letter: string) => letter.repeat(3_000_000);
 

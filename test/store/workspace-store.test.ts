@@ -130,6 +130,26 @@ describe('what is derived', () => {
     await other.close();
   });
 
+  test('is made once more, and no oftener, for all who ask while it is made', async () => {
+    const { made, derive } = counted();
+
+    const first = derive(ours);
+    const others = Array.from({ length: 10 }, () => derive(ours));
+    await Promise.all([first, ...others]);
+
+    expect(made.times).toBeLessThanOrEqual(2);
+  });
+
+  test('that could not be made is an error to those who share it, and is made again', async () => {
+    const failing = () => ours.derive('failing', () => Promise.reject(new TypeError('not now')));
+
+    const outcomes = await Promise.allSettled([failing(), failing(), failing()]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
+
+    const made = await ours.derive('failing', async () => ({ length: 1, isInMemory: true }));
+    expect(made).toEqual({ length: 1, isInMemory: true });
+  });
+
   test.skipIf(isPostgres)('is not made again while nothing is stored', async () => {
     const { made, derive } = counted();
     await insert(ours, location, [{ name: 'one' }]);
@@ -150,6 +170,24 @@ test('of a record those fields are read that were asked for', async () => {
   const [found] = await ours.find(location, [record?.id ?? ''], new Set(['id', 'city']));
 
   expect(found).toEqual({ id: record?.id, city: 'Bonn' });
+});
+
+test('one workspace takes no more than its share of the connections, and waits for its own', async () => {
+  const slow = isPostgres ? 'select pg_sleep(0.2)' : 'select 1';
+  let running = 0;
+  let peak = 0;
+  const mine = Array.from({ length: 30 }, () =>
+    database.sharedBy('ours').transaction(async (run) => {
+      running += 1;
+      peak = Math.max(peak, running);
+      await run(slow);
+      running -= 1;
+    }),
+  );
+
+  expect(await theirs.count(location)).toBe(0);
+  await Promise.all(mine);
+  expect(peak).toBe(isPostgres ? 7 : 1);
 });
 
 describe('errors of the database', () => {

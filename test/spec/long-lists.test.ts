@@ -1,0 +1,140 @@
+/** GET /asset-categories of a workspace that has very many. */
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, readdirSync, readlinkSync } from 'node:fs';
+import { get, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { assetCategory } from '../../src/records/index.ts';
+import { toAnswer } from '../../src/rest/answer.ts';
+import { createWorkspaceStore } from '../../src/store/workspace-store.ts';
+import { createDatabase } from '../support/database.ts';
+import { insert } from '../support/insert.ts';
+import { startService } from '../support/service.ts';
+
+let database: Awaited<ReturnType<typeof createDatabase>>;
+let service: Awaited<ReturnType<typeof startService>>;
+let expected: string;
+
+const store = () => createWorkspaceStore(service.database, 'default');
+
+beforeAll(async () => {
+  database = await createDatabase();
+  service = await startService({ DATABASE_URL: database.url });
+  const description = 'ü'.repeat(3_600);
+  const records = await insert(
+    store(),
+    assetCategory,
+    Array.from({ length: 2_500 }, (_, n) => ({ name: `category ${n}`, ...(n % 2 === 0 && { description }) })),
+  );
+  // More than stays in memory, in several slices.
+  expected = JSON.stringify(records.map((record) => toAnswer(assetCategory, record)));
+  await service.app.listen({ port: 0, host: '127.0.0.1' });
+});
+
+afterAll(async () => {
+  await service.stop();
+  await database.remove();
+});
+
+const list = () => service.get('/asset-categories');
+
+test('has all of them, oldest first, as one array, with the ETag of its bytes', async () => {
+  const { status, headers, text } = await list();
+
+  expect(status).toBe(200);
+  expect(text === expected).toBe(true);
+  expect(headers).toMatchObject({
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(Buffer.byteLength(expected)),
+    etag: `"${createHash('sha256').update(expected).digest('base64url')}"`,
+  });
+  const unchanged = await service.get('/asset-categories', { 'if-none-match': headers.etag });
+  expect([unchanged.status, unchanged.text]).toEqual([304, '']);
+  const head = await service.inject({ method: 'HEAD', url: '/asset-categories' });
+  expect([head.status, head.headers.etag, head.text]).toEqual([200, headers.etag, '']);
+});
+
+test('is read at most twice for clients that ask for it at the same time', async () => {
+  const statements = await service.statements(async () => {
+    const lists = await Promise.all(Array.from({ length: 8 }, list));
+    expect(lists.every(({ text }) => text === expected)).toBe(true);
+  });
+
+  const slices = statements.filter((sql) => sql.includes('from asset_categories'));
+  expect(slices.length).toBeLessThanOrEqual(2 * 4);
+});
+
+test('is of one state: what is created meanwhile is in it up to some moment, and nothing after that', async () => {
+  let isOver = false;
+  const creating = (async () => {
+    const names: string[] = [];
+    for (let n = 0; !isOver; n += 1) {
+      const [{ name }] = await service.create('/asset-categories', { name: `later ${n}` });
+      names.push(name);
+    }
+    return names;
+  })();
+
+  const lists = [];
+  for (let time = 0; time < 3; time += 1) lists.push(JSON.parse((await list()).text));
+  isOver = true;
+  const created = await creating;
+
+  for (const categories of lists) {
+    const later = categories.slice(2_500).map(({ name }: { name: string }) => name);
+    expect(later).toEqual(created.slice(0, later.length));
+  }
+});
+
+describe('to a client that', () => {
+  const request = async (): Promise<IncomingMessage> => {
+    const { port } = service.app.server.address() as AddressInfo;
+    const [response] = await once(
+      get({ port, host: '127.0.0.1', path: '/asset-categories', agent: false }),
+      'response',
+    );
+    return response;
+  };
+
+  /** Temporary files that this process has open. */
+  const openFiles = () =>
+    readdirSync('/proc/self/fd').filter((fd) => {
+      try {
+        return /\/yardgraph-[-0-9a-f]{36} \(deleted\)$/.test(readlinkSync(`/proc/self/fd/${fd}`));
+      } catch {
+        return false;
+      }
+    });
+
+  test('does not read on holds no connection of the database, and what it has not read is not in memory', async () => {
+    const slow = await Promise.all(Array.from({ length: 12 }, request));
+
+    const others = await Promise.all([service.post('/locations', [{}]), list()]);
+
+    expect(others.map(({ status }) => status)).toEqual([201, 200]);
+    for (const response of slow) response.destroy();
+  });
+
+  test.runIf(existsSync('/proc/self/fd'))('goes away leaves no file open', async () => {
+    const response = await request();
+    expect(openFiles().length).toBeGreaterThan(0);
+
+    response.destroy();
+
+    await vi.waitFor(() => expect(openFiles()).toEqual([]));
+  });
+
+  test('comes when there is no room for a file gets 503, and its list later', async () => {
+    vi.stubEnv('TMPDIR', '/nowhere');
+    const { status, headers, body } = await list();
+    vi.unstubAllEnvs();
+
+    expect([status, headers['retry-after'], body.error]).toEqual([
+      503,
+      '1',
+      'there is no room for a list of this size, try again',
+    ]);
+    expect((await list()).status).toBe(200);
+  });
+});

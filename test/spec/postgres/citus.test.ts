@@ -1,0 +1,79 @@
+/** What is different where Postgres has the extension citus, which spreads tables over machines. Here it is only said to be there. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createDatabase } from '../../support/database.ts';
+import { query } from '../../support/postgres.ts';
+import { startService } from '../../support/service.ts';
+
+let database: Awaited<ReturnType<typeof createDatabase>>;
+let service: Awaited<ReturnType<typeof startService>>;
+
+async function insertsOf(work: () => Promise<unknown>): Promise<string[]> {
+  return (await service.statements(work)).filter((sql) => sql.startsWith('insert'));
+}
+
+async function createEverything(): Promise<void> {
+  const [{ id: projectId }] = await service.create('/projects', { name: 'Harbour wall' });
+  await service.create('/work-orders', { projectId });
+  await service.create('/assets', ...Array.from({ length: 6_000 }, (_, n) => ({ name: 'Pump', uid: `P-${n}` })));
+  const [{ id: parentId }] = await service.create('/asset-categories', { name: 'Pumps' });
+  await service.create('/asset-categories', { parentId });
+  await service.key();
+}
+
+beforeEach(async () => {
+  database = await createDatabase();
+});
+
+afterEach(async () => {
+  await service.stop();
+  await database.remove();
+});
+
+describe('with citus', () => {
+  beforeEach(async () => {
+    await query(
+      database.url,
+      `set allow_system_table_mods = on;
+      insert into pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion)
+        values (99999, 'citus', 10, 2200, false, '13.0')`,
+    );
+    service = await startService({ DATABASE_URL: database.url });
+  });
+
+  test('every insert of records returns something, or Citus could lose it: it would run as a COPY', async () => {
+    const inserts = await insertsOf(createEverything);
+
+    expect(inserts.length).toBeGreaterThan(6);
+    expect(inserts.filter((sql) => !sql.endsWith(' returning 1'))).toEqual([]);
+  });
+
+  test('an error at COMMIT of which nobody knows what it left says that records may be stored', async () => {
+    await query(
+      database.url,
+      `create function fail() returns trigger language plpgsql as
+        $$ begin raise exception 'could not commit transaction for shard 102008' using errcode = 'XX000'; end $$;
+      create constraint trigger fail after insert on locations deferrable initially deferred
+        for each row execute function fail();
+      create constraint trigger fail after insert on work_orders deferrable initially deferred
+        for each row execute function fail()`,
+    );
+    const [{ id: projectId }] = await service.create('/projects', { name: 'Harbour wall' });
+
+    for (const [path, record] of [
+      ['/locations', {}],
+      ['/work-orders', { projectId }],
+    ] as const) {
+      const { status, body } = await service.post(path, [record], { accept: 'application/problem+json' });
+      expect([status, body.type]).toEqual([503, 'urn:yardgraph:may-be-stored']);
+    }
+  });
+});
+
+test('without it, inserts return nothing', async () => {
+  service = await startService({ DATABASE_URL: database.url });
+
+  const inserts = await insertsOf(createEverything);
+
+  expect(inserts.length).toBeGreaterThan(6);
+  expect(inserts.filter((sql) => sql.includes('returning'))).toEqual([]);
+});

@@ -1,0 +1,73 @@
+/** Batches with the same unique values, at once and in different orders, from two nodes. */
+import { afterEach, beforeEach, expect, inject, test } from 'vitest';
+import { createDatabase } from '../../support/database.ts';
+import { query } from '../../support/postgres.ts';
+import { createRandom } from '../../support/random.ts';
+import { startService } from '../../support/service.ts';
+
+let database: Awaited<ReturnType<typeof createDatabase>>;
+let nodes: Awaited<ReturnType<typeof startService>>[];
+
+beforeEach(async () => {
+  database = await createDatabase();
+  const settings = { DATABASE_URL: database.url };
+  nodes = [await startService(settings, { closed: true }), await startService(settings)];
+});
+
+afterEach(async () => {
+  for (const node of nodes) await node.stop();
+  const name = new URL(database.url).pathname.slice(1);
+  // The server counts them when the connections end.
+  const [row] = await query(
+    inject('postgres') ?? '',
+    `select deadlocks from pg_stat_database where datname = '${name}'`,
+  );
+  await database.remove();
+  expect(Number(row?.deadlocks)).toBe(0);
+});
+
+test('one is stored, the others are 409, and the database sees no deadlock', async () => {
+  const random = createRandom(7);
+  const key = (await nodes[0]?.key()) ?? '';
+  const clients = nodes.map((node) => node.as(key));
+
+  for (let round = 0; round < 3; round += 1) {
+    const uids = Array.from({ length: 200 }, (_, n) => `${round} ${n}`);
+    const responses = await Promise.all(
+      Array.from({ length: 24 }, (_, n) => {
+        const assets = random.shuffle(uids).map((uid) => ({ name: 'Pump', uid }));
+        return clients[n % 2]?.post('/assets', assets);
+      }),
+    );
+
+    const statuses = responses.map((response) => response?.status).toSorted();
+    expect(statuses).toEqual([201, ...Array(23).fill(409)]);
+  }
+});
+
+test('meanwhile another workspace has its creates stored, and does not run out of connections', async () => {
+  const random = createRandom(8);
+  const [node] = nodes;
+  const key = (await node?.key()) ?? '';
+  const theirs = node?.as((await node?.key({ workspace: 'theirs' })) ?? '');
+  const uids = Array.from({ length: 300 }, (_, n) => `uid ${n}`);
+
+  const storm = Promise.all(
+    Array.from({ length: 40 }, () => {
+      const assets = random.shuffle(uids).map((uid) => ({ name: 'Pump', uid }));
+      return node?.as(key).post('/assets', assets);
+    }),
+  );
+  let created = 0;
+  let isOver = false;
+  void storm.finally(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    expect((await theirs?.post('/assets', [{ name: 'Crane', uid: `theirs ${created}` }]))?.status).toBe(201);
+    created += 1;
+  }
+
+  expect(created).toBeGreaterThan(0);
+  expect((await storm).filter((response) => response?.status === 201)).toHaveLength(1);
+});
