@@ -110,14 +110,20 @@ export function createConnections(
     if (!suspect) return;
     suspects.delete(connection);
     const isIdle = suspect.mayBeKept && (await engine.isIdle(connection).catch(() => false));
-    if (!isIdle) connection.__knex__disposed ??= 'not idle after an error';
+    if (!isIdle) close(connection);
   }
 
-  /** The driver's answer, or its error. */
+  /** At once, for it may hold locks; Knex's pool would only do so when it is asked for the next connection. */
+  function close(connection: Connection): void {
+    connection.__knex__disposed ??= 'closed after an error';
+    engine.destroy(connection);
+  }
+
+  /** What the driver returns, or its error. */
   async function send(connection: Connection, sql: string, values: readonly unknown[] = []): Promise<unknown> {
     let timer = setTimeout(() => {
       engine.cancel(connection);
-      timer = setTimeout(() => engine.destroy(connection), cancelGrace);
+      timer = setTimeout(() => close(connection), cancelGrace);
     }, statementTimeout);
     try {
       // For whoever watches Knex.
@@ -202,7 +208,7 @@ export function createConnections(
     } catch (error) {
       throw commitError(error, isLost(connection));
     }
-    // So Postgres answers when a statement before it has failed.
+    // Postgres says so when a statement before it has failed.
     if ((response as { command?: string }).command === 'ROLLBACK') throw new Error('the transaction was rolled back');
   }
 

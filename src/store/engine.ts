@@ -72,6 +72,6 @@ export interface Engine {
   isIdle(connection: unknown): Promise<boolean>;
   /** Makes the statement that runs on a connection fail. */
   cancel(connection: unknown): void;
-  /** Closes a connection that does not even answer to that. */
+  /** Closes a connection, at the latest when its statement ends. */
   destroy(connection: unknown): void;
 }

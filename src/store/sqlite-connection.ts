@@ -56,7 +56,11 @@ export function prepareConnection(
   });
   statementsOf.set(connection, statements);
   const close = connection.close.bind(connection);
+  let isClosed = false;
   connection.close = (closed) => {
+    // Knex closes it too, once it is thrown away.
+    if (isClosed) return closed(null);
+    isClosed = true;
     for (const statement of statements.values()) statement.finalize();
     statements.clear();
     close(closed);

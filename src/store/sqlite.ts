@@ -38,7 +38,7 @@ export function sqliteEngine(path: string, { connectionTimeout, statementTimeout
     // SQLite has one writer: a second connection could only wait for it, in one of the four threads all share.
     knexConfig: pool(1, false),
     // Nobody else sees what is in memory.
-    ...(path !== memory && { readPools: { reads: pool(1, true), snapshots: pool(1, true) } }),
+    ...(path !== memory && { readPools: { reads: pool(1, true), snapshots: pool(2, true) } }),
     groupsAtOnce: 1,
     // Takes the write lock at once. Taken later, between a read and a write, it fails when another process has written
     // in the meantime, whatever the busy timeout. Nobody else writes while it is held: no rows need to be locked.
@@ -63,7 +63,7 @@ export function sqliteEngine(path: string, { connectionTimeout, statementTimeout
     isIdle: (connection) => isIdle(connection as SqliteConnection),
     rowsOf: (response) => response as Row[],
     cancel: (connection) => (connection as SqliteConnection).interrupt(),
-    destroy: () => {},
+    destroy: (connection) => (connection as SqliteConnection).close(() => {}),
   };
 }
 

@@ -140,9 +140,10 @@ test('a server that only reads is 503, and left for the one that a new connectio
 });
 
 test('a node opens no more connections than it may', async () => {
-  const service = await startService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: '3' });
+  const service = await startService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: '3' }, { closed: true });
+  const clients = [service.as(await service.key()), service.as(await service.key({ workspace: 'theirs' }))];
 
-  await Promise.all(Array.from({ length: 40 }, () => service.data('{ locations { totalCount } }')));
+  await Promise.all(Array.from({ length: 40 }, (_, n) => clients[n % 2]?.data('{ locations { totalCount } }')));
 
   const connections = await query(
     database.url,

@@ -105,11 +105,13 @@ test('a statement that is cancelled leaves nothing open, alone or in a transacti
   }
 });
 
-test('a connection that is not idle after an error is closed, and the next one takes over', async () => {
+test('a connection that is not idle after an error is closed at once, with its locks, and the next one takes over', async () => {
   const { database } = service;
-  const stuck = database.run('begin').then(() => database.run('select nothing'));
+  const stuck = database.run('begin immediate').then(() => database.run('select nothing'));
 
   await expect(stuck).rejects.toThrow('database error: SQLITE_ERROR');
+  await other.run('begin immediate');
+  await other.run('rollback');
   await ours.create('/assets', { name: 'after' });
 
   expect(await storedNames(['after'])).toEqual(['after']);
