@@ -42,7 +42,6 @@ export function sqliteEngine(path: string, { connectionTimeout }: DatabaseOption
     beginSnapshot: 'begin',
     forShare: '',
     forUpdate: '',
-    prepareCopy: 'pragma defer_foreign_keys = on',
     oneOf: (column, values) => ({
       sql: `${column} in (select value from json_each(?))`,
       values: [JSON.stringify(values)],

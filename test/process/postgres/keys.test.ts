@@ -1,6 +1,5 @@
 /** Keys on a database of which a part is away, so that it cannot tell whether there are any. */
 import { writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createDatabase } from '../../support/database.ts';
@@ -16,7 +15,7 @@ beforeEach(async () => {
   const preload = join(processes.folder, 'partly-away.cjs');
   writeFileSync(
     preload,
-    `const { Client } = require(${JSON.stringify(createRequire(import.meta.url).resolve('pg'))});
+    `const { Client } = require(${JSON.stringify(join(process.cwd(), 'node_modules/pg'))});
     const { query } = Client.prototype;
     Client.prototype.query = function (sql, ...rest) {
       if (!/from api_keys (?!where workspace_id)/.test(sql)) return query.call(this, sql, ...rest);
