@@ -42,7 +42,7 @@ export async function authenticate(app: FastifyInstance, database: Database, set
   await keyring.isOpen().catch(() => undefined);
   const { limitRequests, limitFailures } = await createRateLimits(app, settings);
 
-  /** Throws a 503 when nobody can tell. A request with a key counts as one to a closed service then: it is let in if the key is valid. */
+  /** While the database cannot tell, the service is closed to whoever presents a key; otherwise throws the 503. */
   const isOpenTo = async (keys: readonly string[]): Promise<boolean> => {
     if (settings.openAccess === 'no') return false;
     try {

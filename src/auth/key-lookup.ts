@@ -59,6 +59,6 @@ async function find(store: KeyStore, ids: readonly KeyId[]): Promise<(ApiKey | u
   }
 }
 
-/** A server reported the failure, by its SQLSTATE; otherwise there was none to send another statement to. */
+/** A server reported the failure, so that another statement may fare better. A 503 without a SQLSTATE: none was there. */
 const isFromServer = (error: unknown): boolean =>
-  error instanceof ServiceError && /^(?=.*\d)[0-9A-Z]{5}$/.test(String(error.cause));
+  !(error instanceof ServiceError) || /^(?=.*\d)[0-9A-Z]{5}$/.test(String(error.cause));

@@ -5,6 +5,7 @@ import { createKey, revokeKey } from '../../src/auth/keys.ts';
 import { type ServiceError, unavailable } from '../../src/errors.ts';
 import { createKeyStore } from '../../src/store/api-keys.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
+import { DatabaseError } from '../../src/store/database-error.ts';
 import type { Run } from '../../src/store/engine.ts';
 import { createOwnDatabase } from '../support/database.ts';
 
@@ -119,15 +120,18 @@ test('unknown keys do not push a known one out of the cache, however many there 
 });
 
 describe('where one machine of several is away', () => {
-  test('a key of another machine is let in: each workspace is looked up by a statement of its own', async () => {
+  test.each([
+    ['not available', unavailable('the database is not available, try again', '08006'), 503],
+    ['a failure', new DatabaseError('database error: XX000'), undefined],
+  ])('(%s) a key of another one is let in: each workspace gets a statement of its own', async (_, error, status) => {
     const { identify } = keyring((values) => {
-      if (values.includes('lost')) throw unavailable('the database is not available, try again', '08006');
+      if (values.includes('lost')) throw error;
     });
     const keys = [await newKey('acme'), await newKey('lost'), await newKey('bolt'), unknown(1, 'bolt')];
 
     const outcomes = await Promise.all(keys.map((key) => outcomeOf(identify(key))));
 
-    expect(outcomes).toEqual(['acme', 503, 'bolt', 401]);
+    expect(outcomes).toEqual(['acme', status, 'bolt', 401]);
     expect(lookups.map(sizeOf)).toEqual([4, 1, 1, 2]);
   });
 
