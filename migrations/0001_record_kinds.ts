@@ -117,7 +117,7 @@ const tables = ({ key, text, time, double, boolean, json }: Types): Readonly<Rec
     created_by ${text},
     primary key (workspace_id, id)`,
 
-  // Deferrable, for copies that bring a category before its parent.
+  // Deferrable, though no statement of the service defers it: copies write a category after its parent.
   asset_categories: `
     workspace_id ${key} not null,
     id ${key} not null,

@@ -30,9 +30,12 @@ export async function serve(config: Config, prepare?: (database: Database) => Pr
   }
 }
 
-/** Whether the service runs open. Throws StartError where anybody could reach it without a key. */
+/**
+ * Whether the service runs open; not while the database cannot tell, for then it counts as closed. Throws StartError where
+ * anybody could reach it without a key.
+ */
 async function requireKeysBeyondLoopback(database: Database, { host, openAccess }: Config): Promise<boolean> {
-  const isOpen = await createKeyStore(database).isEmpty();
+  const isOpen = await createKeyStore(database).isKnownEmpty();
   if (!isOpen || openAccess !== 'no') return isOpen;
   throw new StartError(
     `HOST: without a key the service would be open to whoever reaches ${host}: make one with ` +

@@ -39,13 +39,22 @@ type Settings = Pick<Config, 'openAccess' | 'corsOrigins' | 'requestsPerMinute' 
 /** Gives every request its session, before its body is read. */
 export async function authenticate(app: FastifyInstance, database: Database, settings: Settings) {
   const keyring = createKeyring(database);
-  // So that the first request costs what the others do.
-  await keyring.isOpen();
+  // So that the first request costs what the others do; where it fails, requests ask again.
+  await keyring.isOpen().catch(() => undefined);
   const { limitRequests, limitFailures } = await createRateLimits(app, settings);
 
-  const identify = async (request: FastifyRequest, isOpen: boolean): Promise<Identity> => {
-    if (isOpen && settings.openAccess !== 'no') return nobody;
-    const [key, other] = keysIn(request);
+  /** While the database cannot tell, the service is closed to whoever presents a key; otherwise throws the 503. */
+  const isOpenTo = async (keys: readonly string[]): Promise<boolean> => {
+    if (settings.openAccess === 'no') return false;
+    try {
+      return await keyring.isOpen();
+    } catch (error) {
+      if (keys.length === 0) throw error;
+      return false;
+    }
+  };
+
+  const identify = async ([key, other]: readonly string[]): Promise<Identity> => {
     if (key === undefined) throw unauthorized('an API key is needed');
     if (other !== undefined) throw unauthorized('expected one API key, received two');
     return keyring.identify(key);
@@ -56,10 +65,16 @@ export async function authenticate(app: FastifyInstance, database: Database, set
   app.decorateRequest('usage');
   app.addHook('onRequest', async (request, reply) => {
     if (request.routeOptions.config.isPublic?.(request)) return;
-    const isOpen = await keyring.isOpen();
+    const keys = keysIn(request);
+    const isOpen = await isOpenTo(keys);
     if (isOpen && settings.openAccess === 'loopback') requireThisMachine(request, settings.corsOrigins);
     request.usage = { statements: 0 };
-    request.identity = await limitFailures(request, reply, () => identify(request, isOpen));
+    request.identity = isOpen
+      ? nobody
+      : await limitFailures(request, reply, {
+          isKnown: () => keys.some(keyring.hasLetIn),
+          login: () => identify(keys),
+        });
     await limitRequests(request, reply);
     request.session = sessionOf(database, request.identity, request.usage, settings.limits);
   });

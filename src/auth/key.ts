@@ -4,7 +4,7 @@
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 
-interface KeyText {
+export interface KeyText {
   readonly prefix: string;
   readonly workspaceId: string;
   readonly secret: string;

@@ -1,14 +1,19 @@
 /** API keys as they are stored: found by workspace and prefix, and listed for the operator across all workspaces. */
+import { ServiceError } from '../errors.ts';
 import { boolean, dateTime, required, text } from '../model/fields.ts';
 import type { Table } from '../model/record-kind.ts';
 import { updateOf } from './columns.ts';
 import type { Database } from './database.ts';
 import type { Row } from './engine.ts';
 
-export interface ApiKey {
+/** What a key is found by. */
+export interface KeyId {
   readonly workspaceId: string;
   /** The key's prefix. */
   readonly id: string;
+}
+
+export interface ApiKey extends KeyId {
   readonly userId: string;
   readonly readOnly: boolean;
   readonly label: string | null;
@@ -45,16 +50,44 @@ export type KeyStore = ReturnType<typeof createKeyStore>;
 
 export function createKeyStore({ run, read, engine }: Pick<Database, 'run' | 'read' | 'engine'>) {
   const { table } = apiKeys;
+  // Both read the elements of a JSON array as rows with a `value`.
+  const elements = engine.knexConfig.client === 'pg' ? 'json_array_elements' : 'json_each';
   // Sound because rows are written from API keys only.
   const select = async (rest: string, values: readonly unknown[] = []) =>
     (await engine.select(read, apiKeys, rest, values)) as readonly object[] as ApiKey[];
 
+  /** The keys with these ids, in no particular order, by one statement with two parameters at most. */
+  async function findAll(ids: readonly KeyId[]): Promise<ApiKey[]> {
+    const workspaces = new Set(ids.map(({ workspaceId }) => workspaceId));
+    if (workspaces.size === 1) {
+      const prefix = engine.oneOf(
+        'id',
+        ids.map(({ id }) => id),
+      );
+      return select(`where workspace_id = ? and ${prefix.sql}`, [...workspaces, ...prefix.values]);
+    }
+    const pairs = JSON.stringify(ids.map(({ workspaceId, id }) => [workspaceId, id]));
+    // Two lists, of workspaces and of ids, would make the databases look for each id in each workspace.
+    return select(`where (workspace_id, id) in (select value ->> 0, value ->> 1 from ${elements}(?) as _)`, [pairs]);
+  }
+
+  /** Whether there is no key in any workspace, usable or not. */
+  const isEmpty = async (): Promise<boolean> => (await read(`select 1 from ${table} limit 1`)).length === 0;
+
   return {
-    /** Whether there is any key, in any workspace, usable or not. */
-    isEmpty: async (): Promise<boolean> => (await read(`select 1 from ${table} limit 1`)).length === 0,
+    isEmpty,
+
+    /** The same, as far as the database can tell now: while it is not available, there may be keys. */
+    isKnownEmpty: (): Promise<boolean> =>
+      isEmpty().catch((error: unknown) => {
+        if (error instanceof ServiceError && error.status === 503) return false;
+        throw error;
+      }),
+
+    findAll,
 
     find: async (workspaceId: string, id: string): Promise<ApiKey | undefined> =>
-      (await select('where workspace_id = ? and id = ?', [workspaceId, id]))[0],
+      (await findAll([{ workspaceId, id }]))[0],
 
     list: (): Promise<ApiKey[]> => select('order by workspace_id, created_at, id'),
 

@@ -4,6 +4,7 @@ import { StartError } from '../errors.ts';
 import type { Table } from '../model/record-kind.ts';
 import type { Database } from './database.ts';
 import type { Engine, Row, Run } from './engine.ts';
+import { parentsFirst } from './parents-first.ts';
 
 /** What of a table was copied. The checksum is over all fields of all records, in the order of workspaces and ids. */
 export interface CopiedTable {
@@ -24,7 +25,8 @@ const recordsPerPage = 100;
 
 /**
  * Copies one state of the source, whatever is written to it meanwhile, in one transaction: all of it arrives, or
- * nothing. Holds a page of records in memory. Throws StartError when the target is not empty, or not the same in the end.
+ * nothing. Holds a page of records in memory, and the ids of those that come before their parents. Throws StartError when
+ * the target is not empty, or not the same in the end.
  */
 export async function copyTables(
   from: Database,
@@ -37,7 +39,7 @@ export async function copyTables(
     for (const table of tables) total += await count(read, table);
 
     const fill = async (write: Run) => {
-      await write(to.engine.prepareCopy);
+      if (to.engine.prepareCopy) await write(to.engine.prepareCopy);
       for (const table of tables) {
         if ((await count(write, table)) > 0) {
           throw new StartError(`the target is not empty: it has ${table.label} records`);
@@ -55,17 +57,27 @@ export async function copyTables(
 
 async function copyTable(
   from: Database,
-  read: Run,
+  run: Run,
   to: Database,
   write: Run,
   table: Table,
   progress: Progress,
 ): Promise<CopiedTable> {
   const digest = createDigest(table);
-  for await (const page of pages(from.engine, read, table)) {
+  async function* read(): AsyncGenerator<readonly Row[]> {
+    for await (const page of pages(from.engine, run, table)) {
+      digest.add(page);
+      yield page;
+      progress.step(page.length, `copying ${table.label} records`);
+    }
+  }
+  const find = (workspaceId: string, ids: readonly string[]) => {
+    const condition = from.engine.oneOf('id', ids);
+    const values = [workspaceId, ...condition.values];
+    return from.engine.select(run, table, `where workspace_id = ? and ${condition.sql}`, values);
+  };
+  for await (const page of parentsFirst(table, read(), find)) {
     for (const { sql, values } of to.engine.inserts(table, page)) await write(sql, values);
-    digest.add(page);
-    progress.step(page.length, `copying ${table.label} records`);
   }
   return digest.result();
 }

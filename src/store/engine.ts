@@ -44,8 +44,8 @@ export interface Engine {
   readonly forShare: string;
   /** Ends a select: until the transaction ends, nobody else changes the rows. */
   readonly forUpdate: string;
-  /** For a transaction that copies: it checks foreign keys at its end, and may wait for its source. */
-  readonly prepareCopy: string;
+  /** For a transaction that copies: it may wait for its source. */
+  readonly prepareCopy?: string;
   /** Lets a transaction that migrates wait for any other one that does. */
   readonly lockMigrations?: string;
 

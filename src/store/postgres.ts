@@ -37,7 +37,7 @@ export function postgresEngine(databaseUrl: string, options: DatabaseOptions): E
     beginSnapshot: 'begin isolation level repeatable read read only',
     forShare: ' for key share',
     forUpdate: ' for no key update',
-    prepareCopy: 'set constraints all deferred; set local idle_in_transaction_session_timeout = 0',
+    prepareCopy: 'set local idle_in_transaction_session_timeout = 0',
     // Of a transaction that reads one state, that would be the one from before it waited.
     lockMigrations:
       "set transaction isolation level read committed; select pg_advisory_xact_lock(hashtext('yardgraph migrations'))",

@@ -46,7 +46,6 @@ export function sqliteEngine(path: string, { connectionTimeout, statementTimeout
     beginSnapshot: 'begin',
     forShare: '',
     forUpdate: '',
-    prepareCopy: 'pragma defer_foreign_keys = on',
     oneOf: (column, values) => ({
       sql: `${column} in (select value from json_each(?))`,
       values: [JSON.stringify(values)],

@@ -26,15 +26,73 @@ test('a key that has asked as often as it may gets 429 with Retry-After; another
   expect((await other.get('/asset-categories')).status).toBe(200);
 });
 
-test('an address that presents too many wrong keys gets 429 for them; a right one is let in from there all the same', async () => {
-  const key = await service.key();
+test('of requests at once, those within the limit are let in', async () => {
+  const key = service.as(await service.key());
 
+  const answers = await Promise.all(Array.from({ length: 5 }, () => key.get('/asset-categories')));
+
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 429, 429]);
+});
+
+const wrongKey = (index = 0) => `yardgraph_acme_${index.toString(16).padStart(8, '0')}_${'x'.repeat(43)}`;
+const lookups = (statements: readonly string[]) => statements.filter((sql) => /from api_keys where/.test(sql));
+
+test('an address that presents too many wrong keys gets 429 for them; other addresses do not', async () => {
   const wrong = [];
   for (let attempt = 0; attempt < 3; attempt += 1) wrong.push(await service.as('wrong').get('/asset-categories'));
 
   expect(wrong.map(({ status }) => status)).toEqual([401, 401, 429]);
+  expect(wrong[2]?.body).toEqual({
+    error: expect.stringMatching(/^at most 2 requests a minute: try again in \d+ s$/),
+    code: '429',
+  });
+  expect(wrong[2]?.headers).toMatchObject({ 'ratelimit-limit': '2', 'ratelimit-remaining': '0' });
   expect(Number(wrong[2]?.headers['retry-after'])).toBeGreaterThan(0);
-  expect((await service.as(key).get('/asset-categories')).status).toBe(200);
   const elsewhere = await service.app.inject({ url: '/asset-categories', remoteAddress: '127.0.0.9' });
   expect(elsewhere.statusCode).toBe(401);
+});
+
+test('beyond the limit an unknown key is refused before it is looked up', async () => {
+  const outcomes: unknown[] = [];
+  for (let index = 0; index < 4; index += 1) {
+    const statements = await service.statements(async () => {
+      outcomes.push((await service.as(wrongKey(index)).get('/asset-categories')).status);
+    });
+    outcomes.push(lookups(statements).length);
+  }
+
+  expect(outcomes).toEqual([401, 1, 401, 1, 429, 0, 429, 0]);
+});
+
+test('many unknown keys at once are 401 up to the limit, and 429 beyond it', async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 50 }, (_, index) => service.as(wrongKey(index)).get('/asset-categories')),
+  );
+
+  expect(answers.map(({ status }) => status).toSorted()).toEqual([401, 401, ...Array(48).fill(429)]);
+});
+
+test('beyond the limit a key that was let in before is let in all the same; another one waits until the minute is over', async () => {
+  const used = service.as(await service.key());
+  const unused = service.as(await service.key());
+  expect((await used.get('/asset-categories')).status).toBe(200);
+
+  for (let index = 0; index < 3; index += 1) await service.as(wrongKey(index)).get('/asset-categories');
+
+  expect((await used.get('/asset-categories')).status).toBe(200);
+  expect((await unused.get('/asset-categories')).status).toBe(429);
+  const elsewhere = await service.app.inject({
+    url: '/asset-categories',
+    remoteAddress: '127.0.0.9',
+    headers: { 'x-api-key': await service.key() },
+  });
+  expect(elsewhere.statusCode).toBe(200);
+});
+
+test('a key that works is let in while no wrong ones are presented, however many there are', async () => {
+  const keys = await Promise.all(Array.from({ length: 10 }, () => service.key()));
+
+  const answers = await Promise.all(keys.map((key) => service.as(key).get('/asset-categories')));
+
+  expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
 });

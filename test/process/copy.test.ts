@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createKey } from '../../src/auth/keys.ts';
 import { StartError } from '../../src/errors.ts';
-import { assetCategory, location, recordKinds } from '../../src/records/index.ts';
+import { location, recordKinds } from '../../src/records/index.ts';
 import { createKeyStore } from '../../src/store/api-keys.ts';
 import { copyTables } from '../../src/store/copy.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
@@ -76,21 +76,104 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
     await to.close();
   });
 
-  test('a category that sorts before its parent arrives too', async () => {
-    const sql = `insert into asset_categories (workspace_id, id, parent_id, created_at, updated_at) values ('ours', ?, ?, '${now}', '${now}')`;
-    await from.run(sql, ['category_3', null]);
-    await from.run(sql, ['category_1', 'category_3']);
-    // Enough in between for the parent to come with a later page.
-    await from.transaction(async (run) => {
-      for (let index = 0; index < 2_500; index += 1) await run(sql, [`category_2${index}`, null]);
+  /** Stores categories in a workspace as `[id, parentId]`, each after its parent. */
+  const plant = (workspace: string, categories: readonly (readonly [string, string | null])[]) =>
+    from.transaction(async (run) => {
+      for (const [id, parentId] of categories) {
+        await run(
+          `insert into asset_categories (workspace_id, id, parent_id, created_at, updated_at) values (?, ?, ?, '${now}', '${now}')`,
+          [workspace, `category_${id}`, parentId && `category_${parentId}`],
+        );
+      }
     });
 
+  test('parents are written before their children, whichever of their ids is greater', async () => {
+    const number = (index: number) => String(index).padStart(3, '0');
+    const chain = Array.from({ length: 250 }, (_, index) => number(index));
+    const roots = Array.from({ length: 120 }, (_, index): [string, null] => [`4${number(index)}`, null]);
+    await plant('ours', [
+      // Each has the next one as its parent, over three pages; the last one's parent comes two pages later.
+      ['9', null],
+      ...roots,
+      ...chain.toReversed().map((id, index) => [id, index === 0 ? '9' : number(250 - index)] as const),
+      // Children of some that wait, with ids on either side of their parents'.
+      ['1001', '100'],
+      ['0991', '1001'],
+      ['95', '0991'],
+    ]);
+    // The same ids, and other parents.
+    await plant('theirs', [
+      ['000', null],
+      ['001', '000'],
+      ['9', '001'],
+      ['002', '9'],
+      ['1001', '002'],
+    ]);
     to = await openDatabase(target.url);
-    await copyTables(from, to, recordKinds, silent);
+    const written: Record<string, unknown>[] = [];
+    const noting: Database = {
+      ...to,
+      engine: {
+        ...to.engine,
+        inserts: (table, records) => {
+          expect(records.length).toBeLessThanOrEqual(100);
+          written.push(...records);
+          return to.engine.inserts(table, records);
+        },
+      },
+    };
 
-    const categories = await createWorkspaceStore(to, 'ours').list(assetCategory);
-    expect(categories).toHaveLength(2_502);
-    expect(categories[0]).toMatchObject({ id: 'category_1', parentId: 'category_3' });
+    await copyTables(from, noting, recordKinds, silent);
+
+    const place = (workspaceId: unknown, id: unknown) =>
+      written.findIndex((record) => record.workspaceId === workspaceId && record.id === id);
+    expect(written).toHaveLength(379);
+    for (const { workspaceId, id, parentId } of written) {
+      if (parentId === null) continue;
+      expect(place(workspaceId, parentId)).toBeGreaterThanOrEqual(0);
+      expect(place(workspaceId, parentId), `${id} before ${parentId}`).toBeLessThan(place(workspaceId, id));
+    }
+    expect(await contents(to)).toEqual(await contents(from));
+    await to.close();
+  });
+
+  test('nothing is deferred: a category is refused at once where its parent is not there', async () => {
+    to = await openDatabase(target.url);
+    const outcome = to.transaction(
+      async (run) => {
+        if (to.engine.prepareCopy) await run(to.engine.prepareCopy);
+        await run(
+          `insert into asset_categories (workspace_id, id, parent_id, created_at, updated_at) values ('ours', 'a', 'b', '${now}', '${now}')`,
+        );
+        throw new Error('it was stored');
+      },
+      { maxAttempts: 1 },
+    );
+
+    await expect(outcome).rejects.toThrow(/^database error: (?:23503|SQLITE_CONSTRAINT)$/);
+    await to.close();
+  });
+
+  test('a category that is its own parent arrives, and those that are their own ancestors are refused by name', async () => {
+    await plant('ours', [
+      ['1', null],
+      ['2', '1'],
+      ['3', '2'],
+      ['4', '4'],
+    ]);
+    to = await openDatabase(target.url);
+
+    await from.run(
+      "update asset_categories set parent_id = 'category_2' where workspace_id = 'ours' and id = 'category_1'",
+    );
+    await expect(copyTables(from, to, recordKinds, silent)).rejects.toThrow(
+      new StartError('asset category records that are their own ancestors cannot be copied: category_1 and 2 more'),
+    );
+    expect((await contents(to)).flat()).toEqual([]);
+
+    await from.run("update asset_categories set parent_id = null where workspace_id = 'ours' and id = 'category_1'");
+    await copyTables(from, to, recordKinds, silent);
+    expect(await contents(to)).toEqual(await contents(from));
     await to.close();
   });
 

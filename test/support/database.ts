@@ -1,10 +1,9 @@
 /** Fresh databases for tests, on the engine that the tests run on. */
-import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
-import { databaseUrl, query, template, testDatabasePrefix } from './postgres.ts';
+import { databaseUrl, dropDatabase, makeDatabase } from './postgres.ts';
 
 const server = inject('postgres');
 const serviceServer = inject('postgresService');
@@ -19,12 +18,8 @@ interface TestDatabase {
 /** A database that several processes can open. On SQLite it is not there yet, on Postgres it may be `empty` too. */
 export async function createDatabase({ empty = false } = {}): Promise<TestDatabase> {
   if (!server || !serviceServer) return createFile();
-  const name = `${testDatabasePrefix}${randomBytes(6).toString('hex')}`;
-  await query(server, `create database ${name}${empty ? '' : ` template ${template}`}`);
-  return {
-    url: databaseUrl(serviceServer, name),
-    remove: async () => void (await query(server, `drop database ${name} with (force)`)),
-  };
+  const name = await makeDatabase(server, { empty });
+  return { url: databaseUrl(serviceServer, name), remove: () => dropDatabase(server, name) };
 }
 
 /** A database file, which is not there yet. */

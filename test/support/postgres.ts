@@ -1,8 +1,10 @@
 /**
- * A real Postgres for the tests: one that is started here and thrown away, or the server of TEST_DATABASE_URL.
+ * A real Postgres for the tests: one that is started here and thrown away, or the server of TEST_DATABASE_URL, with
+ * TEST_DATABASE_NODES and TEST_DATABASE_SQL where it is a cluster.
  * Its language sorts text otherwise than by bytes, so that whatever relies on the database's own order is found out.
  */
 import type { ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -29,8 +31,17 @@ for (const event of ['beforeExit', 'exit']) {
 }
 
 /** A database with the schema of the service, to be copied for each test. */
-export const template = 'yardgraph_template';
-export const testDatabasePrefix = 'yardgraph_test_';
+const template = 'yardgraph_template';
+const testDatabasePrefix = 'yardgraph_test_';
+
+/** What makes a migrated database a distributed one, which cannot be copied. */
+const statements = process.env.TEST_DATABASE_SQL?.split(';').filter((sql) => sql.trim() !== '');
+
+/** Servers that have the other parts of such a database, under the same name. */
+const nodes = process.env.TEST_DATABASE_NODES?.split(',') ?? [];
+
+/** Whether tables can have triggers. Those of a distributed database cannot. */
+export const hasTriggers = statements === undefined;
 
 export default async function setup(project: TestProject) {
   const server = await startServer();
@@ -43,24 +54,49 @@ export function provide(project: TestProject, url: string, serviceUrl: string): 
   project.provide('postgresService', serviceUrl);
 }
 
-/** A server with the template; in the end the databases of the tests go. */
+/** A server to make databases on; in the end those of the tests go. */
 export async function startServer() {
   const server = process.env.TEST_DATABASE_URL
     ? { url: process.env.TEST_DATABASE_URL, stop: async () => {} }
     : await startPostgres(['-c', 'fsync=off', '-c', 'max_connections=300']);
-  await query(server.url, `drop database if exists ${template}`);
-  await query(server.url, `create database ${template}`);
-  await (await openDatabase(databaseUrl(server.url, template))).close();
+  if (statements === undefined) {
+    await query(server.url, `drop database if exists ${template}`);
+    await query(server.url, `create database ${template}`);
+    await migrate(databaseUrl(server.url, template));
+  }
 
   async function stop() {
-    for (const { datname = '' } of await query(server.url, 'select datname from pg_database')) {
-      if (datname === template || datname.startsWith(testDatabasePrefix)) {
-        await query(server.url, `drop database ${datname} with (force)`);
+    for (const url of [server.url, ...nodes]) {
+      for (const { datname = '' } of await query(url, 'select datname from pg_database')) {
+        if (datname === template || datname.startsWith(testDatabasePrefix)) {
+          await query(url, `drop database ${datname} with (force)`);
+        }
       }
     }
     await server.stop();
   }
   return { url: server.url, stop };
+}
+
+const migrate = async (url: string) => (await openDatabase(url)).close();
+
+/** Makes a database for a test, with the schema of the service unless it is to be empty, and returns its name. */
+export async function makeDatabase(server: string, { empty }: { empty: boolean }): Promise<string> {
+  const name = `${testDatabasePrefix}${randomBytes(6).toString('hex')}`;
+  for (const node of nodes) await query(node, `create database ${name}`);
+  const isCopy = !empty && statements === undefined;
+  await query(server, `create database ${name}${isCopy ? ` template ${template}` : ''}`);
+  if (!empty && statements !== undefined) {
+    const url = databaseUrl(server, name);
+    await migrate(url);
+    // One by one, each in a transaction of its own: some of Citus's functions demand it.
+    for (const sql of statements) await query(url, sql);
+  }
+  return name;
+}
+
+export async function dropDatabase(server: string, name: string): Promise<void> {
+  for (const url of [server, ...nodes]) await query(url, `drop database ${name} with (force)`);
 }
 
 /** The URL of another database on the same server. */

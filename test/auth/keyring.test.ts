@@ -1,0 +1,163 @@
+/** How keys are looked up: what that costs, and what a database in pieces does to it. */
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createKeyring } from '../../src/auth/keyring.ts';
+import { createKey, revokeKey } from '../../src/auth/keys.ts';
+import { type ServiceError, unavailable } from '../../src/errors.ts';
+import { createKeyStore } from '../../src/store/api-keys.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { DatabaseError } from '../../src/store/database-error.ts';
+import type { Run } from '../../src/store/engine.ts';
+import { createOwnDatabase } from '../support/database.ts';
+
+let database: Database;
+let remove: () => Promise<void>;
+/** The values of each lookup that was sent. */
+let lookups: string[];
+let atOnce: { now: number; most: number };
+
+beforeEach(async () => {
+  const created = await createOwnDatabase();
+  remove = created.remove;
+  database = await openDatabase(created.url);
+  lookups = [];
+  atOnce = { now: 0, most: 0 };
+});
+
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await database.close();
+  await remove();
+});
+
+/** The keyring on the database, where `before` may fail a lookup. */
+const keyring = (before: (values: string) => void = () => {}) => {
+  const run: Run = async (sql, values) => {
+    if (!sql.startsWith('select') || !sql.includes('from api_keys where')) return database.run(sql, values);
+    lookups.push(JSON.stringify(values));
+    atOnce.now += 1;
+    atOnce.most = Math.max(atOnce.most, atOnce.now);
+    try {
+      before(JSON.stringify(values));
+      return await database.run(sql, values);
+    } finally {
+      atOnce.now -= 1;
+    }
+  };
+  return createKeyring({ ...database, run });
+};
+
+const newKey = async (workspace = 'acme') =>
+  (await createKey(createKeyStore(database), { workspace, user: 'erp', readOnly: false })).text;
+
+const unknown = (index: number, workspace = 'acme') =>
+  `yardgraph_${workspace}_${index.toString(16).padStart(8, '0')}_${'x'.repeat(43)}`;
+
+/** How many keys a lookup asks for. */
+const sizeOf = (lookup: string) => lookup.match(/yardgraph_/g)?.length;
+
+const outcomeOf = (login: Promise<{ workspaceId: string }>) =>
+  login.then(
+    ({ workspaceId }) => workspaceId,
+    (error: ServiceError) => error.status,
+  );
+
+test.each([
+  ['of one workspace', () => 'acme'],
+  ['of many workspaces', (index: number) => `acme-${index % 300}`],
+])('keys %s that are asked for while a lookup is on its way join the next one', async (_, workspaceOf) => {
+  const { identify } = keyring();
+  const keys = await Promise.all(Array.from({ length: 20 }, (_, index) => newKey(workspaceOf(index))));
+
+  const others = Array.from({ length: 2_500 }, (_, index) => outcomeOf(identify(unknown(index, workspaceOf(index)))));
+  const outcomes = await Promise.all([...keys, ...keys].map((key) => outcomeOf(identify(key))));
+
+  expect(outcomes).toEqual([...keys, ...keys].map((_, index) => workspaceOf(index % 20)));
+  expect(new Set(await Promise.all(others))).toEqual(new Set([401]));
+  expect(lookups.map(sizeOf)).toEqual([1000, 1000, 520]);
+  expect(atOnce.most).toBe(1);
+});
+
+test('a key that is looked up is not looked up again meanwhile, nor for two seconds', async () => {
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(1);
+  const { identify } = keyring();
+  const key = await newKey();
+
+  await Promise.all(Array.from({ length: 50 }, () => identify(key)));
+  await identify(key);
+  await expect(identify(unknown(1))).rejects.toThrow('the API key is not valid');
+  await expect(identify(unknown(1))).rejects.toThrow('the API key is not valid');
+  expect(lookups.map(sizeOf)).toEqual([1, 1]);
+
+  await revokeKey(createKeyStore(database), key.slice(0, -44));
+  clock.mockReturnValue(2_002);
+  // The cache looks at the clock once in a millisecond.
+  await new Promise((resolve) => setTimeout(resolve, 5));
+
+  await expect(identify(key)).rejects.toThrow('the API key is not valid');
+});
+
+test('what does not have the form of a key is refused without a lookup', async () => {
+  const { identify } = keyring();
+
+  for (const text of ['', 'wrong', "' or 1=1 --", (await newKey()).slice(0, -1)]) {
+    await expect(identify(text)).rejects.toThrow('the API key is not valid');
+  }
+
+  expect(lookups).toEqual([]);
+});
+
+test('unknown keys do not push a known one out of the cache, however many there are', async () => {
+  vi.spyOn(performance, 'now').mockReturnValue(1);
+  const { identify } = keyring();
+  const key = await newKey();
+  await identify(key);
+
+  await Promise.all(Array.from({ length: 10_500 }, (_, index) => outcomeOf(identify(unknown(index)))));
+  lookups = [];
+  await identify(key);
+
+  expect(lookups).toEqual([]);
+});
+
+describe('where one machine of several is away', () => {
+  test.each([
+    ['not available', unavailable('the database is not available, try again', '08006'), 503],
+    ['a failure', new DatabaseError('database error: XX000'), undefined],
+  ])('(%s) a key of another one is let in: each workspace gets a statement of its own', async (_, error, status) => {
+    const { identify } = keyring((values) => {
+      if (values.includes('lost')) throw error;
+    });
+    const keys = [await newKey('acme'), await newKey('lost'), await newKey('bolt'), unknown(1, 'bolt')];
+
+    const outcomes = await Promise.all(keys.map((key) => outcomeOf(identify(key))));
+
+    expect(outcomes).toEqual(['acme', status, 'bolt', 401]);
+    expect(lookups.map(sizeOf)).toEqual([4, 1, 1, 2]);
+  });
+
+  test.each(['ECONNREFUSED', 'unknown'])(
+    'or the whole database (%s), nothing is looked up a second time',
+    async (cause) => {
+      const { identify } = keyring(() => {
+        throw unavailable('the database is not available, try again', cause);
+      });
+
+      const outcomes = await Promise.all(['acme', 'bolt'].map((name) => outcomeOf(identify(unknown(1, name)))));
+
+      expect(outcomes).toEqual([503, 503]);
+      expect(lookups).toHaveLength(1);
+    },
+  );
+
+  test('the next lookup is tried anew', async () => {
+    let isAway = true;
+    const { identify } = keyring(() => {
+      if (isAway) throw unavailable('the database is not available, try again', '08006');
+    });
+    const key = await newKey();
+
+    expect(await outcomeOf(identify(key))).toBe(503);
+    isAway = false;
+    expect(await outcomeOf(identify(key))).toBe('acme');
+  });
+});
