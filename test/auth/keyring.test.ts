@@ -31,19 +31,19 @@ afterEach(async () => {
 
 /** The keyring on the database, where `before` may fail a lookup. */
 const keyring = (before: (values: string) => void = () => {}) => {
-  const run: Run = async (sql, values) => {
-    if (!sql.startsWith('select') || !sql.includes('from api_keys where')) return database.run(sql, values);
+  const read: Run = async (sql, values) => {
+    if (!sql.startsWith('select') || !sql.includes('from api_keys where')) return database.read(sql, values);
     lookups.push(JSON.stringify(values));
     atOnce.now += 1;
     atOnce.most = Math.max(atOnce.most, atOnce.now);
     try {
       before(JSON.stringify(values));
-      return await database.run(sql, values);
+      return await database.read(sql, values);
     } finally {
       atOnce.now -= 1;
     }
   };
-  return createKeyring({ ...database, run });
+  return createKeyring({ ...database, read });
 };
 
 const newKey = async (workspace = 'acme') =>

@@ -260,15 +260,15 @@ describe('while nobody can tell whether there are keys, as with tables on severa
   /** A service that starts then, and how often it has asked. */
   const start = async (host: string, openAccess = 'no') => {
     const asked = { times: 0 };
-    const run: Run = async (sql, values) => {
+    const read: Run = async (sql, values) => {
       if (sql.includes('api_keys') && !sql.includes('workspace_id')) {
         asked.times += 1;
         throw unavailable('the database is not available, try again', '08006');
       }
-      return service.database.run(sql, values);
+      return service.database.read(sql, values);
     };
     const config = loadConfig({ HOST: host, ALLOW_OPEN_ACCESS: openAccess, LOG_LEVEL: 'silent' });
-    const app = await createApp({ ...service.database, run }, config);
+    const app = await createApp({ ...service.database, read }, config);
     const statusWith = async (headers: Record<string, string> = {}) =>
       (await app.inject({ url: '/asset-categories', headers })).statusCode;
     return { app, asked, statusWith };
