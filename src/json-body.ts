@@ -8,7 +8,7 @@ export function readJsonBodies(app: FastifyInstance, { maxNesting }: Limits): vo
     if (headers['content-encoding'] !== undefined) {
       throw new ServiceError(415, 'expected a body without Content-Encoding');
     }
-    if (/charset\s*=\s*(?!"?utf-8"?\s*(?:;|$))/i.test(headers['content-type'] ?? '')) {
+    if (charsetsIn(headers['content-type']).some((charset) => charset !== 'utf-8')) {
       throw new ServiceError(415, 'expected the charset utf-8');
     }
   });
@@ -16,6 +16,15 @@ export function readJsonBodies(app: FastifyInstance, { maxNesting }: Limits): vo
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
     parseJson(body, maxNesting),
   );
+}
+
+/** The charsets that a content type names; none means UTF-8. */
+function charsetsIn(contentType = ''): string[] {
+  const parameters = contentType.toLowerCase().split(';').slice(1);
+  return parameters.flatMap((parameter) => {
+    const [name = '', value] = parameter.split('=');
+    return name.trim() === 'charset' && value !== undefined ? [value.trim().replaceAll('"', '')] : [];
+  });
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
