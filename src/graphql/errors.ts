@@ -1,21 +1,58 @@
-/** Errors as GraphQL answers them: a service's own with code and issues, GraphQL's own cut short, all others masked. */
+/** Errors as GraphQL returns them: a service's own with code and issues, GraphQL's own cut short, all others masked. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { GraphQLError } from 'graphql';
+import { GraphQLError, OverlappingFieldsCanBeMergedRule, validate } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
 import { answerTo, type Caller, type ErrorAnswer, retryAfter, setErrorHeaders } from '../error-answer.ts';
 import { ResponseTooLarge } from '../errors.ts';
 import { cut } from '../model/issues.ts';
 
-/** The last to see an answer: whatever went wrong on the way, this is what leaves. */
+/** More say nothing new, and GraphQL repeats in each what was sent. Over REST as many issues are named. */
+const maxErrors = 10;
+
+/** GraphQL finds errors, and guesses which names were meant, within these settings; this is what leaves of them. */
 export const useErrorAnswers = ({ suggestions }: Pick<Config, 'suggestions'>): Plugin<object, { caller: Caller }> => ({
+  onValidate({ setValidationFn }) {
+    setValidationFn((schema, document, rules) =>
+      validateBriefly(
+        (using) => validate(schema, document, using, { maxErrors, hideSuggestions: !suggestions }),
+        rules,
+      ),
+    );
+  },
+  onExecute({ args }) {
+    Object.assign(args, { hideSuggestions: !suggestions, options: { maxCoercionErrors: maxErrors } });
+  },
   onResultProcess({ result, setResult, serverContext: { caller } }) {
     if (Array.isArray(result) || !('errors' in result) || !result.errors) return;
     const tooLarge = result.errors.find((error) => originalError(error) instanceof ResponseTooLarge);
-    if (tooLarge) return setResult({ errors: [toAnswer(tooLarge, caller, suggestions)] });
-    setResult({ ...result, errors: result.errors.map((error) => toAnswer(error, caller, suggestions)) });
+    if (tooLarge) return setResult({ errors: [toAnswer(tooLarge, caller)] });
+    const errors = result.errors.slice(0, maxErrors).map((error) => toAnswer(error, caller));
+    if (result.errors.length > maxErrors) errors.push(thereAreMore(errors));
+    setResult({ ...result, errors });
   },
 });
+
+type Rules = Parameters<typeof validate>[2];
+
+/**
+ * The rule that compares fields of the same name gives up where there are too many, before other rules have seen them: what
+ * those find tells more, and comes first.
+ */
+function validateBriefly(validateWith: (rules: Rules) => readonly GraphQLError[], rules: Rules): GraphQLError[] {
+  const errors = validateWith(rules);
+  if (!isAbort(errors.at(-1))) return [...errors];
+  const others = validateWith(rules?.filter((rule) => rule !== OverlappingFieldsCanBeMergedRule));
+  const reason = 'the document has too many fields of the same name, or fragments, to be validated';
+  return [...others.filter((error) => !isAbort(error)), new GraphQLError(reason)];
+}
+
+const isAbort = (error: GraphQLError | undefined): boolean => error?.message === 'Validation aborted.';
+
+const thereAreMore = (errors: readonly GraphQLError[]): GraphQLError =>
+  new GraphQLError(`these are the first ${maxErrors} errors, and there are more`, {
+    extensions: { code: errors[0]?.extensions.code },
+  });
 
 /** Sends an error that came before GraphQL was reached: a body too large, of another type, or not JSON. */
 export function sendGraphqlError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -24,13 +61,12 @@ export function sendGraphqlError(error: unknown, request: FastifyRequest, reply:
   return reply.code(status).send({ errors: [{ message, extensions: { code: codeOf(status) } }] });
 }
 
-function toAnswer(error: GraphQLError, caller: Caller, suggestions: boolean): GraphQLError {
+function toAnswer(error: GraphQLError, caller: Caller): GraphQLError {
   const { nodes = null, source = null, positions = null, path = null } = error;
   const cause = originalError(error);
   if (cause instanceof GraphQLError) {
     const extensions = { code: codeOf(400), ...error.extensions };
-    const message = shortMessage(suggestions ? error : withoutSuggestions(error));
-    return new GraphQLError(message, { nodes, source, positions, path, extensions });
+    return new GraphQLError(shortMessage(error), { nodes, source, positions, path, extensions });
   }
   const answer = answerTo(cause, caller);
   return new GraphQLError(answer.message, { nodes, path, extensions: extensionsOf(answer) });
@@ -63,29 +99,23 @@ function codeOf(status: number): string {
   return status >= 500 ? 'INTERNAL_SERVER_ERROR' : 'BAD_USER_INPUT';
 }
 
-interface Message {
-  readonly message: string;
-  readonly originalError?: { readonly message: string } | undefined;
-}
-
 /**
  * GraphQL repeats in full what was sent. Of a variable, it is enough to say where the value is and why it is refused;
  * elsewhere names are short (document-limits.ts), and only literals can be long.
  */
-function shortMessage({ message, originalError: reason }: Message): string {
+function shortMessage({ message, originalError: reason }: GraphQLError): string {
   const variable = /^Variable "(\$\w+)" got invalid value /.exec(message)?.[1];
-  if (!variable || !reason) return cut(message.replace(/((?:, found|value:) .{100}).*/s, '$1…'), 250);
+  if (!variable || !reason) {
+    const value = /, found |value: /.exec(message);
+    return cut(message, Math.min(maxMessage, value ? value.index + value[0].length + maxQuoted : maxMessage));
+  }
   const position = / at "([^"]*)"; $/.exec(message.slice(0, -reason.message.length).slice(-200))?.[1];
-  return `Variable "${variable}" got an invalid value at "${position ?? variable.slice(1)}"; ${cut(reason.message, 100)}`;
+  return `Variable "${variable}" got an invalid value at "${position ?? variable.slice(1)}"; ${cut(reason.message, maxQuoted)}`;
 }
 
-/** GraphQL guesses names of the schema. */
-const withoutSuggestions = ({ message, originalError }: GraphQLError): Message => ({
-  message: message.replace(suggestion, ''),
-  originalError: originalError && { message: originalError.message.replace(suggestion, '') },
-});
-
-const suggestion = / Did you mean [^?]*\?/g;
+/** Characters of a message, and of a value in it. */
+const maxMessage = 250;
+const maxQuoted = 100;
 
 function originalError(error: unknown): unknown {
   return error instanceof GraphQLError && error.originalError ? originalError(error.originalError) : error;

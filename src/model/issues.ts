@@ -20,6 +20,9 @@ const maxQuoted = 100;
 export const cut = (text: string, maxLength: number): string =>
   text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
 
+/** `10,000` */
+export const count = (n: number): string => n.toLocaleString('en-US');
+
 /** A piece of what was sent, in quotes, cut to 100 characters, with everything unprintable escaped. */
 export function quote(sent: string): string {
   return sent.length > maxQuoted ? `${JSON.stringify(sent.slice(0, maxQuoted))}…` : JSON.stringify(sent);

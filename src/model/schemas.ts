@@ -6,7 +6,7 @@ import { closest, distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { parseDateTime } from './date-time.ts';
 import type { ExternalIds, Field } from './fields.ts';
-import { describe, expected, type Issue, type Parsed, quote } from './issues.ts';
+import { count, describe, expected, type Issue, type Parsed, quote } from './issues.ts';
 import type { CreateOf, RecordKind, UpdateOf } from './record-kind.ts';
 
 /** The most a single value may hold. */
@@ -204,5 +204,3 @@ function suggestion(name: string, known: readonly string[]): string {
   const guess = closest(name, known);
   return distance(name, guess) <= Math.ceil(guess.length / 3) ? `, did you mean "${guess}"?` : '';
 }
-
-const count = (n: number): string => n.toLocaleString('en-US');

@@ -28,7 +28,7 @@ export async function updateRecord<K extends RecordKind>(
     if (Object.keys(sent).length === 0) return current;
 
     const stamp = {
-      updatedAt: new Date().toISOString(),
+      updatedAt: latest(new Date().toISOString(), current.updatedAt, current.createdAt),
       ...(kind.stamps.includes('updatedBy') && { updatedBy: userId }),
     };
     // Sound because a change has fields of the record only, with values the record may have.
@@ -37,3 +37,6 @@ export async function updateRecord<K extends RecordKind>(
     return { ...current, ...changes };
   });
 }
+
+/** Clocks can be set back, and differ between processes: no record is changed before it was created, or last changed. */
+const latest = (...times: readonly string[]): string => times.reduce((a, b) => (a > b ? a : b));

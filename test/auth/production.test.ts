@@ -45,9 +45,22 @@ describe.each<[Record<string, string>, Shown]>([
       await service.graphql('mutation ($input: [CreateLocationInput!]!) { createLocations(input: $input) { id } }', {
         input: [{ nmae: 'Yard' }],
       }),
+      await service.graphql('mutation { createLocations(input: [{ nmae: "Yard" }]) { id } }'),
+      await service.graphql('query ($input: CreateLocationsInput) { __typename }'),
+      await service.graphql('{ node(id: "x") { city } }'),
     ];
 
     for (const { text } of wrong) expect([text, text.includes('Did you mean')]).toEqual([text, shown.suggestions]);
+  });
+
+  test('what a client sent is no guess: it is quoted as it came', async () => {
+    const { body } = await service.graphql('query ($n: Int) { locations(first: $n) { totalCount } }', {
+      n: 'x Did you mean y?',
+    });
+
+    expect(body.errors[0].message).toBe(
+      'Variable "$n" got an invalid value at "n"; Int cannot represent non-integer value: "x Did you mean y?"',
+    );
   });
 });
 

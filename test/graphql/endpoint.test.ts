@@ -58,17 +58,50 @@ describe('requests', () => {
   });
 
   test.each([
-    {},
-    { query: nothing, getReader: 1 },
-    { query: nothing, operations: {} },
-    { query: 5 },
-    { query: nothing, variables: 5 },
-    { query: nothing, variables: '{}' },
-  ])('with other parameters than GraphQL over HTTP has are 400: %j', async (body) => {
+    [{}, 'query: expected text, received nothing'],
+    [{ query: null }, 'query: expected text, received null'],
+    [{ query: 5 }, 'query: expected text, received 5'],
+    [{ query: [nothing] }, 'query: expected text, received an array'],
+    [{ query: nothing, getReader: 1 }, 'getReader: unknown parameter'],
+    [{ query: nothing, operations: {} }, 'operations: unknown parameter'],
+    [{ query: nothing, variables: 5 }, 'variables: expected an object, received 5'],
+    [{ query: nothing, variables: '{}' }, 'variables: expected an object, received "{}"'],
+    [{ query: nothing, variables: [] }, 'variables: expected an object, received an array'],
+    [{ query: nothing, variables: false }, 'variables: expected an object, received false'],
+    [{ query: nothing, extensions: 'x' }, 'extensions: expected an object, received "x"'],
+    [{ query: nothing, extensions: [1] }, 'extensions: expected an object, received an array'],
+    [{ query: nothing, operationName: 5 }, 'operationName: expected text, received 5'],
+    [{ query: nothing, operationName: {} }, 'operationName: expected text, received an object'],
+  ])('with other parameters than GraphQL over HTTP has are 400: %j', async (body, message) => {
     const answer = await service.post('/graphql', body);
 
     expect(answer.status).toBe(400);
-    expect(answer.body.errors).toHaveLength(1);
+    expect(answer.body.errors).toEqual([{ message, extensions: { code: 'BAD_USER_INPUT' } }]);
+  });
+
+  test('may set what they do not use to null', async () => {
+    const body = { query: nothing, variables: null, operationName: null, extensions: null };
+
+    expect((await service.post('/graphql', body)).body.errors).toBeUndefined();
+    expect((await service.get(`/graphql?query=${encodeURIComponent(nothing)}&variables=null`)).status).toBe(200);
+  });
+
+  test.each([
+    ['variables=5', 'variables: expected an object, received 5'],
+    ['variables=%22x%22', 'variables: expected an object, received "x"'],
+    ['variables=[1]', 'variables: expected an object, received an array'],
+    ['extensions=[1]', 'extensions: expected an object, received an array'],
+    [`variables={"a":${'['.repeat(32)}${']'.repeat(32)}}`, 'expected JSON nested at most 32 levels deep'],
+  ])('by GET are checked alike: %s', async (parameters, message) => {
+    const { status, body } = await service.get(`/graphql?query=${encodeURIComponent(nothing)}&${parameters}`);
+
+    expect([status, body.errors]).toEqual([400, [{ message, extensions: { code: 'BAD_USER_INPUT' } }]]);
+  });
+
+  test.each(['', '?query=', '?variables={}'])('by GET without a query are 400: /graphql%s', async (parameters) => {
+    const { status, body } = await service.get(`/graphql${parameters}`);
+
+    expect([status, body.errors[0].message]).toEqual([400, 'query: expected text, received nothing']);
   });
 
   test('over the limit are 413', async () => {

@@ -1,5 +1,5 @@
 /** Changing records of any kind, also those that no route changes yet. */
-import { expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { sessionOf } from '../../src/auth/authenticate.ts';
 import { nobody } from '../../src/auth/keyring.ts';
 import { asset } from '../../src/records/index.ts';
@@ -7,6 +7,7 @@ import { updateRecord } from '../../src/services/update-record.ts';
 import { useService } from '../support/service.ts';
 
 const service = useService();
+afterEach(() => void vi.useRealTimers());
 
 test('a record may keep its own unique value, and may not take that of another', async () => {
   const [{ id }] = await service.create('/assets', { name: 'a', uid: 'EX-1' }, { name: 'b', uid: 'EX-2' });
@@ -26,4 +27,19 @@ test('createdBy and updatedBy are the user of the session, on the kinds that hav
   const session = { ...sessionOf(service.database, nobody), userId: 'user-7' };
 
   expect(await updateRecord(session, asset, id, { value: { name: 'b' } })).toMatchObject({ updatedBy: 'user-7' });
+});
+
+test('updatedAt never goes back, also when the clock does', async () => {
+  const setClock = (time: string) => vi.useFakeTimers({ toFake: ['Date'], now: new Date(time) });
+  setClock('2026-03-01T12:00:00.000Z');
+  const [{ id, createdAt }] = await service.create('/assets', { name: 'a' });
+  const session = sessionOf(service.database, nobody);
+  const change = async (clock: string) => {
+    setClock(clock);
+    return (await updateRecord(session, asset, id, { value: { name: clock } })).updatedAt;
+  };
+
+  expect(await change('2026-03-01T11:00:00.000Z')).toBe(createdAt);
+  expect(await change('2026-03-01T13:00:00.000Z')).toBe('2026-03-01T13:00:00.000Z');
+  expect(await change('2026-03-01T12:30:00.000Z')).toBe('2026-03-01T13:00:00.000Z');
 });

@@ -102,12 +102,14 @@ describe('while the service runs open', () => {
 });
 
 describe('the content type', () => {
-  test.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset=UTF-8'])(
-    '%s is taken',
-    async (type) => {
-      expect((await service.post('/locations', [], { 'content-type': type })).status).toBe(201);
-    },
-  );
+  test.each([
+    'application/json',
+    'application/json; charset=utf-8',
+    'application/json; charset="utf-8"',
+    'Application/JSON;charset=UTF-8',
+  ])('%s is taken', async (type) => {
+    expect((await service.post('/locations', [], { 'content-type': type })).status).toBe(201);
+  });
 
   test.each([
     'text/plain',
@@ -123,7 +125,7 @@ describe('the content type', () => {
     expect([status, body]).toEqual([415, { error: 'expected the content type application/json', code: '415' }]);
   });
 
-  test.each(['utf-16', 'latin1'])('with a charset of %s is 415', async (charset) => {
+  test.each(['utf-16', 'latin1', 'utf-8; charset=latin1', 'x'])('with a charset of %s is 415', async (charset) => {
     const type = `application/json; charset=${charset}`;
 
     expect((await service.post('/locations', [], { 'content-type': type })).status).toBe(415);

@@ -1,0 +1,97 @@
+/** Errors of GraphQL: the first of them with their positions, however many there are. */
+import { describe, expect, test } from 'vitest';
+import { useSharedService } from '../support/service.ts';
+
+const service = useSharedService();
+
+const more = 'these are the first 10 errors, and there are more';
+const create = 'mutation ($input: [CreateLocationInput!]!) { createLocations(input: $input) { id } }';
+
+describe('of a document', () => {
+  test.each([9, 10])('%i are all in the response, with their positions', async (count) => {
+    const { body } = await service.graphql(`{ ${Array.from({ length: count }, (_, i) => `x${i}`).join(' ')} }`);
+
+    expect(body.errors).toHaveLength(count);
+    expect(body.errors[count - 1]).toMatchObject({
+      message: `Cannot query field "x${count - 1}" on type "Query".`,
+      locations: [{ line: 1, column: 3 * count }],
+      extensions: { code: 'GRAPHQL_VALIDATION_FAILED' },
+    });
+  });
+
+  test('beyond ten are in one line', async () => {
+    const { body } = await service.graphql(`{ ${Array.from({ length: 11 }, (_, i) => `x${i}`).join(' ')} }`);
+
+    expect(body.errors).toHaveLength(11);
+    expect(body.errors[0].locations).toEqual([{ line: 1, column: 3 }]);
+    expect(body.errors[10]).toEqual({ message: more, extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } });
+  });
+
+  test('a thousand repeats of an unknown field are the first ten, with their positions', async () => {
+    const { status, body } = await service.graphql(`{ ${'x '.repeat(1_500)} }`);
+
+    expect(status).toBe(200);
+    expect(body.errors).toHaveLength(11);
+    expect(body.errors.slice(0, 10)).toEqual(
+      Array.from({ length: 10 }, (_, i) => ({
+        message: 'Cannot query field "x" on type "Query".',
+        locations: [{ line: 1, column: 3 + 2 * i }],
+        extensions: { code: 'GRAPHQL_VALIDATION_FAILED' },
+      })),
+    );
+    expect(body.errors[10].message).toBe(more);
+  });
+
+  test('a few stand beside the reason why there may be more', async () => {
+    const { body } = await service.graphql(`{ x ${'__typename '.repeat(1_500)} }`);
+
+    expect(body.errors).toMatchObject([
+      { message: 'Cannot query field "x" on type "Query".', locations: [{ line: 1, column: 3 }] },
+      { message: 'the document has too many fields of the same name, or fragments, to be validated' },
+    ]);
+  });
+
+  test('without any, it is refused for the repeated fields alone, in plain words', async () => {
+    const { body } = await service.graphql(`{ ${'__typename '.repeat(1_500)} }`);
+
+    expect(body.errors).toEqual([
+      {
+        message: 'the document has too many fields of the same name, or fragments, to be validated',
+        extensions: { code: 'GRAPHQL_VALIDATION_FAILED' },
+      },
+    ]);
+  });
+
+  test('are the same when the document comes again', async () => {
+    const query = `{ ${'y '.repeat(1_500)} }`;
+
+    expect((await service.graphql(query)).body).toEqual((await service.graphql(query)).body);
+  });
+});
+
+describe('of variables', () => {
+  test.each([9, 10])('%i are all in the response', async (count) => {
+    const { body } = await service.graphql(create, { input: Array.from({ length: count }, () => ({ name: 5 })) });
+
+    expect(body.errors).toHaveLength(count);
+    expect(body.errors[count - 1].message).toContain(`at "input[${count - 1}].name"`);
+  });
+
+  test('beyond ten are in one line', async () => {
+    const { body } = await service.graphql(create, { input: Array.from({ length: 5_000 }, () => ({ name: 5 })) });
+
+    expect(body.errors).toHaveLength(11);
+    expect(body.errors[0]).toMatchObject({ locations: [{ line: 1, column: 11 }] });
+    expect(body.errors[10]).toEqual({ message: more, extensions: { code: 'BAD_USER_INPUT' } });
+  });
+});
+
+test('a query that is compiled returns as many as one that is not', async () => {
+  const query = 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }';
+  const ids = Array.from({ length: 1_000 }, () => ({}));
+  const first = await service.graphql(query, { ids });
+  for (let sent = 0; sent < 4; sent += 1) await service.graphql(query, { ids: [] });
+
+  expect((await service.graphql(query, { ids })).body).toEqual(first.body);
+  expect(first.body.errors).toHaveLength(11);
+});

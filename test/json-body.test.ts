@@ -1,0 +1,152 @@
+/** What is refused of a body before it is parsed: the same as a look at what is parsed would find, whatever the text. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { loadConfig } from '../src/config.ts';
+import type { ServiceError } from '../src/errors.ts';
+import { requireSmallJson } from '../src/json-body.ts';
+
+const { limits } = loadConfig({});
+
+/** The status of the refusal, and its words; undefined when there is none. */
+function refusal(json: string, { maxNesting = 3, maxExternalIds = 100, maxBatch = 10_000 } = {}): unknown {
+  try {
+    requireSmallJson(Buffer.from(json), { ...limits, maxNesting, maxExternalIds, maxBatch });
+    return undefined;
+  } catch (error) {
+    const { status, message } = error as ServiceError;
+    return [status, message];
+  }
+}
+
+const children = (value: unknown): unknown[] =>
+  typeof value === 'object' && value !== null ? Object.values(value) : [];
+
+const depthOf = (value: unknown): number =>
+  typeof value === 'object' && value !== null ? 1 + Math.max(0, ...children(value).map(depthOf)) : 0;
+
+const isTooDeep = [400, 'expected JSON nested at most 3 levels deep'];
+
+/** JSON texts of a value in every form: white space anywhere, characters escaped or not. */
+const textOf = (value: fc.Arbitrary<unknown>): fc.Arbitrary<string> =>
+  fc
+    .tuple(value, fc.constantFrom('', ' ', '\t', '\r\n '), fc.boolean())
+    .map(([it, space, isEscaped]) => jsonOf(it, space, isEscaped));
+
+function jsonOf(value: unknown, space: string, isEscaped: boolean): string {
+  const inner = (it: unknown) => jsonOf(it, space, isEscaped);
+  if (Array.isArray(value)) return `[${space}${value.map(inner).join(`${space},${space}`)}${space}]`;
+  if (typeof value === 'object' && value !== null) {
+    const members = Object.entries(value).map(([key, it]) => `${inner(key)}${space}:${space}${inner(it)}`);
+    return `{${space}${members.join(`${space},${space}`)}${space}}`;
+  }
+  if (typeof value !== 'string' || !isEscaped) return JSON.stringify(value);
+  const escape = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return `"${value.split('').map(escape).join('')}"`;
+}
+
+/** Texts that look like JSON, as keys and values. */
+const tricky = fc.oneof(
+  fc.string(),
+  fc.string({ unit: fc.constantFrom('"', '\\', '[', ']', '{', '}', ':', ',', 'u', 'é', '𝄞', '\n') }),
+);
+const anything = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    tricky,
+    fc.jsonValue({ maxDepth: 0 }),
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc.dictionary(tricky, tie('value'), { maxKeys: 4 }),
+  ),
+})).value;
+
+describe('nesting', () => {
+  test('is refused in any JSON just where a look at its value would find it', () => {
+    let deep = 0;
+    fc.assert(
+      fc.property(textOf(anything), (json) => {
+        const isDeep = depthOf(JSON.parse(json)) > 3;
+        if (isDeep) deep += 1;
+        expect(refusal(json)).toEqual(isDeep ? isTooDeep : undefined);
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(deep).toBeGreaterThan(50);
+  });
+
+  test('is never let through in a text that was damaged: it is no JSON, or refused, or not too deep', () => {
+    const damaged = fc
+      .tuple(textOf(anything), fc.nat(), fc.constantFrom('', '"', '\\', '[', ']', '{', '}', ':', ',', '\\"', '\\\\'))
+      .map(([json, at, piece]) => {
+        const place = at % (json.length + 1);
+        return json.slice(0, place) + piece + json.slice(place + 1);
+      });
+    let valid = 0;
+    fc.assert(
+      fc.property(damaged, (json) => {
+        const refused = refusal(json);
+        if (refused) return;
+        try {
+          expect(depthOf(JSON.parse(json))).toBeLessThanOrEqual(3);
+          valid += 1;
+        } catch (error) {
+          if (!(error instanceof SyntaxError)) throw error;
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(valid).toBeGreaterThan(50);
+  });
+
+  test.each(['', ']', '}}}}', '"', '"\\', '"\\"', '[', '[[[', ':', '::::', '\\', '[}', '\0'])(
+    'of what is no JSON is left to the parser: %j',
+    (text) => {
+      expect(refusal(text)).toBeUndefined();
+    },
+  );
+});
+
+describe('keys of an object', () => {
+  const members = (count: number) => Array.from({ length: count }, (_, index) => `"k${index}":{"a":[1,":"]}`).join();
+
+  test.each([
+    [1_000, 100],
+    [1_500, 1_500],
+  ])('are at most %i where external ids may have %i', (most, maxExternalIds) => {
+    const message = `expected JSON objects of at most ${most.toLocaleString('en-US')} keys`;
+
+    expect(refusal(`{${members(most)}}`, { maxExternalIds })).toBeUndefined();
+    expect(refusal(`{${members(most + 1)}}`, { maxExternalIds })).toEqual([400, message]);
+    expect(refusal(`[{},{"x":{${members(most + 1)}}}]`, { maxNesting: 9, maxExternalIds })).toEqual([400, message]);
+  });
+
+  test('are counted in each object by itself', () => {
+    expect(refusal(`[{${members(999)}},{${members(999)}}]`, { maxNesting: 9 })).toBeUndefined();
+    expect(refusal(`{"a":{${members(999)}},${members(999)}}`, { maxNesting: 9 })).toBeUndefined();
+  });
+});
+
+describe('values of a body', () => {
+  const tooMany = [413, 'expected JSON of at most 100,000 values, send less at once'];
+  const items = (count: number, item: string) => `[${Array.from({ length: count }, () => item).join(',')}]`;
+
+  test.each([
+    ['1', 1],
+    ['[]', 1],
+    ['{ }', 1],
+    ['"a,b"', 1],
+    ['{"a":1}', 2],
+    ['[[],{"a":[1,2]}]', 6],
+  ])('%s in an array counts as %i', (item, values) => {
+    const most = Math.floor((100_000 - 1) / values);
+
+    expect(refusal(items(most, item), { maxNesting: 9, maxBatch: 1 })).toBeUndefined();
+    expect(refusal(items(most + 1, item), { maxNesting: 9, maxBatch: 1 })).toEqual(tooMany);
+  });
+
+  test('may be as many as a batch of whole records has', () => {
+    const record = `{${Array.from({ length: 24 }, (_, index) => `"k${index}":""`).join()}}`;
+
+    expect(refusal(items(9_999, record))).toBeUndefined();
+    expect(refusal(items(10_000, record))).toEqual([413, 'expected JSON of at most 250,000 values, send less at once']);
+  });
+});

@@ -1,0 +1,79 @@
+/** No regular expression takes more than linear time, or what it reads is bounded: one long text must not stop the service. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isSafe } from 'redos-detector';
+import { expect, test } from 'vitest';
+import { parseAst } from 'vitest/node';
+
+/** What may take longer on a long text, or cannot be proved not to, and what keeps its text short. */
+const exceptions: Readonly<Record<string, string>> = {
+  'src/client/options.ts /\\/+$/': 'the address of the service, from the program that uses the client',
+  'src/graphql/errors.ts / at "([^"]*)"; $/': 'the last 200 characters before the reason of an error',
+  'src/graphql/graphiql.ts /<script>(.*?)<\\/script>/s': 'the page of the GraphiQL package',
+  'src/rest/handler.ts /(?:[^,"]|"[^"]*")+/g': 'a header: MAX_HEADER_BYTES, and it is linear',
+  'src/rest/send-error.ts /(?:^|,)\\s*application\\/problem\\+json\\s*(?:;(?!\\s*q=0(?:\\.0*)?\\s*(?:,|$))|,|$)/i':
+    'a header: MAX_HEADER_BYTES, and it is linear',
+};
+
+// biome-ignore lint/suspicious/noExplicitAny: any node of any syntax tree.
+type Node = any;
+
+const regularExpressions = readdirSync('src', { recursive: true, encoding: 'utf8' })
+  .filter((path) => path.endsWith('.ts'))
+  .map((path) => join('src', path))
+  .flatMap((file) => {
+    const nodes = [...nodesOf(parseAst(readFileSync(file, 'utf8'), { lang: 'ts' }))];
+    return nodes.flatMap((node) => {
+      const expression = expressionOf(node, nodes);
+      return expression ? [{ name: `${file} ${expression}`, expression }] : [];
+    });
+  });
+
+function* nodesOf(value: Node): Generator<Node> {
+  if (typeof value !== 'object' || value === null) return;
+  if (value.type) yield value;
+  for (const inner of Object.values(value)) yield* nodesOf(inner);
+}
+
+/** The regular expression that a literal, or a call of `RegExp` with constant texts, stands for. */
+function expressionOf(node: Node, nodes: readonly Node[]): RegExp | undefined {
+  if (node.regex) return new RegExp(node.regex.pattern, node.regex.flags);
+  if (!['NewExpression', 'CallExpression'].includes(node.type) || node.callee.name !== 'RegExp') return undefined;
+  const [pattern = '', flags = ''] = node.arguments.map((argument: Node) => textOf(argument, nodes));
+  return new RegExp(pattern, flags);
+}
+
+/** The text of a literal, of a template of constants, or of the name of one. */
+function textOf(node: Node, nodes: readonly Node[]): string {
+  if (node?.type === 'Literal') return node.value;
+  if (node?.type === 'Identifier') {
+    return textOf(nodes.find(({ type, id }) => type === 'VariableDeclarator' && id.name === node.name)?.init, nodes);
+  }
+  if (node?.type !== 'TemplateLiteral') throw new Error('expected a regular expression made of constant texts');
+  return node.quasis
+    .map(({ value }: Node, index: number) => {
+      const expression = node.expressions[index];
+      return value.cooked + (expression ? textOf(expression, nodes) : '');
+    })
+    .join('');
+}
+
+/** Whether the number of ways to read a text is bounded, wherever in the text it begins to match. */
+const isLinear = (expression: RegExp): boolean => isSafe(expression, { maxScore: 200, maxSteps: 20_000 }).safe;
+
+test.each([/(a+)+$/, / Did you mean [^?]*\?/, /\s+$/, /^(.*),(.*)$/])('%s is known not to be linear', (expression) => {
+  expect(isLinear(expression)).toBe(false);
+});
+
+test('all regular expressions are found', () => {
+  expect(regularExpressions.length).toBeGreaterThan(30);
+  expect(regularExpressions.map(({ name }) => name)).toContain(
+    'src/auth/key.ts /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/',
+  );
+});
+
+test('every one is linear, or an exception that says what keeps its text short', () => {
+  const slow = regularExpressions.filter(({ expression }) => !isLinear(expression)).map(({ name }) => name);
+
+  expect(slow.toSorted()).toEqual(Object.keys(exceptions).toSorted());
+});
