@@ -4,10 +4,10 @@ import { type IncomingMessage, METHODS, type ServerResponse, STATUS_CODES } from
 import type { Socket } from 'node:net';
 import cors from '@fastify/cors';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
-import pino from 'pino';
 import type { Config } from './config.ts';
 import { notFound, ServiceError } from './errors.ts';
 import { readJsonBodies } from './json-body.ts';
+import { type Logs, standardError } from './logs.ts';
 import { sendError } from './rest/send-error.ts';
 
 /** Milliseconds between looks at who takes too long. */
@@ -29,18 +29,6 @@ function logAnswer({ method, routeOptions, identity, usage, log }: FastifyReques
     workspace: identity?.workspaceId,
   };
   log.info(answer, isWhole ? 'answered' : 'gone before it was answered');
-}
-
-/** Where log lines go. */
-export interface Logs {
-  write(line: string): void;
-}
-
-/** Written to in pieces: a write for each line would take a tenth of what a small request takes. */
-function standardError(): Logs {
-  const logs = pino.destination({ dest: 2, minLength: 4_096, periodicFlush: 100, sync: true });
-  process.once('exit', () => logs.flushSync());
-  return logs;
 }
 
 /** A Fastify instance without routes. */
