@@ -18,7 +18,8 @@ const mayImport: Record<string, string[]> = {
   rest: ['model', 'records', 'services', 'store', 'config', 'errors', 'error-answer', 'slices'],
   graphql: ['model', 'records', 'services', 'store', 'config', 'errors', 'error-answer'],
   logs: [],
-  http: ['config', 'errors', 'json-body', 'logs', 'rest'],
+  sockets: [],
+  http: ['config', 'errors', 'json-body', 'logs', 'rest', 'sockets'],
   app: ['auth', 'config', 'graphql', 'http', 'logs', 'rest', 'store'],
   serve: ['app', 'config', 'errors', 'store'],
   commands: ['auth', 'config', 'errors', 'records', 'store'],
@@ -60,7 +61,7 @@ test('only the store knows Knex, and only the adapters know HTTP and GraphQL', (
   expect(new Set(users('knex'))).toEqual(new Set(['store']));
   expect(new Set(users('graphql'))).toEqual(new Set(['graphql']));
   expect(new Set(users('fastify'))).toEqual(
-    new Set(['app', 'auth', 'graphql', 'http', 'json-body', 'error-answer', 'rest', 'serve']),
+    new Set(['app', 'auth', 'graphql', 'http', 'json-body', 'error-answer', 'rest', 'serve', 'sockets']),
   );
 });
 
