@@ -1,14 +1,20 @@
 /** HTTP manners that all paths share: ids, headers, bodies, logs, and an answer to every request that no route takes. */
 import { randomUUID } from 'node:crypto';
-import { type IncomingMessage, METHODS, type ServerResponse, STATUS_CODES } from 'node:http';
-import type { Socket } from 'node:net';
+import { type IncomingMessage, METHODS, type ServerResponse } from 'node:http';
 import cors from '@fastify/cors';
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
-import pino from 'pino';
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
 import type { Config } from './config.ts';
 import { notFound, ServiceError } from './errors.ts';
 import { readJsonBodies } from './json-body.ts';
+import { type Logs, standardError } from './logs.ts';
 import { sendError } from './rest/send-error.ts';
+import { closeStalledSockets, refuseBrokenHttp } from './sockets.ts';
 
 /** Milliseconds between looks at who takes too long. */
 const timeoutCheckInterval = 1_000;
@@ -29,18 +35,6 @@ function logAnswer({ method, routeOptions, identity, usage, log }: FastifyReques
     workspace: identity?.workspaceId,
   };
   log.info(answer, isWhole ? 'answered' : 'gone before it was answered');
-}
-
-/** Where log lines go. */
-export interface Logs {
-  write(line: string): void;
-}
-
-/** Written to in pieces: a write for each line would take a tenth of what a small request takes. */
-function standardError(): Logs {
-  const logs = pino.destination({ dest: 2, minLength: 4_096, periodicFlush: 100, sync: true });
-  process.once('exit', () => logs.flushSync());
-  return logs;
 }
 
 /** A Fastify instance without routes. */
@@ -65,7 +59,7 @@ export function createHttp({ logLevel, limits, http }: Config, logs: Logs = stan
       setHeaders(request, reply);
       return sendError(request, reply, error);
     },
-    clientErrorHandler: answerBrokenHttp,
+    clientErrorHandler: (error, socket) => refuseBrokenHttp(app.log, error, socket),
   });
   app.addHook('onRequest', async (request, reply) => {
     setHeaders(request, reply);
@@ -82,7 +76,9 @@ export function createHttp({ logLevel, limits, http }: Config, logs: Logs = stan
   });
   app.setErrorHandler((error, request, reply) => sendError(request, reply, error));
   app.server.maxConnections = http.maxConnections;
-  app.server.on('checkExpectation', refuseExpectation);
+  // Later than whoever sends too slowly is found, and told.
+  closeStalledSockets(app.server, http.requestTimeout + 2 * timeoutCheckInterval);
+  app.server.on('checkExpectation', (request, response) => refuseExpectation(app.log, request, response));
   readJsonBodies(app, limits);
   return app;
 }
@@ -143,17 +139,9 @@ export function refuseOtherMethods(app: FastifyInstance, paths: ReadonlySet<stri
 }
 
 /** `Expect` with anything but 100-continue, which Node answers by itself. */
-function refuseExpectation(request: IncomingMessage, response: ServerResponse): void {
-  response.writeHead(417, { ...headersFor(requestId(request)), 'content-type': 'application/json; charset=utf-8' });
+function refuseExpectation(log: FastifyBaseLogger, request: IncomingMessage, response: ServerResponse): void {
+  const id = requestId(request);
+  log.info({ reqId: id, method: request.method, status: 417 }, 'answered');
+  response.writeHead(417, { ...headersFor(id), 'content-type': 'application/json; charset=utf-8' });
   response.end(JSON.stringify({ error: 'expected no Expect but 100-continue', code: '417' }));
-}
-
-/** What is not HTTP never becomes a request: the answer is written to the socket, in the form of all errors. */
-function answerBrokenHttp({ code }: NodeJS.ErrnoException, socket: Socket): void {
-  if (code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  const status = code === 'HPE_HEADER_OVERFLOW' ? 431 : code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
-  const reason = STATUS_CODES[status] ?? '';
-  const body = JSON.stringify({ error: `the request is not valid: ${reason.toLowerCase()}`, code: String(status) });
-  const head = ['content-type: application/json; charset=utf-8', `content-length: ${body.length}`, 'connection: close'];
-  socket.end(`HTTP/1.1 ${status} ${reason}\r\n${head.join('\r\n')}\r\n\r\n${body}`);
 }

@@ -17,7 +17,8 @@ async function start(settings: Record<string, string>) {
 }
 
 async function open(port: number): Promise<Socket> {
-  const socket = connect(port, '127.0.0.1');
+  // Neither reads by itself, nor closes because the service does.
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   socket.on('error', () => undefined);
   sockets.push(socket);
   await once(socket, 'connect');
@@ -29,6 +30,7 @@ async function rest(socket: Socket) {
   const before = Date.now();
   let text = '';
   for await (const chunk of socket) text += chunk;
+  socket.destroy();
   return { text, milliseconds: Date.now() - before };
 }
 
@@ -73,21 +75,129 @@ test('a body that comes a byte at a time is cut off', async () => {
   expect(text).toMatch(/^HTTP\/1.1 408 /);
 });
 
+/** The status line of a response on this connection, or that it is closed. */
+async function ask(socket: Socket): Promise<string | undefined> {
+  if (socket.destroyed) return 'closed';
+  socket.write('GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n');
+  // A connection that is closed may be reset, which is an error here.
+  const answered = Promise.race([
+    once(socket, 'data'),
+    once(socket, 'end').then(() => ['closed']),
+    once(socket, 'close').then(() => ['closed']),
+  ]);
+  const [answer] = await answered.catch(() => ['closed']);
+  return String(answer).split('\r\n')[0];
+}
+
+/** So many connections can be opened and used at once, now or soon. */
+const areServed = (port: number, count: number) =>
+  vi.waitFor(
+    async () => {
+      const opened = await Promise.all(Array.from({ length: count }, () => open(port)));
+      const answers = await Promise.all(opened.map(ask));
+      for (const socket of opened) socket.destroy();
+      expect(answers).toEqual(Array(count).fill('HTTP/1.1 200 OK'));
+    },
+    { timeout: 15_000, interval: 500 },
+  );
+
 test('as many connections as are allowed are served, one more is closed, and room is made again', async () => {
   const { port } = await start({ MAX_CONNECTIONS: '3' });
-  const ask = async (socket: Socket) => {
-    if (socket.destroyed) return 'closed';
-    socket.write('GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n');
-    // A connection that is closed may be reset, which is an error here.
-    const answered = Promise.race([once(socket, 'data'), once(socket, 'close').then(() => ['closed'])]);
-    const [answer] = await answered.catch(() => ['closed']);
-    return String(answer).split('\r\n')[0];
-  };
   const held = [await open(port), await open(port), await open(port)];
 
   expect(await Promise.all(held.map(ask))).toEqual(Array(3).fill('HTTP/1.1 200 OK'));
   expect(await ask(await open(port))).toBe('closed');
 
   held[0]?.destroy();
-  await vi.waitFor(async () => expect(await ask(await open(port))).toBe('HTTP/1.1 200 OK'), { timeout: 10_000 });
+  await areServed(port, 1);
+});
+
+const post = 'POST /locations HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n';
+
+test('room is made again by force where clients do not do their part, and do not read why', async () => {
+  const badly: readonly [string, number?, string?][] = [
+    // Never says a word.
+    ['', 408, 'ERR_HTTP_REQUEST_TIMEOUT'],
+    ['GET /healthz HTTP/1.1\r\nhost: loc', 408, 'ERR_HTTP_REQUEST_TIMEOUT'],
+    [`${post}content-length: 100\r\n\r\n[{"na`, 408, 'ERR_HTTP_REQUEST_TIMEOUT'],
+    // 413, but never sends all of it.
+    [`${post}content-length: 1000000\r\n\r\n[`, 408, 'ERR_HTTP_REQUEST_TIMEOUT'],
+    // 417, and the same.
+    [`${post}expect: x\r\ncontent-length: 9\r\n\r\n`, 408, 'ERR_HTTP_REQUEST_TIMEOUT'],
+    ['secret-nonsense\r\n\r\n', 400, 'HPE_INVALID_METHOD'],
+    [`GET / HTTP/1.1\r\nx: ${'secret'.repeat(5_000)}`, 431, 'HPE_HEADER_OVERFLOW'],
+    // A response of nine megabytes that is never read.
+    ['GET /graphql HTTP/1.1\r\nhost: localhost\r\naccept: text/html\r\n\r\n'],
+  ];
+  const settings = { LOG_LEVEL: 'info', MAX_CONNECTIONS: String(badly.length), MAX_BODY_BYTES: '1024' };
+  const { service, port } = await start({ ...settings, HEADER_TIMEOUT: '500', REQUEST_TIMEOUT: '500' });
+  for (const [sent] of badly) (await open(port)).write(sent);
+
+  await areServed(port, badly.length);
+
+  const lines = service.said.err
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+    .filter(({ msg }) => msg === 'not a valid HTTP request')
+    .map(({ level, status, reason, address }) => `${level} ${status} ${reason} ${address}`);
+  const expected = badly.flatMap(([, status, reason]) => (status ? [`30 ${status} ${reason} 127.0.0.1`] : []));
+  expect(lines.toSorted()).toEqual(expected.toSorted());
+  expect(service.said.err).not.toContain('secret');
+});
+
+test('a client that reads slowly gets all of its response', async () => {
+  const { port } = await start({ HEADER_TIMEOUT: '500', REQUEST_TIMEOUT: '500' });
+  const socket = await open(port);
+  socket.write('GET /graphql HTTP/1.1\r\nhost: localhost\r\naccept: text/html\r\nconnection: close\r\n\r\n');
+
+  let length = 0;
+  let text = '';
+  for await (const chunk of socket) {
+    length += chunk.length;
+    text = `${text}${chunk}`.slice(-100);
+    // Two seconds for all of it, in steps.
+    if (length % 1_000_000 < chunk.length) await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+
+  expect(length).toBeGreaterThan(9_000_000);
+  expect(text.trimEnd()).toMatch(/<\/html>$/);
+});
+
+test('requests before one that is not HTTP get their responses first', async () => {
+  const { port } = await start({});
+  const socket = await open(port);
+  const body = '[{"name": "North yard"}]';
+
+  socket.write(`${post}content-length: ${body.length}\r\n\r\n${body}nonsense\r\n\r\n`);
+  const { text } = await rest(socket);
+
+  expect(text.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 201', 'HTTP/1.1 400']);
+});
+
+test('a request that expects what there is not is refused, and logged as every other', async () => {
+  const { service, port } = await start({ LOG_LEVEL: 'info' });
+  const socket = await open(port);
+  socket.write('GET /healthz HTTP/1.1\r\nhost: localhost\r\nexpect: x\r\nx-request-id: mine\r\n\r\n');
+
+  expect(String(await once(socket, 'data'))).toMatch(/^HTTP\/1.1 417 .*"code":"417"/s);
+  await vi.waitFor(() => expect(service.said.err).toContain('"reqId":"mine","method":"GET","status":417'));
+});
+
+test('a request that is completed after its time was up is not carried out', async () => {
+  const { service, port } = await start({ HEADER_TIMEOUT: '500', REQUEST_TIMEOUT: '500' });
+  const socket = await open(port);
+  const body = '[{"name": "North yard"}]';
+  socket.write(`${post}content-length: ${body.length}\r\n\r\n${body.slice(0, 5)}`);
+  const [answer] = await once(socket, 'data');
+  socket.write(body.slice(5));
+  // Whoever writes to a closed connection gets it reset.
+  const trickle = setInterval(() => socket.write(' '), 100);
+  await new Promise((resolve) => socket.once('close', resolve));
+  clearInterval(trickle);
+
+  expect(String(answer)).toMatch(/^HTTP\/1.1 408 /);
+  const query = '?query={locations{totalCount}}';
+  const { data } = await (await fetch(`${await service.ready()}/graphql${query}`)).json();
+  expect(data.locations.totalCount).toBe(0);
 });

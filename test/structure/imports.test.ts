@@ -17,8 +17,10 @@ const mayImport: Record<string, string[]> = {
   auth: ['model', 'services', 'store', 'config', 'errors'],
   rest: ['model', 'records', 'services', 'store', 'config', 'errors', 'error-answer', 'slices'],
   graphql: ['model', 'records', 'services', 'store', 'config', 'errors', 'error-answer', 'json-body'],
-  http: ['config', 'errors', 'json-body', 'rest'],
-  app: ['auth', 'config', 'graphql', 'http', 'rest', 'store'],
+  logs: [],
+  sockets: [],
+  http: ['config', 'errors', 'json-body', 'logs', 'rest', 'sockets'],
+  app: ['auth', 'config', 'graphql', 'http', 'logs', 'rest', 'store'],
   serve: ['app', 'config', 'errors', 'store'],
   commands: ['auth', 'config', 'errors', 'records', 'store'],
   cli: ['commands', 'config', 'demo', 'errors', 'serve', 'store', '../package.json'],
@@ -59,7 +61,7 @@ test('only the store knows Knex, and only the adapters know HTTP and GraphQL', (
   expect(new Set(users('knex'))).toEqual(new Set(['store']));
   expect(new Set(users('graphql'))).toEqual(new Set(['graphql']));
   expect(new Set(users('fastify'))).toEqual(
-    new Set(['app', 'auth', 'graphql', 'http', 'json-body', 'error-answer', 'rest', 'serve']),
+    new Set(['app', 'auth', 'graphql', 'http', 'json-body', 'error-answer', 'rest', 'serve', 'sockets']),
   );
 });
 

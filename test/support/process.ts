@@ -11,18 +11,24 @@ interface Processes {
   folder: string;
   /** Runs a command of the service with these settings and no others. */
   start(settings?: Record<string, string>, ...command: string[]): ReturnType<typeof startProcess>;
+  /** Runs the service with its standard output and error going there: to us, or into an open file. */
+  startInto(streams: Streams, settings?: Record<string, string>): ReturnType<typeof startProcess>;
 }
+
+type Streams = readonly ['pipe' | number, 'pipe' | number];
 
 /** Processes in a fresh folder for each test of a file. */
 export function useProcesses(): Processes {
   let started: ChildProcess[] = [];
+  const keep = (process: ReturnType<typeof startProcess>) => {
+    started.push(process.child);
+    return process;
+  };
   const processes: Processes = {
     folder: '',
-    start(settings = {}, ...command) {
-      const process = startProcess(processes.folder, settings, command.length > 0 ? command : ['serve']);
-      started.push(process.child);
-      return process;
-    },
+    start: (settings = {}, ...command) =>
+      keep(startProcess(processes.folder, settings, command.length > 0 ? command : ['serve'])),
+    startInto: (streams, settings = {}) => keep(startProcess(processes.folder, settings, ['serve'], streams)),
   };
   beforeEach(() => {
     processes.folder = mkdtempSync(join(tmpdir(), 'yardgraph-'));
@@ -40,16 +46,22 @@ export function useProcesses(): Processes {
   return processes;
 }
 
-function startProcess(cwd: string, settings: Record<string, string>, command: readonly string[]) {
+function startProcess(
+  cwd: string,
+  settings: Record<string, string>,
+  command: readonly string[],
+  streams: Streams = ['pipe', 'pipe'],
+) {
   const child = spawn(process.execPath, [join(process.cwd(), 'dist/src/cli.js'), ...command], {
     cwd,
     env: { PATH: process.env.PATH, PORT: '0', LOG_LEVEL: 'error', ...settings },
+    stdio: ['ignore', ...streams],
   });
   const said = { out: '', err: '' };
-  child.stdout.on('data', (data) => {
+  child.stdout?.on('data', (data) => {
     said.out += data;
   });
-  child.stderr.on('data', (data) => {
+  child.stderr?.on('data', (data) => {
     said.err += data;
   });
   const exited = once(child, 'close').then(([code]) => code as number | null);

@@ -1,0 +1,53 @@
+/** Sockets on which nothing moves: closed where the client does not read, kept where the service has yet to respond. */
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { afterEach, expect, test } from 'vitest';
+import { closeStalledSockets } from '../src/sockets.ts';
+
+const timeout = 100;
+let server: Server;
+
+afterEach(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+/** A client that has sent a request and does not read, of a server that responds like this. */
+async function sendRequest(respond: RequestListener): Promise<Socket> {
+  server = createServer(respond).listen(0, '127.0.0.1');
+  closeStalledSockets(server, timeout);
+  await once(server, 'listening');
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  socket.write('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n');
+  return socket;
+}
+
+test('a response that takes longer is sent, at once or in parts', async () => {
+  const socket = await sendRequest((_request, response) => {
+    setTimeout(() => response.write('first'), 5 * timeout);
+    setTimeout(() => response.end('last'), 10 * timeout);
+  });
+
+  let text = '';
+  for await (const chunk of socket) {
+    text += chunk;
+    if (text.includes('last')) break;
+  }
+
+  expect(text).toMatch(/first\r\n4\r\nlast/);
+});
+
+test.each([
+  ['a response that nobody reads is given up', 0],
+  ['a response that nobody reads is given up, also when it came late', 5 * timeout],
+])('%s', async (_, delay) => {
+  const isGivenUp = new Promise((resolve) => {
+    void sendRequest(({ socket }, response) => {
+      response.once('close', () => resolve(socket.destroyed));
+      setTimeout(() => response.end(Buffer.alloc(20_000_000)), delay);
+    });
+  });
+
+  expect(await isGivenUp).toBe(true);
+});
