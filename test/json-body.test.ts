@@ -125,28 +125,59 @@ describe('keys of an object', () => {
   });
 });
 
-describe('values of a body', () => {
-  const tooMany = [413, 'expected JSON of at most 100,000 values, send less at once'];
-  const items = (count: number, item: string) => `[${Array.from({ length: count }, () => item).join(',')}]`;
+const items = (count: number, item: (index: number) => string) =>
+  `[${Array.from({ length: count }, (_, index) => item(index)).join()}]`;
+
+describe('objects and arrays of a body', () => {
+  const tooMany = [413, 'expected JSON of at most 100,000 objects and arrays, send less at once'];
 
   test.each([
-    ['1', 1],
     ['[]', 1],
     ['{ }', 1],
-    ['"a,b"', 1],
-    ['{"a":1}', 2],
-    ['[[],{"a":[1,2]}]', 6],
-  ])('%s in an array counts as %i', (item, values) => {
-    const most = Math.floor((100_000 - 1) / values);
+    ['{"a,b":"[{"}', 1],
+    ['[[],{"a":[1,2]}]', 4],
+  ])('%s in an array counts as %i', (item, containers) => {
+    const most = Math.floor((100_000 - 1) / containers);
 
-    expect(refusal(items(most, item), { maxNesting: 9, maxBatch: 1 })).toBeUndefined();
-    expect(refusal(items(most + 1, item), { maxNesting: 9, maxBatch: 1 })).toEqual(tooMany);
+    expect(
+      refusal(
+        items(most, () => item),
+        { maxNesting: 9 },
+      ),
+    ).toBeUndefined();
+    expect(
+      refusal(
+        items(most + 1, () => item),
+        { maxNesting: 9 },
+      ),
+    ).toEqual(tooMany);
   });
 
-  test('may be as many as a batch of whole records has', () => {
-    const record = `{${Array.from({ length: 24 }, (_, index) => `"k${index}":""`).join()}}`;
+  test('may be more where batches may be larger', () => {
+    expect(
+      refusal(
+        items(150_000, () => '{}'),
+        { maxBatch: 20_000 },
+      ),
+    ).toBeUndefined();
+  });
+});
 
-    expect(refusal(items(9_999, record))).toBeUndefined();
-    expect(refusal(items(10_000, record))).toEqual([413, 'expected JSON of at most 250,000 values, send less at once']);
+describe('different keys in a body', () => {
+  const tooMany = [413, 'expected JSON of at most 100,000 different keys, send less at once'];
+
+  test('are at most 100,000, with and without space behind them', () => {
+    for (const colon of [':', ' \t\r\n:']) {
+      const pair = (index: number) => `{"a${index}"${colon}"x","b${index}"${colon}":"}`;
+
+      expect(refusal(items(50_000, pair))).toBeUndefined();
+      expect(refusal(items(50_001, pair))).toEqual(tooMany);
+    }
+  });
+
+  test('are counted once each: records have the same ones, as many as they are', () => {
+    const record = `{${Array.from({ length: 100 }, (_, index) => `"system ${index}":"\\"x"`).join()}}`;
+
+    expect(refusal(items(9_000, () => record))).toBeUndefined();
   });
 });
