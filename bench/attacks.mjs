@@ -97,9 +97,9 @@ async function carryOut(attack, context) {
   const stopProbes = await startProbes({ port, key: database.otherKey, run: attack.name, ...attack.probes });
   const cutOff = new AbortController();
   const { signal } = cutOff;
-  const { send, statuses } = createClient({ port, key, signal, connections: attack.connections });
+  const { send, count, statuses } = createClient({ port, key, signal, connections: attack.connections });
   const start = performance.now();
-  const { isWhole, result } = await within(attack.limit ?? maxTime, attack.run({ ...context, send, signal }));
+  const { isWhole, result } = await within(attack.limit ?? maxTime, attack.run({ ...context, send, count, signal }));
   const seconds = (performance.now() - start) / 1_000;
   const counted = { ...statuses };
   if (!isWhole) cutOff.abort();

@@ -4,14 +4,15 @@ import { setTimeout } from 'node:timers/promises';
 import { run as runModule } from '../processes.mjs';
 
 /** Half-sent requests, of headers and of bodies, whose clients take no notice of the 408 and of the closing. */
-async function holdConnections({ port, key, signal, note }) {
+async function holdConnections({ port, key, signal, count, note }) {
   const head = `POST /assets HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\nauthorization: Bearer ${key}\r\n`;
   const sockets = new Set();
   let isFilling = true;
   const hold = (n) => {
     const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true });
     sockets.add(socket);
-    socket.on('error', () => {}).resume();
+    socket.on('error', () => {});
+    socket.on('data', (data) => count(data.toString('latin1', 9, 12)));
     // Until all are taken: also the connections that others have just now.
     socket.once('close', () => isFilling && hold(n));
     socket.write(n % 2 === 0 ? head : `${head}content-length: 100\r\n\r\n[{"name":`);

@@ -10,13 +10,16 @@ export function createClient({ port, key, signal, connections = Number.POSITIVE_
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   setMaxListeners(0, signal);
   const statuses = {};
+  const count = (status) => {
+    statuses[status] = (statuses[status] ?? 0) + 1;
+  };
 
   /** Resolves with the status, or the code of the error, and how many bytes and how many IDs the response has. */
   function send(method, path, body, apiKey = key) {
     const headers = { authorization: `Bearer ${apiKey}`, ...(body && { 'content-type': 'application/json' }) };
     return new Promise((resolve) => {
       const settle = (status, response) => {
-        statuses[status] = (statuses[status] ?? 0) + 1;
+        count(status);
         resolve({ status, ...response });
       };
       const sent = request({ host: '127.0.0.1', port, method, path, headers, agent, signal }, (response) => {
@@ -34,7 +37,7 @@ export function createClient({ port, key, signal, connections = Number.POSITIVE_
     });
   }
 
-  return { statuses, send, close: () => agent.destroy() };
+  return { statuses, count, send };
 }
 
 /** Counts while it reads: a response may be larger than what a text can hold. */

@@ -82,16 +82,18 @@ async function readList({ send, filled, problem }) {
 }
 
 /** A client that takes 64 KB a second for ten seconds, and then goes away. */
-async function readSlowly({ port, key, signal }) {
+async function readSlowly({ port, key, signal, count }) {
   const socket = connect({ host: '127.0.0.1', port, readableHighWaterMark: 65_536, signal });
   socket.on('error', () => {});
   socket.write(`GET /asset-categories HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${key}\r\n\r\n`);
   socket.pause();
+  let bytes = 0;
   for (let second = 0; second < 10; second += 1) {
     await setTimeout(1_000, undefined, { signal });
-    socket.read(65_536) ?? socket.read();
+    bytes += (socket.read(65_536) ?? socket.read())?.length ?? 0;
   }
   socket.destroy();
+  count(`left after ${Math.round(bytes / 1_024)} KB`);
   await setTimeout(1_000, undefined, { signal });
 }
 

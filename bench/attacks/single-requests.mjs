@@ -46,7 +46,7 @@ export const singleRequests = [
   ),
   request('empty objects', '/assets', () => `[${list(3_400_000, () => '{}')}]`),
   request('unknown fields in each record', '/assets', () => {
-    const fields = list(80, (n) => `"unknown${name(n)}":1`);
+    const fields = list(80, (n) => `"naem${name(n)}":1`);
     return `[${list(10_000, () => `{"name":"Pump",${fields}}`)}]`;
   }),
   request('unknown fields in a mutation', '/graphql', () =>
