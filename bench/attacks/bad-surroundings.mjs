@@ -1,0 +1,138 @@
+/** Clients that do not go away, another process at the database file, and a log that nobody reads. */
+import { connect } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+import { run as runModule } from '../processes.mjs';
+
+/** Half-sent requests, of headers and of bodies, whose clients take no notice of the 408 and of the closing. */
+async function holdConnections({ port, key, signal, count, note }) {
+  const head = `POST /assets HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\nauthorization: Bearer ${key}\r\n`;
+  const sockets = new Set();
+  let isFilling = true;
+  const hold = (n) => {
+    const socket = connect({ host: '127.0.0.1', port, allowHalfOpen: true });
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('data', (data) => count(data.toString('latin1', 9, 12)));
+    // Until all are taken: also the connections that others have just now.
+    socket.once('close', () => isFilling && hold(n));
+    socket.write(n % 2 === 0 ? head : `${head}content-length: 100\r\n\r\n[{"name":`);
+  };
+  for (let n = 0; n < 60; n += 1) hold(n);
+  await setTimeout(500);
+  isFilling = false;
+  const start = performance.now();
+  try {
+    while (!(await isReached(port))) await setTimeout(50, undefined, { signal });
+    note(`reached again after ${Math.round(performance.now() - start)} ms`);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+  }
+}
+
+const isReached = (port) =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write('GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n'));
+    socket.setTimeout(1_000, () => socket.destroy());
+    socket.once('data', () => resolve(true) || socket.destroy());
+    socket.once('error', () => {});
+    socket.once('close', () => resolve(false));
+  });
+
+/** Writes go on while another process holds the lock of the file, longer than the service waits for it. */
+async function writeWhileLocked({ send, database, note }) {
+  const acknowledged = [];
+  let isOver = false;
+  let made = 0;
+  const write = async () => {
+    while (!isOver) {
+      await createOne(send, `locked ${made++}`, acknowledged);
+      await setTimeout(20);
+    }
+  };
+  let readyWait = 0;
+  const ready = {};
+  const probe = async () => {
+    while (!isOver) {
+      const start = performance.now();
+      const { status } = await send('GET', '/readyz');
+      readyWait = Math.max(readyWait, performance.now() - start);
+      ready[status] = (ready[status] ?? 0) + 1;
+      await setTimeout(50);
+    }
+  };
+  const clients = [probe(), ...Array.from({ length: 8 }, write)];
+  for (let round = 0; round < 2; round += 1) {
+    await setTimeout(500);
+    await runModule('attacks/hold-lock.mjs', [database.file, 6_500]);
+  }
+  await setTimeout(500);
+  isOver = true;
+  await Promise.all(clients);
+  note(`/readyz: ${JSON.stringify(ready)}, longest wait ${Math.round(readyWait)} ms`);
+  return acknowledged;
+}
+
+async function createOne(send, uid, acknowledged) {
+  const { status } = await send('POST', '/assets', JSON.stringify([{ name: 'Pump', uid }]));
+  if (status === '201') acknowledged.push(uid);
+}
+
+/** What was acknowledged is in the file, also when the process is killed. */
+async function countAfterLock({ send, database, service, result: acknowledged, note, problem }) {
+  const count = async (when) => {
+    const missing = await database.missing('acme', acknowledged);
+    note(`${acknowledged.length} creates acknowledged ${when}, ${missing.length} of them not stored`);
+    if (missing.length > 0) problem(`${missing.length} acknowledged creates not stored ${when}`);
+  };
+  await count('while locked');
+  for (let n = 0; n < 50; n += 1) await createOne(send, `later ${n}`, acknowledged);
+  service.kill('SIGKILL');
+  await service.ended;
+  await count('after kill -9');
+}
+
+const sendMuch = ({ send }) => Promise.all(Array.from({ length: 2_000 }, () => send('POST', '/assets', '[]')));
+
+/** An orderly end takes no longer than this, with nothing in flight. */
+const maxEnd = 5_000;
+
+async function endInOrder({ service, note, problem }) {
+  const start = performance.now();
+  service.kill('SIGTERM');
+  const how = await Promise.race([service.ended, setTimeout(maxEnd)]);
+  if (how) note(`ended with ${how} ${Math.round(performance.now() - start)} ms after SIGTERM`);
+  if (how !== 'code 0') problem(how ? `ended with ${how} after SIGTERM` : `still runs ${maxEnd} ms after SIGTERM`);
+}
+
+const unreadLog = (log, name) => ({
+  name,
+  log,
+  settings: { LOG_LEVEL: 'info' },
+  connections: 50,
+  limit: 20_000,
+  run: sendMuch,
+  after: endInOrder,
+});
+
+export const badSurroundings = [
+  {
+    name: 'half-sent requests',
+    settings: { MAX_CONNECTIONS: '50', HEADER_TIMEOUT: '1000', REQUEST_TIMEOUT: '2000' },
+    limit: 20_000,
+    probes: { newConnections: true },
+    // A whole request may take two seconds, and nobody new gets in while all connections are taken.
+    maxWait: 5_000,
+    mayFail: true,
+    run: holdConnections,
+  },
+  {
+    name: 'a lock on the file',
+    isOnlySqlite: true,
+    // Nothing can be created while another process holds the lock; reads do not need it.
+    probes: { creates: false },
+    run: writeWhileLocked,
+    after: countAfterLock,
+  },
+  unreadLog('full', 'a log on a full disk'),
+  unreadLog('pipe', 'a log that nobody reads'),
+];

@@ -1,0 +1,79 @@
+/**
+ * A database of its own for an attack, with a key each for two workspaces: `acme` attacks, `other` must not notice. Also
+ * a direct way in, to fill tables faster than the service does and to see what is really stored.
+ */
+import { rmSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { run } from '../processes.mjs';
+
+const require = createRequire(new URL('../../package.json', import.meta.url));
+
+/** `postgres` is the server to create it on; without one it is an SQLite file in the folder. */
+export async function createDatabase(folder, name, postgres) {
+  const file = join(folder, `${name}.db`);
+  const url = postgres ? await postgres.createDatabase(name) : `sqlite:${file}`;
+  const createKey = async (workspace) => {
+    const command = ['keys', 'create', '--workspace', workspace, '--user', 'attacks'];
+    return (await run('../dist/src/cli.js', command, { DATABASE_URL: url })).trim();
+  };
+  const [key, otherKey] = [await createKey('acme'), await createKey('other')];
+  const open = () => (postgres ? openPostgres(url) : openSqlite(file));
+
+  /** Runs work on a connection of its own, and returns what it does. */
+  async function direct(work) {
+    const connection = await open();
+    try {
+      return await work(connection);
+    } finally {
+      await connection.close();
+    }
+  }
+
+  return {
+    url,
+    file,
+    key,
+    otherKey,
+    direct,
+    /** Which of these uids a workspace lacks. */
+    async missing(workspaceId, uids) {
+      const sql = `select uid from assets where workspace_id = '${workspaceId}'`;
+      const stored = new Set((await direct(({ query }) => query(sql))).map(({ uid }) => uid));
+      return uids.filter((uid) => !stored.has(uid));
+    },
+    async drop() {
+      if (!postgres) for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
+      else {
+        const server = await openPostgres(url.replace(/[^/]*$/, 'postgres'));
+        await server.query(`drop database ${name} with (force)`);
+        await server.close();
+      }
+    },
+  };
+}
+
+async function openPostgres(connectionString) {
+  const { Client } = require('pg');
+  const client = new Client({ connectionString });
+  await client.connect();
+  return { query: async (sql) => (await client.query(sql)).rows, close: () => client.end() };
+}
+
+export async function openSqlite(file) {
+  const { Database } = require('sqlite3');
+  const database = await new Promise((resolve, reject) => {
+    const opened = new Database(file, (error) => (error ? reject(error) : resolve(opened)));
+  });
+  const query = promisify(database.all.bind(database));
+  await query('pragma busy_timeout = 10000');
+  return { query, close: promisify(database.close.bind(database)) };
+}
+
+/** A table of the numbers from 1, for both databases. */
+export const series = (count) =>
+  `with recursive series (n) as (select 1 union all select n + 1 from series where n < ${count})`;
+
+/** An expression for the ID of record n: 26 digits after the prefix. */
+export const idOf = (prefix, n = 'n') => `'${prefix}_00000000' || (100000000000000000 + ${n})`;

@@ -1,0 +1,75 @@
+/** Many requests at once, each of them harmless. */
+import { randomBytes } from 'node:crypto';
+import { asset } from '../records.mjs';
+import { create } from './client.mjs';
+
+const times = (count, work) => Promise.all(Array.from({ length: count }, (_, n) => work(n)));
+
+const shuffled = (items) =>
+  items
+    .map((item) => [Math.random(), item])
+    .toSorted(([a], [b]) => a - b)
+    .map(([, item]) => item);
+
+/** Batches that all want the same uids: one of them may have them. */
+async function takeSameUids({ send, problem }) {
+  for (let round = 0; round < 5; round += 1) {
+    const records = Array.from({ length: 300 }, (_, n) => ({ name: 'Pump', uid: `round ${round}, ${n}` }));
+    const bodies = Array.from({ length: 64 }, () => JSON.stringify(shuffled(records)));
+    const responses = await Promise.all(bodies.map((body) => send('POST', '/assets', body)));
+    const created = responses.filter(({ status }) => status === '201').length;
+    if (created !== 1) problem(`${created} batches with the same uids created in round ${round + 1}`);
+  }
+}
+
+/** A key in the right form that nobody has. */
+const unknownKey = (n) =>
+  `yardgraph_w${n % 3_000}_${randomBytes(4).toString('hex')}_${randomBytes(32).toString('base64url')}`;
+
+const smallQuery = JSON.stringify({ query: '{ assets(first: 1) { nodes { id } } }' });
+const smallBatch = JSON.stringify([{ name: 'Pump' }]);
+
+const fillProject = ({ database, serve }) =>
+  serve(async (port) => {
+    const [{ id }] = await create(port, database.key, '/projects', [{ name: 'Harbour wall' }]);
+    return { id };
+  });
+
+const fillAssets = ({ database, serve }) =>
+  serve(async (port) => {
+    const assets = Array.from({ length: 1_000 }, (_, n) => asset(n, 'flood'));
+    await create(port, database.key, '/assets', assets);
+  });
+
+const fullPage = JSON.stringify({
+  query: `{ assets(first: 1000) {
+    nodes { id name uid statusId assetTypeId trackUtilization acquiredAt ownerId externalIds createdAt updatedAt }
+  } }`,
+});
+
+export const floods = [
+  { name: 'batches with the same uids', run: takeSameUids },
+  {
+    name: 'unknown keys',
+    connections: 1_000,
+    run: ({ send }) =>
+      times(12_000, (n) =>
+        n % 2 === 0
+          ? send('POST', '/graphql', smallQuery, unknownKey(n))
+          : send('POST', '/assets', smallBatch, unknownKey(n)),
+      ),
+  },
+  {
+    name: 'changes to one project',
+    connections: 200,
+    fill: fillProject,
+    run: ({ send, filled }) =>
+      times(200, (n) => send('PATCH', `/projects/${filled.id}`, JSON.stringify({ name: `Harbour wall ${n}` }))),
+  },
+  {
+    name: 'pages at once',
+    connections: 200,
+    fill: fillAssets,
+    run: ({ send }) => times(200, () => send('POST', '/graphql', fullPage)),
+  },
+];

@@ -1,0 +1,118 @@
+/** Reads of much that is stored: whatever a client may read, it may read as often as it likes. */
+import { connect } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
+import { create } from './client.mjs';
+import { idOf, series } from './database.mjs';
+
+const now = '2026-01-02T03:04:05.000Z';
+const orders = 1_000;
+
+/** A thousand assets and projects with external ids as large as the service takes, and a work order for each project. */
+async function fillExternalIds({ database, serve, note }) {
+  await serve(async (port) => {
+    const { id, size } = await createLargest(port, database.key);
+    note(`external ids of ${size.toLocaleString('en-US')} characters in each record`);
+    await database.direct(async ({ query }) => {
+      await query('begin');
+      for (const [table, prefix] of [
+        ['projects', 'project'],
+        ['assets', 'asset'],
+      ]) {
+        for (let n = 1; n <= orders; n += 1) {
+          await query(`insert into ${table} (workspace_id, id, name, external_ids, created_at, updated_at)
+            select workspace_id, ${idOf(prefix, n)}, name, external_ids, created_at, updated_at
+              from assets where workspace_id = 'acme' and id = '${id}'`);
+        }
+      }
+      await query('commit');
+    });
+    const projectIds = Array.from(
+      { length: orders },
+      (_, n) => `project_00000000${100_000_000_000_000_001n + BigInt(n)}`,
+    );
+    await create(
+      port,
+      database.key,
+      '/work-orders',
+      projectIds.map((projectId) => ({ projectId })),
+    );
+  });
+}
+
+/** An asset with as many external ids as the service takes, of up to a hundred with keys and values of 10,000 characters. */
+async function createLargest(port, key) {
+  for (let count = 100; ; count = Math.floor(count / 2)) {
+    const entries = Array.from({ length: count }, (_, n) => [String(n).padStart(10_000, 'k'), 'v'.repeat(10_000)]);
+    try {
+      const [{ id }] = await create(port, key, '/assets', [{ name: 'Pump', externalIds: Object.fromEntries(entries) }]);
+      return { id, size: 20_000 * count };
+    } catch (error) {
+      if (count === 1) throw error;
+    }
+  }
+}
+
+const pageOfExternalIds = (name, query, variables) => ({
+  name: `external ids ${name}`,
+  isSingle: true,
+  fill: fillExternalIds,
+  run: ({ send }) => send('POST', '/graphql', JSON.stringify({ query, variables })),
+});
+
+/** Fills the list of categories with rows that are all as long. */
+const fillCategories =
+  (rows, descriptionLength) =>
+  async ({ database }) => {
+    const description = 'd'.repeat(descriptionLength);
+    await database.direct(({ query }) =>
+      query(`insert into asset_categories (workspace_id, id, name, description, created_at, updated_at)
+      ${series(rows)} select 'acme', ${idOf('category')}, 'Pumps', '${description}', '${now}', '${now}' from series`),
+    );
+    const id = `category_${'0'.repeat(26)}`;
+    const row = JSON.stringify({ id, name: 'Pumps', description, createdAt: now, updatedAt: now, workspaceId: 'acme' });
+    return { rows, bytes: rows * (row.length + 1) + 1 };
+  };
+
+/** Reads the whole list, and says what is wrong with the response. */
+async function readList({ send, filled, problem }) {
+  const { status, ids, bytes, start, end } = await send('GET', '/asset-categories');
+  if (status !== '200') return;
+  const isWhole = ids === filled.rows && bytes === filled.bytes && start.startsWith('[{"') && end === '}]';
+  if (!isWhole) problem(`a list of ${ids} rows and ${bytes} bytes instead of ${filled.rows} and ${filled.bytes}`);
+}
+
+/** A client that takes 64 KB a second for ten seconds, and then goes away. */
+async function readSlowly({ port, key, signal, count }) {
+  const socket = connect({ host: '127.0.0.1', port, readableHighWaterMark: 65_536, signal });
+  socket.on('error', () => {});
+  socket.write(`GET /asset-categories HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${key}\r\n\r\n`);
+  socket.pause();
+  let bytes = 0;
+  for (let second = 0; second < 10; second += 1) {
+    await setTimeout(1_000, undefined, { signal });
+    bytes += (socket.read(65_536) ?? socket.read())?.length ?? 0;
+  }
+  socket.destroy();
+  count(`left after ${Math.round(bytes / 1_024)} KB`);
+  await setTimeout(1_000, undefined, { signal });
+}
+
+const lists = (name, fill) => [
+  { name: `${name}, once`, isSingle: true, fill, run: readList },
+  {
+    name: `${name}, eight at a time`,
+    fill,
+    run: (attack) => Promise.all(Array.from({ length: 8 }, () => readList(attack))),
+  },
+  { name: `${name}, read slowly`, isSingle: true, fill, run: readSlowly },
+];
+
+export const largeResponses = [
+  pageOfExternalIds('of a page', '{ assets(first: 1000) { nodes { externalIds } } }'),
+  pageOfExternalIds('of linked records', '{ workOrders(first: 1000) { nodes { project { externalIds } } } }'),
+  pageOfExternalIds('of nodes', 'query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Project { externalIds } } }', {
+    ids: Array.from({ length: orders }, (_, n) => `project_00000000${100_000_000_000_000_001n + BigInt(n)}`),
+  }),
+  ...lists('500,000 short rows', fillCategories(500_000, 20)),
+  ...lists('55,000 long rows', fillCategories(55_000, 9_800)),
+];

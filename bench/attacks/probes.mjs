@@ -1,0 +1,100 @@
+/**
+ * A worker thread that measures from outside, while the attack runs elsewhere: how long the thread that serves keeps
+ * `/healthz` waiting, and how long a small read and a small create of another workspace wait.
+ */
+import { Agent, request } from 'node:http';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout } from 'node:timers/promises';
+import { parentPort, workerData } from 'node:worker_threads';
+
+const { port, key, run, creates = true, newConnections = false } = workerData;
+
+/** Milliseconds that a probe may still take once the attack is over. */
+const patience = 10_000;
+
+const authorization = `Bearer ${key}`;
+const json = { authorization, 'content-type': 'application/json' };
+const query = 'query ($last: Int) { assets(last: $last) { nodes { id name } } }';
+
+/** Uids of the records whose creation was acknowledged. */
+const acknowledged = [];
+let made = 0;
+
+const sendHealth = exchange('/healthz', {});
+const sendRead = exchange('/graphql', json);
+const sendCreate = exchange('/assets', json);
+const probes = {
+  health: { every: 10, send: () => sendHealth() },
+  read: { every: 50, send: () => sendRead(JSON.stringify({ query, variables: { last: 1 } })) },
+  ...(creates && {
+    create: {
+      every: 50,
+      async send() {
+        const uid = `${run} ${made++}`;
+        const response = await sendCreate(JSON.stringify([{ name: 'Pump', uid }]));
+        if (response.status === 201) acknowledged.push(uid);
+        return response;
+      },
+    },
+  }),
+};
+
+/** Whatever is slow the first time is not the attack's doing. */
+const warmUp = Promise.all(Object.values(probes).map(({ send }) => send()));
+const first = await Promise.race([warmUp, setTimeout(patience)]);
+if (!first) throw new Error(`no response ${patience} ms after the start of the service`);
+const ownDelay = monitorEventLoopDelay({ resolution: 5 });
+ownDelay.enable();
+let isStopping = false;
+const watched = Promise.all(Object.values(probes).map(watch));
+parentPort.postMessage('ready');
+parentPort.once('message', stop);
+
+/** One request after the other. One that finds no connection is the same request when it tries again. */
+async function watch(probe) {
+  Object.assign(probe, { wait: 0, failed: {}, since: undefined });
+  while (!isStopping) {
+    const start = performance.now();
+    probe.since ??= start;
+    const { status, failure } = await probe.send();
+    probe.wait = Math.max(probe.wait, performance.now() - probe.since);
+    if (status) probe.since = undefined;
+    if (failure) probe.failed[failure] = (probe.failed[failure] ?? 0) + 1;
+    await setTimeout(Math.max(0, probe.every - (performance.now() - start)));
+  }
+}
+
+async function stop() {
+  isStopping = true;
+  await Promise.race([watched, setTimeout(patience)]);
+  const results = Object.entries(probes).map(([name, { wait, failed, since }]) => {
+    const waiting = since === undefined ? 0 : performance.now() - since;
+    const isUnanswered = waiting > patience;
+    return [name, { wait: Math.max(wait, waiting), failed: isUnanswered ? { ...failed, 'no response': 1 } : failed }];
+  });
+  parentPort.postMessage({ ...Object.fromEntries(results), acknowledged, ownDelay: ownDelay.max / 1e6 });
+}
+
+/** Requests over a connection of its own. Resolves with the status, if there is a response, and with what has failed. */
+function exchange(path, headers) {
+  const agent = new Agent({ keepAlive: !newConnections || path === '/healthz', maxSockets: 1 });
+  return (body) =>
+    new Promise((resolve) => {
+      const method = body ? 'POST' : 'GET';
+      const sent = request({ host: '127.0.0.1', port, method, path, headers, agent }, (response) => {
+        const { statusCode: status } = response;
+        let text = '';
+        response.setEncoding('utf8').on('data', (part) => {
+          text += part;
+        });
+        response.on('error', ({ code }) => resolve({ failure: code }));
+        response.on('end', () => {
+          if (status < 200 || status > 299) resolve({ status, failure: status });
+          else if (path === '/graphql' && text.includes('"errors"')) resolve({ status, failure: 'GraphQL errors' });
+          else resolve({ status });
+        });
+      });
+      sent.on('error', ({ code }) => resolve({ failure: code }));
+      sent.end(body);
+    });
+}

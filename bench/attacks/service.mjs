@@ -1,0 +1,71 @@
+/** The service that is attacked: the compiled one, in a process of its own, and the most memory it has held. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, readFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+/** Milliseconds. */
+const maxStart = 15_000;
+
+const cli = fileURLToPath(new URL('../../dist/src/cli.js', import.meta.url));
+
+/** Returns once the service listens. `openLog` opens what its log is written to, and returns the descriptor. */
+export async function startService(databaseUrl, { settings, log }, openLog) {
+  const stderr = openLog(log);
+  const child = spawn(process.execPath, ['--max-semi-space-size=32', cli, 'serve'], {
+    env: { PATH: process.env.PATH, PORT: '0', LOG_LEVEL: 'error', DATABASE_URL: databaseUrl, ...settings },
+    stdio: ['ignore', 'pipe', stderr],
+  });
+  let end;
+  const ended = once(child, 'exit').then(([code, signal]) => {
+    closeSync(stderr);
+    end = signal ?? `code ${code}`;
+    return end;
+  });
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
+  ended.then(() => process.off('exit', kill));
+  let printed = '';
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    printed += text;
+  });
+  const portOf = () => /http:\/\/127\.0\.0\.1:(\d+)\/graphql/.exec(printed)?.[1];
+  const deadline = performance.now() + maxStart;
+  while (!portOf()) {
+    if (end) throw new Error(`the service ended with ${end} before it listened`);
+    if (performance.now() > deadline) {
+      child.kill('SIGKILL');
+      throw new Error(`the service does not listen after ${maxStart} ms`);
+    }
+    await setTimeout(20);
+  }
+
+  // Read again and again, because nobody can ask once the process has ended.
+  let peak;
+  const readPeak = () => {
+    peak = peakMegabytes(child.pid) ?? peak;
+    return peak;
+  };
+  const timer = setInterval(readPeak, 200);
+  ended.then(() => clearInterval(timer));
+
+  return {
+    port: Number(portOf()),
+    peakMegabytes: readPeak,
+    /** The signal or exit code that ended the process; undefined while it lives. */
+    end: () => end,
+    ended,
+    kill: (signal) => child.kill(signal),
+  };
+}
+
+/** Only Linux tells; undefined elsewhere, and for a process that has ended. */
+function peakMegabytes(pid) {
+  try {
+    const kilobytes = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+    return kilobytes && Number(kilobytes) / 1024;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,58 @@
+/** One request each, within the default limits, that takes the service as long and as much memory as we can make it. */
+
+const megabytes = 1_000_000;
+
+/** `count` items, as text; much quicker than to print them from objects. */
+const list = (count, item) => Array.from({ length: count }, (_, n) => item(n)).join();
+
+/** Different for each number, and short. */
+const name = (n) => n.toString(36);
+
+const graphql = (query, variables) => JSON.stringify({ query, variables });
+
+/** With variables that are JSON already. */
+const graphqlWith = (query, variables) => `{"query":${JSON.stringify(query)},"variables":${variables}}`;
+
+const request = (title, path, prepare, settings) => ({
+  name: title,
+  isSingle: true,
+  settings,
+  prepare,
+  run: ({ send, prepared }) => send('POST', path, prepared),
+});
+
+const page = 'query ($first: Int) { assets(first: $first) { nodes { id } } }';
+const createAssets = 'mutation ($input: [CreateAssetInput!]!) { createAssets(input: $input) { id } }';
+
+export const singleRequests = [
+  request('suggestions in a value', '/graphql', () => graphql(page, { first: ' Did you mean '.repeat(400_000 / 14) }), {
+    NODE_ENV: 'production',
+  }),
+  request('variables as a text', '/graphql', () => graphql(page, 'x'.repeat(9.9 * megabytes))),
+  request('variables as an array', '/graphql', () => graphqlWith(page, `[${list(4_000_000, () => 1)}]`)),
+  request('a value that is a text', '/graphql', () => graphql(page, { first: 'x'.repeat(9.9 * megabytes) })),
+  request(
+    'unknown fields in one asset',
+    '/assets',
+    () => `[{"name":"Pump",${list(850_000, (n) => `"x${name(n)}":1`)}}]`,
+  ),
+  request(
+    'external ids in one asset',
+    '/assets',
+    () => `[{"name":"Pump","externalIds":{${list(850_000, (n) => `"${name(n)}":""`)}}}]`,
+  ),
+  request('undeclared variables', '/graphql', () =>
+    graphqlWith('{ assets(first: 1) { nodes { id } } }', `{${list(850_000, (n) => `"x${name(n)}":1`)}}`),
+  ),
+  request('empty objects', '/assets', () => `[${list(3_400_000, () => '{}')}]`),
+  request('unknown fields in each record', '/assets', () => {
+    const fields = list(80, (n) => `"naem${name(n)}":1`);
+    return `[${list(10_000, () => `{"name":"Pump",${fields}}`)}]`;
+  }),
+  request('unknown fields in a mutation', '/graphql', () =>
+    graphqlWith(createAssets, `{"input":[${list(10_000, () => '{"name":"Pump","naem":1}')}]}`),
+  ),
+  request('unknown fields in a document', '/graphql', () =>
+    graphql(`{ assets(first: 1) { nodes { ${'naem '.repeat(1_000)}} } }`),
+  ),
+];
