@@ -12,8 +12,11 @@ import {
 import type { CompiledQuery } from 'graphql-jit';
 import type { Plugin } from 'graphql-yoga';
 import type { Context } from './context.ts';
+import { loadLate } from './load-late.ts';
 
 type Compiled = CompiledQuery['query'];
+
+const loadCompiler = loadLate(() => import('graphql-jit'));
 
 /**
  * Fields answer in the order they were asked for; yoga's own executor writes them as they come in. A query of a hundred
@@ -31,14 +34,18 @@ export function useExecutor(): Plugin<Pick<Context, 'answerSize'>> {
     if (known !== 'seen once') return undefined;
     // Whoever comes in the meantime does not compile it too.
     queries.set(document, 'not compiled');
-    // Loaded when it is needed, not at every start.
-    const { compileQuery, isCompiledQuery } = await import('graphql-jit');
-    const result = compileQuery(schema, document, undefined, {
+    const compiler = await loadCompiler().catch(() => undefined);
+    if (!compiler) {
+      // Executed as before, until it can be loaded.
+      queries.set(document, 'seen once');
+      return undefined;
+    }
+    const result = compiler.compileQuery(schema, document, undefined, {
       // All values come from the store, in the form they are answered.
       disableLeafSerialization: true,
       disablingCapturingStackErrors: true,
     });
-    if (isCompiledQuery(result)) queries.set(document, result.query);
+    if (compiler.isCompiledQuery(result)) queries.set(document, result.query);
     return undefined;
   }
 

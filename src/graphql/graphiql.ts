@@ -1,6 +1,7 @@
 /** GraphiQL in the browser: the page, what it opens with, and what it may do. Nothing on it is loaded from outside. */
 import { createHash } from 'node:crypto';
 import { graphiqlTabs } from './graphiql-tabs.ts';
+import { loadLate } from './load-late.ts';
 
 interface GraphiqlPage {
   readonly html: string;
@@ -8,17 +9,11 @@ interface GraphiqlPage {
   readonly policy: string;
 }
 
-const pages = new Map<boolean, Promise<GraphiqlPage>>();
-
 /** The page holds all its scripts, nine megabytes of them: made when the first browser comes, not at every start. */
-export function graphiqlPage(isOpen: boolean): Promise<GraphiqlPage> {
-  const known = pages.get(isOpen);
-  if (known) return known;
-  const page = renderPage(isOpen);
-  pages.set(isOpen, page);
-  page.catch(() => pages.delete(isOpen));
-  return page;
-}
+export const graphiqlPage = (isOpen: boolean): Promise<GraphiqlPage> => (isOpen ? openPage() : closedPage());
+
+const openPage = loadLate(() => renderPage(true));
+const closedPage = loadLate(() => renderPage(false));
 
 /** Where a key is needed, the tab for headers has a place for it. */
 const keyHeader = { headers: JSON.stringify({ Authorization: 'Bearer YOUR_API_KEY' }), shouldPersistHeaders: false };

@@ -1,20 +1,13 @@
 /** The path of GraphQL, and of GraphiQL for browsers. What is behind it is loaded when it is needed. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
+import { loadLate } from './load-late.ts';
 
 /** Milliseconds after which it is loaded anyway. A third of the start would be this: the service answers before. */
 const loadAfter = 200;
 
 export function serveGraphql(app: FastifyInstance, config: Config, isOpen: () => Promise<boolean>): void {
-  const load = async () => (await import('./endpoint.ts')).createEndpoint(config, isOpen);
-  let loaded: ReturnType<typeof load> | undefined;
-  const endpoint = () => {
-    loaded ??= load().catch((error: unknown) => {
-      loaded = undefined;
-      throw error;
-    });
-    return loaded;
-  };
+  const endpoint = loadLate(async () => (await import('./endpoint.ts')).createEndpoint(config, isOpen));
 
   const isPage = ({ method, headers }: FastifyRequest) =>
     config.graphiql && method === 'GET' && !!headers.accept?.includes('text/html');

@@ -40,7 +40,7 @@ const linesOf = (text: string) =>
 describe('standard error', () => {
   test('on a full disk does not stop the service, nor its end', async () => {
     const full = openSync('/dev/full', 'w');
-    const service = processes.startInto(['pipe', full], settings);
+    const service = processes.startUnder({ streams: ['pipe', full] }, settings);
     closeSync(full);
     const address = await service.ready();
 
@@ -54,7 +54,7 @@ describe('standard error', () => {
   });
 
   test('whose reader is gone does not stop the service, nor its end', async () => {
-    const service = processes.startInto(['pipe', 'pipe'], settings);
+    const service = processes.start(settings);
     const address = await service.ready();
     service.child.stderr?.destroy();
 
@@ -73,7 +73,7 @@ describe('standard error', () => {
       execFileSync('mkfifo', [fifo]);
       const reader = openSync(fifo, constants.O_RDONLY | constants.O_NONBLOCK);
       const writer = openSync(fifo, 'w');
-      const service = processes.startInto(['pipe', writer], settings);
+      const service = processes.startUnder({ streams: ['pipe', writer] }, settings);
       closeSync(writer);
       const address = await service.ready();
 
@@ -88,7 +88,7 @@ describe('standard error', () => {
   );
 
   test('that is read again says once how many lines were lost', async () => {
-    const service = processes.startInto(['pipe', 'pipe'], settings);
+    const service = processes.start(settings);
     service.child.stderr?.pause();
     const address = await service.ready();
 
@@ -111,7 +111,7 @@ describe('standard error', () => {
   test('that is a file gets every line, also those of the last moment', async () => {
     const path = join(processes.folder, 'log');
     const file = openSync(path, 'a');
-    const service = processes.startInto(['pipe', file], settings);
+    const service = processes.startUnder({ streams: ['pipe', file] }, settings);
     closeSync(file);
 
     expect(await requests(await service.ready(), 1_000)).toBe(1_000);
@@ -126,7 +126,7 @@ describe('standard output', () => {
   test('on a full disk does not keep the service from starting, nor from ending', async () => {
     const full = openSync('/dev/full', 'w');
     const port = await freePort();
-    const service = processes.startInto([full, 'pipe'], { ...settings, PORT: port });
+    const service = processes.startUnder({ streams: [full, 'pipe'] }, { ...settings, PORT: port });
     closeSync(full);
 
     await vi.waitFor(() => expect(service.said.err).toContain('Server listening'), { timeout: 10_000 });
@@ -138,7 +138,7 @@ describe('standard output', () => {
 
   test('that nobody reads does not keep the service from starting, nor from ending', async () => {
     const port = await freePort();
-    const service = processes.startInto(['pipe', 'pipe'], { ...settings, PORT: port });
+    const service = processes.start({ ...settings, PORT: port });
     service.child.stdout?.destroy();
 
     await vi.waitFor(() => expect(service.said.err).toContain('Server listening'), { timeout: 10_000 });

@@ -11,11 +11,16 @@ interface Processes {
   folder: string;
   /** Runs a command of the service with these settings and no others. */
   start(settings?: Record<string, string>, ...command: string[]): ReturnType<typeof startProcess>;
-  /** Runs the service with its standard output and error going there: to us, or into an open file. */
-  startInto(streams: Streams, settings?: Record<string, string>): ReturnType<typeof startProcess>;
+  /** Runs the service under other circumstances than most. */
+  startUnder(circumstances: Circumstances, settings?: Record<string, string>): ReturnType<typeof startProcess>;
 }
 
-type Streams = readonly ['pipe' | number, 'pipe' | number];
+interface Circumstances {
+  /** Where standard output and error go: to us, or into an open file. */
+  readonly streams?: readonly ['pipe' | number, 'pipe' | number];
+  /** How many files, connections among them, may be open. */
+  readonly descriptors?: number;
+}
 
 /** Processes in a fresh folder for each test of a file. */
 export function useProcesses(): Processes {
@@ -28,7 +33,8 @@ export function useProcesses(): Processes {
     folder: '',
     start: (settings = {}, ...command) =>
       keep(startProcess(processes.folder, settings, command.length > 0 ? command : ['serve'])),
-    startInto: (streams, settings = {}) => keep(startProcess(processes.folder, settings, ['serve'], streams)),
+    startUnder: (circumstances, settings = {}) =>
+      keep(startProcess(processes.folder, settings, ['serve'], circumstances)),
   };
   beforeEach(() => {
     processes.folder = mkdtempSync(join(tmpdir(), 'yardgraph-'));
@@ -50,9 +56,13 @@ function startProcess(
   cwd: string,
   settings: Record<string, string>,
   command: readonly string[],
-  streams: Streams = ['pipe', 'pipe'],
+  { streams = ['pipe', 'pipe'], descriptors }: Circumstances = {},
 ) {
-  const child = spawn(process.execPath, [join(process.cwd(), 'dist/src/cli.js'), ...command], {
+  const program = [process.execPath, join(process.cwd(), 'dist/src/cli.js'), ...command];
+  const [file = '', ...args] = descriptors
+    ? ['sh', '-c', `ulimit -n ${descriptors} && exec "$@"`, 'sh', ...program]
+    : program;
+  const child = spawn(file, args, {
     cwd,
     env: { PATH: process.env.PATH, PORT: '0', LOG_LEVEL: 'error', ...settings },
     stdio: ['ignore', ...streams],

@@ -1,0 +1,24 @@
+/** What is loaded late is loaded once, and again where that failed. */
+import { expect, test, vi } from 'vitest';
+import { loadLate } from '../../src/graphql/load-late.ts';
+
+test('a module is loaded when it is first needed, and once for all who need it', async () => {
+  const load = vi.fn(async () => 'module');
+  const loaded = loadLate(load);
+  expect(load).not.toHaveBeenCalled();
+
+  expect(await Promise.all([loaded(), loaded()])).toEqual(['module', 'module']);
+  expect(await loaded()).toBe('module');
+  expect(load).toHaveBeenCalledTimes(1);
+});
+
+test('whoever waits for what fails gets the error, and the next tries again', async () => {
+  const load = vi.fn(async () => 'module').mockRejectedValueOnce(new Error('not now'));
+  const loaded = loadLate(load);
+
+  const outcomes = await Promise.allSettled([loaded(), loaded()]);
+
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  expect(await loaded()).toBe('module');
+  expect(load).toHaveBeenCalledTimes(2);
+});
