@@ -34,8 +34,8 @@ export function requireGraphqlRequest({ method, body, query }: FastifyRequest, l
   const sent = method === 'POST' ? operationIn(body) : parametersIn(query, limits);
   // First of all: a text in the place of an object would have an entry for each of its characters.
   for (const [name, what] of Object.entries(parameters)) requireShape(name, what, sent[name]);
-  requireSmallDocument(String(sent['query']), limits);
-  for (const [name, value] of Object.entries(sent['variables'] ?? {})) requireBatch(name, value, limits);
+  requireSmallDocument(String(sent.query), limits);
+  for (const [name, value] of Object.entries(sent.variables ?? {})) requireBatch(name, value, limits);
 }
 
 function requireShape(name: string, what: 'text' | 'an object', value: unknown): void {
