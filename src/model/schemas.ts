@@ -4,12 +4,13 @@
  */
 import { closest, distance } from 'fastest-levenshtein';
 import { z } from 'zod';
+import { isLongerThan, isRecordLongerThan } from './characters.ts';
 import { parseDateTime } from './date-time.ts';
 import type { ExternalIds, Field } from './fields.ts';
 import { count, describe, expected, type Issue, type Parsed, quote } from './issues.ts';
 import type { CreateOf, RecordKind, UpdateOf } from './record-kind.ts';
 
-/** The most a single value may hold. */
+/** The most that a record may hold, and a value of it. */
 export interface ValueLimits {
   /** Characters of a text, and of a key of external ids. */
   readonly maxTextLength: number;
@@ -38,20 +39,21 @@ export interface RecordSchema<T> {
 
 /** For a record to be created. */
 export const createSchema = <K extends RecordKind>(kind: K, limits: ValueLimits, options?: SchemaOptions) =>
-  recordSchema<CreateOf<K>>(kind, options, (field) => {
+  recordSchema<CreateOf<K>>(kind, limits, options, (field) => {
     const schema = valueSchema(field, limits);
     return field.required ? schema : schema.nullish();
   });
 
 /** For the fields of a record to be changed: none is required, and a required one cannot be cleared. */
 export const updateSchema = <K extends RecordKind>(kind: K, limits: ValueLimits, options?: SchemaOptions) =>
-  recordSchema<UpdateOf<K>>(kind, options, (field) => {
+  recordSchema<UpdateOf<K>>(kind, limits, options, (field) => {
     const schema = valueSchema(field, limits);
     return field.required ? schema.optional() : schema.nullish();
   });
 
 function recordSchema<T>(
   kind: RecordKind,
+  limits: ValueLimits,
   { unknownFields }: SchemaOptions = { unknownFields: 'refused' },
   fieldSchema: (field: Field) => z.ZodType,
 ): RecordSchema<T> {
@@ -61,27 +63,32 @@ function recordSchema<T>(
 
   const parse = (input: unknown): Parsed<T> => {
     const result = schema.safeParse(input);
+    const issues = result.success ? [] : result.error.issues.flatMap((issue) => issuesOf(kind, issue));
+    const valid = result.success ? result.data : validFields(kind, input, issues);
+    if (isRecordLongerThan(valid, limits.maxRecordLength)) {
+      const most = count(limits.maxRecordLength);
+      issues.push({ path: [], message: `expected at most ${most} characters of text in all, received more` });
+    }
     // Sound because the shape has just the fields of T, each with a schema that lets only the field's values pass.
-    if (result.success) return { value: result.data as T };
-    const issues = result.error.issues.flatMap((issue) =>
-      issue.code === 'unrecognized_keys' ? unknownFieldIssues(kind, issue.keys) : [toIssue(issue)],
-    );
-    return { issues, sound: soundFields(input, issues) };
+    return issues.length === 0 ? { value: valid as T } : { issues, sound: valid };
   };
   return { parse, '~standard': { version: 1, vendor: 'yardgraph', validate: (input) => ({ value: parse(input) }) } };
 }
 
-/** What nothing is wrong with, for the rules that look at single fields. */
-function soundFields(input: unknown, issues: readonly Issue[]): Readonly<Record<string, unknown>> {
+/** The fields of a kind with a valid value, for the rules that look at single fields. */
+function validFields(kind: RecordKind, input: unknown, issues: readonly Issue[]): Readonly<Record<string, unknown>> {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return {};
-  const unsound = new Set(issues.map(({ path }) => path[0]));
-  return Object.fromEntries(Object.entries(input).filter(([name]) => !unsound.has(name)));
+  const invalid = new Set(issues.map(({ path }) => path[0]));
+  const sent = input as Readonly<Record<string, unknown>>;
+  const names = Object.keys(kind.fields).filter((name) => Object.hasOwn(sent, name) && !invalid.has(name));
+  return Object.fromEntries(names.map((name) => [name, sent[name]]));
 }
 
-const toIssue = ({ path, message }: z.core.$ZodIssue): Issue => ({
-  path: path.map((step) => (typeof step === 'symbol' ? step.toString() : step)),
-  message,
-});
+function issuesOf(kind: RecordKind, issue: z.core.$ZodIssue): Issue[] {
+  if (issue.code === 'unrecognized_keys') return unknownFieldIssues(kind, issue.keys);
+  const path = issue.path.map((step) => (typeof step === 'symbol' ? step.toString() : step));
+  return [{ path, message: issue.message }];
+}
 
 function valueSchema(field: Field, limits: ValueLimits): z.ZodType {
   switch (field.type) {
@@ -132,10 +139,6 @@ function textProblem(text: string, maxLength: number): string | undefined {
 const blankProblem = (text: string): string | undefined =>
   text.trim() === '' ? expected('text with at least one character that is not white space', text) : undefined;
 
-/** Characters are Unicode's; most texts are short enough not to be counted. */
-const isLongerThan = (text: string, maxLength: number): boolean =>
-  text.length > maxLength && (text.length > 2 * maxLength || [...text].length > maxLength);
-
 function numberSchema({ min, max }: { min: number; max: number }) {
   const error = mismatch(`a number from ${min} to ${max}`);
   return z.number({ error }).min(min, { error }).max(max, { error });
@@ -169,12 +172,12 @@ function externalIdsSchema(limits: ValueLimits) {
       context.addIssue(expected('an object of texts', value));
       return;
     }
-    const entries = Object.entries(value);
-    if (entries.length > limits.maxExternalIds) {
-      context.addIssue(`expected at most ${count(limits.maxExternalIds)} keys, received ${count(entries.length)}`);
+    const size = Object.keys(value).length;
+    if (size > limits.maxExternalIds) {
+      context.addIssue(`expected at most ${count(limits.maxExternalIds)} keys, received ${count(size)}`);
       return;
     }
-    for (const [key, text] of entries) {
+    for (const [key, text] of Object.entries(value)) {
       if (context.issues.length >= maxNamed) break;
       const keyProblem = textProblem(key, limits.maxTextLength);
       const problem = typeof text === 'string' ? textProblem(text, limits.maxTextLength) : expected('text', text);

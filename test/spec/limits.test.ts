@@ -117,6 +117,94 @@ describe('externalIds', () => {
   });
 });
 
+describe('all texts of a record', () => {
+  const small = useSharedService({ MAX_RECORD_LENGTH: '10' });
+  const tooLong = 'expected at most 10 characters of text in all, received more';
+
+  test.each([
+    [{ name: 'xxxxx', city: '' }],
+    [{ name: 'xxxxx', city: 'xxxxx', latitude: 12.345678, state: null }],
+    [{ name: 'xxxxx', externalIds: { a: 'x', b: 'xx' } }],
+    [{ externalIds: { '𝄞𝄞𝄞': '𝄞𝄞' }, city: '𝄞𝄞𝄞𝄞𝄞' }],
+  ])('of at most 10 characters are taken: %j', async (record) => {
+    await small.create('/locations', record);
+  });
+
+  test.each([
+    [{ name: 'xxxxx', city: 'xxxxxx' }],
+    [{ name: 'xxxxx', externalIds: { a: 'x', b: 'xxx' } }],
+    [{ externalIds: { xxxxxx: 'xxxxx' } }],
+    [{ externalIds: { '𝄞𝄞𝄞': '𝄞𝄞𝄞' }, city: '𝄞𝄞𝄞𝄞𝄞' }],
+  ])('of more are 400: %j', async (record) => {
+    const { status, body } = await small.post('/locations', [{ name: 'x' }, record]);
+
+    expect([status, body.error]).toEqual([400, `[1]: ${tooLong}`]);
+  });
+
+  test('are counted together with what else is wrong, of the fields that are right', async () => {
+    const { body } = await small.post('/locations', [
+      { name: 'x'.repeat(20_000), latitude: 'x', city: 'x'.repeat(11) },
+    ]);
+
+    expect(body.error).toBe(
+      '[0].name: expected at most 10,000 characters, received more; ' +
+        `[0].latitude: expected a number from -90 to 90, received "x"; [0]: ${tooLong}`,
+    );
+  });
+
+  test('are of an update those that are sent', async () => {
+    const [{ id }] = await small.create('/projects', { name: 'xxxxx', reference: 'xxxxx' });
+
+    expect((await small.patch(`/projects/${id}`, { notes: 'x'.repeat(10) })).status).toBe(200);
+    const { status, body } = await small.patch(`/projects/${id}`, { notes: 'x'.repeat(11) });
+    expect([status, body.error]).toEqual([400, tooLong]);
+  });
+
+  test('are the same over GraphQL', async () => {
+    const { body } = await small.graphql(
+      'mutation ($input: [CreateLocationInput!]!) { createLocations(input: $input) { id } }',
+      { input: [{}, { name: 'xxxxx', city: 'xxxxxx' }] },
+    );
+
+    expect(body.errors[0].extensions.issues).toEqual([{ path: ['input', 1], message: tooLong }]);
+  });
+
+  test('are, where nothing is set, as many as the other limits allow', async () => {
+    const longest = (index: number) => String(index).padEnd(10_000, 'x');
+    const externalIds = Object.fromEntries(Array.from({ length: 100 }, (_, i) => [longest(i), longest(i)]));
+    const texts = ['name', 'address1', 'address2', 'city', 'state', 'postalCode', 'country'];
+
+    await service.create('/locations', {
+      ...Object.fromEntries(texts.map((name, index) => [name, longest(index)])),
+      externalIds,
+    });
+  });
+});
+
+describe('JSON', () => {
+  const members = (count: number) => `{${Array.from({ length: count }, (_, index) => `"${index}":1`).join()}}`;
+
+  test('objects have at most 1,000 keys, over REST and GraphQL alike', async () => {
+    const refused = 'expected JSON objects of at most 1,000 keys';
+    const query = '{ __typename }';
+
+    expect((await service.post('/locations', `[${members(1_001)}]`)).body).toEqual({ error: refused, code: '400' });
+    expect((await service.post('/graphql', `{"query":"${query}","variables":${members(1_001)}}`)).body).toEqual({
+      errors: [{ message: refused, extensions: { code: 'BAD_USER_INPUT' } }],
+    });
+    expect((await service.post('/graphql', `{"query":"${query}","variables":${members(1_000)}}`)).status).toBe(200);
+    expect((await service.post('/locations', `[${members(1_000)}]`)).body.error).toContain('[0].0: unknown field;');
+  });
+
+  test('has at most 25 values for each record that a batch may have', async () => {
+    const record = `{${Array.from({ length: 26 }, (_, index) => `"k${index}":1`).join()}}`;
+
+    const { status, body } = await service.post('/locations', `[${Array(10_000).fill(record).join()}]`);
+
+    expect([status, body.error]).toEqual([413, 'expected JSON of at most 250,000 values, send less at once']);
+  });
+});
+
 describe('as settings', () => {
   const small = useSharedService({
     MAX_BODY_BYTES: '2000',
