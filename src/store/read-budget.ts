@@ -90,7 +90,7 @@ function maxTextLength(table: Table, limits: ReadLimits): number {
     if (field.type === 'externalIds') length += limits.maxRecordLength;
     else length += field.type === 'text' ? maxLengthOf(field, limits) : maxIdentifierLength;
   }
-  return Math.min(length, limits.maxRecordLength + maxIdentifierLength * Object.keys(table.storedFields).length);
+  return length;
 }
 
 function lengthOf(rows: readonly Row[]): number {
