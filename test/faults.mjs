@@ -11,20 +11,22 @@ import { join } from 'node:path';
 const wall = ['sqlite', 'test/auth/wall.test.ts'];
 const concurrency = ['postgres', 'test/spec/postgres/concurrency.test.ts'];
 const keys = ['sqlite', 'test/auth/keys.test.ts'];
+const locks = ['sqlite', 'test/store/sqlite/locks.test.ts'];
+const citus = ['postgres', 'test/spec/postgres/citus.test.ts'];
 
 /** What is wrong, where, what stands there, what is put there, and which tests must find it. */
 const faults = [
   [
     'reads do not filter by workspace',
     'src/store/workspace-store.ts',
-    'const where = `where workspace_id = ?${rest}`;',
-    'const where = `where ? = workspace_id or true${rest}`;',
+    'const rest = `where workspace_id = ?${conditions}`;',
+    'const rest = `where ? = workspace_id or true${conditions}`;',
     wall,
   ],
   [
     'a loader finds records of any workspace',
     'src/store/workspace-store.ts',
-    'return selectRecords(kind, ` and ${sql}`, values, fields);',
+    'return selectRecords(kind, ` and ${sql}`, values, fields, ids.length);',
     'return engine.select(run, part(kind, fields), `where ${sql}`, values) as never;',
     wall,
   ],
@@ -104,10 +106,10 @@ const faults = [
     ['sqlite', 'test/spec/together.test.ts'],
   ],
   [
-    'what one workspace remembers another gets',
+    'what is derived from one workspace another gets',
     'src/store/workspace-store.ts',
-    'remember(database, counted(database.run), `${workspaceId} ${name}`, make)',
-    'remember(database, counted(database.run), name, make)',
+    'derive(counted(read), `${workspaceId} ${name}`, make)',
+    'derive(counted(read), name, make)',
     ['sqlite', 'test/store/workspace-store.test.ts'],
   ],
   [
@@ -138,6 +140,136 @@ const faults = [
     'const isPlain = others.length >= 0;',
     ['sqlite', 'test/graphql/compiled.test.ts'],
     ['isPlain = false;', 'void plainNodes;'],
+  ],
+  [
+    'a statement that was refused the lock stays active on its connection',
+    'src/store/sqlite-connection.ts',
+    'await discard(connection, sql, statement);\n    throw error;',
+    'throw error;',
+    locks,
+    [
+      'export const isIdle',
+      'export const isIdle = async (_connection: SqliteConnection) => true;\nexport const wasIdle',
+    ],
+  ],
+  [
+    'a connection that is not idle after an error is used again',
+    'src/store/connections.ts',
+    'if (!isIdle) close(connection);',
+    'void isIdle;',
+    locks,
+  ],
+  [
+    'reads wait for those that write',
+    'src/store/connections.ts',
+    'read: (sql, values) => connect(reads,',
+    'read: (sql, values) => connect(writes,',
+    locks,
+  ],
+  [
+    'one workspace may take all connections',
+    'src/store/connections.ts',
+    'Math.floor(0.75 * pool.client.config.pool.max)',
+    'pool.client.config.pool.max',
+    ['postgres', 'test/store/workspace-store.test.ts'],
+  ],
+  [
+    'unique values are inserted in the order they came in',
+    'src/store/postgres.ts',
+    'inOrderOfUniqueValues(table, unordered);',
+    'unordered;\n  void inOrderOfUniqueValues;',
+    ['postgres', 'test/spec/postgres/same-values.test.ts'],
+  ],
+  [
+    'inserts return nothing where Citus is found',
+    'src/store/postgres.ts',
+    "isCitus ? ' returning 1' : ''",
+    "isCitus ? '' : ''",
+    citus,
+  ],
+  [
+    'what Citus cannot tell to be stored is an error like others',
+    'src/store/database-error.ts',
+    '/^(?:unknown$|XX)/',
+    '/^(?:unknown$)/',
+    citus,
+  ],
+  [
+    'a page is read whatever it holds',
+    'src/store/read-budget.ts',
+    'const rows = await selectWithin(engine, run, selection, maxBytes);',
+    'const rows = await engine.select(run, table, rest, values, true);\n      void selectWithin;',
+    ['sqlite', 'test/store/read-budget.test.ts'],
+  ],
+  [
+    'a long list is of several states',
+    'src/store/workspace-store.ts',
+    'snapshot: (work) => snapshot((it) => work(bind(it))),',
+    'snapshot: (work) => (void snapshot, work(bind(read))),',
+    ['sqlite', 'test/spec/long-lists.test.ts'],
+  ],
+  [
+    'a text is taken for the variables of a query',
+    'src/graphql/request.ts',
+    ': isObject(value);',
+    ': true;',
+    ['sqlite', 'test/graphql/endpoint.test.ts'],
+  ],
+  [
+    'an object may have any number of keys',
+    'src/json-body.ts',
+    'if ((keys[depth] ?? 0) > keyLimit)',
+    'if (keyLimit < 0)',
+    ['sqlite', 'test/json-body.test.ts'],
+  ],
+  [
+    'a record may have any number of characters',
+    'src/model/schemas.ts',
+    'if (isRecordLongerThan(valid, limits.maxRecordLength))',
+    'if (isRecordLongerThan({}, limits.maxRecordLength))',
+    ['sqlite', 'test/spec/limits.test.ts'],
+  ],
+  [
+    'a client that was refused may keep its connection',
+    'src/sockets.ts',
+    'setTimeout(() => socket.destroy(), closeAfter);',
+    'void closeAfter;',
+    ['sqlite', 'test/process/connections.test.ts'],
+  ],
+  [
+    'a log line that cannot be written ends the process',
+    'src/logs.ts',
+    '} catch {',
+    '} catch (error) {\n        throw error;',
+    ['sqlite', 'test/logs.test.ts'],
+  ],
+  [
+    'what could not be loaded once is never loaded',
+    'src/graphql/load-late.ts',
+    '      loaded = undefined;\n',
+    '',
+    ['sqlite', 'test/graphql/load-late.test.ts'],
+  ],
+  [
+    'each key is looked up by a statement of its own',
+    'src/auth/key-lookup.ts',
+    'maxBatchSize',
+    'batch: false, maxBatchSize',
+    ['sqlite', 'test/auth/keyring.test.ts'],
+  ],
+  [
+    'the service is open while nobody can tell whether there are keys',
+    'src/auth/authenticate.ts',
+    'if (keys.length === 0) throw error;\n      return false;',
+    'return error !== undefined;',
+    keys,
+  ],
+  [
+    'children are copied before their parents',
+    'src/store/copy.ts',
+    'parentsFirst(table, read(), find)',
+    '(void parentsFirst, void find, read())',
+    ['sqlite', 'test/process/copy.test.ts'],
   ],
   ['a deadlock is not tried again', 'src/store/database-error.ts', "'40P01', //", "'-', //", concurrency],
 ];
