@@ -10,6 +10,9 @@ import { loadConfig } from './config.ts';
 import { ServiceError, StartError } from './errors.ts';
 import { DatabaseError } from './store/database-error.ts';
 
+// Statements on SQLite run in these threads, of which Node has four: fewer than there are connections.
+process.env.UV_THREADPOOL_SIZE ??= '8';
+
 const config = () => loadConfig(process.env);
 
 const program = new Command('yardgraph')

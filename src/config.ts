@@ -122,7 +122,7 @@ const environment = z.object({
   MAX_NESTING: whole(3, 1_000).default(32),
   MAX_TEXT_LENGTH: whole(1, 10_000_000).default(10_000),
   MAX_EXTERNAL_IDS: whole(0, 100_000).default(100),
-  MAX_RECORD_LENGTH: whole(1, 1_000_000_000).default(2_100_000),
+  MAX_RECORD_LENGTH: whole(1, 1_000_000_000).default(200_000),
   MAX_QUERY_LENGTH: whole(1_000, 10_000_000).default(100_000),
   MAX_QUERY_TOKENS: whole(100, 100_000).default(2_000),
   MAX_QUERY_ALIASES: whole(0, 100_000).default(50),

@@ -33,8 +33,8 @@ const faults = [
   [
     'all requests share their loaders',
     'src/graphql/context.ts',
-    'const loaders = createLoaders(contextValue.session.store, askedFields(schema, document));',
-    'const loaders = (shared ??= createLoaders(contextValue.session.store, new Map()));\n    askedFields(schema, document);',
+    'const loaders = createLoaders(contextValue.session.store.within(limits), askedFields(schema, document));',
+    'const loaders = (shared ??= createLoaders(contextValue.session.store.within(limits), new Map()));\n    askedFields(schema, document);',
     wall,
     ['export const useLoaders', 'let shared: Loaders | undefined;\nexport const useLoaders'],
   ],
@@ -108,8 +108,8 @@ const faults = [
   [
     'what is derived from one workspace another gets',
     'src/store/workspace-store.ts',
-    'derive(counted(read), `${workspaceId} ${name}`, make)',
-    'derive(counted(read), name, make)',
+    'derive(counted(database.watch), `${workspaceId} ${name}`, make)',
+    'derive(counted(database.watch), name, make)',
     ['sqlite', 'test/store/workspace-store.test.ts'],
   ],
   [

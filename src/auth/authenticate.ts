@@ -1,6 +1,6 @@
 /** Who a request comes from. The one caller that binds a store to a workspace. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { Config, Limits } from '../config.ts';
+import type { Config } from '../config.ts';
 import { badRequest, forbidden, unauthorized } from '../errors.ts';
 import { expected } from '../model/issues.ts';
 import type { Session } from '../services/session.ts';
@@ -27,14 +27,13 @@ export const sessionOf = (
   database: Database,
   { workspaceId, userId, mayWrite }: Identity,
   usage: Usage = { statements: 0 },
-  limits?: Limits,
 ): Session => ({
-  store: createWorkspaceStore(database, workspaceId, usage, limits),
+  store: createWorkspaceStore(database, workspaceId, usage),
   userId,
   mayWrite,
 });
 
-type Settings = Pick<Config, 'openAccess' | 'corsOrigins' | 'requestsPerMinute' | 'failedLoginsPerMinute' | 'limits'>;
+type Settings = Pick<Config, 'openAccess' | 'corsOrigins' | 'requestsPerMinute' | 'failedLoginsPerMinute'>;
 
 /** Gives every request its session, before its body is read. */
 export async function authenticate(app: FastifyInstance, database: Database, settings: Settings) {
@@ -76,7 +75,7 @@ export async function authenticate(app: FastifyInstance, database: Database, set
           login: () => identify(keys),
         });
     await limitRequests(request, reply);
-    request.session = sessionOf(database, request.identity, request.usage, settings.limits);
+    request.session = sessionOf(database, request.identity, request.usage);
   });
   return { isOpen: () => keyring.isOpen().catch(() => false) };
 }

@@ -1,4 +1,5 @@
 import type { Plugin } from 'graphql-yoga';
+import type { Limits } from '../config.ts';
 import type { Session } from '../services/session.ts';
 import type { AnswerSize } from './answer-size.ts';
 import { createLoaders, type Loaders } from './loaders.ts';
@@ -12,9 +13,9 @@ export interface Context {
 }
 
 /** The loaders, which are made once it is known what is asked for. */
-export const useLoaders = (): Plugin<Context> => ({
+export const useLoaders = (limits: Limits): Plugin<Context> => ({
   onExecute({ args: { contextValue, schema, document }, extendContext }) {
-    const loaders = createLoaders(contextValue.session.store, askedFields(schema, document));
+    const loaders = createLoaders(contextValue.session.store.within(limits), askedFields(schema, document));
     extendContext({ loaders });
   },
 });

@@ -38,7 +38,7 @@ export function createEndpoint(config: Config, isOpen: () => Promise<boolean>) {
       useDocumentLimits(limits),
       useCostLimit(limits),
       useErrorAnswers(config),
-      useLoaders(),
+      useLoaders(limits),
       useExecutor(),
       ...(introspection ? [] : [useNoIntrospection()]),
     ],

@@ -5,7 +5,7 @@
 import DataLoader from 'dataloader';
 import type { RecordKind, RecordOf } from '../model/record-kind.ts';
 import { kindNamed, kindOfId } from '../records/index.ts';
-import type { Range, WorkspaceStore } from '../store/workspace-store.ts';
+import type { LimitedReads, Range } from '../store/workspace-store.ts';
 import type { AskedFields, Link } from './selection.ts';
 
 /** Records have the fields that the operation asks for. */
@@ -28,7 +28,7 @@ interface Known {
   readonly loader: DataLoader<readonly string[], unknown>;
 }
 
-export function createLoaders(store: WorkspaceStore, asked: AskedFields): Loaders {
+export function createLoaders(store: LimitedReads, asked: AskedFields): Loaders {
   const knownByKind = new Map<RecordKind, Known>();
   const counts = new Map<RecordKind, Promise<number>>();
 
@@ -81,7 +81,7 @@ export function createLoaders(store: WorkspaceStore, asked: AskedFields): Loader
   };
 }
 
-function createKnown(store: WorkspaceStore, kind: RecordKind, fields: ReadonlySet<string> | undefined): Known {
+function createKnown(store: LimitedReads, kind: RecordKind, fields: ReadonlySet<string> | undefined): Known {
   const records = new Map<string, object | null>();
   const loader = new DataLoader<readonly string[], unknown>(
     async (asked) => {

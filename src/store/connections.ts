@@ -17,6 +17,8 @@ import {
 import type { DatabaseOptions, Engine, Run } from './engine.ts';
 
 export interface Connections extends Statements {
+  /** Runs a short statement on a connection that is always the same, where reads have their own. */
+  readonly watch: Run;
   /**
    * The same for one of many users, a workspace: no user holds more than a share of the connections at a time, and what one
    * asks for beyond it waits for that user's own statements, not for others'.
@@ -59,14 +61,15 @@ const firstPause = 10;
 export interface Pools {
   readonly writes: Knex;
   readonly reads: Knex;
-  readonly snapshots: Knex;
+  /** One connection, for short statements only. */
+  readonly watch: Knex;
 }
 
 /** Users whose shares are counted; of more, those that were idle longest are counted anew. */
 const maxUsers = 10_000;
 
 export function createConnections(
-  { writes, reads, snapshots }: Pools,
+  { writes, reads, watch }: Pools,
   engine: Engine,
   { connectionTimeout, statementTimeout }: Pick<DatabaseOptions, 'connectionTimeout' | 'statementTimeout'>,
 ): Connections {
@@ -89,7 +92,7 @@ export function createConnections(
 
   /** The share that each user has of each pool. */
   const shares = new Map<Knex, LRUCache<string, LimitFunction>>();
-  for (const pool of [writes, reads, snapshots]) {
+  for (const pool of [writes, reads]) {
     const size = Math.max(1, Math.floor(0.75 * pool.client.config.pool.max));
     shares.set(pool, new LRUCache({ max: maxUsers, memoMethod: () => pLimit(size) }));
   }
@@ -235,7 +238,11 @@ export function createConnections(
     },
 
     // A reader has nothing to commit.
-    snapshot: (work) => attempt(connect, snapshots, engine.beginSnapshot, rollBack, work),
+    snapshot: (work) => attempt(connect, reads, engine.beginSnapshot, rollBack, work),
   });
-  return { ...statements(onConnection), sharedBy: (user) => statements(withinShare(user)) };
+  return {
+    ...statements(onConnection),
+    watch: (sql, values) => onConnection(watch, (connection) => runOn(connection)(sql, values)),
+    sharedBy: (user) => statements(withinShare(user)),
+  };
 }

@@ -83,8 +83,8 @@ export async function connectDatabase(databaseUrl: string, options = defaultOpti
 function openPools(engine: Engine): Pools {
   const open = (config: Knex.Config) => knex({ ...config, log: silent });
   const writes = open(configOf(engine));
-  const { reads, snapshots } = engine.readPools ?? {};
-  return { writes, reads: reads ? open(reads) : writes, snapshots: snapshots ? open(snapshots) : writes };
+  const { reads, watch } = engine.readPools ?? {};
+  return { writes, reads: reads ? open(reads) : writes, watch: watch ? open(watch) : writes };
 }
 
 /** Opens the database and brings its schema up to date. Throws StartError when it cannot be used. */

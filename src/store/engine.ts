@@ -30,8 +30,8 @@ export interface Engine {
   /** Pools of their own for statements that only read, where those would wait for a writer otherwise. */
   readonly readPools?: {
     readonly reads: Knex.Config;
-    /** For transactions that read one state of the database, which may take long. */
-    readonly snapshots: Knex.Config;
+    /** One connection, for `version`. */
+    readonly watch: Knex.Config;
   };
 
   /** Transactions that only add records are worth running so many at once. */

@@ -18,8 +18,8 @@ export const sqlitePath = (databaseUrl: string): string | undefined =>
 /** The engine on a file, whose folder is made if it is not there. Throws StartError when it cannot be written. */
 export function sqliteEngine(path: string, { connectionTimeout, statementTimeout }: DatabaseOptions): Engine {
   requireFolder(path);
-  let connections = 0;
-  const pool = (max: number, readOnly: boolean): Knex.Config => ({
+  let watchers = 0;
+  const pool = ({ max, readOnly, watches }: { max: number; readOnly: boolean; watches: boolean }): Knex.Config => ({
     client: 'sqlite3',
     connection: { filename: path },
     useNullAsDefault: true,
@@ -27,7 +27,7 @@ export function sqliteEngine(path: string, { connectionTimeout, statementTimeout
       min: 1,
       max,
       afterCreate: (connection: SqliteConnection, done: Parameters<typeof prepareConnection>[2]) => {
-        connections += 1;
+        if (watches) watchers += 1;
         prepareConnection(connection, { statementTimeout, readOnly }, done);
       },
     },
@@ -36,9 +36,14 @@ export function sqliteEngine(path: string, { connectionTimeout, statementTimeout
   return {
     location: path === memory ? 'memory only, gone when the process ends' : resolve(path),
     // SQLite has one writer: a second connection could only wait for it, in one of the four threads all share.
-    knexConfig: pool(1, false),
-    // Nobody else sees what is in memory.
-    ...(path !== memory && { readPools: { reads: pool(1, true), snapshots: pool(2, true) } }),
+    knexConfig: pool({ max: 1, readOnly: false, watches: path === memory }),
+    // Nobody else sees what is in memory. Three to read, so that one is left when a workspace takes two for long.
+    ...(path !== memory && {
+      readPools: {
+        reads: pool({ max: 3, readOnly: true, watches: false }),
+        watch: pool({ max: 1, readOnly: true, watches: true }),
+      },
+    }),
     groupsAtOnce: 1,
     // Takes the write lock at once. Taken later, between a read and a write, it fails when another process has written
     // in the meantime, whatever the busy timeout. Nobody else writes while it is held: no rows need to be locked.
@@ -56,7 +61,7 @@ export function sqliteEngine(path: string, { connectionTimeout, statementTimeout
     async version(run) {
       const [changes] = await run('select total_changes() as own, data_version as others from pragma_data_version');
       // Both are a connection's own counts.
-      return `${connections} ${changes?.own} ${changes?.others}`;
+      return `${watchers} ${changes?.own} ${changes?.others}`;
     },
     query: (connection, sql, values) => query(connection as SqliteConnection, sql, values),
     isIdle: (connection) => isIdle(connection as SqliteConnection),

@@ -38,6 +38,9 @@ export interface CheckStore {
 /** The stored fields that records are read with; unless said, all. Whoever says so reads no others. */
 type Fields = ReadonlySet<string> | undefined;
 
+/** Reads of a request, whose texts have limits. */
+export type LimitedReads = Pick<WorkspaceStore, 'find' | 'list' | 'count'>;
+
 export interface WorkspaceStore extends CheckStore {
   /**
    * Runs the work in one transaction: all of it is stored, or nothing. Only the store passed in may be used inside.
@@ -58,6 +61,8 @@ export interface WorkspaceStore extends CheckStore {
   findForUpdate<K extends RecordKind>(kind: K, id: string): Promise<RecordOf<K> | undefined>;
   list<K extends RecordKind>(kind: K, range?: Range, fields?: Fields): Promise<RecordOf<K>[]>;
   count(kind: RecordKind): Promise<number>;
+  /** Reads that together bring no more text than a response may hold, and throw a ResponseTooLarge instead. */
+  within(limits: ReadLimits): LimitedReads;
   /**
    * What `make` derives from the workspace's records, cached under this name until anything is stored; made again where the
    * database cannot tell. Calls that arrive while it is made share the next one.
@@ -87,28 +92,27 @@ function additionsTo(database: Database): GroupCommit<CheckStore> {
   return made;
 }
 
-/** A store for one request; without limits, for work that never reads more than there is room for. */
 export function createWorkspaceStore(
   database: Database,
   workspaceId: string,
   usage: Usage = { statements: 0 },
-  limits?: ReadLimits,
 ): WorkspaceStore {
   const { run, read, transaction, snapshot } = database.sharedBy(workspaceId);
-  const select = limits && createReadBudget(database.engine, limits);
   const counted =
     (it: Run): Run =>
     (sql, values) => {
       usage.statements += 1;
       return it(sql, values);
     };
-  const bind = (it: Run) => bindStore(database.engine, counted(it), workspaceId, select);
+  const bind = (it: Run) => bindStore(database.engine, counted(it), workspaceId);
   return {
     ...bind(read),
     update: bind(run).update,
     transaction: (work) => transaction((it) => work(bind(it))),
     snapshot: (work) => snapshot((it) => work(bind(it))),
-    derive: (name, make) => database.cache.derive(counted(read), `${workspaceId} ${name}`, make),
+    within: (limits) =>
+      bindStore(database.engine, counted(read), workspaceId, createReadBudget(database.engine, limits)),
+    derive: (name, make) => database.cache.derive(counted(database.watch), `${workspaceId} ${name}`, make),
     async add(kind, records, check = acceptAll) {
       usage.statements += 1;
       const countedCheck: Check = async (store, isCareful) => {
@@ -174,6 +178,7 @@ function bindStore(engine: Engine, run: Run, workspaceId: string, selectBudgeted
   const store: WorkspaceStore = {
     transaction: (work) => work(store),
     snapshot: (work) => work(store),
+    within: () => store,
     derive: (_name, make) => make(),
 
     draft: toRecord,

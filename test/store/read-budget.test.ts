@@ -27,11 +27,12 @@ afterEach(async () => {
   await remove();
 });
 
-const store = () => createWorkspaceStore(database, 'ours', undefined, limits);
+const workspace = () => createWorkspaceStore(database, 'ours');
+const store = () => workspace().within(limits);
 
 async function createProjects(count: number, length: number): Promise<string[]> {
   const records = await insert(
-    store(),
+    workspace(),
     project,
     Array.from({ length: count }, (_, n) => ({ name: `project ${n}`, externalIds: { erp: 'ü'.repeat(length) } })),
   );
@@ -85,7 +86,7 @@ test('all reads of a request share what there is room for, also side by side', a
 
 test('what short reads have reserved and not used is there for others', async () => {
   await createProjects(5, 100);
-  await insert(store(), location, [{ name: 'yard' }]);
+  await insert(workspace(), location, [{ name: 'yard' }]);
   const oneRequest = store();
 
   for (let time = 0; time < 40; time += 1) {

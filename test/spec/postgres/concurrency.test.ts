@@ -228,7 +228,7 @@ describe('a transaction', () => {
       const lonely = await startService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: '1' });
       const { knex, engine } = lonely.database;
       const { transaction } = createConnections(
-        { writes: knex, reads: knex, snapshots: knex },
+        { writes: knex, reads: knex, watch: knex },
         { ...engine, begin },
         defaultOptions,
       );
