@@ -47,7 +47,33 @@ const fullPage = JSON.stringify({
   } }`,
 });
 
+const fillLinkedRecords = ({ database, serve }) =>
+  serve(async (port) => {
+    const [{ id: locationId }] = await create(port, database.key, '/locations', [{ name: 'Yard', city: 'Bremen' }]);
+    const [{ id: projectId }] = await create(port, database.key, '/projects', [{ name: 'Harbour wall', locationId }]);
+    const orders = Array.from({ length: 1_000 }, (_, n) => ({ name: `Order ${n}`, projectId, locationId }));
+    await create(port, database.key, '/work-orders', orders);
+  });
+
+/** Some 490 fields for each of 1,000 records: the limit is 500,000. */
+const costlyPage = JSON.stringify({
+  query: `{ workOrders(first: 1000) { nodes { ${Array.from(
+    { length: 9 },
+    (_, n) => `project${n}: project {
+      id name reference startDate endDate notes statusId companyId locationId externalIds createdAt updatedAt
+      location { id name latitude longitude address1 address2 city state postalCode country externalIds createdAt updatedAt }
+      again: location { id name latitude longitude address1 city state postalCode country createdAt updatedAt }
+    }`,
+  ).join(' ')} } } }`,
+});
+
 export const floods = [
+  {
+    name: 'a query at the limit of cost',
+    isSingle: true,
+    fill: fillLinkedRecords,
+    run: ({ send }) => send('POST', '/graphql', costlyPage),
+  },
   { name: 'batches with the same uids', run: takeSameUids },
   {
     name: 'unknown keys',
