@@ -99,14 +99,20 @@ async function carryOut(attack, context) {
   const { signal } = cutOff;
   const { send, count, statuses } = createClient({ port, key, signal, connections: attack.connections });
   const start = performance.now();
-  const { isWhole, result } = await within(attack.limit ?? maxTime, attack.run({ ...context, send, count, signal }));
+  const run = attack.run({ ...context, send, count, signal }).catch((error) => {
+    if (!signal.aborted) problem(String(error));
+  });
+  const { isWhole, result } = await within(attack.limit ?? maxTime, run);
   const seconds = (performance.now() - start) / 1_000;
   const counted = { ...statuses };
   if (!isWhole) cutOff.abort();
   const { health, read, create, acknowledged, ownDelay } = await stopProbes();
   const peakMegabytes = service.peakMegabytes();
   if (service.end()) problem(`the service ended with ${service.end()}`);
-  else if (attack.after && isWhole) await within(maxTime, attack.after({ ...context, send, result }));
+  else if (attack.after) {
+    const after = await within(maxTime, attack.after({ ...context, send, result }));
+    if (!after.isWhole) problem('what is looked at after the attack took too long');
+  }
   return {
     statuses: counted,
     isWhole,
@@ -126,7 +132,7 @@ async function carryOut(attack, context) {
 async function databaseOf({ fill }, remarks) {
   if (kept && fill && kept.fill === fill) return kept;
   await kept?.database.drop();
-  kept = { fill, database: await createDatabase(folder, `attack_${measured.length}`, postgres) };
+  kept = { database: await createDatabase(folder, `attack_${measured.length}`, postgres) };
   const serve = async (work) => {
     const service = await startService(kept.database.url, {}, openLog);
     const done = await work(service.port);
@@ -135,6 +141,7 @@ async function databaseOf({ fill }, remarks) {
     return done;
   };
   kept.filled = await fill?.({ database: kept.database, serve, ...remarks });
+  kept.fill = fill;
   return kept;
 }
 

@@ -78,7 +78,7 @@ async function createOne(send, uid, acknowledged) {
 }
 
 /** What was acknowledged is in the file, also when the process is killed. */
-async function countAfterLock({ send, database, service, result: acknowledged, note, problem }) {
+async function countAfterLock({ send, database, service, result: acknowledged = [], note, problem }) {
   const count = async (when) => {
     const missing = await database.missing('acme', acknowledged);
     note(`${acknowledged.length} creates acknowledged ${when}, ${missing.length} of them not stored`);

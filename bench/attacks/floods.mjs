@@ -12,11 +12,12 @@ const shuffled = (items) =>
     .map(([, item]) => item);
 
 /** Batches that all want the same uids: one of them may have them. */
-async function takeSameUids({ send, problem }) {
+async function takeSameUids({ send, signal, problem }) {
   for (let round = 0; round < 5; round += 1) {
     const records = Array.from({ length: 300 }, (_, n) => ({ name: 'Pump', uid: `round ${round}, ${n}` }));
     const bodies = Array.from({ length: 64 }, () => JSON.stringify(shuffled(records)));
     const responses = await Promise.all(bodies.map((body) => send('POST', '/assets', body)));
+    signal.throwIfAborted();
     const created = responses.filter(({ status }) => status === '201').length;
     if (created !== 1) problem(`${created} batches with the same uids created in round ${round + 1}`);
   }
