@@ -40,8 +40,8 @@ function jsonOf(value: unknown, space: string, isEscaped: boolean): string {
     return `{${space}${members.join(`${space},${space}`)}${space}}`;
   }
   if (typeof value !== 'string' || !isEscaped) return JSON.stringify(value);
-  const escape = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  return `"${value.split('').map(escape).join('')}"`;
+  const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return `"${value.split('').map(escaped).join('')}"`;
 }
 
 /** Texts that look like JSON, as keys and values. */
