@@ -8,6 +8,10 @@ export function areLongerThan(values: readonly unknown[], maxLength: number): bo
   return length - sum(values, pairsIn) > maxLength;
 }
 
+/** Asked of every text, and nearly always answered by its length. */
+export const isLongerThan = (text: string, maxLength: number): boolean =>
+  text.length > maxLength && areLongerThan([text], maxLength);
+
 /** Characters that are two in UTF-16. */
 function pairsIn(value: unknown): number {
   if (typeof value === 'object' && value !== null) return sum(Object.entries(value).flat(), pairsIn);

@@ -4,7 +4,7 @@
  */
 import { closest, distance } from 'fastest-levenshtein';
 import { z } from 'zod';
-import { areLongerThan } from './characters.ts';
+import { areLongerThan, isLongerThan } from './characters.ts';
 import { parseDateTime } from './date-time.ts';
 import type { ExternalIds, Field } from './fields.ts';
 import { count, describe, expected, type Issue, type Parsed, quote } from './issues.ts';
@@ -130,7 +130,7 @@ function textSchema(maxLength: number, { mayBeBlank }: { mayBeBlank: boolean }) 
 
 /** SQLite would store what Postgres refuses (NUL) and give back what was not sent (lone surrogates). */
 function textProblem(text: string, maxLength: number): string | undefined {
-  if (areLongerThan([text], maxLength)) return `expected at most ${count(maxLength)} characters, received more`;
+  if (isLongerThan(text, maxLength)) return `expected at most ${count(maxLength)} characters, received more`;
   if (text.includes('\0')) return `expected text without NUL, received ${quote(text)}`;
   if (!text.isWellFormed()) return `expected text without lone surrogates, received ${quote(text)}`;
   return undefined;
@@ -157,7 +157,7 @@ function dateTimeSchema() {
 function identifierSchema() {
   const what = `an identifier of 1 to ${maxIdentifierLength} characters`;
   return z.string({ error: mismatch(what) }).superRefine((id, context) => {
-    if (id === '' || areLongerThan([id], maxIdentifierLength)) context.addIssue(expected(what, id));
+    if (id === '' || isLongerThan(id, maxIdentifierLength)) context.addIssue(expected(what, id));
     else {
       const problem = textProblem(id, maxIdentifierLength);
       if (problem) context.addIssue(problem);
