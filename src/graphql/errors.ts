@@ -7,10 +7,10 @@ import { answerTo, type Caller, type ErrorAnswer, retryAfter, setErrorHeaders } 
 import { ResponseTooLarge } from '../errors.ts';
 import { cut } from '../model/issues.ts';
 
-/** More say nothing new, and GraphQL repeats in each what was sent. Over REST as many issues are named. */
+/** More say nothing new, and GraphQL repeats in each of them what was sent. An error over REST lists as many issues. */
 const maxErrors = 10;
 
-/** GraphQL finds errors, and guesses which names were meant, within these settings; this is what leaves of them. */
+/** Limits the errors that GraphQL finds and the guesses it makes, and is the last to see a result: what it sets is sent. */
 export const useErrorAnswers = ({ suggestions }: Pick<Config, 'suggestions'>): Plugin<object, { caller: Caller }> => ({
   onValidate({ setValidationFn }) {
     setValidationFn((schema, document, rules) =>
@@ -27,17 +27,21 @@ export const useErrorAnswers = ({ suggestions }: Pick<Config, 'suggestions'>): P
     if (Array.isArray(result) || !('errors' in result) || !result.errors) return;
     const tooLarge = result.errors.find((error) => originalError(error) instanceof ResponseTooLarge);
     if (tooLarge) return setResult({ errors: [toAnswer(tooLarge, caller)] });
-    const errors = result.errors.slice(0, maxErrors).map((error) => toAnswer(error, caller));
-    if (result.errors.length > maxErrors) errors.push(thereAreMore(errors));
+    const first = result.errors.filter((error, index) => index < maxErrors || isOfWholeField(error));
+    const errors = first.map((error) => toAnswer(error, caller));
+    if (first.length < result.errors.length) errors.push(thereAreMore(errors));
     setResult({ ...result, errors });
   },
 });
 
+/** Each mutation of a request fails by itself, and may have been stored: none goes unsaid. */
+const isOfWholeField = ({ path }: GraphQLError): boolean => path?.length === 1;
+
 type Rules = Parameters<typeof validate>[2];
 
 /**
- * The rule that compares fields of the same name gives up where there are too many, before other rules have seen them: what
- * those find tells more, and comes first.
+ * The rule that compares fields of the same name gives up where there are too many, before other rules have seen them. What
+ * those find says more, and comes first.
  */
 function validateBriefly(validateWith: (rules: Rules) => readonly GraphQLError[], rules: Rules): GraphQLError[] {
   const errors = validateWith(rules);
@@ -50,7 +54,7 @@ function validateBriefly(validateWith: (rules: Rules) => readonly GraphQLError[]
 const isAbort = (error: GraphQLError | undefined): boolean => error?.message === 'Validation aborted.';
 
 const thereAreMore = (errors: readonly GraphQLError[]): GraphQLError =>
-  new GraphQLError(`these are the first ${maxErrors} errors, and there are more`, {
+  new GraphQLError(`these are the first ${errors.length} errors, and there are more`, {
     extensions: { code: errors[0]?.extensions.code },
   });
 

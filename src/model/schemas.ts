@@ -87,7 +87,8 @@ function validFields(kind: RecordKind, input: unknown, issues: readonly Issue[])
 function issuesOf(kind: RecordKind, issue: z.core.$ZodIssue): Issue[] {
   if (issue.code === 'unrecognized_keys') return unknownFieldIssues(kind, issue.keys);
   const path = issue.path.map((step) => (typeof step === 'symbol' ? step.toString() : step));
-  return [{ path, message: issue.message }];
+  const entries: readonly Issue[] | undefined = issue.code === 'custom' ? issue.params?.entries : undefined;
+  return entries?.map((entry) => ({ ...entry, path: [...path, ...entry.path] })) ?? [{ path, message: issue.message }];
 }
 
 function valueSchema(field: Field, limits: ValueLimits): z.ZodType {
@@ -177,13 +178,16 @@ function externalIdsSchema(limits: ValueLimits) {
       context.addIssue(`expected at most ${count(limits.maxExternalIds)} keys, received ${count(size)}`);
       return;
     }
+    const entries: Issue[] = [];
     for (const [key, text] of Object.entries(value)) {
-      if (context.issues.length >= maxNamed) break;
+      if (entries.length >= maxNamed) break;
       const keyProblem = textProblem(key, limits.maxTextLength);
       const problem = typeof text === 'string' ? textProblem(text, limits.maxTextLength) : expected('text', text);
-      if (keyProblem) context.addIssue({ code: 'custom', path: [key], message: `as a key, ${keyProblem}` });
-      if (problem) context.addIssue({ code: 'custom', path: [key], message: problem });
+      if (keyProblem) entries.push({ path: [key], message: `as a key, ${keyProblem}` });
+      if (problem) entries.push({ path: [key], message: problem });
     }
+    // As one issue of zod's: ten would be a third of what a batch full of them takes.
+    if (entries.length > 0) context.addIssue({ code: 'custom', params: { entries } });
   });
 }
 

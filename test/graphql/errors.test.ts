@@ -1,5 +1,8 @@
 /** Errors of GraphQL: the first of them with their positions, however many there are. */
+import { GraphQLError } from 'graphql';
 import { describe, expect, test } from 'vitest';
+import { unavailable } from '../../src/errors.ts';
+import { useErrorAnswers } from '../../src/graphql/errors.ts';
 import { useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
@@ -94,4 +97,35 @@ test('a query that is compiled returns as many as one that is not', async () => 
 
   expect((await service.graphql(query, { ids })).body).toEqual(first.body);
   expect(first.body.errors).toHaveLength(11);
+});
+
+describe('of execution', () => {
+  test('each mutation that fails has its own, however many', async () => {
+    const fields = Array.from({ length: 30 }, (_, i) => `a${i}: createLocations(input: [{ latitude: 100 }]) { id }`);
+
+    const { body } = await service.graphql(`mutation { ${fields.join(' ')} }`);
+
+    expect(body.errors.map(({ path }: { path: string[] }) => path)).toEqual(fields.map((_, i) => [`a${i}`]));
+  });
+
+  test('those of the values in a list are the first ten, and a line', () => {
+    const cause = unavailable('the database is away', 'ECONNREFUSED');
+    const failed = (...path: (string | number)[]) => new GraphQLError('', { path, originalError: cause });
+    const errors = [...Array.from({ length: 5_000 }, (_, i) => failed('assets', i, 'owner')), failed('projects')];
+    const warned: unknown[] = [];
+    const caller = { id: 'x', log: { warn: (...line: unknown[]) => warned.push(line) } };
+    let sent: { readonly errors?: readonly GraphQLError[] } = {};
+    const payload = { result: { errors }, setResult: (it: typeof sent) => (sent = it), serverContext: { caller } };
+
+    // Only what the hook reads of the request.
+    useErrorAnswers({ suggestions: true }).onResultProcess?.(payload as never);
+
+    expect(sent.errors?.map(({ path, message }) => path ?? message)).toEqual([
+      ...Array.from({ length: 10 }, (_, i) => ['assets', i, 'owner']),
+      ['projects'],
+      'these are the first 11 errors, and there are more',
+    ]);
+    expect(sent.errors?.at(-1)?.extensions).toEqual({ code: 'SERVICE_UNAVAILABLE' });
+    expect(warned).toHaveLength(11);
+  });
 });
