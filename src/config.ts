@@ -146,6 +146,9 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
     throw new StartError(problems.join('\n'));
   }
   const settings = result.data;
+  if (!sent.MAX_RECORD_LENGTH && settings.MAX_RECORD_LENGTH < settings.MAX_TEXT_LENGTH) {
+    throw new StartError(`MAX_RECORD_LENGTH: expected at least MAX_TEXT_LENGTH, which is ${settings.MAX_TEXT_LENGTH}`);
+  }
   return {
     host: settings.HOST,
     openAccess: openAccess(settings),

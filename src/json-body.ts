@@ -82,8 +82,7 @@ export function requireSmallJson(bytes: Buffer, limits: Limits): void {
         break;
       case closeBracket:
       case closeBrace:
-        depth -= 1;
-        if (depth < 0) return;
+        depth = Math.max(0, depth - 1);
         break;
       case colon:
         allKeys += 1;

@@ -33,8 +33,8 @@ const faults = [
   [
     'all requests share their loaders',
     'src/graphql/context.ts',
-    'const loaders = createLoaders(contextValue.session.store.within(limits), askedFields(schema, document));',
-    'const loaders = (shared ??= createLoaders(contextValue.session.store.within(limits), new Map()));\n    askedFields(schema, document);',
+    'const loaders = createLoaders(() => contextValue.session.store.within(limits), askedFields(schema, document));',
+    'const loaders = (shared ??= createLoaders(() => contextValue.session.store.within(limits), new Map()));\n    askedFields(schema, document);',
     wall,
     ['export const useLoaders', 'let shared: Loaders | undefined;\nexport const useLoaders'],
   ],

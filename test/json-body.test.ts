@@ -175,6 +175,12 @@ describe('different keys in a body', () => {
     }
   });
 
+  test('are counted also in what is no JSON', () => {
+    const pairs = items(50_001, (index) => `{"a${index}":"x","b${index}":1}`);
+
+    for (const broken of [`${pairs}]`, `]${pairs}`, `${pairs.slice(0, -1)}}`]) expect(refusal(broken)).toEqual(tooMany);
+  });
+
   test('are counted once each: records have the same ones, as many as they are', () => {
     const record = `{${Array.from({ length: 100 }, (_, index) => `"system ${index}":"\\"x"`).join()}}`;
 

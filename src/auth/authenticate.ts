@@ -5,13 +5,13 @@ import { badRequest, forbidden, unauthorized } from '../errors.ts';
 import { expected } from '../model/issues.ts';
 import type { Session } from '../services/session.ts';
 import type { Database } from '../store/database.ts';
-import { createWorkspaceStore, type Usage } from '../store/workspace-store.ts';
+import { createWorkspaceStore, type Usage, type WorkspaceStore } from '../store/workspace-store.ts';
 import { createKeyring, type Identity, nobody } from './keyring.ts';
 import { createRateLimits } from './rate-limits.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    session: Session;
+    session: Session<WorkspaceStore>;
     /** Null before the request is let in, and where nobody is asked who they are. */
     identity: Identity | null;
     usage: Usage;
@@ -27,7 +27,7 @@ export const sessionOf = (
   database: Database,
   { workspaceId, userId, mayWrite }: Identity,
   usage: Usage = { statements: 0 },
-): Session => ({
+): Session<WorkspaceStore> => ({
   store: createWorkspaceStore(database, workspaceId, usage),
   userId,
   mayWrite,

@@ -1,13 +1,17 @@
 /**
  * Finds API keys in the database, many with one statement: those asked for while a statement is on its way join the next
- * one. So lookups hold one connection at a time, however many unknown keys are presented.
+ * one. So lookups hold one connection at a time, or two where machines are away, however many unknown keys are presented.
  */
 import DataLoader from 'dataloader';
+import pLimit from 'p-limit';
 import { ServiceError } from '../errors.ts';
 import type { ApiKey, KeyId, KeyStore } from '../store/api-keys.ts';
 
 /** A statement takes a few milliseconds, so that nobody waits long for one with others' keys. */
 const keysPerStatement = 1_000;
+
+/** Statements for a workspace each, where one for all has failed. */
+const workspacesAtOnce = 2;
 
 export function createKeyLookup(store: KeyStore): (id: KeyId) => Promise<ApiKey | undefined> {
   let statement: Promise<unknown> = Promise.resolve();
@@ -54,7 +58,8 @@ async function find(store: KeyStore, ids: readonly KeyId[]): Promise<(ApiKey | u
       const keys = await find(store, own).catch((reason: Error) => own.map(() => reason));
       own.forEach(({ id }, index) => void found.set(id, keys[index]));
     };
-    await Promise.all([...workspaces].map(findOwn));
+    const limit = pLimit(workspacesAtOnce);
+    await limit.map(workspaces, findOwn);
     return ids.map(({ id }) => found.get(id));
   }
 }

@@ -7,7 +7,7 @@ import { asset, assetCategory, location, project, recordKinds, transportOrder, w
 import { createRecords } from '../services/create-records.ts';
 import type { Session } from '../services/session.ts';
 import type { Database } from '../store/database.ts';
-import type { WorkspaceStore } from '../store/workspace-store.ts';
+import type { TransactionStore } from '../store/workspace-store.ts';
 import { assets } from './assets.ts';
 import { families, groups, types } from './categories.ts';
 import { locations } from './locations.ts';
@@ -45,7 +45,7 @@ async function fillEmpty(database: Database): Promise<void> {
   });
 }
 
-async function holdsRecords(store: WorkspaceStore): Promise<boolean> {
+async function holdsRecords(store: TransactionStore): Promise<boolean> {
   for (const kind of recordKinds) {
     if ((await store.count(kind)) > 0) return true;
   }

@@ -4,7 +4,6 @@ import { NoSchemaIntrospectionCustomRule } from 'graphql';
 import { _createLRUCache as createCache, createYoga, type Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
 import type { Caller } from '../error-answer.ts';
-import type { Session } from '../services/session.ts';
 import { createAnswerSize } from './answer-size.ts';
 import { type Context, useLoaders } from './context.ts';
 import { useDocumentLimits } from './document-limits.ts';
@@ -19,7 +18,7 @@ import { createGraphqlSchema } from './schema.ts';
 const cachedDocuments = 200;
 
 interface ServerContext {
-  readonly session: Session;
+  readonly session: Context['session'];
   readonly caller: Caller;
 }
 

@@ -1,6 +1,6 @@
 /** Errors as GraphQL returns them: a service's own with code and issues, GraphQL's own cut short, all others masked. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { GraphQLError, OverlappingFieldsCanBeMergedRule, validate } from 'graphql';
+import { GraphQLError, getOperationAST, OperationTypeNode, OverlappingFieldsCanBeMergedRule, validate } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
 import { answerTo, type Caller, type ErrorAnswer, retryAfter, setErrorHeaders } from '../error-answer.ts';
@@ -22,17 +22,36 @@ export const useErrorAnswers = ({ suggestions }: Pick<Config, 'suggestions'>): P
   },
   onExecute({ args }) {
     Object.assign(args, { hideSuggestions: !suggestions, options: { maxCoercionErrors: maxErrors } });
+    const isMutation = getOperationAST(args.document, args.operationName)?.operation === OperationTypeNode.MUTATION;
+    return {
+      onExecuteDone({ result }) {
+        if (isMutation && 'errors' in result && result.errors) errorsOfMutations.add(result.errors);
+      },
+    };
   },
   onResultProcess({ result, setResult, serverContext: { caller } }) {
     if (Array.isArray(result) || !('errors' in result) || !result.errors) return;
     const tooLarge = result.errors.find((error) => originalError(error) instanceof ResponseTooLarge);
-    if (tooLarge) return setResult({ errors: [toAnswer(tooLarge, caller)] });
+    if (tooLarge)
+      return setResult({ errors: [tooLargeAnswer(tooLarge, errorsOfMutations.has(result.errors), caller)] });
     const first = result.errors.filter((error, index) => index < maxErrors || isOfWholeField(error));
     const errors = first.map((error) => toAnswer(error, caller));
     if (first.length < result.errors.length) errors.push(thereAreMore(errors));
     setResult({ ...result, errors });
   },
 });
+
+/** What a mutation has stored stays stored, also when its response cannot be sent. */
+function tooLargeAnswer(error: GraphQLError, isMutation: boolean, caller: Caller): GraphQLError {
+  const { message, path, extensions } = toAnswer(error, caller);
+  if (!isMutation) return new GraphQLError(message, { path, extensions });
+  return new GraphQLError(`what the mutation stored is kept, but ${message}`, {
+    path,
+    extensions: { ...extensions, mayBeStored: true },
+  });
+}
+
+const errorsOfMutations = new WeakSet<object>();
 
 /** Each mutation of a request fails by itself, and may have been stored: none goes unsaid. */
 const isOfWholeField = ({ path }: GraphQLError): boolean => path?.length === 1;

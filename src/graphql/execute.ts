@@ -23,7 +23,7 @@ const loadCompiler = loadLate(() => import('graphql-jit'));
  * linked records takes a quarter less once it is compiled, which itself takes a few milliseconds: so it is only done for one
  * that has been sent before.
  */
-export function useExecutor(): Plugin<Pick<Context, 'answerSize'>> {
+export function useExecutor(): Plugin<Pick<Context, 'answerSize' | 'loaders'>> {
   /** As long as yoga keeps the document. */
   const queries = new WeakMap<DocumentNode, Compiled | 'seen once' | 'not compiled'>();
 
@@ -56,7 +56,10 @@ export function useExecutor(): Plugin<Pick<Context, 'answerSize'>> {
         const result = await query?.(args.rootValue, args.contextValue, args.variableValues);
         if (result && !result.errors) return result;
         // Errors are graphql-js's own, which has other words for some of them: nothing was written, so it reads again.
-        if (result) contextValue.answerSize.clear();
+        if (result) {
+          contextValue.answerSize.clear();
+          contextValue.loaders.renew();
+        }
         return execute(args);
       }),
   };

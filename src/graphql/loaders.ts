@@ -19,6 +19,8 @@ export interface Loaders {
   count(kind: RecordKind): Promise<number>;
   /** Forgets everything: after a write, what was loaded may be stale. */
   clear(): void;
+  /** Forgets what was read, and how much: for an operation that is executed again. */
+  renew(): void;
 }
 
 interface Known {
@@ -28,7 +30,8 @@ interface Known {
   readonly loader: DataLoader<readonly string[], unknown>;
 }
 
-export function createLoaders(store: LimitedReads, asked: AskedFields): Loaders {
+export function createLoaders(open: () => LimitedReads, asked: AskedFields): Loaders {
+  let store = open();
   const knownByKind = new Map<RecordKind, Known>();
   const counts = new Map<RecordKind, Promise<number>>();
 
@@ -58,6 +61,11 @@ export function createLoaders(store: LimitedReads, asked: AskedFields): Loaders 
     await Promise.all(links.map((link) => followLink(records, link)));
   };
 
+  function clear(): void {
+    knownByKind.clear();
+    counts.clear();
+  }
+
   return {
     load<K extends RecordKind>(kind: K, id: string) {
       if (kindOfId(id) !== kind) return null;
@@ -74,9 +82,10 @@ export function createLoaders(store: LimitedReads, asked: AskedFields): Loaders 
       counts.set(kind, count);
       return count;
     },
-    clear() {
-      knownByKind.clear();
-      counts.clear();
+    clear,
+    renew() {
+      clear();
+      store = open();
     },
   };
 }

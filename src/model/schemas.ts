@@ -179,13 +179,17 @@ function externalIdsSchema(limits: ValueLimits) {
       return;
     }
     const entries: Issue[] = [];
+    let unnamed = 0;
     for (const [key, text] of Object.entries(value)) {
-      if (entries.length >= maxNamed) break;
       const keyProblem = textProblem(key, limits.maxTextLength);
       const problem = typeof text === 'string' ? textProblem(text, limits.maxTextLength) : expected('text', text);
-      if (keyProblem) entries.push({ path: [key], message: `as a key, ${keyProblem}` });
-      if (problem) entries.push({ path: [key], message: problem });
+      if ((keyProblem || problem) && entries.length >= maxNamed) unnamed += 1;
+      else {
+        if (keyProblem) entries.push({ path: [key], message: `as a key, ${keyProblem}` });
+        if (problem) entries.push({ path: [key], message: problem });
+      }
     }
+    if (unnamed > 0) entries.push({ path: [], message: `and ${count(unnamed)} more` });
     // As one issue of zod's: ten would be a third of what a batch full of them takes.
     if (entries.length > 0) context.addIssue({ code: 'custom', params: { entries } });
   });

@@ -49,7 +49,8 @@ function update({ kind, success }: Route, limits: Limits): Handler {
 function list({ kind, success }: Route): Handler {
   return async (request, reply) => {
     const { store } = request.session;
-    const { open, hash, length } = await store.derive(kind.table, () => listBody(store, kind));
+    const owner = String(request.identity?.workspaceId);
+    const { open, hash, length } = await store.derive(kind.table, () => listBody(store, kind, owner));
     const body = open();
     const etag = `"${hash}"`;
     reply.header('etag', etag);

@@ -10,11 +10,11 @@ type ListStore = Pick<WorkspaceStore, 'list'>;
 /** Records that are read at once: others get their turn in between. */
 const sliceLength = 1_000;
 
-export async function listBody(store: WorkspaceStore, kind: RecordKind): Promise<Spooled> {
+export async function listBody(store: WorkspaceStore, kind: RecordKind, owner: string): Promise<Spooled> {
   const first = await store.list(kind, { limit: sliceLength });
   // What fits into one slice is one state by itself.
-  if (first.length < sliceLength) return spool(only(await toJson(kind, first)));
-  return store.snapshot((state) => spool(slices(state, kind)));
+  if (first.length < sliceLength) return spool(only(await toJson(kind, first)), owner);
+  return store.snapshot((state) => spool(slices(state, kind), owner));
 }
 
 async function* only(text: string): AsyncGenerator<string> {

@@ -16,7 +16,7 @@ export interface Spooled {
   readonly length: number;
   /** Whether it takes no file, and may be kept for as long as anybody likes. */
   readonly isInMemory: boolean;
-  /** The bytes, for one response. To be called as soon as the spool is there: a file goes when its last reader is done. */
+  /** The bytes, for one response. To be called as soon as the spool is there: a file is closed when its last reader is done. */
   open(): Buffer | Readable;
 }
 
@@ -26,12 +26,21 @@ const pieceLength = 131_072;
 /** Bytes. */
 const maxInMemory = 8 * 1_048_576;
 
-/** Throws a ServiceError 503 where there is no room for a file. */
-export async function spool(texts: AsyncIterable<string>): Promise<Spooled> {
+/**
+ * Bytes in files, of all owners and of one of them: as long as clients read slowly, files stay. The rest of the disk is for
+ * others.
+ */
+const defaultRoom = { inAll: 4 * 1_073_741_824, ofOwner: 1_073_741_824 };
+
+let inFiles = 0;
+const inFilesOf = new Map<string, number>();
+
+/** Writes the texts for an owner, a workspace. Throws a ServiceError 503 where there is no room for a file. */
+export async function spool(texts: AsyncIterable<string>, owner: string, room = defaultRoom): Promise<Spooled> {
   const hash = createHash('sha256');
   const chunks: Buffer[] = [];
   let length = 0;
-  let file: FileHandle | undefined;
+  let file: TemporaryFile | undefined;
   try {
     for await (const text of texts) {
       const chunk = Buffer.from(text);
@@ -39,11 +48,11 @@ export async function spool(texts: AsyncIterable<string>): Promise<Spooled> {
       length += chunk.length;
       chunks.push(chunk);
       if (length <= maxInMemory) continue;
-      file ??= await openTemporaryFile();
-      await writeAll(file, chunks.splice(0));
+      file ??= await openTemporaryFile(owner, room);
+      for (const part of chunks.splice(0)) await file.write(part);
     }
   } catch (error) {
-    await file?.close();
+    file?.close();
     throw error;
   }
   const summary = { hash: hash.digest('base64url'), length };
@@ -52,24 +61,47 @@ export async function spool(texts: AsyncIterable<string>): Promise<Spooled> {
   return { ...summary, isInMemory: true, open: () => content };
 }
 
-/** A file that nobody else can open, and that is gone when the process is, however it ends. */
-async function openTemporaryFile(): Promise<FileHandle> {
-  const path = join(tmpdir(), `yardgraph-${randomUUID()}`);
-  try {
-    const file = await open(path, 'wx+', 0o600);
-    await unlink(path);
-    return file;
-  } catch (error) {
-    throw noRoom(error);
-  }
+interface TemporaryFile {
+  write(bytes: Buffer): Promise<void>;
+  read(buffer: Buffer, position: number): Promise<number>;
+  close(): void;
 }
 
-async function writeAll(file: FileHandle, chunks: readonly Buffer[]): Promise<void> {
+/** A file that nobody else can open, and that is gone when the process is, however it ends. */
+async function openTemporaryFile(owner: string, room: typeof defaultRoom): Promise<TemporaryFile> {
+  const path = join(tmpdir(), `yardgraph-${randomUUID()}`);
+  let file: FileHandle;
   try {
-    for (const chunk of chunks) await file.writeFile(chunk);
+    file = await open(path, 'wx+', 0o600);
+    await unlink(path);
   } catch (error) {
     throw noRoom(error);
   }
+
+  let length = 0;
+  const count = (bytes: number): void => {
+    length += bytes;
+    inFiles += bytes;
+    const ofOwner = (inFilesOf.get(owner) ?? 0) + bytes;
+    if (ofOwner > 0) inFilesOf.set(owner, ofOwner);
+    else inFilesOf.delete(owner);
+  };
+  return {
+    async write(bytes) {
+      count(bytes.length);
+      const isFull = inFiles > room.inAll || (inFilesOf.get(owner) ?? 0) > room.ofOwner;
+      if (isFull) throw noRoom(new Error('others read the lists that fill it'));
+      await file.writeFile(bytes).catch((error: unknown) => {
+        throw noRoom(error);
+      });
+    },
+    read: async (buffer, position) => (await file.read(buffer, 0, buffer.length, position)).bytesRead,
+    close() {
+      count(-length);
+      // It is deleted: nobody needs what could not be written.
+      file.close().catch(() => {});
+    },
+  };
 }
 
 const noRoom = (error: unknown) =>
@@ -79,7 +111,7 @@ const noRoom = (error: unknown) =>
   );
 
 /** Streams over the whole file, which is closed after the last of them. */
-function readers(file: FileHandle): () => Readable {
+function readers(file: TemporaryFile): () => Readable {
   let open = 0;
   return () => {
     open += 1;
@@ -87,15 +119,16 @@ function readers(file: FileHandle): () => Readable {
     const stream = Readable.from(pieces(file), { objectMode: false });
     stream.once('close', () => {
       open -= 1;
-      if (open === 0) void file.close();
+      if (open === 0) file.close();
     });
     return stream;
   };
 }
 
-async function* pieces(file: FileHandle): AsyncGenerator<Buffer> {
+async function* pieces(file: TemporaryFile): AsyncGenerator<Buffer> {
   for (let position = 0; ; ) {
-    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(pieceLength), 0, pieceLength, position);
+    const buffer = Buffer.allocUnsafe(pieceLength);
+    const bytesRead = await file.read(buffer, position);
     if (bytesRead === 0) return;
     position += bytesRead;
     yield buffer.subarray(0, bytesRead);

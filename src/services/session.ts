@@ -1,9 +1,9 @@
 import { forbidden } from '../errors.ts';
-import type { WorkspaceStore } from '../store/workspace-store.ts';
+import type { TransactionStore } from '../store/workspace-store.ts';
 
 /** Who asks, and the store of their workspace. Services take it first; adapters get one for each request. */
-export interface Session {
-  readonly store: WorkspaceStore;
+export interface Session<S extends TransactionStore = TransactionStore> {
+  readonly store: S;
   /** Noted on records as createdBy and updatedBy; null while the service runs open. */
   readonly userId: string | null;
   readonly mayWrite: boolean;

@@ -65,7 +65,7 @@ export interface Pools {
   readonly watch: Knex;
 }
 
-/** Users whose shares are counted; of more, those that were idle longest are counted anew. */
+/** Users whose shares are counted; of more, those that asked longest ago are forgotten. */
 const maxUsers = 10_000;
 
 export function createConnections(
@@ -91,21 +91,33 @@ export function createConnections(
   };
 
   /** The share that each user has of each pool. */
-  const shares = new Map<Knex, LRUCache<string, LimitFunction>>();
-  for (const pool of [writes, reads]) {
-    const size = Math.max(1, Math.floor(0.75 * pool.client.config.pool.max));
-    shares.set(pool, new LRUCache({ max: maxUsers, memoMethod: () => pLimit(size) }));
-  }
+  const sharesOf = ({ client }: Knex) => {
+    const size = Math.max(1, Math.floor(0.75 * client.config.pool.max));
+    return new LRUCache<string, LimitFunction>({ max: maxUsers, memoMethod: () => pLimit(size) });
+  };
+  const shares = { writes: sharesOf(writes), reads: sharesOf(reads) };
 
   const withinShare =
     (user: string): OnConnection =>
     (pool, work) => {
-      const asked = performance.now();
-      return (shares.get(pool)?.memo(user) ?? pLimit(1))(() => {
-        if (performance.now() - asked > connectionTimeout) throw connectionError(new Error('its share is in use'));
-        return onConnection(pool, work);
-      });
+      const share = (pool === reads ? shares.reads : shares.writes).memo(user);
+      const isFree = share.activeCount + share.pendingCount < share.concurrency;
+      return isFree ? share(() => onConnection(pool, work)) : waitForShare(share, () => onConnection(pool, work));
     };
+
+  /** As long as for a connection of the pool. */
+  const waitForShare = <T>(share: LimitFunction, work: () => Promise<T>): Promise<T> =>
+    new Promise((resolve, reject) => {
+      let isLate = false;
+      const timer = setTimeout(() => {
+        isLate = true;
+        reject(connectionError(new Error('the share of the workspace is in use')));
+      }, connectionTimeout);
+      void share(async () => {
+        clearTimeout(timer);
+        if (!isLate) await work().then(resolve, reject);
+      });
+    });
 
   /** After an error, a connection is used again only if nothing of it is left. */
   async function inspect(connection: Connection): Promise<void> {
@@ -215,7 +227,7 @@ export function createConnections(
     if ((response as { command?: string }).command === 'ROLLBACK') throw new Error('the transaction was rolled back');
   }
 
-  /** It fails where SQLite has rolled back by itself, after a full disk for one. Whether the connection is idle is seen to later. */
+  /** It fails where SQLite has rolled back by itself, after a full disk for one. `inspect` looks whether the connection is idle. */
   async function rollBack(connection: Connection): Promise<void> {
     await send(connection, 'rollback').catch(() => {});
   }

@@ -6,11 +6,13 @@
  * |---------------------------------------------|--------------------------|-----------------|----------------|
  * | others wrote the same (`conflicts`)         | TransactionConflict, 503 | is run again    | is kept        |
  * | no connection, or none left                 | 503                      | is over         | is dropped     |
- * | a server that only reads, a broken file     | 503                      | is over         | is dropped     |
+ * | a server that only reads, a file that       | 503                      | is over         | is dropped     |
+ * | cannot be read or written                   |                          |                 |                |
  * | busy, full, too slow (`temporary…`)         | 503                      | is over         | is kept        |
  * | any of these at COMMIT, but the first       | 503: it may be stored    | is over         | as above       |
  * | the same, in a statement that runs alone    | likewise, if it may have | is over         | as above       |
  * |                                             | come as far as COMMIT    |                 |                |
+ * | a broken file                               | DatabaseError, 500       | is over         | is dropped     |
  * | anything else                               | DatabaseError, 500       | is over         | is kept        |
  *
  * A connection is kept only if it is idle afterwards: out of any transaction, with no statement active. Otherwise it is closed.
@@ -65,15 +67,17 @@ export function databaseError(error: unknown, isConnectionLost = false): Error {
 }
 
 /**
- * A new connection may do better: the server has become a standby, and another one takes writes now; or SQLite could not read
- * or write its file, after which nothing that the connection holds in memory is to be trusted.
+ * A new connection may do better: the server ends this one, or has become a standby, and another one takes writes now; or
+ * SQLite could not read or write its file, after which nothing that the connection holds in memory is to be trusted.
  */
 export const needsNewConnection = (error: unknown): boolean =>
-  /^(?:25006$|SQLITE_(?:CANTOPEN|CORRUPT|IOERR|NOMEM|NOTADB|PROTOCOL|MISUSE))/.test(codeOf(error));
+  /^(?:25006$|08...$|57P0[1-3]$|SQLITE_(?:CANTOPEN|CORRUPT|IOERR|NOMEM|NOTADB|PROTOCOL|MISUSE))/.test(codeOf(error));
 
-/** A statement waited for others until its time was up. */
+/** A statement waited for others until its time was up; not one at COMMIT, which may have stored what came before it. */
 export const isTimeout = (error: unknown): boolean =>
-  error instanceof ServiceError && /^(?:57014|55P03|SQLITE_INTERRUPT)$/.test(String(error.cause));
+  error instanceof ServiceError &&
+  error.type === undefined &&
+  /^(?:57014|55P03|SQLITE_INTERRUPT)$/.test(String(error.cause));
 
 /** The statement failed before it could commit, were it by itself. */
 export const isNotStored = (error: unknown): boolean =>

@@ -15,7 +15,7 @@ export type Run = (sql: string, values?: readonly unknown[]) => Promise<readonly
 
 /** Times are in milliseconds. */
 export interface DatabaseOptions {
-  /** Connections a process opens at most. SQLite has one. */
+  /** Connections a process opens to Postgres at most. */
   readonly poolSize: number;
   /** How long to wait for a connection, be it a new one or a free one. */
   readonly connectionTimeout: number;

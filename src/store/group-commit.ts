@@ -51,8 +51,10 @@ export function createGroupCommit<S>(
 ): GroupCommit<S> {
   const waiting: Waiting<S>[] = [];
   let running = 0;
-  /** Additions of each workspace that have a transaction each: few at once, so that none takes all connections. */
+  /** Additions that have a transaction each, by workspace: few at once, so that none takes all connections. */
   const singles = new LRUCache<string, LimitFunction>({ max: maxWorkspaces, memoMethod: () => pLimit(singlesAtOnce) });
+  /** Additions of failed groups that are not stored yet, by workspace. */
+  const inConflict = new Map<string, number>();
 
   async function runGroups(): Promise<void> {
     while (waiting.length > 0) await store(nextGroup());
@@ -82,20 +84,25 @@ export function createGroupCommit<S>(
       }
     }
     // Two want the same, or one breaks whatever it is in: now each has its own transaction. The next group need not wait.
-    for (const addition of group) storeAlone(addition);
+    for (const addition of group) void storeAfterConflict(addition);
   }
 
-  function storeAlone(addition: Waiting<S>): void {
-    void singles.memo(addition.workspaceId)(() =>
+  async function storeAfterConflict(addition: Waiting<S>): Promise<void> {
+    const { workspaceId } = addition;
+    inConflict.set(workspaceId, (inConflict.get(workspaceId) ?? 0) + 1);
+    await storeAlone(addition);
+    const left = (inConflict.get(workspaceId) ?? 1) - 1;
+    if (left > 0) inConflict.set(workspaceId, left);
+    else inConflict.delete(workspaceId);
+  }
+
+  const storeAlone = (addition: Waiting<S>): Promise<void> =>
+    singles.memo(addition.workspaceId)(() =>
       storeTogether([addition], true).then(
         (outcomes) => tell([addition], outcomes),
         (error) => tellAll([addition], error),
       ),
     );
-  }
-
-  /** What a workspace adds while others of its additions are in conflict would likely be in conflict too. */
-  const isInConflict = ({ workspaceId }: Addition<S>): boolean => (singles.peek(workspaceId)?.activeCount ?? 0) > 0;
 
   /** Whether each was found acceptable, and is stored. Throws when none is stored. */
   const storeTogether = (group: readonly Addition<S>[], isCareful: boolean, options: { maxAttempts?: number } = {}) =>
@@ -146,7 +153,8 @@ export function createGroupCommit<S>(
     add: (addition) =>
       new Promise((resolve, reject) => {
         const entry = { ...addition, length: lengthOf(addition.records), resolve, reject };
-        if (isInConflict(entry)) return storeAlone(entry);
+        // It would likely be in conflict too.
+        if (inConflict.has(entry.workspaceId)) return void storeAlone(entry);
         waiting.push(entry);
         if (running >= engine.groupsAtOnce) return;
         running += 1;

@@ -56,18 +56,29 @@ export function createReadBudget(engine: Engine, limits: ReadLimits): BudgetedSe
       if (reserved <= left) return readAll();
       const maxBytes = left;
       left = 0;
-      const rows = await selectWithin(engine, run, selection, maxBytes);
+      let rows: Row[] | undefined;
+      try {
+        rows = await selectWithin(engine, run, selection, maxBytes);
+      } finally {
+        left = maxBytes - lengthOf(rows ?? []);
+      }
       if (!rows) throw new ResponseTooLarge(limits.maxAnswerLength);
-      left = maxBytes - lengthOf(rows);
       return rows;
     });
   };
 }
 
 /** Undefined when the texts of the records have more bytes than that. One statement, unless it finds nothing. */
-async function selectWithin(engine: Engine, run: Run, { table, rest, values }: Selection, maxBytes: number) {
-  const bytes = ['0', ...textColumnsOf(table).map(({ name }) => `coalesce(${engine.byteLength(name)}, 0)`)].join(' + ');
-  const total = `select coalesce(sum(bytes), 0) as total from (select ${bytes} as bytes from ${table.table} ${rest}) as page`;
+async function selectWithin(
+  engine: Engine,
+  run: Run,
+  { table, rest, values, most }: Selection,
+  maxBytes: number,
+): Promise<Row[] | undefined> {
+  const bytesOfRow = ['0', ...textColumnsOf(table).map(({ name }) => `coalesce(${engine.byteLength(name)}, 0)`)].join(
+    ' + ',
+  );
+  const total = `select coalesce(sum(bytes), 0) as total from (select ${bytesOfRow} as bytes from ${table.table} ${rest}) as page`;
   const rows = await engine.select(
     run,
     table,
@@ -77,7 +88,10 @@ async function selectWithin(engine: Engine, run: Run, { table, rest, values }: S
   );
   if (rows.length > 0) return rows;
   const [row] = await run(total, values);
-  return Number(row?.total) > maxBytes ? undefined : rows;
+  const bytes = Number(row?.total);
+  if (bytes > maxBytes) return undefined;
+  // Every record has an ID. Where there are some now, they have become shorter since the first statement.
+  return bytes === 0 ? rows : selectWithin(engine, run, { table, rest, values, most }, maxBytes);
 }
 
 const textColumnsOf = (table: Table) =>

@@ -61,6 +61,7 @@ export function prepareConnection(
     // Knex closes it too, once it is thrown away.
     if (isClosed) return closed(null);
     isClosed = true;
+    statementsOf.delete(connection);
     for (const statement of statements.values()) statement.finalize();
     statements.clear();
     close(closed);
@@ -112,6 +113,11 @@ function prepared(connection: SqliteConnection, sql: string): Statement | Promis
   return new Promise((resolve, reject) => {
     connection.prepare(sql, function (error) {
       if (error) return reject(error);
+      if (!statementsOf.has(connection)) {
+        // Closed meanwhile: a statement that is left would keep it open.
+        this.finalize();
+        return reject(new Error('the connection is closed'));
+      }
       statements?.set(sql, this);
       resolve(this);
     });

@@ -41,12 +41,15 @@ type Fields = ReadonlySet<string> | undefined;
 /** Reads of a request, whose texts have limits. */
 export type LimitedReads = Pick<WorkspaceStore, 'find' | 'list' | 'count'>;
 
+/** The store of a transaction, in which nothing is cached and no other connection is used. */
+export type TransactionStore = Omit<WorkspaceStore, 'snapshot' | 'within' | 'derive'>;
+
 export interface WorkspaceStore extends CheckStore {
   /**
    * Runs the work in one transaction: all of it is stored, or nothing. Only the store passed in may be used inside.
    * Work that lost against other transactions is run again: it must do nothing but through that store.
    */
-  transaction<T>(work: (store: WorkspaceStore) => Promise<T>): Promise<T>;
+  transaction<T>(work: (store: TransactionStore) => Promise<T>): Promise<T>;
   /** Runs work that only reads, on one state of the workspace, whatever others write meanwhile. */
   snapshot<T>(work: (store: Pick<WorkspaceStore, 'list'>) => Promise<T>): Promise<T>;
   /** A new record without its ID and workspace, which it gets when it is stored. What is absent is not set. */
@@ -152,7 +155,7 @@ function joinQuestions(store: CheckStore): CheckStore {
 }
 
 /** A store on what runs its statements: any connection, or that of a transaction, which a transaction within it joins. */
-function bindStore(engine: Engine, run: Run, workspaceId: string, selectBudgeted?: BudgetedSelect): WorkspaceStore {
+function bindStore(engine: Engine, run: Run, workspaceId: string, selectBudgeted?: BudgetedSelect): TransactionStore {
   const select = (what: string, { table }: RecordKind, rest = '', values: readonly unknown[] = []) =>
     run(`select ${what} from ${table} where workspace_id = ?${rest}`, [workspaceId, ...values]);
 
@@ -175,11 +178,8 @@ function bindStore(engine: Engine, run: Run, workspaceId: string, selectBudgeted
     return records as readonly Row[] as RecordOf<K>[];
   };
 
-  const store: WorkspaceStore = {
+  const store: TransactionStore = {
     transaction: (work) => work(store),
-    snapshot: (work) => work(store),
-    within: () => store,
-    derive: (_name, make) => make(),
 
     draft: toRecord,
 

@@ -95,6 +95,25 @@ describe('characters of texts in an answer', () => {
     expect(body.data ?? null).toBeNull();
   });
 
+  test('of a mutation the response says that what it stored is kept', async () => {
+    const [{ id: projectId }] = await create(500);
+    const mutation = `mutation ($input: [CreateWorkOrderInput!]!) { createWorkOrders(input: $input) { project { notes } } }`;
+
+    const { body } = await service.graphql(mutation, { input: [{ projectId }, { projectId }, { projectId }] });
+
+    expect(body).toEqual({
+      errors: [
+        {
+          message:
+            'what the mutation stored is kept, but the response would hold more than 1000 characters of text: ask for less at a time',
+          path: expect.anything(),
+          extensions: { code: 'BAD_USER_INPUT', mayBeStored: true },
+        },
+      ],
+    });
+    expect((await service.data('{ workOrders { totalCount } }')).workOrders.totalCount).toBe(3);
+  });
+
   test('the same record by way of many links counts each time', async () => {
     const [{ id: projectId }] = await create(500);
     await service.create('/work-orders', ...Array.from({ length: 20 }, () => ({ projectId })));

@@ -97,7 +97,7 @@ test('one that breaks every transaction it is in breaks its own only', async () 
   expect(transactions.slice(2)).toEqual([['a'], ['poison'], ['b']]);
 });
 
-test.each([mayBeStored('perhaps', 'x'), unavailable('away', 'x')])(
+test.each([mayBeStored('perhaps', 'x'), mayBeStored('perhaps, it took too long', '57014'), unavailable('away', 'x')])(
   'when nobody knows what is stored, or the database is away, all are told, and nothing is tried again: $message',
   async (error) => {
     refuse = () => error;
@@ -138,6 +138,20 @@ test('what a workspace adds while others of its additions are in conflict is not
   expect(await outcomesOf([...first, ...later])).toEqual(Array(8).fill('stored'));
   expect(transactions.every((names) => names.length === 1)).toBe(true);
   expect(Math.max(...peaks.slice(5))).toBe(2);
+});
+
+test('once the additions of a failed group are stored, others of the workspace share transactions again', async () => {
+  refuse = (names) => (names.length > 1 && names.includes('a') ? new DatabaseError('conflict') : undefined);
+  const failed = ['a', 'b'].map((name) => add(name));
+  await Promise.race(failed);
+  const meanwhile = ['c', 'd', 'e'].map((name) => add(name));
+  await Promise.all(failed);
+  transactions = [];
+
+  await Promise.all(['f', 'g', 'h'].map((name) => add(name)));
+
+  expect(transactions).toContainEqual(['f', 'g', 'h']);
+  await Promise.all(meanwhile);
 });
 
 test('long texts are few to a transaction', async () => {

@@ -84,6 +84,40 @@ test('all reads of a request share what there is room for, also side by side', a
   expect(await store().find(project, ids.slice(0, 10), fields)).toHaveLength(10);
 });
 
+test('a read that fails takes nothing of what there is room for', async () => {
+  const ids = await createProjects(50, 20);
+  const oneRequest = store();
+  await database.knex.schema.renameTable('projects', 'away');
+
+  await expect(oneRequest.list(project, { limit: 51 }, fields)).rejects.toThrow('database error');
+  await database.knex.schema.renameTable('away', 'projects');
+
+  expect((await oneRequest.list(project, { limit: 51 }, fields)).map(({ id }) => id)).toEqual(ids);
+});
+
+test('a page that became shorter while it was looked at is read all the same', async () => {
+  const ids = await createProjects(12, 900);
+  let isShort = false;
+  const shrinking: Database = {
+    ...database,
+    sharedBy: (user) => ({
+      ...database.sharedBy(user),
+      async read(sql, values) {
+        const rows = await database.read(sql, values);
+        if (!isShort) {
+          isShort = true;
+          await database.run('delete from projects where workspace_id = ? and id <> ?', ['ours', ids[0]]);
+        }
+        return rows;
+      },
+    }),
+  };
+
+  const found = await createWorkspaceStore(shrinking, 'ours').within(limits).list(project, { limit: 51 }, fields);
+
+  expect(found.map(({ id }) => id)).toEqual([ids[0]]);
+});
+
 test('what short reads have reserved and not used is there for others', async () => {
   await createProjects(5, 100);
   await insert(workspace(), location, [{ name: 'yard' }]);

@@ -1,12 +1,12 @@
 /** Stores records straight into a store, past the rules. */
 import type { CreateOf, RecordKind, RecordOf } from '../../src/model/record-kind.ts';
-import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
+import type { TransactionStore } from '../../src/store/workspace-store.ts';
 
 const now = '2026-03-01T00:00:00.000Z';
 const stamps = { createdAt: now, updatedAt: now };
 
 export async function insert<K extends RecordKind>(
-  store: WorkspaceStore,
+  store: TransactionStore,
   kind: K,
   inputs: readonly CreateOf<K>[],
 ): Promise<RecordOf<K>[]> {

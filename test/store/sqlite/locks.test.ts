@@ -81,11 +81,18 @@ test.each<[string, () => Promise<{ status: number }>, number]>([
 
 test('reads and /readyz do not wait for a lock', async () => {
   await whileLocked(async () => {
-    const writes = Array.from({ length: 5 }, () => ours.patch(`/projects/${projectId}`, { notes: 'refused' }));
+    let refused = 0;
+    const writes = Array.from({ length: 5 }, async () => {
+      const response = await ours.patch(`/projects/${projectId}`, { notes: 'refused' });
+      refused += 1;
+      return response;
+    });
 
     const reads = await Promise.all([ours.get('/asset-categories'), service.get('/readyz')]);
 
     expect(reads.map(({ status }) => status)).toEqual([200, 200]);
+    // They wait for the lock one after the other.
+    expect(refused).toBeLessThan(5);
     expect((await Promise.all(writes)).map(({ status }) => status)).toEqual([503, 503, 503, 503, 503]);
   });
 });

@@ -1,0 +1,61 @@
+/** Bodies in temporary files: read by many, and only so many at a time. */
+import type { Readable } from 'node:stream';
+import { expect, test } from 'vitest';
+import { spool } from '../../src/rest/spool.ts';
+
+const megabyte = 'x'.repeat(1_048_576);
+const room = { inAll: 50 * megabyte.length, ofOwner: 25 * megabyte.length };
+
+async function* texts(megabytes: number): AsyncGenerator<string> {
+  for (let n = 0; n < megabytes; n += 1) yield megabyte;
+}
+
+const spoolFor = async (owner: string, megabytes: number) => {
+  const { open, length } = await spool(texts(megabytes), owner, room);
+  expect(length).toBe(megabytes * megabyte.length);
+  return open() as Readable;
+};
+
+const lengthOf = async (content: AsyncIterable<Buffer>): Promise<number> => {
+  let length = 0;
+  for await (const chunk of content) length += chunk.length;
+  return length;
+};
+
+const closed = (content: Readable) =>
+  new Promise((resolve) => {
+    content.once('close', resolve);
+    content.destroy();
+  });
+
+test('an owner has so much room, and again when a reader is done', async () => {
+  const first = await spoolFor('ours', 15);
+
+  await expect(spoolFor('ours', 15)).rejects.toThrow('there is no room for a list of this size, try again');
+  await closed(await spoolFor('theirs', 15));
+  await closed(first);
+
+  expect(await lengthOf(await spoolFor('ours', 15))).toBe(15 * megabyte.length);
+});
+
+test('all owners together have so much', async () => {
+  const contents = await Promise.all(['one', 'two', 'three'].map((owner) => spoolFor(owner, 16)));
+
+  await expect(spoolFor('four', 16)).rejects.toThrow('there is no room');
+  await Promise.all(contents.map(closed));
+  await closed(await spoolFor('four', 16));
+});
+
+test('what stays in memory needs no room', async () => {
+  const { open, isInMemory } = await spool(texts(2), 'ours', { inAll: 0, ofOwner: 0 });
+
+  expect([isInMemory, (open() as Buffer).length]).toEqual([true, 2 * megabyte.length]);
+});
+
+test('several readers of one file each get all of it, whoever leaves', async () => {
+  const { open } = await spool(texts(12), 'ours', room);
+  const [leaving, ...staying] = [open(), open(), open()] as Readable[];
+  leaving?.destroy();
+
+  expect(await Promise.all(staying.map(lengthOf))).toEqual([12 * megabyte.length, 12 * megabyte.length]);
+});
