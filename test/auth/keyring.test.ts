@@ -135,6 +135,19 @@ describe('where one machine of several is away', () => {
     expect(lookups.map(sizeOf)).toEqual([4, 1, 1, 2]);
   });
 
+  test('keys of very many workspaces are looked up two workspaces at a time', async () => {
+    const { identify } = keyring((values) => {
+      if (values.includes('lost')) throw unavailable('the database is not available, try again', '08006');
+    });
+    const names = ['lost', ...Array.from({ length: 40 }, (_, index) => `workspace-${index}`)];
+    const keys = await Promise.all(names.map((name) => newKey(name)));
+
+    const outcomes = await Promise.all(keys.map((key) => outcomeOf(identify(key))));
+
+    expect(outcomes).toEqual([503, ...names.slice(1)]);
+    expect(atOnce.most).toBe(2);
+  });
+
   test.each(['ECONNREFUSED', 'unknown'])(
     'or the whole database (%s), nothing is looked up a second time',
     async (cause) => {
