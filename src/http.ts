@@ -14,7 +14,7 @@ import { notFound, ServiceError } from './errors.ts';
 import { readJsonBodies } from './json-body.ts';
 import { type Logs, standardError } from './logs.ts';
 import { sendError } from './rest/send-error.ts';
-import { closeStalledSockets, refuseBrokenHttp } from './sockets.ts';
+import { closeQueuedResponses, closeStalledSockets, refuseBrokenHttp } from './sockets.ts';
 
 /** Milliseconds between looks at who takes too long. */
 const timeoutCheckInterval = 1_000;
@@ -77,6 +77,7 @@ export function createHttp({ logLevel, limits, http }: Config, logs: Logs = stan
   app.setErrorHandler((error, request, reply) => sendError(request, reply, error));
   app.server.maxConnections = http.maxConnections;
   // Later than whoever sends too slowly is found, and told.
+  closeQueuedResponses(app.server);
   closeStalledSockets(app.server, http.requestTimeout + 2 * timeoutCheckInterval);
   app.server.on('checkExpectation', (request, response) => refuseExpectation(app.log, request, response));
   readJsonBodies(app, limits);

@@ -9,6 +9,29 @@ type HttpSocket = Socket & { readonly _httpMessage?: ServerResponse<IncomingMess
 /** Milliseconds in which a client may read why it was refused. */
 const closeAfter = 1_000;
 
+/**
+ * Tells the responses of a connection that is gone. Node tells only the one that was being sent: those of requests that came
+ * behind it on the same connection would never end, and what they hold never be released.
+ */
+export function closeQueuedResponses(server: Server): void {
+  const responsesBySocket = new WeakMap<Socket, Set<ServerResponse>>();
+  server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    const responses = responsesBySocket.get(socket) ?? new Set();
+    if (!responsesBySocket.has(socket)) {
+      responsesBySocket.set(socket, responses);
+      // After Node's own listeners.
+      socket.once('close', () => setImmediate(() => responses.forEach(close)));
+    }
+    responses.add(response);
+    response.once('close', () => responses.delete(response));
+  });
+}
+
+function close(response: ServerResponse): void {
+  response.destroy();
+  response.emit('close');
+}
+
 /** Closes sockets on which nothing has moved for so many milliseconds, unless the service has yet to respond. */
 export function closeStalledSockets(server: Server, timeout: number): void {
   server.setTimeout(timeout, (socket: HttpSocket) => {

@@ -1,9 +1,9 @@
-/** Sockets on which nothing moves: closed where the client does not read, kept where the service has yet to respond. */
+/** Sockets on which nothing moves, closed where the client does not read; and what is left when one is closed. */
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { afterEach, expect, test } from 'vitest';
-import { closeStalledSockets } from '../src/sockets.ts';
+import { afterEach, expect, test, vi } from 'vitest';
+import { closeQueuedResponses, closeStalledSockets } from '../src/sockets.ts';
 
 const timeout = 100;
 let server: Server;
@@ -16,6 +16,7 @@ afterEach(() => {
 /** A client that has sent a request and does not read, of a server that responds like this. */
 async function sendRequest(respond: RequestListener): Promise<Socket> {
   server = createServer(respond).listen(0, '127.0.0.1');
+  closeQueuedResponses(server);
   closeStalledSockets(server, timeout);
   await once(server, 'listening');
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
@@ -50,4 +51,20 @@ test.each([
   });
 
   expect(await isGivenUp).toBe(true);
+});
+
+test('responses to requests that came one behind the other all close when their client leaves', async () => {
+  const closed: string[] = [];
+  const socket = await sendRequest(({ url = '' }, response) => {
+    response.once('close', () => closed.push(url));
+    if (url === '/' || url === '/1') response.end('first');
+    // The client leaves while these are sent, are ready, and are still to come.
+    if (url === '/2' || url === '/3') response.end(Buffer.alloc(20_000_000));
+  });
+  for (const url of ['/1', '/2', '/3', '/4']) socket.write(`GET ${url} HTTP/1.1\r\nhost: localhost\r\n\r\n`);
+  await once(socket, 'data');
+
+  socket.resetAndDestroy();
+
+  await vi.waitFor(() => expect(closed.toSorted()).toEqual(['/', '/1', '/2', '/3', '/4']));
 });

@@ -22,8 +22,7 @@ const conversions: Record<Field['type'], Conversion> = {
   dateTime: asIs,
   reference: asIs,
   foreignReference: asIs,
-  // SQLite's come as text.
-  number: { toColumn: (value) => value, fromColumn: Number },
+  number: asIs,
   // SQLite keeps them as 0 and 1.
   boolean: { toColumn: (value) => value, fromColumn: Boolean },
   // As the JSON they came as.

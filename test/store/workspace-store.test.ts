@@ -88,7 +88,9 @@ test('numbers come back to the last digit, however many come at once', async () 
   const latitude = fc.double({ min: -90, max: 90, noNaN: true });
   const longitude = fc.oneof(fc.double({ min: -180, max: 180, noNaN: true }), fc.constant(null));
   // The first are some that SQLite reads otherwise from decimals.
-  const known = [37.65855569801003, -5.341375331072999, 40.66322606323833].map((n) => ({ latitude: n, longitude: n }));
+  const known = [37.65855569801003, -5.341375331072999, 40.66322606323833, -54.156545557865996, 60.219094102622996].map(
+    (n) => ({ latitude: n, longitude: n }),
+  );
   const sent = [...known, ...fc.sample(fc.record({ latitude, longitude }), 6_000)];
 
   const records = await insert(ours, location, sent);
