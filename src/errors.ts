@@ -51,16 +51,17 @@ export class ResponseTooLarge extends ServiceError {
   }
 }
 
-/** Input that breaks the interface's rules. */
-export const invalid = (issues: readonly Issue[]) => new ServiceError(400, summary(issues), issues);
+/** Input that breaks the interface's rules; `total` where issues stand for several. */
+export const invalid = (issues: readonly Issue[], total = issues.length) =>
+  new ServiceError(400, summary(issues, total), issues);
 
 /** Input that is well-formed but contradicts what is stored. */
-export const conflict = (issues: readonly Issue[]) => new ServiceError(409, summary(issues), issues);
+export const conflict = (issues: readonly Issue[]) => new ServiceError(409, summary(issues, issues.length), issues);
 
 /** Up to ten issues in words, the rest counted: `[0].name: required; [7].acquiredAt: not a date, received "soon"; and 3 more`. */
-function summary(issues: readonly Issue[]): string {
+function summary(issues: readonly Issue[], total: number): string {
   const named = issues.slice(0, 10).map(formatIssue);
-  const unnamed = issues.length - named.length;
+  const unnamed = total - named.length;
   return [...named, ...(unnamed > 0 ? [`and ${unnamed} more`] : [])].join('; ');
 }
 

@@ -4,6 +4,17 @@ import { setImmediate } from 'node:timers/promises';
 /** Well under a millisecond's worth of records. */
 const sliceLength = 100;
 
+/** For work that comes item by item: each waits for its turn, and every slice of them for others. */
+export function takeTurns(): () => Promise<void> {
+  let taken = 0;
+  let slice: Promise<void> = Promise.resolve();
+  return () => {
+    taken += 1;
+    if (taken % sliceLength === 0) slice = slice.then(() => setImmediate());
+    return slice;
+  };
+}
+
 /** As `items.map(map)`. */
 export async function mapInSlices<T, R>(items: readonly T[], map: (item: T) => R): Promise<R[]> {
   const results: R[] = [];

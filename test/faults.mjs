@@ -169,8 +169,8 @@ const faults = [
   [
     'one workspace may take all connections',
     'src/store/connections.ts',
-    'Math.floor(0.75 * pool.client.config.pool.max)',
-    'pool.client.config.pool.max',
+    'Math.floor(0.75 * client.config.pool.max)',
+    'client.config.pool.max',
     ['postgres', 'test/store/workspace-store.test.ts'],
   ],
   [
@@ -197,8 +197,8 @@ const faults = [
   [
     'a page is read whatever it holds',
     'src/store/read-budget.ts',
-    'const rows = await selectWithin(engine, run, selection, maxBytes);',
-    'const rows = await engine.select(run, table, rest, values, true);\n      void selectWithin;',
+    'rows = await selectWithin(engine, run, selection, maxBytes);',
+    'rows = await engine.select(run, table, rest, values, true);\n        void selectWithin;',
     ['sqlite', 'test/store/read-budget.test.ts'],
   ],
   [
@@ -235,6 +235,20 @@ const faults = [
     'setTimeout(() => socket.destroy(), closeAfter);',
     'void closeAfter;',
     ['sqlite', 'test/process/connections.test.ts'],
+  ],
+  [
+    'responses behind one whose client has left never end',
+    'src/sockets.ts',
+    "  response.emit('close');\n",
+    '',
+    ['sqlite', 'test/sockets.test.ts'],
+  ],
+  [
+    'one conflict keeps a workspace from sharing transactions',
+    'src/store/group-commit.ts',
+    'else inConflict.delete(workspaceId);',
+    'else void 0;',
+    ['sqlite', 'test/store/group-commit.test.ts'],
   ],
   [
     'a log line that cannot be written ends the process',

@@ -1,6 +1,7 @@
 /** Input types, derived from the record kinds and judged by their schemas: the same rules and words as over REST. */
 import type { RecordKind } from '../model/record-kind.ts';
-import { createSchema, updateSchema, type ValueLimits } from '../model/schemas.ts';
+import { createSchema, type RecordSchema, updateSchema, type ValueLimits } from '../model/schemas.ts';
+import { takeTurns } from '../slices.ts';
 import type { Builder, InputFields } from './builder.ts';
 import { scalarOf } from './object-type.ts';
 
@@ -11,7 +12,7 @@ export const createInput = <K extends RecordKind>(builder: Builder, kind: K, lim
       description: `The fields of a ${kind.label} to create. What is null or absent is not set.`,
       fields: (t) => inputFields(t, kind, { requires: true }),
     })
-    .validate(createSchema(kind, limits));
+    .validate(inTurns(createSchema(kind, limits)));
 
 /** `UpdateProjectInput` */
 export const updateInput = <K extends RecordKind>(builder: Builder, kind: K, limits: ValueLimits) =>
@@ -20,7 +21,23 @@ export const updateInput = <K extends RecordKind>(builder: Builder, kind: K, lim
       description: `The fields of a ${kind.label} to change. What is absent stays as it is; null clears a field.`,
       fields: (t) => inputFields(t, kind, { requires: false }),
     })
-    .validate(updateSchema(kind, limits));
+    .validate(inTurns(updateSchema(kind, limits)));
+
+/** A batch may have ten thousand records, each with many issues: others get their turn in between. */
+function inTurns<T>(schema: RecordSchema<T>) {
+  const turn = takeTurns();
+  const { version, vendor, validate } = schema['~standard'];
+  return {
+    '~standard': {
+      version,
+      vendor,
+      validate: async (input: unknown) => {
+        await turn();
+        return validate(input);
+      },
+    },
+  };
+}
 
 const inputFields = (t: InputFields, kind: RecordKind, { requires }: { requires: boolean }) =>
   Object.fromEntries(

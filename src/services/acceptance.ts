@@ -3,7 +3,7 @@
  * named at once, so that an integrator mends it in one go.
  */
 import { conflict, invalid } from '../errors.ts';
-import { expected, type Issue, type Parsed, type Path, quote } from '../model/issues.ts';
+import { count, expected, type Issue, type Parsed, type Path, quote } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { kindNamed, kindOfId } from '../records/index.ts';
 import type { CheckStore } from '../store/workspace-store.ts';
@@ -28,15 +28,31 @@ export async function requireAcceptable(
   candidates: Candidates,
   isCareful: boolean,
 ): Promise<void> {
-  const malformed: Issue[] = [];
-  candidates.parsed.forEach(({ issues = [] }, index) => {
-    for (const issue of issues) malformed.push({ ...issue, path: [...pathOf(candidates, index), ...issue.path] });
-  });
+  const malformed = malformedIssues(candidates);
   const unresolved = await referenceIssues(store, kind, candidates);
   const isRefused = malformed.length + unresolved.length > 0;
   const taken = isRefused || isCareful ? await uniquenessIssues(store, kind, candidates) : [];
-  if (isRefused) throw invalid(inOrder([...malformed, ...unresolved, ...taken]));
+  const others = [...unresolved, ...taken];
+  if (isRefused) {
+    const total = candidates.parsed.reduce((sum, { issues = [] }) => sum + issues.length, others.length);
+    throw invalid(others.length > 0 ? inOrder([...malformed, ...others]) : malformed, total);
+  }
   if (taken.length > 0) throw conflict(inOrder(taken));
+}
+
+/** So many issues of a batch are all named. Of each further record the first one is, and the others are counted. */
+const maxNamed = 10_000;
+
+function malformedIssues(candidates: Candidates): Issue[] {
+  const malformed: Issue[] = [];
+  candidates.parsed.forEach(({ issues = [] }, index) => {
+    const path = pathOf(candidates, index);
+    const named = malformed.length < maxNamed ? issues : issues.slice(0, 1);
+    for (const issue of named) malformed.push({ ...issue, path: [...path, ...issue.path] });
+    const unnamed = issues.length - named.length;
+    if (unnamed > 0) malformed.push({ path, message: `and ${count(unnamed)} more` });
+  });
+  return malformed;
 }
 
 const pathOf = ({ current }: Candidates, index: number): Path => (current ? [] : [index]);

@@ -195,6 +195,24 @@ test('of a hundred bad external ids of each record the first ten are named, and 
   expect(body.errors[10]).toEqual({ index: 0, field: 'externalIds', message: 'and 90 more' });
 });
 
+test('of very many issues the first 10,000 are named, then the first of each record, and the others are counted', async () => {
+  const wrong = { name: 1, city: 1, state: 1, country: 1, latitude: 91 };
+
+  const { body } = await service.post(
+    '/locations',
+    Array.from({ length: 3_000 }, () => wrong),
+    { accept: 'application/problem+json' },
+  );
+
+  expect(new Set(body.errors.map(({ index }: { index: number }) => index)).size).toBe(3_000);
+  expect(body.errors).toHaveLength(10_000 + 2 * 1_000);
+  expect(body.errors.slice(-2)).toEqual([
+    { index: 2_999, field: 'name', message: 'expected text, received 1' },
+    { index: 2_999, message: 'and 4 more' },
+  ]);
+  expect(body.detail).toMatch(/; and 14990 more$/);
+});
+
 test('text in errors is never more than 100 characters of what was sent', async () => {
   const long = 'y'.repeat(5_000);
   const attempts: [string, unknown][] = [

@@ -16,7 +16,7 @@ const mayImport: Record<string, string[]> = {
   'json-body': ['model', 'config', 'errors'],
   auth: ['model', 'services', 'store', 'config', 'errors'],
   rest: ['model', 'records', 'services', 'store', 'config', 'errors', 'error-answer', 'slices'],
-  graphql: ['model', 'records', 'services', 'store', 'config', 'errors', 'error-answer', 'json-body'],
+  graphql: ['model', 'records', 'services', 'store', 'config', 'errors', 'error-answer', 'json-body', 'slices'],
   logs: [],
   sockets: [],
   http: ['config', 'errors', 'json-body', 'logs', 'rest', 'sockets'],
