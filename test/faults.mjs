@@ -168,9 +168,9 @@ const faults = [
   ],
   [
     'one workspace may take all connections',
-    'src/store/connections.ts',
-    'Math.floor(0.75 * client.config.pool.max)',
-    'client.config.pool.max',
+    'src/store/shares.ts',
+    'Math.floor(share * poolSize)',
+    'poolSize',
     ['postgres', 'test/store/workspace-store.test.ts'],
   ],
   [

@@ -6,7 +6,7 @@ import { conflict, invalid } from '../errors.ts';
 import { count, expected, type Issue, type Parsed, type Path, quote } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { kindNamed, kindOfId } from '../records/index.ts';
-import type { CheckStore } from '../store/workspace-store.ts';
+import type { CheckStore } from '../store/check-store.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 

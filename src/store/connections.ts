@@ -4,8 +4,6 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import { LRUCache } from 'lru-cache';
-import pLimit, { type LimitFunction } from 'p-limit';
 import {
   commitError,
   connectionError,
@@ -15,6 +13,7 @@ import {
   TransactionConflict,
 } from './database-error.ts';
 import type { DatabaseOptions, Engine, Run } from './engine.ts';
+import { createShares } from './shares.ts';
 
 export interface Connections extends Statements {
   /** Runs a short statement on a connection that is always the same, where reads have their own. */
@@ -65,9 +64,6 @@ export interface Pools {
   readonly watch: Knex;
 }
 
-/** Users whose shares are counted; of more, those that asked longest ago are forgotten. */
-const maxUsers = 10_000;
-
 export function createConnections(
   { writes, reads, watch }: Pools,
   engine: Engine,
@@ -90,34 +86,14 @@ export function createConnections(
     }
   };
 
-  /** The share that each user has of each pool. */
-  const sharesOf = ({ client }: Knex) => {
-    const size = Math.max(1, Math.floor(0.75 * client.config.pool.max));
-    return new LRUCache<string, LimitFunction>({ max: maxUsers, memoMethod: () => pLimit(size) });
-  };
+  const outOfShare = () => connectionError(new Error('the share of the workspace is in use'));
+  const sharesOf = ({ client }: Knex) => createShares(client.config.pool.max, connectionTimeout, outOfShare);
   const shares = { writes: sharesOf(writes), reads: sharesOf(reads) };
 
   const withinShare =
     (user: string): OnConnection =>
-    (pool, work) => {
-      const share = (pool === reads ? shares.reads : shares.writes).memo(user);
-      const isFree = share.activeCount + share.pendingCount < share.concurrency;
-      return isFree ? share(() => onConnection(pool, work)) : waitForShare(share, () => onConnection(pool, work));
-    };
-
-  /** As long as for a connection of the pool. */
-  const waitForShare = <T>(share: LimitFunction, work: () => Promise<T>): Promise<T> =>
-    new Promise((resolve, reject) => {
-      let isLate = false;
-      const timer = setTimeout(() => {
-        isLate = true;
-        reject(connectionError(new Error('the share of the workspace is in use')));
-      }, connectionTimeout);
-      void share(async () => {
-        clearTimeout(timer);
-        if (!isLate) await work().then(resolve, reject);
-      });
-    });
+    (pool, work) =>
+      (pool === reads ? shares.reads : shares.writes)(user, () => onConnection(pool, work));
 
   /** After an error, a connection is used again only if nothing of it is left. */
   async function inspect(connection: Connection): Promise<void> {

@@ -2,9 +2,9 @@
  * Records of one workspace, kept in tables. A store is born bound to its workspace: every statement is filtered or
  * stamped with it, and there is no store without one. Knows no rules; services do.
  */
-import DataLoader from 'dataloader';
 import { newId } from '../model/ids.ts';
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
+import { type CheckStore, joinQuestions } from './check-store.ts';
 import { columnName, columnsOf, part, updateOf } from './columns.ts';
 import type { Database } from './database.ts';
 import type { Sized } from './derived-cache.ts';
@@ -27,12 +27,6 @@ export interface Range {
   readonly limit?: number;
   /** Counted from the end: the `limit` records closest to `before`, newest first. */
   readonly fromEnd?: boolean;
-}
-
-/** What a check of new records may ask: for nothing that another transaction changes. */
-export interface CheckStore {
-  /** Which of these values the field has in some record: in a transaction, none of those goes away before the end. */
-  existing(kind: RecordKind, field: string, values: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
 /** The stored fields that records are read with; unless said, all. Whoever says so reads no others. */
@@ -132,27 +126,6 @@ export function createWorkspaceStore(
 }
 
 const acceptAll: Check = async () => {};
-
-/** What is asked in the same step becomes one statement; the answers are for all that was asked. */
-function joinQuestions(store: CheckStore): CheckStore {
-  const questions = new Map<string, DataLoader<readonly string[], ReadonlySet<string>>>();
-  return {
-    existing(kind, field, values) {
-      const name = `${kind.name} ${field}`;
-      const question =
-        questions.get(name) ??
-        new DataLoader(
-          async (asked) => {
-            const existing = await store.existing(kind, field, [...new Set(asked.flat())]);
-            return asked.map(() => existing);
-          },
-          { cache: false },
-        );
-      questions.set(name, question);
-      return question.load(values);
-    },
-  };
-}
 
 /** A store on what runs its statements: any connection, or that of a transaction, which a transaction within it joins. */
 function bindStore(engine: Engine, run: Run, workspaceId: string, selectBudgeted?: BudgetedSelect): TransactionStore {
