@@ -319,7 +319,7 @@ function pass([project, tests]) {
   return status === 0;
 }
 
-for (const tests of new Set(faults.map((fault) => fault[4]))) {
+for (const tests of new Map(faults.map((fault) => [String(fault[4]), fault[4]])).values()) {
   if (!pass(tests)) throw new Error(`without any fault, these fail: ${tests.join(' ')}`);
 }
 for (const [name, file, found, put, tests, ...more] of faults) {
