@@ -40,6 +40,8 @@ export interface Engine {
   readonly begin: string;
   /** Begins a transaction that reads one state of the database, whatever others write meanwhile. */
   readonly beginSnapshot: string;
+  /** Ends a select with the number of rows to find, a parameter. */
+  readonly limit: string;
   /** Ends a select: until the transaction ends, nobody deletes the rows. */
   readonly forShare: string;
   /** Ends a select: until the transaction ends, nobody else changes the rows. */

@@ -35,6 +35,8 @@ export function postgresEngine(databaseUrl: string, options: DatabaseOptions): E
     // The locks of a node that fell silent in the middle of a transaction go with its connection.
     begin: "begin; set local idle_in_transaction_session_timeout = '60s'",
     beginSnapshot: 'begin isolation level repeatable read read only',
+    // Hidden from the planner, which without statistics takes a workspace for so small that it sorts all of it for each page.
+    limit: ' limit (select ?::int)',
     forShare: ' for key share',
     forUpdate: ' for no key update',
     prepareCopy: 'set local idle_in_transaction_session_timeout = 0',

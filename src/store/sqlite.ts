@@ -49,6 +49,7 @@ export function sqliteEngine(path: string, { connectionTimeout, statementTimeout
     // in the meantime, whatever the busy timeout. Nobody else writes while it is held: no rows need to be locked.
     begin: 'begin immediate',
     beginSnapshot: 'begin',
+    limit: ' limit ?',
     forShare: '',
     forUpdate: '',
     oneOf: (column, values) => ({

@@ -190,7 +190,7 @@ function bindStore(engine: Engine, run: Run, workspaceId: string, selectBudgeted
       }
       rest.push(fromEnd ? ' order by id desc' : ' order by id');
       if (limit !== undefined) {
-        rest.push(' limit ?');
+        rest.push(engine.limit);
         values.push(limit);
       }
       return selectRecords(kind, rest.join(''), values, fields, limit);
