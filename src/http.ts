@@ -76,8 +76,8 @@ export function createHttp({ logLevel, limits, http }: Config, logs: Logs = stan
   });
   app.setErrorHandler((error, request, reply) => sendError(request, reply, error));
   app.server.maxConnections = http.maxConnections;
-  // Later than whoever sends too slowly is found, and told.
   closeQueuedResponses(app.server);
+  // Late enough for a client that sends too slowly to get its 408 first.
   closeStalledSockets(app.server, http.requestTimeout + 2 * timeoutCheckInterval);
   app.server.on('checkExpectation', (request, response) => refuseExpectation(app.log, request, response));
   readJsonBodies(app, limits);

@@ -42,7 +42,7 @@ export async function authenticate(app: FastifyInstance, database: Database, set
   await keyring.isOpen().catch(() => undefined);
   const { limitRequests, limitFailures } = await createRateLimits(app, settings);
 
-  /** While the database cannot tell, the service is closed to whoever presents a key; otherwise throws the 503. */
+  /** While the database cannot tell, a request with a key has to prove it; one without throws the 503. */
   const isOpenTo = async (keys: readonly string[]): Promise<boolean> => {
     if (settings.openAccess === 'no') return false;
     try {

@@ -50,7 +50,7 @@ export function prepareConnection(
   const statements = new LRUCache<string, Statement>({
     max: maxStatements,
     dispose: (statement, _sql, reason) => {
-      // Whoever deletes one waits until it is finalized.
+      // The caller that deletes one waits until it is finalized.
       if (reason !== 'delete') statement.finalize();
     },
   });

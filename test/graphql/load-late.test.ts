@@ -12,7 +12,7 @@ test('a module is loaded when it is first needed, and once for all who need it',
   expect(load).toHaveBeenCalledTimes(1);
 });
 
-test('whoever waits for what fails gets the error, and the next tries again', async () => {
+test('every caller that waits for what fails gets the error, and the next tries again', async () => {
   const load = vi.fn(async () => 'module').mockRejectedValueOnce(new Error('not now'));
   const loaded = loadLate(load);
 

@@ -191,7 +191,7 @@ test('a request that is completed after its time was up is not carried out', asy
   socket.write(`${post}content-length: ${body.length}\r\n\r\n${body.slice(0, 5)}`);
   const [answer] = await once(socket, 'data');
   socket.write(body.slice(5));
-  // Whoever writes to a closed connection gets it reset.
+  // A write to a closed connection resets it.
   const trickle = setInterval(() => socket.write(' '), 100);
   await new Promise((resolve) => socket.once('close', resolve));
   clearInterval(trickle);

@@ -10,7 +10,7 @@ import { useProcesses } from '../support/process.ts';
 const processes = useProcesses();
 const settings = { DATABASE_URL: 'sqlite::memory:', LOG_LEVEL: 'info' };
 
-/** Sends so many requests on one connection, and returns how many of them are answered with 200. */
+/** Sends so many requests on one connection, and returns how many of them get a 200. */
 async function requests(address: string, count: number): Promise<number> {
   const socket = connect(Number(new URL(address).port), '127.0.0.1');
   // A long id makes a long log line.

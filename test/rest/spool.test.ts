@@ -52,7 +52,7 @@ test('what stays in memory needs no room', async () => {
   expect([isInMemory, (open() as Buffer).length]).toEqual([true, 2 * megabyte.length]);
 });
 
-test('several readers of one file each get all of it, whoever leaves', async () => {
+test('several readers of one file each get all of it, also when another one leaves', async () => {
   const { open } = await spool(texts(12), 'ours', room);
   const [leaving, ...staying] = [open(), open(), open()] as Readable[];
   leaving?.destroy();

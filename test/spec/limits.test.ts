@@ -1,5 +1,6 @@
 /** Limits, each at what it allows and at one more. Decisions: "Limits". */
 import { describe, expect, test } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
 import { useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
@@ -228,4 +229,12 @@ describe('as settings', () => {
   ])('%j is %i', async (batch, status) => {
     expect((await small.post('/locations', batch)).status).toBe(status);
   });
+});
+
+test('a longer text than a record may hold is no setting, unless the length of records is set too', () => {
+  expect(() => loadConfig({ MAX_TEXT_LENGTH: '500000' })).toThrow(
+    'MAX_RECORD_LENGTH: expected at least MAX_TEXT_LENGTH, which is 500000',
+  );
+  const { limits } = loadConfig({ MAX_TEXT_LENGTH: '500000', MAX_RECORD_LENGTH: '300000' });
+  expect([limits.maxTextLength, limits.maxRecordLength]).toEqual([500_000, 300_000]);
 });

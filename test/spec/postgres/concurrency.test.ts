@@ -94,7 +94,7 @@ test('a record that a batch refers to cannot go away before the batch is stored'
   };
   let both: Promise<unknown> | undefined;
 
-  // Whoever sends the same uid waits until this one is given up.
+  // A create with the same uid waits until this one is given up.
   const holding = other.database.transaction(async (run) => {
     await run(
       "insert into assets (workspace_id, id, name, uid, created_at, updated_at) values ('default', 'asset_1', 'Crane', 'CR-1', now(), now())",

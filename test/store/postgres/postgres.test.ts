@@ -4,8 +4,11 @@ import { chownSync, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ServiceError } from '../../../src/errors.ts';
+import { location } from '../../../src/records/index.ts';
 import { connectDatabase, defaultOptions, openDatabase } from '../../../src/store/database.ts';
+import { createWorkspaceStore } from '../../../src/store/workspace-store.ts';
 import { createDatabase } from '../../support/database.ts';
+import { insert } from '../../support/insert.ts';
 import { databaseUrl, freePort, query, startPostgres } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
 
@@ -151,6 +154,26 @@ test('a node opens no more connections than it may', async () => {
   );
   expect(connections).toHaveLength(3);
   await service.stop();
+});
+
+test('a page is read from the index of its workspace, also where the database has no statistics', async () => {
+  const opened = await openDatabase(database.url);
+  const store = createWorkspaceStore(opened, 'ours');
+  await opened.run('alter table locations set (autovacuum_enabled = off)');
+  const records = await insert(
+    store,
+    location,
+    Array.from({ length: 20_000 }, () => ({ name: 'Yard' })),
+  );
+  const pages: { sql: string; bindings: unknown[] }[] = [];
+  opened.knex.on('query', (page) => pages.push(page));
+  await store.list(location, { after: records[100]?.id, limit: 101 });
+
+  const plan = await opened.run(`explain ${pages[0]?.sql}`, pages[0]?.bindings);
+
+  expect(JSON.stringify(plan)).toContain('Index Scan using locations_pkey');
+  expect(JSON.stringify(plan)).not.toContain('Sort');
+  await opened.close();
 });
 
 describe.runIf(existsSync('/usr/bin/openssl'))('TLS', () => {
