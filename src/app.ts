@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { authenticate } from './auth/authenticate.ts';
 import type { Config, Limits } from './config.ts';
 import { serveGraphql } from './graphql/route.ts';
-import { allowOrigins, collectPaths, createHttp, refuseOtherMethods } from './http.ts';
+import { allowOrigins, collectPaths, createHttp, refuseOtherMethods } from './http/server.ts';
 import type { Logs } from './logs.ts';
 import { handler } from './rest/handler.ts';
 import { serveReference } from './rest/reference.ts';

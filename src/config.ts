@@ -24,7 +24,7 @@ export interface Limits extends ValueLimits {
   /** Fields of a GraphQL operation, times the sizes of the lists they are in. */
   readonly maxCost: number;
   /** Characters of texts and external ids in an answer of GraphQL. */
-  readonly maxAnswerLength: number;
+  readonly maxResponseLength: number;
   /** Records of a page of a GraphQL connection, and ids of `nodes`. */
   readonly maxPageSize: number;
 }
@@ -129,7 +129,7 @@ const environment = z.object({
   MAX_QUERY_DIRECTIVES: whole(0, 100_000).default(50),
   MAX_QUERY_DEPTH: whole(5, 200).default(20),
   MAX_QUERY_COST: whole(1_000, 1_000_000_000).default(500_000),
-  MAX_ANSWER_LENGTH: whole(1_000, 500_000_000).default(50_000_000),
+  MAX_RESPONSE_LENGTH: whole(1_000, 500_000_000).default(50_000_000),
   MAX_PAGE_SIZE: whole(1, 100_000).default(1_000),
 });
 
@@ -185,7 +185,7 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
       maxDirectives: settings.MAX_QUERY_DIRECTIVES,
       maxDepth: settings.MAX_QUERY_DEPTH,
       maxCost: settings.MAX_QUERY_COST,
-      maxAnswerLength: settings.MAX_ANSWER_LENGTH,
+      maxResponseLength: settings.MAX_RESPONSE_LENGTH,
       maxPageSize: settings.MAX_PAGE_SIZE,
     },
   };

@@ -647,7 +647,7 @@ export interface NewAssetCategory {
   parentId?: string | null;
 }
 
-export interface ErrorAnswer {
+export interface ErrorResponse {
   /**
    * human-readable message
    */

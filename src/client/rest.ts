@@ -1,6 +1,6 @@
 /** Creating, changing and listing records over REST. */
 import { PartialBatchError, ServiceError, type YardgraphError } from './errors.ts';
-import type { ErrorAnswer, Problem } from './openapi.ts';
+import type { ErrorResponse, Problem } from './openapi.ts';
 import { requireInteger } from './options.ts';
 import { type Answer, type Send, unexpected } from './send.ts';
 
@@ -90,5 +90,5 @@ const isProblem = (body: unknown): body is Problem =>
   typeof body.detail === 'string' &&
   (body.errors === undefined || (Array.isArray(body.errors) && body.errors.every(isObject)));
 
-const isErrorAnswer = (body: unknown): body is ErrorAnswer =>
+const isErrorAnswer = (body: unknown): body is ErrorResponse =>
   isObject(body) && typeof body.error === 'string' && typeof body.code === 'string';

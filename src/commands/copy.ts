@@ -7,7 +7,7 @@ import { recordKinds } from '../records/index.ts';
 import { apiKeys } from '../store/api-keys.ts';
 import { copyTables } from '../store/copy.ts';
 import { connectDatabase, type Database, isDatabaseUrl, openDatabase } from '../store/database.ts';
-import { memory, sqlitePath } from '../store/sqlite.ts';
+import { memory, sqlitePath } from '../store/sqlite/dialect.ts';
 
 /** Nobody waits for an answer: the checks at the end of a large transaction may take their time. */
 const statementTimeout = 24 * 3_600_000;

@@ -3,16 +3,16 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { NoSchemaIntrospectionCustomRule } from 'graphql';
 import { _createLRUCache as createCache, createYoga, type Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
-import type { Caller } from '../error-answer.ts';
-import { createAnswerSize } from './answer-size.ts';
-import { type Context, useLoaders } from './context.ts';
-import { useDocumentLimits } from './document-limits.ts';
-import { sendGraphqlError, useErrorAnswers } from './errors.ts';
-import { useExecutor } from './execute.ts';
+import type { Caller } from '../http/error-response.ts';
+import { sendGraphqlError, useErrorResponses } from './errors.ts';
+import { type Context, useLoaders } from './execution/context.ts';
+import { useExecutor } from './execution/execute.ts';
 import { graphiqlPage } from './graphiql.ts';
-import { useCostLimit } from './query-cost.ts';
+import { useCostLimit } from './limits/cost.ts';
+import { useDocumentLimits } from './limits/document.ts';
+import { createResponseSize } from './limits/response-size.ts';
 import { acceptJson, requireGraphqlRequest } from './request.ts';
-import { createGraphqlSchema } from './schema.ts';
+import { createGraphqlSchema } from './schema/schema.ts';
 
 /** Documents are kept whole, so their number times MAX_QUERY_LENGTH is memory that anybody can fill. */
 const cachedDocuments = 200;
@@ -31,12 +31,12 @@ export function createEndpoint(config: Config, isOpen: () => Promise<boolean>) {
     graphqlEndpoint: '/*',
     context: ({ session }) => ({
       session,
-      answerSize: createAnswerSize(limits.maxAnswerLength),
+      responseSize: createResponseSize(limits.maxResponseLength),
     }),
     plugins: [
       useDocumentLimits(limits),
       useCostLimit(limits),
-      useErrorAnswers(config),
+      useErrorResponses(config),
       useLoaders(limits),
       useExecutor(),
       ...(introspection ? [] : [useNoIntrospection()]),
@@ -55,12 +55,12 @@ export function createEndpoint(config: Config, isOpen: () => Promise<boolean>) {
   });
 
   return {
-    async answerPage(reply: FastifyReply): Promise<FastifyReply> {
+    async sendPage(reply: FastifyReply): Promise<FastifyReply> {
       const { html, policy } = await graphiqlPage(await isOpen());
       return reply.type('text/html; charset=utf-8').header('content-security-policy', policy).send(html);
     },
 
-    async answerQuery(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+    async executeQuery(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
       acceptJson(request);
       requireGraphqlRequest(request, limits);
       const context = { session: request.session, caller: request };

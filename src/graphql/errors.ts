@@ -3,15 +3,23 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { GraphQLError, getOperationAST, OperationTypeNode, OverlappingFieldsCanBeMergedRule, validate } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
-import { answerTo, type Caller, type ErrorAnswer, retryAfter, setErrorHeaders } from '../error-answer.ts';
 import { ResponseTooLarge } from '../errors.ts';
+import {
+  type Caller,
+  type ErrorResponse,
+  errorResponseFor,
+  retryAfter,
+  setErrorHeaders,
+} from '../http/error-response.ts';
 import { cut } from '../model/issues.ts';
 
 /** More say nothing new, and GraphQL repeats in each of them what was sent. An error over REST lists as many issues. */
 const maxErrors = 10;
 
 /** Limits the errors that GraphQL finds and the guesses it makes, and is the last to see a result: what it sets is sent. */
-export const useErrorAnswers = ({ suggestions }: Pick<Config, 'suggestions'>): Plugin<object, { caller: Caller }> => ({
+export const useErrorResponses = ({
+  suggestions,
+}: Pick<Config, 'suggestions'>): Plugin<object, { caller: Caller }> => ({
   onValidate({ setValidationFn }) {
     setValidationFn((schema, document, rules) =>
       validateBriefly(
@@ -32,18 +40,17 @@ export const useErrorAnswers = ({ suggestions }: Pick<Config, 'suggestions'>): P
   onResultProcess({ result, setResult, serverContext: { caller } }) {
     if (Array.isArray(result) || !('errors' in result) || !result.errors) return;
     const tooLarge = result.errors.find((error) => originalError(error) instanceof ResponseTooLarge);
-    if (tooLarge)
-      return setResult({ errors: [tooLargeAnswer(tooLarge, errorsOfMutations.has(result.errors), caller)] });
+    if (tooLarge) return setResult({ errors: [tooLargeError(tooLarge, errorsOfMutations.has(result.errors), caller)] });
     const first = result.errors.filter((error, index) => index < maxErrors || isOfWholeField(error));
-    const errors = first.map((error) => toAnswer(error, caller));
+    const errors = first.map((error) => toSentError(error, caller));
     if (first.length < result.errors.length) errors.push(thereAreMore(errors));
     setResult({ ...result, errors });
   },
 });
 
 /** What a mutation has stored stays stored, also when its response cannot be sent. */
-function tooLargeAnswer(error: GraphQLError, isMutation: boolean, caller: Caller): GraphQLError {
-  const { message, path, extensions } = toAnswer(error, caller);
+function tooLargeError(error: GraphQLError, isMutation: boolean, caller: Caller): GraphQLError {
+  const { message, path, extensions } = toSentError(error, caller);
   if (!isMutation) return new GraphQLError(message, { path, extensions });
   return new GraphQLError(`what the mutation stored is kept, but ${message}`, {
     path,
@@ -79,24 +86,24 @@ const thereAreMore = (errors: readonly GraphQLError[]): GraphQLError =>
 
 /** Sends an error that came before GraphQL was reached: a body too large, of another type, or not JSON. */
 export function sendGraphqlError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { status, message } = answerTo(error, request);
+  const { status, message } = errorResponseFor(error, request);
   setErrorHeaders(reply, status);
   return reply.code(status).send({ errors: [{ message, extensions: { code: codeOf(status) } }] });
 }
 
-function toAnswer(error: GraphQLError, caller: Caller): GraphQLError {
+function toSentError(error: GraphQLError, caller: Caller): GraphQLError {
   const { nodes = null, source = null, positions = null, path = null } = error;
   const cause = originalError(error);
   if (cause instanceof GraphQLError) {
     const extensions = { code: codeOf(400), ...error.extensions };
     return new GraphQLError(shortMessage(error), { nodes, source, positions, path, extensions });
   }
-  const answer = answerTo(cause, caller);
-  return new GraphQLError(answer.message, { nodes, path, extensions: extensionsOf(answer) });
+  const response = errorResponseFor(cause, caller);
+  return new GraphQLError(response.message, { nodes, path, extensions: extensionsOf(response) });
 }
 
 /** The paths of issues start at the argument: `["input", 1, "name"]`. */
-const extensionsOf = ({ status, issues }: ErrorAnswer) => ({
+const extensionsOf = ({ status, issues }: ErrorResponse) => ({
   code: codeOf(status),
   ...(issues.length > 0 && {
     issues: issues.map(({ path, message }) => ({ path: ['input', ...path.map(shortStep)], message })),

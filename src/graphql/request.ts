@@ -2,10 +2,10 @@
 import type { FastifyRequest } from 'fastify';
 import type { Limits } from '../config.ts';
 import { badRequest, ServiceError } from '../errors.ts';
-import { requireSmallJson } from '../json-body.ts';
+import { requireSmallJson } from '../http/json-body.ts';
 import { expected, formatPath } from '../model/issues.ts';
 import { requireBatchSize } from '../services/batch-size.ts';
-import { requireSmallDocument } from './document-limits.ts';
+import { requireSmallDocument } from './limits/document.ts';
 
 const mediaTypes = ['application/graphql-response+json', 'application/json'] as const;
 

@@ -22,8 +22,8 @@ export function serveGraphql(app: FastifyInstance, config: Config, isOpen: () =>
     url: '/graphql',
     exposeHeadRoute: false,
     handler: async (request, reply) => {
-      const { answerPage, answerQuery } = await endpoint();
-      return isPage(request) ? answerPage(reply) : answerQuery(request, reply);
+      const { sendPage, executeQuery } = await endpoint();
+      return isPage(request) ? sendPage(reply) : executeQuery(request, reply);
     },
   });
 }

@@ -10,8 +10,12 @@ export interface Issue {
 
 /** An input that was read: a value of the right shape, or everything that is wrong with it, and the fields that are not. */
 export type Parsed<T> =
-  | { readonly value: T; readonly issues?: never; readonly sound?: never }
-  | { readonly value?: never; readonly issues: readonly Issue[]; readonly sound: Readonly<Record<string, unknown>> };
+  | { readonly value: T; readonly issues?: never; readonly validFields?: never }
+  | {
+      readonly value?: never;
+      readonly issues: readonly Issue[];
+      readonly validFields: Readonly<Record<string, unknown>>;
+    };
 
 /** No message repeats more of what was sent than this many characters. */
 const maxQuoted = 100;

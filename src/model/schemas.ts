@@ -70,7 +70,7 @@ function recordSchema<T>(
       issues.push({ path: [], message: `expected at most ${most} characters of text in all, received more` });
     }
     // Sound because the shape has just the fields of T, each with a schema that lets only the field's values pass.
-    return issues.length === 0 ? { value: valid as T } : { issues, sound: valid };
+    return issues.length === 0 ? { value: valid as T } : { issues, validFields: valid };
   };
   return { parse, '~standard': { version: 1, vendor: 'yardgraph', validate: (input) => ({ value: parse(input) }) } };
 }

@@ -9,8 +9,8 @@ import { requireBatchSize } from '../services/batch-size.ts';
 import { createRecords } from '../services/create-records.ts';
 import { updateRecord } from '../services/update-record.ts';
 import { mapInSlices } from '../slices.ts';
-import { toAnswer } from './answer.ts';
 import { listBody, toJson } from './list-body.ts';
+import { toResponse } from './response.ts';
 import type { Route } from './routes.ts';
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
@@ -42,7 +42,7 @@ function update({ kind, success }: Route, limits: Limits): Handler {
     const { id } = request.params as { id: string };
     const change = schemaFor(request, reply).parse(request.body);
     const record = await updateRecord(request.session, kind, id, change);
-    return reply.code(success).send(toAnswer(kind, record));
+    return reply.code(success).send(toResponse(kind, record));
   };
 }
 

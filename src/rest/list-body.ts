@@ -2,7 +2,7 @@
 import type { RecordKind } from '../model/record-kind.ts';
 import { mapInSlices } from '../slices.ts';
 import type { WorkspaceStore } from '../store/workspace-store.ts';
-import { toAnswer } from './answer.ts';
+import { toResponse } from './response.ts';
 import { type Spooled, spool } from './spool.ts';
 
 type ListStore = Pick<WorkspaceStore, 'list'>;
@@ -36,6 +36,6 @@ async function* slices(store: ListStore, kind: RecordKind): AsyncGenerator<strin
 
 /** A JSON array of the records as the interface returns them. */
 export async function toJson(kind: RecordKind, records: readonly object[]): Promise<string> {
-  const items = await mapInSlices(records, (record) => JSON.stringify(toAnswer(kind, record)));
+  const items = await mapInSlices(records, (record) => JSON.stringify(toResponse(kind, record)));
   return `[${items.join(',')}]`;
 }

@@ -30,7 +30,7 @@ export function openApiDocument(limits: Limits): Json {
     components: {
       schemas: {
         ...Object.assign({}, ...recordKinds.map((kind) => kindSchemas(kind, limits))),
-        ErrorAnswer: errorSchema,
+        ErrorResponse: errorSchema,
         Problem: problemSchema,
       },
       parameters: { Prefer: preferHeader },
@@ -164,7 +164,7 @@ const errors = (...names: ErrorName[]): Json =>
 const errorResponse = (description: string): Json => ({
   description,
   content: {
-    'application/json': { schema: ref('schemas', 'ErrorAnswer') },
+    'application/json': { schema: ref('schemas', 'ErrorResponse') },
     'application/problem+json': { schema: ref('schemas', 'Problem') },
   },
 });

@@ -59,8 +59,8 @@ const pathOf = ({ current }: Candidates, index: number): Path => (current ? [] :
 
 /** The texts of a field that nothing is wrong with so far, and where each was sent. */
 function* textsOf(candidates: Candidates, field: string): Generator<{ readonly path: Path; readonly text: string }> {
-  for (const [index, { issues, value, sound }] of candidates.parsed.entries()) {
-    const text = ((issues ? sound : value) as Values)[field];
+  for (const [index, { issues, value, validFields }] of candidates.parsed.entries()) {
+    const text = ((issues ? validFields : value) as Values)[field];
     if (typeof text === 'string') yield { path: [...pathOf(candidates, index), field], text };
   }
 }

@@ -16,7 +16,7 @@ export async function createRecords<K extends RecordKind>(
   requireMayWrite(session);
   if (batch.length === 0) return [];
   const { store, userId } = session;
-  const sound = batch.flatMap(({ value }) => (value ? [value] : []));
+  const valid = batch.flatMap(({ value }) => (value ? [value] : []));
   const now = new Date().toISOString();
   // A new record counts as last changed by its creator.
   const stamps = {
@@ -24,7 +24,7 @@ export async function createRecords<K extends RecordKind>(
     updatedAt: now,
     ...Object.fromEntries(kind.stamps.map((stamp) => [stamp, userId])),
   };
-  const records = await mapInSlices(sound, (input) => store.draft(kind, input, stamps));
+  const records = await mapInSlices(valid, (input) => store.draft(kind, input, stamps));
   await store.add(kind, records, (checked, isCareful) =>
     requireAcceptable(checked, kind, { parsed: batch }, isCareful),
   );

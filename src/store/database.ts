@@ -1,14 +1,14 @@
 /** Opens and migrates the database. Knows connections; knows nothing of workspaces. */
 import { type Knex, knex } from 'knex';
 import { StartError } from '../errors.ts';
-import { type Connections, createConnections, type Pools } from './connections.ts';
 import { reason } from './database-error.ts';
 import { createDerivedCache, type DerivedCache } from './derived-cache.ts';
 import type { DatabaseOptions, Engine } from './engine.ts';
 import { migrate, missingMigrations } from './migrate.ts';
 import { migrationSource } from './migrations.ts';
-import { isPostgresUrl, postgresEngine } from './postgres.ts';
-import { sqliteEngine, sqlitePath } from './sqlite.ts';
+import { isPostgresUrl, postgresEngine } from './postgres/dialect.ts';
+import { sqliteEngine, sqlitePath } from './sqlite/dialect.ts';
+import { type Connections, createConnections, type Pools } from './transactions.ts';
 
 export interface Database extends Connections {
   readonly engine: Engine;

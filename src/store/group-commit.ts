@@ -7,9 +7,9 @@ import pLimit, { type LimitFunction } from 'p-limit';
 import { ServiceError } from '../errors.ts';
 import { textLength } from '../model/fields.ts';
 import type { RecordKind } from '../model/record-kind.ts';
-import type { Connections } from './connections.ts';
 import { isTimeout, TransactionConflict } from './database-error.ts';
 import type { Engine, Row, Run } from './engine.ts';
+import type { Connections } from './transactions.ts';
 
 /** Records to be added, all or none of them. `S` is what they are checked against. */
 export interface Addition<S> {

@@ -13,7 +13,7 @@ import type { Engine, Row, Run } from './engine.ts';
 
 export interface ReadLimits extends ValueLimits {
   /** Characters of text in a response. What is read for it may have twice as many bytes: some languages need them. */
-  readonly maxAnswerLength: number;
+  readonly maxResponseLength: number;
 }
 
 /** `rest` follows the table's name, and finds no more than `most` records. */
@@ -30,7 +30,7 @@ export type BudgetedSelect = (run: Run, selection: Selection) => Promise<Row[]>;
 /** The selects of one request. */
 export function createReadBudget(engine: Engine, limits: ReadLimits): BudgetedSelect {
   // A page reads one record more than it shows, to know whether others follow.
-  let left = 2 * limits.maxAnswerLength + limits.maxRecordLength;
+  let left = 2 * limits.maxResponseLength + limits.maxRecordLength;
   /** Reads with room for all they could bring; what they did bring is only counted when there is not enough left. */
   let uncounted: { readonly reserved: number; readonly rows: Promise<readonly Row[]> }[] = [];
   const oneAtATime = pLimit(1);
@@ -62,7 +62,7 @@ export function createReadBudget(engine: Engine, limits: ReadLimits): BudgetedSe
       } finally {
         left = maxBytes - lengthOf(rows ?? []);
       }
-      if (!rows) throw new ResponseTooLarge(limits.maxAnswerLength);
+      if (!rows) throw new ResponseTooLarge(limits.maxResponseLength);
       return rows;
     });
   };

@@ -36,7 +36,7 @@ const program = `
     true satisfies IsSame<api.Asset['externalIds'], { [key: string]: string } | null>,
     true satisfies IsSame<api.WorkOrder['projectId'], string | undefined>,
     true satisfies IsSame<api.ProjectChanges['name'], string | undefined>,
-    true satisfies IsSame<api.ErrorAnswer['code'], string>,
+    true satisfies IsSame<api.ErrorResponse['code'], string>,
   ];
 
   api.defaults.baseUrl = process.argv[2] ?? '';

@@ -180,7 +180,7 @@ test('no text of a query is run as code', async () => {
 });
 
 test('an error of a query near the limit of texts stays that error', async () => {
-  const small = await startService({ MAX_ANSWER_LENGTH: '1000' });
+  const small = await startService({ MAX_RESPONSE_LENGTH: '1000' });
   await small.create('/locations', { name: 'x'.repeat(700) });
   const query = '{ locations { nodes { name } } projects(first: 0) { totalCount } }';
 

@@ -2,7 +2,7 @@
 import { GraphQLError } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { unavailable } from '../../src/errors.ts';
-import { useErrorAnswers } from '../../src/graphql/errors.ts';
+import { useErrorResponses } from '../../src/graphql/errors.ts';
 import { useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
@@ -118,7 +118,7 @@ describe('of execution', () => {
     const payload = { result: { errors }, setResult: (it: typeof sent) => (sent = it), serverContext: { caller } };
 
     // Only what the hook reads of the request.
-    useErrorAnswers({ suggestions: true }).onResultProcess?.(payload as never);
+    useErrorResponses({ suggestions: true }).onResultProcess?.(payload as never);
 
     expect(sent.errors?.map(({ path, message }) => path ?? message)).toEqual([
       ...Array.from({ length: 10 }, (_, i) => ['assets', i, 'owner']),

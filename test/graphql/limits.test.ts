@@ -73,7 +73,7 @@ describe.each<[string, string, number, (n: number) => string, RegExp]>([
 });
 
 describe('characters of texts in an answer', () => {
-  const service = useSharedService({ MAX_ANSWER_LENGTH: '1000' });
+  const service = useSharedService({ MAX_RESPONSE_LENGTH: '1000' });
   const query = '{ projects(last: 1) { nodes { name notes externalIds } } }';
   const create = (notes: number) =>
     service.create('/projects', { name: 'n', notes: 'x'.repeat(notes), externalIds: { key: 'y'.repeat(96) } });

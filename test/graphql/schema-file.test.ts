@@ -9,7 +9,7 @@ import {
 } from 'graphql';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
-import { createGraphqlSchema } from '../../src/graphql/schema.ts';
+import { createGraphqlSchema } from '../../src/graphql/schema/schema.ts';
 
 const schema = createGraphqlSchema(loadConfig({}).limits);
 

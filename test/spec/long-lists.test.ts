@@ -6,7 +6,7 @@ import { get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { assetCategory } from '../../src/records/index.ts';
-import { toAnswer } from '../../src/rest/answer.ts';
+import { toResponse } from '../../src/rest/response.ts';
 import { createWorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createDatabase } from '../support/database.ts';
 import { insert } from '../support/insert.ts';
@@ -21,7 +21,7 @@ const store = () => createWorkspaceStore(service.database, 'default');
 beforeAll(async () => {
   database = await createDatabase();
   // The limits of GraphQL's responses are not those of lists.
-  service = await startService({ DATABASE_URL: database.url, MAX_ANSWER_LENGTH: '1000', MAX_RECORD_LENGTH: '10000' });
+  service = await startService({ DATABASE_URL: database.url, MAX_RESPONSE_LENGTH: '1000', MAX_RECORD_LENGTH: '10000' });
   const description = 'ü'.repeat(3_600);
   const records = await insert(
     store(),
@@ -29,7 +29,7 @@ beforeAll(async () => {
     Array.from({ length: 2_500 }, (_, n) => ({ name: `category ${n}`, ...(n % 2 === 0 && { description }) })),
   );
   // More than stays in memory, in several slices.
-  expected = JSON.stringify(records.map((record) => toAnswer(assetCategory, record)));
+  expected = JSON.stringify(records.map((record) => toResponse(assetCategory, record)));
   await service.app.listen({ port: 0, host: '127.0.0.1' });
 });
 

@@ -8,7 +8,7 @@ import { createOwnDatabase } from '../support/database.ts';
 import { insert } from '../support/insert.ts';
 
 // Room for 2 * 5,000 + 1,000 characters.
-const limits = { maxTextLength: 100, maxExternalIds: 10, maxRecordLength: 1_000, maxAnswerLength: 5_000 };
+const limits = { maxTextLength: 100, maxExternalIds: 10, maxRecordLength: 1_000, maxResponseLength: 5_000 };
 
 let database: Database;
 let remove: () => Promise<void>;

@@ -12,14 +12,11 @@ const mayImport: Record<string, string[]> = {
   slices: [],
   services: ['model', 'records', 'store', 'errors', 'slices'],
   config: ['model', 'store', 'errors'],
-  'error-answer': ['errors', 'model'],
-  'json-body': ['model', 'config', 'errors'],
   auth: ['model', 'services', 'store', 'config', 'errors'],
-  rest: ['model', 'records', 'services', 'store', 'config', 'errors', 'error-answer', 'slices'],
-  graphql: ['model', 'records', 'services', 'store', 'config', 'errors', 'error-answer', 'json-body', 'slices'],
+  http: ['model', 'config', 'errors', 'logs'],
+  rest: ['model', 'records', 'services', 'store', 'config', 'errors', 'http', 'slices'],
+  graphql: ['model', 'records', 'services', 'store', 'config', 'errors', 'http', 'slices'],
   logs: [],
-  sockets: [],
-  http: ['config', 'errors', 'json-body', 'logs', 'rest', 'sockets'],
   app: ['auth', 'config', 'graphql', 'http', 'logs', 'rest', 'store'],
   serve: ['app', 'config', 'errors', 'store'],
   commands: ['auth', 'config', 'errors', 'records', 'store'],
@@ -60,9 +57,7 @@ test('only the store knows Knex, and only the adapters know HTTP and GraphQL', (
 
   expect(new Set(users('knex'))).toEqual(new Set(['store']));
   expect(new Set(users('graphql'))).toEqual(new Set(['graphql']));
-  expect(new Set(users('fastify'))).toEqual(
-    new Set(['app', 'auth', 'graphql', 'http', 'json-body', 'error-answer', 'rest', 'serve', 'sockets']),
-  );
+  expect(new Set(users('fastify'))).toEqual(new Set(['app', 'auth', 'graphql', 'http', 'rest', 'serve']));
 });
 
 test('the client is its own files and nothing else: no packages, nothing of Node', () => {

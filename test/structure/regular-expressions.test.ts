@@ -11,7 +11,7 @@ const exceptions: Readonly<Record<string, string>> = {
   'src/graphql/errors.ts / at "([^"]*)"; $/': 'the last 200 characters before the reason of an error',
   'src/graphql/graphiql.ts /<script>(.*?)<\\/script>/s': 'the page of the GraphiQL package',
   'src/rest/handler.ts /(?:[^,"]|"[^"]*")+/g': 'a header: MAX_HEADER_BYTES, and it is linear',
-  'src/rest/send-error.ts /(?:^|,)\\s*application\\/problem\\+json\\s*(?:;(?!\\s*q=0(?:\\.0*)?\\s*(?:,|$))|,|$)/i':
+  'src/http/send-error.ts /(?:^|,)\\s*application\\/problem\\+json\\s*(?:;(?!\\s*q=0(?:\\.0*)?\\s*(?:,|$))|,|$)/i':
     'a header: MAX_HEADER_BYTES, and it is linear',
 };
 

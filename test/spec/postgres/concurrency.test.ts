@@ -1,10 +1,10 @@
 /** Two nodes on one database write at the same time: rules hold by the database's means, and nobody sees a 5xx. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ServiceError } from '../../../src/errors.ts';
-import { createConnections } from '../../../src/store/connections.ts';
 import { defaultOptions } from '../../../src/store/database.ts';
 import { DatabaseError } from '../../../src/store/database-error.ts';
 import type { Run } from '../../../src/store/engine.ts';
+import { createConnections } from '../../../src/store/transactions.ts';
 import { createDatabase } from '../../support/database.ts';
 import { hasTriggers, query } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';

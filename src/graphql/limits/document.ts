@@ -16,8 +16,8 @@ import {
   type ValidationContext,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import type { Limits } from '../config.ts';
-import { badRequest } from '../errors.ts';
+import type { Limits } from '../../config.ts';
+import { badRequest } from '../../errors.ts';
 
 /** GraphQL's errors, and the paths in them, repeat the names of a document. */
 const maxNameLength = 100;

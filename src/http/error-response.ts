@@ -1,10 +1,10 @@
 /** What to answer to an error, whatever raised it; the adapters render it, each in its form. */
 import { STATUS_CODES } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ServiceError } from './errors.ts';
-import type { Issue } from './model/issues.ts';
+import { ServiceError } from '../errors.ts';
+import type { Issue } from '../model/issues.ts';
 
-export interface ErrorAnswer {
+export interface ErrorResponse {
   readonly status: number;
   readonly type?: string | undefined;
   readonly message: string;
@@ -27,7 +27,7 @@ export function setErrorHeaders(reply: FastifyReply, status: number): void {
  * A service's errors as they are, the HTTP framework's in our words; anything else tells nothing of the inside.
  * What an operator should know of is logged: that the database is away, and whatever nobody expected.
  */
-export function answerTo(error: unknown, { id, log }: Caller): ErrorAnswer {
+export function errorResponseFor(error: unknown, { id, log }: Caller): ErrorResponse {
   if (error instanceof ServiceError) {
     if (error.status === 503) log.warn({ cause: error.cause }, error.message);
     return error;

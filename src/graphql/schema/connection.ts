@@ -3,14 +3,14 @@
  * stays right while records are added. What is not asked for costs no statement.
  */
 import type { GraphQLResolveInfo } from 'graphql';
-import type { Limits } from '../config.ts';
-import { badRequest } from '../errors.ts';
-import { expected } from '../model/issues.ts';
-import type { RecordKind, RecordOf } from '../model/record-kind.ts';
-import { kindOfId } from '../records/index.ts';
+import type { Limits } from '../../config.ts';
+import { badRequest } from '../../errors.ts';
+import { expected } from '../../model/issues.ts';
+import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
+import { kindOfId } from '../../records/index.ts';
+import type { Context } from '../execution/context.ts';
+import { linksBelow } from '../execution/document-plan.ts';
 import type { Builder, ObjectRef } from './builder.ts';
-import type { Context } from './context.ts';
-import { linksBelow } from './selection.ts';
 
 interface PageArgs {
   readonly first?: number | null | undefined;

@@ -1,16 +1,16 @@
 import type { Plugin } from 'graphql-yoga';
-import type { Limits } from '../config.ts';
-import type { Session } from '../services/session.ts';
-import type { WorkspaceStore } from '../store/workspace-store.ts';
-import type { AnswerSize } from './answer-size.ts';
+import type { Limits } from '../../config.ts';
+import type { Session } from '../../services/session.ts';
+import type { WorkspaceStore } from '../../store/workspace-store.ts';
+import type { ResponseSize } from '../limits/response-size.ts';
+import { askedFields } from './document-plan.ts';
 import { createLoaders, type Loaders } from './loaders.ts';
-import { askedFields } from './selection.ts';
 
 /** What every resolver gets. Made for one request, so that nothing is shared between users. */
 export interface Context {
   readonly session: Session<WorkspaceStore>;
   readonly loaders: Loaders;
-  readonly answerSize: AnswerSize;
+  readonly responseSize: ResponseSize;
 }
 
 /** The loaders, which are made once it is known what is asked for. */

@@ -1,12 +1,12 @@
 /** Errors as the interface answers them: two fields, or RFC 9457 for clients that ask for it. Interface: "Errors". */
 import { STATUS_CODES } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { answerTo, setErrorHeaders } from '../error-answer.ts';
 import { formatPath, type Issue } from '../model/issues.ts';
+import { errorResponseFor, setErrorHeaders } from './error-response.ts';
 
 /** Sends `{ error, code }`, or with `Accept: application/problem+json` a problem with all issues. */
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
-  const { status, type = 'about:blank', message, issues } = answerTo(error, request);
+  const { status, type = 'about:blank', message, issues } = errorResponseFor(error, request);
   reply.code(status);
   setErrorHeaders(reply, status);
   if (!wantsProblem(request)) {

@@ -23,8 +23,8 @@ import {
   type ValueNode,
 } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
-import type { Limits } from '../config.ts';
-import { defaultPageSize } from './connection.ts';
+import type { Limits } from '../../config.ts';
+import { defaultPageSize } from '../schema/connection.ts';
 
 /** A field with fields of its own: a link waits for its loader, which takes ten times and more of a value that is there. */
 const objectCost = 5;

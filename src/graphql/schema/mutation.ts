@@ -1,14 +1,14 @@
 /** What can be written: the same services as REST. The surface: a search for `createAssets` lands here. */
 
-import type { Limits } from '../config.ts';
-import type { RecordKind } from '../model/record-kind.ts';
-import { asset, assetCategory, location, project, transportOrder, workOrder } from '../records/index.ts';
-import { requireBatchSize } from '../services/batch-size.ts';
-import { createRecords } from '../services/create-records.ts';
-import type { Session } from '../services/session.ts';
-import { updateRecord } from '../services/update-record.ts';
+import type { Limits } from '../../config.ts';
+import type { RecordKind } from '../../model/record-kind.ts';
+import { asset, assetCategory, location, project, transportOrder, workOrder } from '../../records/index.ts';
+import { requireBatchSize } from '../../services/batch-size.ts';
+import { createRecords } from '../../services/create-records.ts';
+import type { Session } from '../../services/session.ts';
+import { updateRecord } from '../../services/update-record.ts';
+import type { Context } from '../execution/context.ts';
 import type { Builder, MutationFields } from './builder.ts';
-import type { Context } from './context.ts';
 import { createInput, updateInput } from './input-type.ts';
 import type { ObjectTypes } from './object-type.ts';
 

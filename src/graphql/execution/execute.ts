@@ -11,8 +11,8 @@ import {
 } from 'graphql';
 import type { CompiledQuery } from 'graphql-jit';
 import type { Plugin } from 'graphql-yoga';
+import { loadLate } from '../load-late.ts';
 import type { Context } from './context.ts';
-import { loadLate } from './load-late.ts';
 
 type Compiled = CompiledQuery['query'];
 
@@ -23,7 +23,7 @@ const loadCompiler = loadLate(() => import('graphql-jit'));
  * linked records takes a quarter less once it is compiled, which itself takes a few milliseconds: so it is only done for one
  * that has been sent before.
  */
-export function useExecutor(): Plugin<Pick<Context, 'answerSize' | 'loaders'>> {
+export function useExecutor(): Plugin<Pick<Context, 'responseSize' | 'loaders'>> {
   /** As long as yoga keeps the document. */
   const queries = new WeakMap<DocumentNode, Compiled | 'seen once' | 'not compiled'>();
 
@@ -57,7 +57,7 @@ export function useExecutor(): Plugin<Pick<Context, 'answerSize' | 'loaders'>> {
         if (result && !result.errors) return result;
         // Errors are graphql-js's own, which has other words for some of them: nothing was written, so it reads again.
         if (result) {
-          contextValue.answerSize.clear();
+          contextValue.responseSize.clear();
           contextValue.loaders.renew();
         }
         return execute(args);

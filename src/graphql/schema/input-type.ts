@@ -1,7 +1,7 @@
 /** Input types, derived from the record kinds and judged by their schemas: the same rules and words as over REST. */
-import type { RecordKind } from '../model/record-kind.ts';
-import { createSchema, type RecordSchema, updateSchema, type ValueLimits } from '../model/schemas.ts';
-import { takeTurns } from '../slices.ts';
+import type { RecordKind } from '../../model/record-kind.ts';
+import { createSchema, type RecordSchema, updateSchema, type ValueLimits } from '../../model/schemas.ts';
+import { takeTurns } from '../../slices.ts';
 import type { Builder, InputFields } from './builder.ts';
 import { scalarOf } from './object-type.ts';
 

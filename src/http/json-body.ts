@@ -1,8 +1,8 @@
 /** Reads request bodies: JSON in UTF-8, within the limits, and nothing else. For REST and GraphQL alike. */
 import type { FastifyInstance } from 'fastify';
-import type { Limits } from './config.ts';
-import { badRequest, ServiceError, tooLarge } from './errors.ts';
-import { count } from './model/issues.ts';
+import type { Limits } from '../config.ts';
+import { badRequest, ServiceError, tooLarge } from '../errors.ts';
+import { count } from '../model/issues.ts';
 
 export function readJsonBodies(app: FastifyInstance, limits: Limits): void {
   app.addHook('onRequest', async ({ headers }) => {

@@ -7,12 +7,12 @@ import type { Knex } from 'knex';
 import { LRUCache } from 'lru-cache';
 import { parse, toClientConfig } from 'pg-connection-string';
 import { builtins, getTypeParser as standardParser, type TypeId } from 'pg-types';
-import { StartError } from '../errors.ts';
-import type { Field } from '../model/fields.ts';
-import type { Table } from '../model/record-kind.ts';
-import { columnList, columnsOf, fieldsOf } from './columns.ts';
-import { reason } from './database-error.ts';
-import type { DatabaseOptions, Engine, Row, Run, Statement } from './engine.ts';
+import { StartError } from '../../errors.ts';
+import type { Field } from '../../model/fields.ts';
+import type { Table } from '../../model/record-kind.ts';
+import { columnList, columnsOf, fieldsOf } from '../columns.ts';
+import { reason } from '../database-error.ts';
+import type { DatabaseOptions, Engine, Row, Run, Statement } from '../engine.ts';
 
 export const isPostgresUrl = (databaseUrl: string): boolean => /^postgres(?:ql)?:\/\//.test(databaseUrl);
 

@@ -1,9 +1,9 @@
 /** What is refused of a body before it is parsed: the same as a look at what is parsed would find, whatever the text. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { loadConfig } from '../src/config.ts';
-import type { ServiceError } from '../src/errors.ts';
-import { requireSmallJson } from '../src/json-body.ts';
+import { loadConfig } from '../../src/config.ts';
+import type { ServiceError } from '../../src/errors.ts';
+import { requireSmallJson } from '../../src/http/json-body.ts';
 
 const { limits } = loadConfig({});
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
-import { closeQueuedResponses, closeStalledSockets } from '../src/sockets.ts';
+import { closeQueuedResponses, closeStalledSockets } from '../../src/http/sockets.ts';
 
 const timeout = 100;
 let server: Server;

@@ -1,8 +1,8 @@
 /** The Pothos builder with the scalars all types share. A schema has a builder of its own, since its limits are settings. */
 import SchemaBuilder from '@pothos/core';
 import ValidationPlugin from '@pothos/plugin-validation';
-import type { ExternalIds } from '../model/fields.ts';
-import type { Context } from './context.ts';
+import type { ExternalIds } from '../../model/fields.ts';
+import type { Context } from '../execution/context.ts';
 
 interface Types {
   Context: Context;

@@ -3,10 +3,10 @@
  * columns that the operation asks for. Goes through the session's store, and so never sees another workspace.
  */
 import DataLoader from 'dataloader';
-import type { RecordKind, RecordOf } from '../model/record-kind.ts';
-import { kindNamed, kindOfId } from '../records/index.ts';
-import type { LimitedReads, Range } from '../store/workspace-store.ts';
-import type { AskedFields, Link } from './selection.ts';
+import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
+import { kindNamed, kindOfId } from '../../records/index.ts';
+import type { LimitedReads, Range } from '../../store/workspace-store.ts';
+import type { AskedFields, Link } from './document-plan.ts';
 
 /** Records have the fields that the operation asks for. */
 export interface Loaders {

@@ -1,11 +1,11 @@
 /** What can be read. The surface: one line a field, so that a search for `workOrders` lands here. */
-import type { Limits } from '../config.ts';
-import { badRequest } from '../errors.ts';
-import type { RecordKind } from '../model/record-kind.ts';
-import { asset, assetCategory, kindOfId, location, project, transportOrder, workOrder } from '../records/index.ts';
+import type { Limits } from '../../config.ts';
+import { badRequest } from '../../errors.ts';
+import type { RecordKind } from '../../model/record-kind.ts';
+import { asset, assetCategory, kindOfId, location, project, transportOrder, workOrder } from '../../records/index.ts';
+import type { Context } from '../execution/context.ts';
 import type { Builder, QueryFields } from './builder.ts';
 import { connect, createConnectionTypes } from './connection.ts';
-import type { Context } from './context.ts';
 import type { ObjectTypes } from './object-type.ts';
 
 export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits): void {

@@ -1,10 +1,10 @@
 /** Object types, derived from the record kinds: every field, and beside every reference the link it stands for. */
-import { type Field, type ForeignReferenceField, foreignTypes, type ReferenceField } from '../model/fields.ts';
-import type { RecordKind, RecordOf } from '../model/record-kind.ts';
-import { kindNamed, kindOfId, recordKinds } from '../records/index.ts';
+import { type Field, type ForeignReferenceField, foreignTypes, type ReferenceField } from '../../model/fields.ts';
+import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
+import { kindNamed, kindOfId, recordKinds } from '../../records/index.ts';
+import type { Context } from '../execution/context.ts';
+import type { FieldSource } from '../execution/document-plan.ts';
 import type { Builder, Interface, ObjectFields, ObjectRef } from './builder.ts';
-import type { Context } from './context.ts';
-import type { FieldSource } from './selection.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: fields are derived, and what each holds is known to the kind's own types only.
 type Values = Readonly<Record<string, any>>;
@@ -87,8 +87,8 @@ const isLong = ({ type }: Field): boolean => type === 'text' || type === 'extern
 
 const measured =
   (name: string) =>
-  ({ [name]: value }: Values, _args: object, { answerSize }: Context) => {
-    answerSize.add(value);
+  ({ [name]: value }: Values, _args: object, { responseSize }: Context) => {
+    responseSize.add(value);
     return value;
   };
 

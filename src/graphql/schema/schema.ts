@@ -1,5 +1,5 @@
 import type { GraphQLSchema } from 'graphql';
-import type { Limits } from '../config.ts';
+import type { Limits } from '../../config.ts';
 import { createBuilder } from './builder.ts';
 import { defineMutation } from './mutation.ts';
 import { createObjectTypes } from './object-type.ts';

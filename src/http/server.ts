@@ -9,11 +9,11 @@ import Fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
-import type { Config } from './config.ts';
-import { notFound, ServiceError } from './errors.ts';
+import type { Config } from '../config.ts';
+import { notFound, ServiceError } from '../errors.ts';
+import { type Logs, standardError } from '../logs.ts';
 import { readJsonBodies } from './json-body.ts';
-import { type Logs, standardError } from './logs.ts';
-import { sendError } from './rest/send-error.ts';
+import { sendError } from './send-error.ts';
 import { closeQueuedResponses, closeStalledSockets, refuseBrokenHttp } from './sockets.ts';
 
 /** Milliseconds between looks at who takes too long. */

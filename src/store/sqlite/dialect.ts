@@ -2,12 +2,12 @@
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Knex } from 'knex';
-import { StartError } from '../errors.ts';
-import type { Table } from '../model/record-kind.ts';
-import { type Column, columnList, columnsOf, fieldsOf, toColumnValue } from './columns.ts';
-import { reason } from './database-error.ts';
-import type { DatabaseOptions, Engine, Row, Run, Statement } from './engine.ts';
-import { isIdle, prepareConnection, query, type SqliteConnection } from './sqlite-connection.ts';
+import { StartError } from '../../errors.ts';
+import type { Table } from '../../model/record-kind.ts';
+import { type Column, columnList, columnsOf, fieldsOf, toColumnValue } from '../columns.ts';
+import { reason } from '../database-error.ts';
+import type { DatabaseOptions, Engine, Row, Run, Statement } from '../engine.ts';
+import { isIdle, prepareConnection, query, type SqliteConnection } from './connection.ts';
 
 export const memory = ':memory:';
 
