@@ -9,7 +9,7 @@ import { assetCategory, project, recordKinds } from '../../src/records/index.ts'
 import { isPostgres } from '../support/database.ts';
 import { createRandom } from '../support/random.ts';
 import { kinds, unknownId } from '../support/records.ts';
-import { type Answer, startService } from '../support/service.ts';
+import { startService, type TestResponse } from '../support/service.ts';
 
 /** On Postgres a request takes longer, and the code above the store is the same. */
 const operations = Number(process.env.WALL_OPERATIONS ?? (isPostgres ? 6_000 : 51_000));
@@ -53,7 +53,7 @@ function anyId(own: Workspace, kind: RecordKind): string {
 const isOwn = (own: Workspace, kind: RecordKind, id: string) => held(own, kind).some((it) => it.id === id);
 
 /** Nothing of another workspace is in an answer, but what was sent. */
-function requireOwn(own: Workspace, sent: string, { text, headers }: Answer): void {
+function requireOwn(own: Workspace, sent: string, { text, headers }: TestResponse): void {
   const told = `${text} ${JSON.stringify(headers)}`;
   for (const other of othersOf(own)) {
     expect(told, `of ${other.name}, seed ${seed}`).not.toContain(`${other.name}:`);
@@ -218,11 +218,11 @@ async function compare(own: Workspace) {
     ...(referring
       ? [(id: string) => own.client.post(referring.path, [{ name: `${own.name}:x`, [referring.name]: id }])]
       : []),
-  ]) as (id: string) => Promise<Answer>;
+  ]) as (id: string) => Promise<TestResponse>;
 
   const [answer, expected] = [await ask(foreign), await ask(nobodys)];
 
-  const plain = ({ status, text, headers }: Answer, id: string) => [
+  const plain = ({ status, text, headers }: TestResponse, id: string) => [
     status,
     text.replaceAll(id, 'ID'),
     headers['content-type'],

@@ -12,7 +12,7 @@ import { createOwnDatabase } from './database.ts';
 // biome-ignore lint/suspicious/noExplicitAny: what was answered is what the tests are about.
 type Json = any;
 
-export interface Answer {
+export interface TestResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, unknown>>;
   readonly text: string;
@@ -48,7 +48,7 @@ export async function startService(settings: Settings = {}, { closed = false }: 
   const sentTexts = new Set<string>();
   const cookies: unknown[] = [];
 
-  async function inject(options: InjectOptions): Promise<Answer> {
+  async function inject(options: InjectOptions): Promise<TestResponse> {
     noteTexts(options.payload, sentTexts);
     const { statusCode, headers, body } = await app.inject(options);
     if (headers['set-cookie'] !== undefined) cookies.push(headers['set-cookie']);

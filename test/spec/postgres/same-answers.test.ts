@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import type { RecordKind } from '../../../src/model/record-kind.ts';
 import { project, recordKinds } from '../../../src/records/index.ts';
 import { anyRecord, kinds, unknownId } from '../../support/records.ts';
-import { type Answer, startService } from '../../support/service.ts';
+import { startService, type TestResponse } from '../../support/service.ts';
 
 type Service = Awaited<ReturnType<typeof startService>>;
 
@@ -95,7 +95,7 @@ async function startTeller(settings: Record<string, string>) {
       ]),
     );
 
-  function send(it: Operation): Promise<Answer> {
+  function send(it: Operation): Promise<TestResponse> {
     switch (it.type) {
       case 'create':
         return service.post(it.path, it.records.map(filledIn));
