@@ -1,7 +1,7 @@
-/** The records as they are sent and answered, and errors. Generated from the OpenAPI document by `npm run schema`: never edited. */
+/** Types of requests, responses and errors. Generated from the OpenAPI document by `npm run schema`; do not edit. */
 
 /**
- * A thing the workspace owns or uses.
+ * An item the workspace owns or uses, such as a machine.
  */
 export interface Asset {
   /**
@@ -130,7 +130,7 @@ export interface NewAsset {
 }
 
 /**
- * Work to be done, for a project and at a location.
+ * Work to be done for a project, at a location.
  */
 export interface WorkOrder {
   /**
@@ -247,7 +247,7 @@ export interface NewWorkOrder {
 }
 
 /**
- * An undertaking for a company, at a location.
+ * A project for a company, at a location.
  */
 export interface Project {
   /**
@@ -506,7 +506,7 @@ export interface NewLocation {
 }
 
 /**
- * Something to be moved, for a project.
+ * A transport for a project.
  */
 export interface TransportOrder {
   /**

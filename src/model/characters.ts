@@ -1,10 +1,13 @@
-/** Limits of texts are in Unicode's characters. They are counted only where the length in UTF-16 does not decide. */
+/**
+ * Checks length limits, which count Unicode code points. Code points are counted only where the UTF-16 length cannot decide,
+ * because counting visits every character.
+ */
 import { textLength } from './fields.ts';
 
 export const isLongerThan = (text: string, maxLength: number): boolean =>
   text.length > maxLength && (text.length > 2 * maxLength || text.length - pairsIn(text) > maxLength);
 
-/** Whether the texts of a record, external ids with their keys included, have more characters in all than allowed. */
+/** Whether the text of all fields together, keys and values of external IDs included, is longer than allowed. */
 export function isRecordLongerThan(record: object, maxLength: number): boolean {
   let length = 0;
   for (const value of Object.values(record)) length += textLength(value);
@@ -12,7 +15,7 @@ export function isRecordLongerThan(record: object, maxLength: number): boolean {
   return length - Object.values(record).reduce<number>((pairs, value) => pairs + pairsIn(value), 0) > maxLength;
 }
 
-/** Characters that are two in UTF-16. */
+/** The number of characters that take two UTF-16 code units. */
 function pairsIn(value: unknown): number {
   let pairs = 0;
   if (typeof value === 'object' && value !== null)

@@ -1,20 +1,20 @@
 /**
- * Datetimes: RFC 3339 with a zone, or a date, which is midnight UTC. Years 0001 to 9999 and days of the calendar
- * only. `Date` alone would read 30 February as 1 March and a time without a zone as the server's own.
+ * Parses datetimes: RFC 3339 with a time zone, or a date, which means midnight UTC. Only years 0001 to 9999 and existing
+ * calendar days are valid. `Date` alone would read 30 February as 1 March, and a time without a zone as local time.
  */
 const pattern =
   /^(\d{4})-(\d{2})-(\d{2})(?:[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d+))?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)?)?$/;
 
 const hasTime = /^\d{4}-\d{2}-\d{2}[Tt ]\d/;
 
-/** The moment as UTC with milliseconds, `2026-03-01T07:30:00.000Z`, finer digits cut; or what is wrong with the text. */
+/** Returns the time in UTC, truncated to milliseconds, `2026-03-01T07:30:00.000Z`, or why the text is not valid. */
 export function parseDateTime(sent: string): { value: string } | { problem: string } {
   const match = pattern.exec(sent);
   if (!match)
     return { problem: hasTime.test(sent) ? 'not a date and time such as 2026-03-01T07:30:00Z' : 'not a date' };
 
   const [, year, month, day, hour, minute = '', second = '', fraction = '', zone] = match;
-  if (!isDayOfCalendar(Number(year), Number(month), Number(day))) return { problem: 'not a day of the calendar' };
+  if (!isCalendarDay(Number(year), Number(month), Number(day))) return { problem: 'not a calendar day' };
   if (hour !== undefined && zone === undefined) {
     return { problem: 'not a date and time with a zone (Z or an offset such as +02:00)' };
   }
@@ -24,14 +24,14 @@ export function parseDateTime(sent: string): { value: string } | { problem: stri
   const local = `${year}-${month}-${day}T${time}.${milliseconds}`;
   const isUtc = zone === undefined || zone === 'Z' || zone === 'z';
   const value = isUtc ? `${local}Z` : new Date(`${local}${zone}`).toISOString();
-  return isYearStored(value) ? { value } : { problem: 'not a date of the years 0001 to 9999' };
+  return hasSupportedYear(value) ? { value } : { problem: 'not a date in the years 0001 to 9999' };
 }
 
-function isDayOfCalendar(year: number, month: number, day: number): boolean {
+function isCalendarDay(year: number, month: number, day: number): boolean {
   const isLeapYear = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
   const days = [31, isLeapYear ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1];
   return days !== undefined && day >= 1 && day <= days;
 }
 
-/** `Date` writes years before 0000 and after 9999 with a sign and six digits: an offset can lead there. */
-const isYearStored = (iso: string): boolean => iso.length === 24 && !iso.startsWith('0000');
+/** An offset can move the time out of the supported years; `Date` prints years below 0 and above 9999 with a sign and six digits. */
+const hasSupportedYear = (iso: string): boolean => iso.length === 24 && !iso.startsWith('0000');

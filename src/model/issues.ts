@@ -1,6 +1,6 @@
-/** What is wrong with an input, and the words for it. The same words go out over REST and GraphQL. */
+/** Validation issues and their wording, which is the same over REST and GraphQL. No message repeats more than 100 characters of input. */
 
-/** Where in the input: `[2, 'name']` in a batch, `['name']` in a single record, `[]` for the whole. */
+/** The location in the input: `[2, 'name']` in a batch, `['name']` in a single record, `[]` for the whole input. */
 export type Path = readonly (string | number)[];
 
 export interface Issue {
@@ -8,7 +8,7 @@ export interface Issue {
   readonly message: string;
 }
 
-/** An input that was read: a value of the right shape, or everything that is wrong with it, and the fields that are not. */
+/** The parsed value, or all issues and the fields that have none. */
 export type Parsed<T> =
   | { readonly value: T; readonly issues?: never; readonly validFields?: never }
   | {
@@ -17,17 +17,16 @@ export type Parsed<T> =
       readonly validFields: Readonly<Record<string, unknown>>;
     };
 
-/** No message repeats more of what was sent than this many characters. */
 const maxQuoted = 100;
 
-/** The start of a text, and a sign that there was more. */
+/** Truncates a text, and marks it with an ellipsis if anything was cut off. */
 export const cut = (text: string, maxLength: number): string =>
   text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
 
-/** `10,000` */
+/** Formats a number as `10,000`. */
 export const count = (n: number): string => n.toLocaleString('en-US');
 
-/** A piece of what was sent, in quotes, cut to 100 characters, with everything unprintable escaped. */
+/** Quotes input, truncated to 100 characters, with unprintable characters escaped. */
 export function quote(sent: string): string {
   return sent.length > maxQuoted ? `${JSON.stringify(sent.slice(0, maxQuoted))}…` : JSON.stringify(sent);
 }
@@ -35,7 +34,7 @@ export function quote(sent: string): string {
 /** `expected text, received 5` */
 export const expected = (what: string, received: unknown): string => `expected ${what}, received ${describe(received)}`;
 
-/** What came: values are quoted, objects and arrays only named. */
+/** Describes a received value: `"soon"`, `5`, `null`, `an array`, `an object`, or `nothing` if absent. */
 export function describe(received: unknown): string {
   if (received === undefined) return 'nothing';
   if (Array.isArray(received)) return 'an array';

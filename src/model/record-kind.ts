@@ -1,12 +1,12 @@
 /**
- * What a record kind is: its declaration, and the types that follow from it. Pure; what a kind
- * looks like in a database, over REST or in GraphQL is derived in those folders.
+ * What a record kind is: its declaration, and the record types derived from it. Must not know databases, REST or GraphQL:
+ * each of those folders derives its own representation.
  */
 import type { ExternalIds, Field } from './fields.ts';
 
 type Fields = Readonly<Record<string, Field>>;
 
-/** Users the service notes on a record; the interface gives them to some kinds only. */
+/** Fields in which the service records a user; the interface defines them for some kinds only. */
 type Stamp = 'createdBy' | 'updatedBy';
 
 interface Declaration<F extends Fields, S extends Stamp> {
@@ -19,14 +19,14 @@ interface Declaration<F extends Fields, S extends Stamp> {
   readonly description: string;
   readonly table: string;
   readonly idPrefix: string;
-  /** What a client may send, in the interface's order. */
+  /** The fields a client may send, in the interface's order. */
   readonly fields: F;
   readonly stamps: readonly S[];
-  /** How a field without a value is answered over REST: as null, or not at all. */
+  /** Whether REST responses show a field without a value as null, or omit it. */
   readonly unset: 'null' | 'omitted';
 }
 
-/** What is stored in a table; its rows are found by workspaceId and id. */
+/** A table and its fields. Its rows are identified by workspaceId and id. */
 export interface Table {
   readonly table: string;
   /** In running text: `work order` */
@@ -35,7 +35,7 @@ export interface Table {
 }
 
 export interface RecordKind<F extends Fields = Fields, S extends Stamp = Stamp> extends Declaration<F, S>, Table {
-  /** Every field of a stored record, in the order of answers: the client's between the service's own. */
+  /** All fields of a stored record, in the order of responses: the ID, the client's fields, then the service's other fields. */
   readonly storedFields: Fields;
 }
 
@@ -51,7 +51,7 @@ type NullableValue<F extends Field> = F extends { required: true } ? Value<F> : 
 
 type RequiredNames<F extends Fields> = { [N in keyof F]: F[N] extends { required: true } ? N : never }[keyof F];
 
-/** What the service knows of every record by itself. */
+/** Fields that the service sets on every record. */
 interface RecordBase {
   readonly id: string;
   readonly workspaceId: string;
@@ -59,13 +59,13 @@ interface RecordBase {
   readonly updatedAt: string;
 }
 
-/** A stored record: every field present, null where it is not set. */
+/** A stored record: every field is present, and null if not set. */
 export type RecordOf<K extends RecordKind> =
   K extends RecordKind<infer F, infer S>
     ? RecordBase & { readonly [N in keyof F]: NullableValue<F[N]> } & { readonly [N in S]: string | null }
     : never;
 
-/** What creates a record: null and absent both mean "not set". */
+/** Input to create a record: null and absent both mean "not set". */
 export type CreateOf<K extends RecordKind> =
   K extends RecordKind<infer F>
     ? { readonly [N in RequiredNames<F>]: Value<F[N]> } & {
@@ -73,11 +73,11 @@ export type CreateOf<K extends RecordKind> =
       }
     : never;
 
-/** What changes a record: absent means "unchanged", null means "cleared". */
+/** Input to change a record: absent means "unchanged", null means "cleared". */
 export type UpdateOf<K extends RecordKind> =
   K extends RecordKind<infer F> ? { readonly [N in keyof F]?: NullableValue<F[N]> } : never;
 
-/** Declares a record kind. Its table must have one column a stored field: see "How to add a record kind" in the README. */
+/** Declares a record kind. Its table must have one column per stored field: see "How to add a record kind" in the README. */
 export function recordKind<const F extends Fields, const S extends Stamp = never>(
   declaration: Declaration<F, S>,
 ): RecordKind<F, S> {

@@ -1,6 +1,6 @@
 /**
- * The schemas of a kind, derived from its fields: unknown input in, typed input out, every problem named at once.
- * Values are kept exactly as sent, except datetimes, which come out as UTC.
+ * The schemas of a record kind, derived from its fields: they parse unknown input into typed input, or return all issues at
+ * once. Values are kept exactly as sent, except datetimes, which are converted to UTC.
  */
 import { closest, distance } from 'fastest-levenshtein';
 import { z } from 'zod';
@@ -10,23 +10,23 @@ import type { ExternalIds, Field } from './fields.ts';
 import { count, describe, expected, type Issue, type Parsed, quote } from './issues.ts';
 import type { CreateOf, RecordKind, UpdateOf } from './record-kind.ts';
 
-/** The most that a record may hold, and a value of it. */
+/** Size limits of a record and of its values. */
 export interface ValueLimits {
-  /** Characters of a text, and of a key of external ids. */
+  /** Characters of a text, and of a key in external IDs. */
   readonly maxTextLength: number;
   readonly maxExternalIds: number;
-  /** Characters of all texts of a record, keys and values of external ids included. */
+  /** Characters of all texts of a record together, keys and values of external IDs included. */
   readonly maxRecordLength: number;
 }
 
 interface SchemaOptions {
-  /** A field the kind does not have is an issue, or is dropped. */
+  /** Whether a field that the kind does not have is an issue, or is dropped. */
   readonly unknownFields: 'refused' | 'ignored';
 }
 
 /**
- * A Standard Schema whose result is a `Parsed`: input of the wrong shape is a value too, so that the service can name it
- * together with everything else that is wrong in the batch.
+ * A Standard Schema that always succeeds with a `Parsed`, so that the service can report invalid records together with all
+ * other issues of the batch.
  */
 export interface RecordSchema<T> {
   readonly parse: (input: unknown) => Parsed<T>;
@@ -37,14 +37,14 @@ export interface RecordSchema<T> {
   };
 }
 
-/** For a record to be created. */
+/** Parses a record to create. */
 export const createSchema = <K extends RecordKind>(kind: K, limits: ValueLimits, options?: SchemaOptions) =>
   recordSchema<CreateOf<K>>(kind, limits, options, (field) => {
     const schema = valueSchema(field, limits);
     return field.required ? schema : schema.nullish();
   });
 
-/** For the fields of a record to be changed: none is required, and a required one cannot be cleared. */
+/** Parses changes to a record: every field may be absent, but a required field cannot be cleared. */
 export const updateSchema = <K extends RecordKind>(kind: K, limits: ValueLimits, options?: SchemaOptions) =>
   recordSchema<UpdateOf<K>>(kind, limits, options, (field) => {
     const schema = valueSchema(field, limits);
@@ -69,13 +69,13 @@ function recordSchema<T>(
       const most = count(limits.maxRecordLength);
       issues.push({ path: [], message: `expected at most ${most} characters of text in all, received more` });
     }
-    // Sound because the shape has just the fields of T, each with a schema that lets only the field's values pass.
+    // The cast is safe because the shape has exactly the fields of T, and each field's schema accepts only values of its type.
     return issues.length === 0 ? { value: valid as T } : { issues, validFields: valid };
   };
   return { parse, '~standard': { version: 1, vendor: 'yardgraph', validate: (input) => ({ value: parse(input) }) } };
 }
 
-/** The fields of a kind with a valid value, for the rules that look at single fields. */
+/** The fields that have a valid value, for the rules that check single fields. */
 function validFields(kind: RecordKind, input: unknown, issues: readonly Issue[]): Readonly<Record<string, unknown>> {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return {};
   const invalid = new Set(issues.map(({ path }) => path[0]));
@@ -110,10 +110,10 @@ function valueSchema(field: Field, limits: ValueLimits): z.ZodType {
   }
 }
 
-/** Characters an identifier may have. */
+/** The longest identifier, in characters. */
 export const maxIdentifierLength = 255;
 
-/** A unique value identifies its record, and is no longer than an identifier: no index takes thousands of characters. */
+/** A unique text is no longer than an identifier, because no index accepts thousands of characters. */
 export const maxLengthOf = (field: Field, { maxTextLength }: ValueLimits): number =>
   field.unique ? Math.min(maxIdentifierLength, maxTextLength) : maxTextLength;
 
@@ -129,7 +129,7 @@ function textSchema(maxLength: number, { mayBeBlank }: { mayBeBlank: boolean }) 
   });
 }
 
-/** SQLite would store what Postgres refuses (NUL) and give back what was not sent (lone surrogates). */
+/** SQLite would store NUL, which Postgres rejects, and would return lone surrogates changed. */
 function textProblem(text: string, maxLength: number): string | undefined {
   if (isLongerThan(text, maxLength)) return `expected at most ${count(maxLength)} characters, received more`;
   if (text.includes('\0')) return `expected text without NUL, received ${quote(text)}`;
@@ -166,11 +166,11 @@ function identifierSchema() {
   });
 }
 
-/** Checked in place, never copied: a copy would lose `__proto__` as a key. */
+/** Validates in place, without copying: a copy would lose the key `__proto__`. */
 function externalIdsSchema(limits: ValueLimits) {
   return z.custom<ExternalIds>().superRefine((value: unknown, context) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      context.addIssue(expected('an object of texts', value));
+      context.addIssue(expected('an object of text values', value));
       return;
     }
     const size = Object.keys(value).length;
@@ -179,39 +179,39 @@ function externalIdsSchema(limits: ValueLimits) {
       return;
     }
     const entries: Issue[] = [];
-    let unnamed = 0;
+    let unlisted = 0;
     for (const [key, text] of Object.entries(value)) {
       const keyProblem = textProblem(key, limits.maxTextLength);
       const problem = typeof text === 'string' ? textProblem(text, limits.maxTextLength) : expected('text', text);
-      if ((keyProblem || problem) && entries.length >= maxNamed) unnamed += 1;
+      if ((keyProblem || problem) && entries.length >= maxListed) unlisted += 1;
       else {
         if (keyProblem) entries.push({ path: [key], message: `as a key, ${keyProblem}` });
         if (problem) entries.push({ path: [key], message: problem });
       }
     }
-    if (unnamed > 0) entries.push({ path: [], message: `and ${count(unnamed)} more` });
-    // As one issue of zod's: ten would be a third of what a batch full of them takes.
+    if (unlisted > 0) entries.push({ path: [], message: `and ${count(unlisted)} more` });
+    // A single zod issue: ten per record would take a third of the time of a batch full of them.
     if (entries.length > 0) context.addIssue({ code: 'custom', params: { entries } });
   });
 }
 
-/** So many unknown fields, and external ids, of one record are named; more say nothing new, and every one costs time. */
-const maxNamed = 10;
+/** The unknown fields, or invalid external IDs, listed per record. More would add no information, and each takes time. */
+const maxListed = 10;
 
 function unknownFieldIssues(kind: RecordKind, names: readonly string[]): Issue[] {
-  const issues = names.slice(0, maxNamed).map((name) => ({
+  const issues = names.slice(0, maxListed).map((name) => ({
     path: [name],
     message: Object.hasOwn(kind.storedFields, name)
       ? 'read-only field, set by the service'
       : `unknown field${suggestion(name, Object.keys(kind.fields))}`,
   }));
-  const unnamed = names.length - issues.length;
-  return unnamed > 0 ? [...issues, { path: [], message: `and ${count(unnamed)} more unknown fields` }] : issues;
+  const unlisted = names.length - issues.length;
+  return unlisted > 0 ? [...issues, { path: [], message: `and ${count(unlisted)} more unknown fields` }] : issues;
 }
 
-/** Only near misses are worth a guess: a third of the letters may differ. */
-function suggestion(name: string, known: readonly string[]): string {
-  if (name.length > 2 * Math.max(...known.map((field) => field.length))) return '';
-  const guess = closest(name, known);
+/** Suggests a field only for near misses: at most a third of the letters may differ. */
+function suggestion(name: string, fieldNames: readonly string[]): string {
+  if (name.length > 2 * Math.max(...fieldNames.map((fieldName) => fieldName.length))) return '';
+  const guess = closest(name, fieldNames);
   return distance(name, guess) <= Math.ceil(guess.length / 3) ? `, did you mean "${guess}"?` : '';
 }

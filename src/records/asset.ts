@@ -10,12 +10,12 @@ import {
 } from '../model/fields.ts';
 import { recordKind } from '../model/record-kind.ts';
 
-/** A thing the workspace owns or uses. Interface: "Asset". */
+/** An item the workspace owns or uses, such as a machine. Interface: "Asset". */
 export const asset = recordKind({
   name: 'Asset',
   plural: 'Assets',
   label: 'asset',
-  description: 'A thing the workspace owns or uses.',
+  description: 'An item the workspace owns or uses, such as a machine.',
   table: 'assets',
   idPrefix: 'asset',
   fields: {

@@ -1,4 +1,4 @@
-/** The registry of record kinds, in the interface's order. */
+/** The registry of record kinds, in the interface's order. Each kind is declared in its own file. */
 import { idPrefixOf } from '../model/ids.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { asset } from './asset.ts';
@@ -15,14 +15,14 @@ export const recordKinds: readonly RecordKind[] = [asset, workOrder, project, lo
 const kindsByName = new Map(recordKinds.map((kind) => [kind.name, kind]));
 const kindsByIdPrefix = new Map(recordKinds.map((kind) => [kind.idPrefix, kind]));
 
-/** The kind a reference names. */
+/** The kind with this name, such as the target of a reference. */
 export function kindNamed(name: string): RecordKind {
   const kind = kindsByName.get(name);
-  if (!kind) throw new Error(`no record kind is called ${name}`);
+  if (!kind) throw new Error(`unknown record kind ${name}`);
   return kind;
 }
 
-/** The kind of an identifier in this service's own form; undefined for every other text, a foreign identifier. */
+/** The kind of a record ID; undefined for any other text, which is a foreign identifier. */
 export function kindOfId(id: string): RecordKind | undefined {
   const prefix = idPrefixOf(id);
   return prefix === undefined ? undefined : kindsByIdPrefix.get(prefix);

@@ -1,12 +1,12 @@
 import { dateTime, externalIds, foreignReference, reference, required, text } from '../model/fields.ts';
 import { recordKind } from '../model/record-kind.ts';
 
-/** An undertaking for a company, at a location. Interface: "Project". */
+/** A project for a company, at a location. Interface: "Project". */
 export const project = recordKind({
   name: 'Project',
   plural: 'Projects',
   label: 'project',
-  description: 'An undertaking for a company, at a location.',
+  description: 'A project for a company, at a location.',
   table: 'projects',
   idPrefix: 'project',
   fields: {

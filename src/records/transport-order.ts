@@ -1,12 +1,12 @@
 import { foreignReference, reference, text } from '../model/fields.ts';
 import { recordKind } from '../model/record-kind.ts';
 
-/** Something to be moved, for a project. Interface: "Transport order". */
+/** A transport for a project. Interface: "Transport order". */
 export const transportOrder = recordKind({
   name: 'TransportOrder',
   plural: 'TransportOrders',
   label: 'transport order',
-  description: 'Something to be moved, for a project.',
+  description: 'A transport for a project.',
   table: 'transport_orders',
   idPrefix: 'transport_order',
   fields: {

@@ -1,12 +1,12 @@
 import { dateTime, externalIds, foreignReference, reference, text } from '../model/fields.ts';
 import { recordKind } from '../model/record-kind.ts';
 
-/** Work to be done, for a project and at a location. Interface: "Work order". */
+/** Work to be done for a project, at a location. Interface: "Work order". */
 export const workOrder = recordKind({
   name: 'WorkOrder',
   plural: 'WorkOrders',
   label: 'work order',
-  description: 'Work to be done, for a project and at a location.',
+  description: 'Work to be done for a project, at a location.',
   table: 'work_orders',
   idPrefix: 'work_order',
   fields: {

@@ -1,10 +1,10 @@
-/** The client's types are those of the OpenAPI document; `npm run schema` writes them anew. */
+/** The client's types are generated from the OpenAPI document; `npm run schema` regenerates them. */
 import { compile, type JSONSchema } from 'json-schema-to-typescript';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { openApiDocument } from '../../src/rest/openapi.ts';
 
-const header = `/** The records as they are sent and answered, and errors. Generated from the OpenAPI document by \`npm run schema\`: never edited. */\n`;
+const header = `/** Types of requests, responses and errors. Generated from the OpenAPI document by \`npm run schema\`; do not edit. */\n`;
 
 const options = {
   bannerComment: '',

@@ -157,7 +157,7 @@ describe('datetimes', () => {
     const { status, body } = await service.post('/projects', [{ name: 'Bridge', startDate: sent }]);
 
     expect(status).toBe(400);
-    expect(body.error).toMatch(/^\[0\]\.startDate: not a (date|day)/);
+    expect(body.error).toMatch(/^\[0\]\.startDate: not a (date|calendar day)/);
   });
 
   test('an end before the start is accepted', async () => {
