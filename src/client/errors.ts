@@ -1,7 +1,10 @@
-/** What can go wrong between a caller and the service: a class for each thing that a caller would do something else about. */
+/**
+ * The errors of the client: one class for each failure that callers handle differently. No error may contain the API
+ * key.
+ */
 import type { Problem } from './openapi.ts';
 
-/** What is wrong where: `{ index: 1, field: 'name', message: 'required' }`. */
+/** An invalid field of a record: `{ index: 1, field: 'name', message: 'required' }`. */
 export type FailingItem = NonNullable<Problem['errors']>[number];
 
 export interface GraphqlErrorItem {
@@ -15,10 +18,13 @@ interface Outcome {
   readonly cause?: unknown;
 }
 
-/** Every error of the client, wrong arguments apart. */
+/** The base class of all errors except TypeErrors for invalid arguments. */
 export class YardgraphError extends Error {
   override readonly name: string = 'YardgraphError';
-  /** The service may have stored what was sent, or a part of it: look before you send it again. False for what only reads. */
+  /**
+   * Whether the service may have stored the request, or a part of it: check before you retry. False for requests that
+   * only read.
+   */
   readonly mayBeStored: boolean;
 
   constructor(message: string, { mayBeStored, cause }: Outcome) {
@@ -26,31 +32,31 @@ export class YardgraphError extends Error {
     this.mayBeStored = mayBeStored;
   }
 
-  /** JSON has the message too, which an Error keeps to itself, and never the cause. */
+  /** Adds the message, which JSON.stringify omits from an Error, and omits the cause. */
   toJSON(): object {
     return { ...this, message: this.message };
   }
 }
 
-interface Refusal extends Outcome {
+interface ErrorDetails extends Outcome {
   readonly status: number;
   readonly items?: readonly FailingItem[];
   readonly requestId: string | undefined;
   readonly retryAfter: number | undefined;
 }
 
-/** The service refused: 400, 404, 409, 413, 503 and so on, with everything that is wrong. */
+/** The service rejected the request with 400, 404, 409, 413, 503 or another error status. */
 export class ServiceError extends YardgraphError {
   override readonly name: string = 'ServiceError';
   readonly status: number;
-  /** Each failing field of each failing record; empty when the request as a whole is at fault. */
+  /** Each invalid field of each invalid record; empty if the error concerns the request as a whole. */
   readonly items: readonly FailingItem[];
-  /** The service's log has more under this id. */
+  /** Identifies the request in the service's log. */
   readonly requestId: string | undefined;
-  /** Seconds that the service asks to wait. */
+  /** Seconds to wait before retrying, if the service sent Retry-After. */
   readonly retryAfter: number | undefined;
 
-  constructor(message: string, { status, items = [], requestId, retryAfter, ...outcome }: Refusal) {
+  constructor(message: string, { status, items = [], requestId, retryAfter, ...outcome }: ErrorDetails) {
     super(message, outcome);
     this.status = status;
     this.items = items;
@@ -59,59 +65,62 @@ export class ServiceError extends YardgraphError {
   }
 }
 
-/** GraphQL answered with errors, and perhaps with data beside them. */
+/** The GraphQL response has errors, and possibly also data. */
 export class GraphqlError extends ServiceError {
   override readonly name: string = 'GraphqlError';
   readonly errors: readonly GraphqlErrorItem[];
   readonly data: unknown;
 
-  constructor(errors: readonly GraphqlErrorItem[], data: unknown, refusal: Refusal) {
-    super(errors.map(({ message }) => message).join('; '), refusal);
+  constructor(errors: readonly GraphqlErrorItem[], data: unknown, details: ErrorDetails) {
+    super(errors.map(({ message }) => message).join('; '), details);
     this.errors = errors;
     this.data = data;
   }
 }
 
-/** The service could not be reached, or the connection broke before all of the answer was there. */
+/** The service could not be reached, or the connection was lost before the response was complete. */
 export class ConnectionError extends YardgraphError {
   override readonly name: string = 'ConnectionError';
-  /** The system's word for it, such as ECONNREFUSED; browsers do not tell. */
+  /** The system's error code, such as ECONNREFUSED; browsers do not provide one. */
   readonly code: string | undefined;
 
   constructor(code: string | undefined, outcome: Outcome) {
-    super(`no answer from the service: ${code ?? 'the connection failed'}`, outcome);
+    super(`no response from the service: ${code ?? 'the connection failed'}`, outcome);
     this.code = code;
   }
 }
 
-/** The answer was not there in time. */
+/** The response was not complete within the time limit. */
 export class TimeoutError extends YardgraphError {
   override readonly name: string = 'TimeoutError';
 
   constructor(timeout: number, outcome: Outcome) {
-    super(`no answer from the service within ${timeout} ms`, outcome);
+    super(`no response from the service within ${timeout} ms`, outcome);
   }
 }
 
-/** Something answered, but not this service: a proxy, a login page, another service. */
-export class UnexpectedAnswerError extends YardgraphError {
-  override readonly name: string = 'UnexpectedAnswerError';
+/** The response does not come from this service, but from a proxy, a login page or another service. */
+export class UnexpectedResponseError extends YardgraphError {
+  override readonly name: string = 'UnexpectedResponseError';
   readonly status: number;
   readonly retryAfter: number | undefined;
 
-  constructor(received: string, { status, retryAfter, ...outcome }: Omit<Refusal, 'items' | 'requestId'>) {
-    super(`expected an answer of Yardgraph, received ${received}`, outcome);
+  constructor(received: string, { status, retryAfter, ...outcome }: Omit<ErrorDetails, 'items' | 'requestId'>) {
+    super(`expected a response from Yardgraph, received ${received}`, outcome);
     this.status = status;
     this.retryAfter = retryAfter;
   }
 }
 
-/** A batch that was sent in parts is stored up to the part that failed; the `cause` says why. */
+/** A part of a batch failed, because of `cause`; the parts before it are stored. */
 export class PartialBatchError<T = unknown> extends YardgraphError {
   override readonly name: string = 'PartialBatchError';
-  /** The records of the parts before, in the order sent: what is left to send starts at `created.length`. */
+  /**
+   * The stored records, in the order sent. The first record that is not among them is at index `created.length` of the
+   * batch.
+   */
   readonly created: readonly T[];
-  /** As in the cause, with positions in the whole batch. */
+  /** The items of the cause, with indexes in the whole batch. */
   readonly items: readonly FailingItem[];
 
   constructor(created: readonly T[], size: number, cause: unknown) {

@@ -1,7 +1,7 @@
-/** One GraphQL operation and its data. */
+/** Sends a GraphQL operation and returns its data. */
 import { GraphqlError, type GraphqlErrorItem } from './errors.ts';
-import { isObject, refusal } from './rest.ts';
-import { type Answer, type Send, unexpected } from './send.ts';
+import { isObject, serviceError } from './rest.ts';
+import { type ApiResponse, type Send, unexpected } from './send.ts';
 
 const accept = 'application/graphql-response+json, application/json, application/problem+json';
 
@@ -12,18 +12,24 @@ export const graphql =
     return send({ method: 'POST', path: '/graphql', accept, body, isWrite: mayWrite(query) }, dataIn<Data>);
   };
 
-/** Without the keyword there is no mutation; with it there may be one, or a text or comment that has the word. */
+/**
+ * A document without the keyword has no mutation. One with it is treated as a write, although it may be in a string or
+ * comment.
+ */
 const mayWrite = (document: string): boolean => /\bmutation\b/.test(document);
 
-function dataIn<Data>(answer: Answer): Data {
-  const errors = errorsIn(answer.bodyWithoutKey);
-  if (errors) throw graphqlError(errors, answer);
-  if (answer.status >= 300) throw refusal(answer);
-  if (!isObject(answer.body) || !isObject(answer.body.data)) throw unexpected(answer);
-  return answer.body.data as Data;
+function dataIn<Data>(response: ApiResponse): Data {
+  const errors = errorsIn(response.bodyWithoutKey);
+  if (errors) throw graphqlError(errors, response);
+  if (response.status >= 300) throw serviceError(response);
+  if (!isObject(response.body) || !isObject(response.body.data)) throw unexpected(response);
+  return response.body.data as Data;
 }
 
-/** A problem, of what was refused before GraphQL saw it, has errors too, and a detail beside them. */
+/**
+ * A problem (RFC 9457), which reports a failure before GraphQL execution, also has `errors`, but in addition a
+ * `detail`.
+ */
 const errorsIn = (body: unknown): GraphqlErrorItem[] | undefined =>
   isObject(body) && body.detail === undefined && Array.isArray(body.errors) && body.errors.every(isGraphqlError)
     ? body.errors
@@ -32,8 +38,11 @@ const errorsIn = (body: unknown): GraphqlErrorItem[] | undefined =>
 const isGraphqlError = (error: unknown): error is GraphqlErrorItem =>
   isObject(error) && typeof error.message === 'string';
 
-function graphqlError(errors: GraphqlErrorItem[], { isWrite, status, requestId, retryAfter, bodyWithoutKey }: Answer) {
-  // An error at a field says that fields were resolved: of a mutation with several, those before it are stored.
+function graphqlError(
+  errors: GraphqlErrorItem[],
+  { isWrite, status, requestId, retryAfter, bodyWithoutKey }: ApiResponse,
+) {
+  // An error with a path shows that execution began: mutation fields before the failing one may be stored.
   const mayBeStored = isWrite && (status >= 500 || errors.some(({ path }) => path !== undefined));
   const data = isObject(bodyWithoutKey) ? bodyWithoutKey.data : undefined;
   return new GraphqlError(errors, data, { status, requestId, retryAfter, mayBeStored });

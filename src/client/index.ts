@@ -1,4 +1,7 @@
-/** What `yardgraph/client` offers. Nothing in this folder knows the server, Node or a package: it runs wherever there is `fetch`. */
+/**
+ * The public API of `yardgraph/client`. Nothing in this folder may import the server, Node modules or packages: it runs
+ * wherever `fetch` exists.
+ */
 export {
   ConnectionError,
   type FailingItem,
@@ -7,7 +10,7 @@ export {
   PartialBatchError,
   ServiceError,
   TimeoutError,
-  UnexpectedAnswerError,
+  UnexpectedResponseError,
   YardgraphError,
 } from './errors.ts';
 export type * from './openapi.ts';

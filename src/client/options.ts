@@ -1,38 +1,43 @@
-/** The client's options, checked once. No message repeats a value: a key or a password may be in it. */
+/** Validates the client's options. Error messages never include a value, which may contain a key or a password. */
 
-/** A key, or what knows it: asked before every attempt, so that it may change. */
+/**
+ * A key, or a function that returns the key or a promise of it, called before every attempt so that the key can change.
+ */
 export type ApiKey = string | (() => string | Promise<string>);
 
 export interface Options {
-  /** Where the service is: `https://yardgraph.example.com`, with a path if a proxy put it below one. On a page, `/` is its own origin. */
+  /**
+   * The URL of the service, `https://yardgraph.example.com`, including a path if a proxy adds one. In a browser, `/` is
+   * the page's own origin.
+   */
   readonly serverURL: string | URL;
-  /** The environment variable YARDGRAPH_API_KEY unless given. Without a key, or with an empty one, none is sent. */
+  /** Defaults to the environment variable YARDGRAPH_API_KEY. An empty key is not sent. */
   readonly apiKeyAuth?: ApiKey | undefined;
-  /** Milliseconds that an attempt may take, its answer included. */
+  /** Milliseconds that an attempt may take, including reading the response. Default: 30,000. */
   readonly timeout?: number | undefined;
-  /** How often a request that failed is sent again, where that is safe. */
+  /** The maximum number of retries of a failed request, if retrying is safe. Default: 3. */
   readonly retries?: number | undefined;
 }
 
 export interface Settings {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly serverUrl: string;
-  /** The key to send now; none if undefined. */
+  /** Returns the key for the next attempt; undefined to send none. */
   readonly apiKey: () => Promise<string | undefined>;
   readonly timeout: number;
   readonly retries: number;
 }
 
-/** The browser's and Node's own, where they are. */
+/** Globals of browsers and of Node, undefined elsewhere. */
 const { location, process } = globalThis as {
   location?: { href: string };
   process?: { env?: Record<string, string | undefined> };
 };
 
-/** Timers count in 31 bits; a longer one would fire at once. */
+/** Timers hold 31 bits; a longer delay would fire at once. */
 const maxTimeout = 2 ** 31 - 1;
 
-/** Throws a TypeError for what cannot be meant. */
+/** Throws a TypeError if an option is invalid. */
 export function readOptions({ serverURL, apiKeyAuth, timeout = 30_000, retries = 3 }: Options): Settings {
   requireInteger('timeout', timeout, 1, maxTimeout);
   requireInteger('retries', retries, 0, 100);
@@ -69,7 +74,10 @@ function parseUrl(text: string): URL | undefined {
   }
 }
 
-/** Keys come from files, with a line end. Whatever else a header cannot carry, `fetch` would name in its error. */
+/**
+ * Keys read from files end with a newline, so white space is trimmed. Other characters that headers cannot contain are
+ * rejected here: `fetch` would repeat the key in its error.
+ */
 function readKey(value: unknown): string | undefined {
   if (typeof value !== 'string') throw new TypeError('apiKeyAuth: expected text, or a function that returns text');
   const key = value.trim();

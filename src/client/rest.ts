@@ -1,23 +1,23 @@
-/** Creating, changing and listing records over REST. */
+/** Creates, updates and lists records over REST, and turns error responses into errors. */
 import { PartialBatchError, ServiceError, type YardgraphError } from './errors.ts';
 import type { ErrorResponse, Problem } from './openapi.ts';
 import { requireInteger } from './options.ts';
-import { type Answer, type Send, unexpected } from './send.ts';
+import { type ApiResponse, type Send, unexpected } from './send.ts';
 
 export interface CreateOptions {
   /**
-   * Sends the batch in parts of so many records, one after the other. Each part is all or nothing, the whole is not:
-   * when a later part fails, a PartialBatchError has what was created before.
+   * Sends the batch in parts of this many records, one after the other. Each part is stored completely or not at all, but
+   * the whole batch is not atomic: if a later part fails, a PartialBatchError has the records created before it.
    */
   readonly partSize?: number | undefined;
 }
 
-/** Stores a batch, all or nothing, and answers the records in the order sent. */
+/** Stores a batch, all or nothing, and returns the records in the order sent. */
 export type Create<New, Stored> = (records: readonly New[], options?: CreateOptions) => Promise<Stored[]>;
 export type Update<Changes, Stored> = (id: string, changes: Changes) => Promise<Stored>;
 export type List<Stored> = () => Promise<Stored[]>;
 
-/** The service answers a problem (RFC 9457) to who asks for one: it names everything that is wrong. */
+/** Asks the service for problems (RFC 9457), which list every invalid field. */
 const accept = 'application/json, application/problem+json';
 
 export function create<New, Stored>(send: Send, path: string): Create<New, Stored> {
@@ -55,29 +55,32 @@ export function list<Stored>(send: Send, path: string): List<Stored> {
   return () => send({ method: 'GET', path, accept, isWrite: false }, accepted<Stored[]>(Array.isArray));
 }
 
-/** The types are the OpenAPI document's, which the service's tests hold it to: here it is enough to know that it is ours. */
+/**
+ * Returns the body of a successful response. Checks only whether the response comes from Yardgraph: the service's tests
+ * ensure that its responses match the types of the OpenAPI document.
+ */
 const accepted =
-  <T>(isOurs: (body: unknown) => boolean) =>
-  (answer: Answer): T => {
-    if (answer.status >= 300) throw refusal(answer);
-    if (!isOurs(answer.body)) throw unexpected(answer);
-    return answer.body as T;
+  <T>(isExpected: (body: unknown) => boolean) =>
+  (response: ApiResponse): T => {
+    if (response.status >= 300) throw serviceError(response);
+    if (!isExpected(response.body)) throw unexpected(response);
+    return response.body as T;
   };
 
-/** The error that an answer is; with problems as with the two fields of the interface. */
-export function refusal(answer: Answer): YardgraphError {
-  const { status, requestId, retryAfter, bodyWithoutKey: body } = answer;
-  const outcome = { status, requestId, retryAfter, mayBeStored: mayBeStored(answer) };
-  if (isProblem(body)) return new ServiceError(body.detail, { ...outcome, items: body.errors ?? [] });
-  if (isErrorAnswer(body)) return new ServiceError(body.error, outcome);
-  return unexpected(answer);
+/** The error for an error response, which is a problem or has the interface's two fields, `error` and `code`. */
+export function serviceError(response: ApiResponse): YardgraphError {
+  const { status, requestId, retryAfter, bodyWithoutKey: body } = response;
+  const details = { status, requestId, retryAfter, mayBeStored: mayBeStored(response) };
+  if (isProblem(body)) return new ServiceError(body.detail, { ...details, items: body.errors ?? [] });
+  if (isErrorResponse(body)) return new ServiceError(body.error, details);
+  return unexpected(response);
 }
 
 /**
- * A refusal is a promise that nothing was stored, a failure inside is none. Of the two kinds of 503, only the one that
- * says so is a refusal: in any other form, it may be a proxy's, and the service may have done its work.
+ * A 4xx response guarantees that nothing was stored; a 5xx does not. The exception is a 503 whose problem has the type
+ * `about:blank`. Any other 503 may come from a proxy, after the service has stored the request.
  */
-function mayBeStored({ isWrite, status, bodyWithoutKey: body }: Answer): boolean {
+function mayBeStored({ isWrite, status, bodyWithoutKey: body }: ApiResponse): boolean {
   if (!isWrite || status < 500) return false;
   return !(status === 503 && isProblem(body) && body.type === 'about:blank');
 }
@@ -90,5 +93,5 @@ const isProblem = (body: unknown): body is Problem =>
   typeof body.detail === 'string' &&
   (body.errors === undefined || (Array.isArray(body.errors) && body.errors.every(isObject)));
 
-const isErrorAnswer = (body: unknown): body is ErrorResponse =>
+const isErrorResponse = (body: unknown): body is ErrorResponse =>
   isObject(body) && typeof body.error === 'string' && typeof body.code === 'string';

@@ -1,36 +1,43 @@
-/** One request and its answer: the key, the time limit, and whether it may have been stored when it fails. */
-import { ConnectionError, TimeoutError, UnexpectedAnswerError } from './errors.ts';
+/**
+ * Sends one request with the key and a time limit, and reads its response. On failure, reports whether it may have been
+ * stored.
+ */
+import { ConnectionError, TimeoutError, UnexpectedResponseError } from './errors.ts';
 import type { Settings } from './options.ts';
-import { repeat } from './repeat.ts';
+import { retry } from './retry.ts';
 
 export interface Request {
   readonly method: 'GET' | 'POST' | 'PATCH';
   readonly path: string;
   readonly accept: string;
   readonly body?: unknown;
-  /** What is stored by it may be stored twice when it is sent twice. */
+  /** Whether the request stores something: sent twice, it may be stored twice. */
   readonly isWrite: boolean;
 }
 
-export interface Answer {
+/** Called ApiResponse because `Response` is fetch's own. */
+export interface ApiResponse {
   readonly isWrite: boolean;
   readonly status: number;
   readonly requestId: string | undefined;
-  /** Seconds. */
+  /** In seconds. */
   readonly retryAfter: number | undefined;
-  /** Undefined for what is not JSON. */
+  /** The parsed JSON; undefined if the body is not JSON. */
   readonly body: unknown;
-  /** The body again, for errors: whoever answered, the key is not in it. */
+  /** The body for errors, with every occurrence of the API key removed, since any server may echo it. */
   readonly bodyWithoutKey: unknown;
-  /** In words, for who expected something else. */
+  /** Status and content type, for error messages. */
   readonly description: string;
 }
 
-/** Reads the answer to a request, and throws the error that it is; what is thrown decides whether to try again. */
-export type Send = <T>(request: Request, read: (answer: Answer) => T) => Promise<T>;
+/**
+ * Sends a request, with retries, and returns what `read` makes of the response. `read` throws for error responses; its
+ * error decides whether to retry.
+ */
+export type Send = <T>(request: Request, read: (response: ApiResponse) => T) => Promise<T>;
 
 export function createSend({ serverUrl, apiKey, timeout, retries }: Settings): Send {
-  async function attempt({ method, path, accept, isWrite }: Request, body: string | undefined): Promise<Answer> {
+  async function attempt({ method, path, accept, isWrite }: Request, body: string | undefined): Promise<ApiResponse> {
     const key = await apiKey();
     const signal = AbortSignal.timeout(timeout);
     try {
@@ -41,12 +48,12 @@ export function createSend({ serverUrl, apiKey, timeout, retries }: Settings): S
           ...(body !== undefined && { 'content-type': 'application/json' }),
           ...(key !== undefined && { authorization: `Bearer ${key}` }),
         },
-        // A followed redirect may turn a POST into a GET, whose answer looks like one to a POST.
+        // Following a redirect may turn a POST into a GET, whose response could be taken for the POST's.
         redirect: 'manual',
         signal,
         ...(body !== undefined && { body }),
       });
-      return readAnswer(response, await response.text(), { key, isWrite });
+      return readResponse(response, await response.text(), { key, isWrite });
     } catch (error) {
       if (signal.aborted) throw new TimeoutError(timeout, { mayBeStored: isWrite });
       const code = codeOf(error);
@@ -55,27 +62,27 @@ export function createSend({ serverUrl, apiKey, timeout, retries }: Settings): S
   }
 
   return async (request, read) => {
-    const body = request.body === undefined ? undefined : JSON.stringify(request.body, refuseLoss);
-    return repeat(retries, async () => read(await attempt(request, body)));
+    const body = request.body === undefined ? undefined : JSON.stringify(request.body, rejectNonFinite);
+    return retry(retries, async () => read(await attempt(request, body)));
   };
 }
 
-/** JSON would turn them into null, and null means "not set". */
-function refuseLoss(name: string, value: unknown): unknown {
+/** JSON would turn NaN and Infinity into null, which means "not set". */
+function rejectNonFinite(name: string, value: unknown): unknown {
   if (typeof value !== 'number' || Number.isFinite(value)) return value;
   throw new TypeError(`${name}: expected a finite number, received ${value}`);
 }
 
-function readAnswer(
+function readResponse(
   { status, type, headers }: Response,
   text: string,
   { key, isWrite }: { key: string | undefined; isWrite: boolean },
-): Answer {
+): ApiResponse {
   const mediaType = headers.get('content-type') ?? 'no content type';
   const isJson = /\bjson\b/i.test(mediaType);
   return {
     isWrite,
-    // Browsers do not tell the status of a redirect.
+    // Browsers do not expose the status of a redirect.
     status: type === 'opaqueredirect' ? 302 : status,
     requestId: headers.get('x-request-id') ?? undefined,
     retryAfter: secondsIn(headers.get('retry-after')),
@@ -85,9 +92,12 @@ function readAnswer(
   };
 }
 
-/** It is stored only if the service got to it; what is refused with 4xx, or sent elsewhere, never got there. */
-export const unexpected = ({ isWrite, status, retryAfter, description }: Answer): UnexpectedAnswerError =>
-  new UnexpectedAnswerError(description, {
+/**
+ * The error for a response that does not come from the service. A redirected request, or one rejected with 4xx, was not
+ * stored.
+ */
+export const unexpected = ({ isWrite, status, retryAfter, description }: ApiResponse): UnexpectedResponseError =>
+  new UnexpectedResponseError(description, {
     status,
     retryAfter,
     mayBeStored: isWrite && (status < 300 || status >= 500),
@@ -103,7 +113,7 @@ function parse(text: string, without?: string): unknown {
   }
 }
 
-/** `Retry-After` is a number of seconds, or a date. */
+/** Parses `Retry-After`, which is a number of seconds or a date. */
 function secondsIn(value: string | null): number | undefined {
   if (value === null) return undefined;
   const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1_000;
@@ -117,12 +127,15 @@ interface SystemError {
   readonly errors?: readonly unknown[];
 }
 
-/** `fetch` wraps what happened, and a name with several addresses what happened at each. */
+/**
+ * The root causes of an error: `fetch` wraps the system's error, and a host name with several addresses has one error
+ * for each.
+ */
 function* causesOf(error: unknown): Generator<SystemError> {
   if (typeof error !== 'object' || error === null) return;
   const { cause, errors = [] }: SystemError = error;
   yield* causesOf(cause);
-  for (const one of errors) yield* causesOf(one);
+  for (const inner of errors) yield* causesOf(inner);
   if (cause === undefined && errors.length === 0) yield error;
 }
 
@@ -131,7 +144,10 @@ function codeOf(error: unknown): string | undefined {
   return undefined;
 }
 
-/** Nothing was sent when no connection came about. Browsers do not tell, and then it may have been. */
+/**
+ * Nothing was sent if no connection was established. Browsers do not say why a request failed, so it may have been
+ * sent.
+ */
 function isUnsent(error: unknown): boolean {
   const causes = [...causesOf(error)];
   const isConnecting = ({ code, syscall }: SystemError) =>

@@ -1,4 +1,4 @@
-/** The client: the eight operations and GraphQL, a line each, with the types of the OpenAPI document. */
+/** The client: the eight REST operations and GraphQL, one line each, with the types of the OpenAPI document. */
 import { graphql } from './graphql.ts';
 import type {
   Asset,
@@ -22,27 +22,27 @@ import { createSend } from './send.ts';
 export type { CreateOptions } from './rest.ts';
 
 /**
- * A service and how to reach it. Keeps its key to itself: no property, text or JSON of it has the key.
- * Throws a TypeError when the options cannot be meant.
+ * A client for one Yardgraph service. The API key is not visible in its properties, text or JSON.
+ * The constructor throws a TypeError if an option is invalid.
  */
 export class Yardgraph {
   readonly assets: { readonly create: Create<NewAsset, Asset> };
   readonly workOrders: { readonly create: Create<NewWorkOrder, WorkOrder> };
   readonly projects: {
     readonly create: Create<NewProject, Project>;
-    /** Fields that are absent stay as they are, null clears a field, `externalIds` is replaced as a whole. */
+    /** Leaves absent fields unchanged, clears fields that are null, and replaces `externalIds` as a whole. */
     readonly update: Update<ProjectChanges, Project>;
   };
   readonly locations: { readonly create: Create<NewLocation, Location> };
   readonly transportOrders: { readonly create: Create<NewTransportOrder, TransportOrder> };
   readonly assetCategories: {
     readonly create: Create<NewAssetCategory, AssetCategory>;
-    /** All of the workspace, oldest first. */
+    /** Returns all asset categories of the workspace, oldest first. */
     readonly list: List<AssetCategory>;
   };
   /**
-   * The data of a GraphQL operation. Throws a GraphqlError when there are errors, even beside data.
-   * Nobody checks that the data has the type that is asked for.
+   * Returns the data of a GraphQL operation. Throws a GraphqlError if the response has errors, even if it also has data.
+   * Whether the data has the type `Data` is not checked.
    */
   readonly graphql: <Data = unknown>(document: string, variables?: Readonly<Record<string, unknown>>) => Promise<Data>;
 

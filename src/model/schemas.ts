@@ -69,7 +69,8 @@ function recordSchema<T>(
       const most = count(limits.maxRecordLength);
       issues.push({ path: [], message: `expected at most ${most} characters of text in all, received more` });
     }
-    // The cast is safe because the shape has exactly the fields of T, and each field's schema accepts only values of its type.
+    // The cast is safe because the shape has exactly the fields of T, and each field's schema accepts only values of
+    // its type.
     return issues.length === 0 ? { value: valid as T } : { issues, validFields: valid };
   };
   return { parse, '~standard': { version: 1, vendor: 'yardgraph', validate: (input) => ({ value: parse(input) }) } };
@@ -195,7 +196,9 @@ function externalIdsSchema(limits: ValueLimits) {
   });
 }
 
-/** The unknown fields, or invalid external IDs, listed per record. More would add no information, and each takes time. */
+/**
+ * The unknown fields, or invalid external IDs, listed per record. More would add no information, and each takes time.
+ */
 const maxListed = 10;
 
 function unknownFieldIssues(kind: RecordKind, names: readonly string[]): Issue[] {

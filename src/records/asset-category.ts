@@ -2,8 +2,8 @@ import { mustExist, reference, text } from '../model/fields.ts';
 import { recordKind } from '../model/record-kind.ts';
 
 /**
- * A node in the tree of asset categories. Interface: "Asset category".
- * The tree has no cycles by construction: a parent must be stored before its child, and no operation changes it.
+ * Interface: "Asset category". The tree cannot contain cycles: a parent must be stored before its child, and no operation
+ * changes a parent.
  */
 export const assetCategory = recordKind({
   name: 'AssetCategory',

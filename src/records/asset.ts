@@ -10,7 +10,7 @@ import {
 } from '../model/fields.ts';
 import { recordKind } from '../model/record-kind.ts';
 
-/** An item the workspace owns or uses, such as a machine. Interface: "Asset". */
+/** Interface: "Asset". */
 export const asset = recordKind({
   name: 'Asset',
   plural: 'Assets',

@@ -1,7 +1,7 @@
 import { externalIds, number, text } from '../model/fields.ts';
 import { recordKind } from '../model/record-kind.ts';
 
-/** A place: a yard, a site, an address. Interface: "Location". */
+/** Interface: "Location". */
 export const location = recordKind({
   name: 'Location',
   plural: 'Locations',

@@ -1,7 +1,7 @@
 import { dateTime, externalIds, foreignReference, reference, required, text } from '../model/fields.ts';
 import { recordKind } from '../model/record-kind.ts';
 
-/** A project for a company, at a location. Interface: "Project". */
+/** Interface: "Project". */
 export const project = recordKind({
   name: 'Project',
   plural: 'Projects',

@@ -1,7 +1,7 @@
 import { foreignReference, reference, text } from '../model/fields.ts';
 import { recordKind } from '../model/record-kind.ts';
 
-/** A transport for a project. Interface: "Transport order". */
+/** Interface: "Transport order". */
 export const transportOrder = recordKind({
   name: 'TransportOrder',
   plural: 'TransportOrders',

@@ -1,7 +1,7 @@
 import { dateTime, externalIds, foreignReference, reference, text } from '../model/fields.ts';
 import { recordKind } from '../model/record-kind.ts';
 
-/** Work to be done for a project, at a location. Interface: "Work order". */
+/** Interface: "Work order". */
 export const workOrder = recordKind({
   name: 'WorkOrder',
   plural: 'WorkOrders',

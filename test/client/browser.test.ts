@@ -1,4 +1,4 @@
-/** The client in a real browser: the files of the package as they are, without a bundler. */
+/** The client in a real browser, from the package's own files, without a bundler. */
 import { existsSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { type Browser, chromium, type Page } from 'playwright-core';
@@ -8,14 +8,14 @@ import { useSharedService } from '../support/service.ts';
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const hasBrowser = existsSync(executablePath);
 
-// On CI a missing browser is a failure, not a reason to leave these out.
+// On CI a missing browser is a failure, not a reason to skip these tests.
 describe.runIf(hasBrowser || process.env.CI)('in Chromium', () => {
   const service = useSharedService();
   let browser: Browser;
   let page: Page;
   let origin: string;
 
-  /** The service answers no pages of others, so a page and the client are put among its own paths. */
+  /** The service rejects requests from other origins' pages, so the page and the client are served below its own origin. */
   beforeAll(async () => {
     await service.app.listen({ port: 0, host: '127.0.0.1' });
     origin = `http://127.0.0.1:${(service.app.server.address() as AddressInfo).port}`;
@@ -31,15 +31,15 @@ describe.runIf(hasBrowser || process.env.CI)('in Chromium', () => {
 
   afterAll(() => browser?.close());
 
-  /** Runs a piece of a module on the page. */
+  /** Runs the body of an async function on the page. */
   const run = (code: string): Promise<unknown> =>
     page.evaluate(`(async () => {
       const { Yardgraph, ...errors } = await import('/page/index.js');
       ${code}
     })()`);
 
-  test('it creates, changes, lists and asks', async () => {
-    const answer = await run(`
+  test('it creates, updates, lists and queries', async () => {
+    const result = await run(`
       const yardgraph = new Yardgraph({ serverURL: '/', apiKeyAuth: 'key' });
       const [project] = await yardgraph.projects.create([{ name: 'Bridge', notes: 'steel' }]);
       const changed = await yardgraph.projects.update(project.id, { notes: null });
@@ -48,17 +48,17 @@ describe.runIf(hasBrowser || process.env.CI)('in Chromium', () => {
       return { changed: Object.keys(changed).includes('notes'), categories, nodes: projects.nodes };
     `);
 
-    expect(answer).toEqual({ changed: false, categories: [], nodes: [{ name: 'Bridge', notes: null }] });
+    expect(result).toEqual({ changed: false, categories: [], nodes: [{ name: 'Bridge', notes: null }] });
   });
 
-  test('it says everything that is wrong', async () => {
-    const answer = await run(`
+  test('it reports every invalid field', async () => {
+    const result = await run(`
       const { assets } = new Yardgraph({ serverURL: location.origin });
       const error = await assets.create([{ name: 'a' }, { nmae: 'b' }]).catch((error) => error);
       return { isServiceError: error instanceof errors.ServiceError, items: error.items };
     `);
 
-    expect(answer).toEqual({
+    expect(result).toEqual({
       isServiceError: true,
       items: [
         { index: 1, field: 'name', message: 'required' },
@@ -67,7 +67,7 @@ describe.runIf(hasBrowser || process.env.CI)('in Chromium', () => {
     });
   });
 
-  test('it follows no redirect, and sends no write again that a browser cannot tell the fate of', async () => {
+  test('it follows no redirect, and does not retry a write that may be stored', async () => {
     let requests = 0;
     await page.route(`${origin}/locations`, async (route) => {
       requests += 1;
@@ -75,13 +75,13 @@ describe.runIf(hasBrowser || process.env.CI)('in Chromium', () => {
     });
     await page.route(`${origin}/assets`, (route) => route.fulfill({ status: 302, headers: { location: '/healthz' } }));
 
-    const answer = await run(`
+    const result = await run(`
       const { assets, locations } = new Yardgraph({ serverURL: '/' });
       const caught = (error) => error.name + ' ' + error.mayBeStored;
       return [await locations.create([{}]).catch(caught), await assets.create([{ name: 'a' }]).catch(caught)];
     `);
 
-    expect(answer).toEqual(['ConnectionError true', 'UnexpectedAnswerError false']);
+    expect(result).toEqual(['ConnectionError true', 'UnexpectedResponseError false']);
     expect(requests).toBe(1);
   });
 });

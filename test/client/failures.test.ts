@@ -1,4 +1,4 @@
-/** What the client does when something fails: what it sends again, what it never does, and what it says. */
+/** The client when requests fail: what it retries, what it never retries, and which errors it throws. */
 import { createServer } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import {
@@ -6,10 +6,10 @@ import {
   GraphqlError,
   ServiceError,
   TimeoutError,
-  UnexpectedAnswerError,
+  UnexpectedResponseError,
   Yardgraph,
 } from '../../src/client/index.ts';
-import { delayAfter } from '../../src/client/repeat.ts';
+import { delayAfter } from '../../src/client/retry.ts';
 import { errorOf } from '../support/client.ts';
 import { freePort } from '../support/postgres.ts';
 import { half, hang, hangUp, json, page, problem, type Reply, useScriptedServer } from '../support/scripted-server.ts';
@@ -23,15 +23,15 @@ const read = (options = {}) => client(options).assetCategories.list();
 const created = json(201, [{ id: 'asset_1', name: 'Excavator' }]);
 const listed = json(200, []);
 const now = { headers: { 'retry-after': '0' } };
-const tooMany = problem(429, 'too many requests', now);
-const away = problem(503, 'the database is not available, try again', now);
+const tooManyRequests = problem(429, 'too many requests', now);
+const unavailable = problem(503, 'the database is not available, try again', now);
 
-describe('what is sent again', () => {
+describe('the client retries', () => {
   test.each([
-    ['429', tooMany],
-    ['429 of a proxy', page(429, { 'retry-after': '0' })],
-    ['503 that refuses', away],
-  ])('a write after %s, until it is answered, with the same body', async (_, failure) => {
+    ['429', tooManyRequests],
+    ['429 from a proxy', page(429, { 'retry-after': '0' })],
+    ['503 after which nothing is stored', unavailable],
+  ])('a write after %s, with the same body, until it succeeds', async (_, failure) => {
     server.replies = [failure, failure, created];
 
     const [asset] = await write();
@@ -43,11 +43,11 @@ describe('what is sent again', () => {
   });
 
   test.each([
-    ['429', tooMany],
-    ['503', away],
-    ['503 of a proxy', page(503)],
-    ['503 that leaves open what was stored, for it concerns a write', problem(503, 'away', { ...now, type: 'urn:x' })],
-    ['connection that breaks', hangUp],
+    ['429', tooManyRequests],
+    ['503', unavailable],
+    ['503 from a proxy', page(503)],
+    ['503 that does not rule out that something was stored', problem(503, 'away', { ...now, type: 'urn:x' })],
+    ['lost connection', hangUp],
   ])('a read after a %s', async (_, failure) => {
     server.replies = [failure, listed];
 
@@ -55,13 +55,13 @@ describe('what is sent again', () => {
     expect(server.received).toHaveLength(2);
   });
 
-  test('a read that was not answered in time', async () => {
+  test('a read that timed out', async () => {
     server.replies = [hang, listed];
 
     expect(await read({ timeout: 300 })).toEqual([]);
   });
 
-  test('a write to a service that is just being started', async () => {
+  test('a write to a service that is still starting', async () => {
     const port = await freePort();
     const starting = createServer((_, response) => created(response));
 
@@ -73,26 +73,26 @@ describe('what is sent again', () => {
     starting.close();
   });
 
-  test('a write to a service that never starts is an error in the end', async () => {
+  test('a write to a service that never starts, and then throws an error', async () => {
     const serverURL = `http://127.0.0.1:${await freePort()}`;
     const before = Date.now();
 
     const error = await errorOf(ConnectionError, write({ serverURL, retries: 1 }));
 
     expect(error).toMatchObject({ code: 'ECONNREFUSED', mayBeStored: false });
-    expect(error.message).toBe('no answer from the service: ECONNREFUSED');
+    expect(error.message).toBe('no response from the service: ECONNREFUSED');
     expect(Date.now() - before).toBeGreaterThanOrEqual(250);
   });
 
-  test('a query of GraphQL after 503, as often as anything else that reads', async () => {
-    const unavailable = json(503, { errors: [{ message: 'away', path: ['assets'] }] }, { 'retry-after': '0' });
-    server.replies = [unavailable, json(200, { data: { assets: [] } })];
+  test('a GraphQL query after 503', async () => {
+    const failed = json(503, { errors: [{ message: 'away', path: ['assets'] }] }, { 'retry-after': '0' });
+    server.replies = [failed, json(200, { data: { assets: [] } })];
 
     expect(await client().graphql('{ assets { nodes { id } } }')).toEqual({ assets: [] });
   });
 
-  test('three times at most, and as often as the option says', async () => {
-    server.replies = [away];
+  test('three times by default, or as many times as the option sets', async () => {
+    server.replies = [unavailable];
 
     const error = await errorOf(ServiceError, write());
     expect([error.status, error.mayBeStored, server.received.length]).toEqual([503, false, 4]);
@@ -103,13 +103,13 @@ describe('what is sent again', () => {
   });
 });
 
-describe('what is never sent again: a write that may be stored', () => {
+describe('the client never retries a write that may be stored:', () => {
   test.each([
     [
-      '503 that says so',
+      '503 that says it may be stored',
       problem(503, 'went away while it stored this', { ...now, type: 'urn:yardgraph:may-be-stored' }),
     ],
-    ['503 without a type, through whatever left it out', json(503, { error: 'away', code: '503' }, now.headers)],
+    ['503 whose type was lost on the way', json(503, { error: 'away', code: '503' }, now.headers)],
     ['500', problem(500, 'unexpected error, request 1')],
   ])('after a %s', async (_, failure) => {
     server.replies = [failure, created];
@@ -123,15 +123,15 @@ describe('what is never sent again: a write that may be stored', () => {
     ['502', page(502, now.headers)],
     ['503', page(503, now.headers)],
     ['504', page(504, now.headers)],
-  ])('after a proxy has answered %s', async (_, failure) => {
+  ])('after %s from a proxy', async (_, failure) => {
     server.replies = [failure, created];
 
-    const error = await errorOf(UnexpectedAnswerError, write());
+    const error = await errorOf(UnexpectedResponseError, write());
 
     expect([error.mayBeStored, server.received.length]).toEqual([true, 1]);
   });
 
-  test('when the connection breaks before the answer', async () => {
+  test('when the connection is lost before the response', async () => {
     server.replies = [hangUp, created];
 
     const error = await errorOf(ConnectionError, write());
@@ -139,7 +139,7 @@ describe('what is never sent again: a write that may be stored', () => {
     expect([error.mayBeStored, server.received.length]).toEqual([true, 1]);
   });
 
-  test('when the connection breaks within the answer', async () => {
+  test('when the connection is lost within the response', async () => {
     server.replies = [
       (response) => {
         response.writeHead(201, { 'content-type': 'application/json', 'content-length': '1000' });
@@ -154,20 +154,20 @@ describe('what is never sent again: a write that may be stored', () => {
   });
 
   test.each([
-    ['nothing comes', hang],
-    ['the answer stops halfway', half(201, '[{"id":')],
-  ])('when it takes too long: %s', async (_, reply) => {
+    ['there is no response', hang],
+    ['the response stops halfway', half(201, '[{"id":')],
+  ])('when it times out: %s', async (_, reply) => {
     server.replies = [reply, created];
     const before = Date.now();
 
     const error = await errorOf(TimeoutError, write({ timeout: 300 }));
 
-    expect([error.message, error.mayBeStored]).toEqual(['no answer from the service within 300 ms', true]);
+    expect([error.message, error.mayBeStored]).toEqual(['no response from the service within 300 ms', true]);
     expect(Date.now() - before).toBeLessThan(5_000);
     expect(server.received).toHaveLength(1);
   });
 
-  test('a PATCH, and a mutation of GraphQL, are writes too', async () => {
+  test('a PATCH and a GraphQL mutation are writes too', async () => {
     server.replies = [hangUp];
 
     await errorOf(ConnectionError, client().projects.update('project_1', { name: 'Tunnel' }));
@@ -176,7 +176,7 @@ describe('what is never sent again: a write that may be stored', () => {
     expect(server.received).toHaveLength(2);
   });
 
-  test('a mutation that was begun: of several, the first ones may be stored', async () => {
+  test('a GraphQL operation in which the first of several mutations may be stored', async () => {
     server.replies = [json(503, { errors: [{ message: 'away', path: ['second'] }] }, now.headers)];
 
     const error = await errorOf(GraphqlError, client().graphql('mutation { first: a second: b }'));
@@ -185,7 +185,7 @@ describe('what is never sent again: a write that may be stored', () => {
   });
 });
 
-test('what is wrong is not sent again', async () => {
+test('an invalid request is not retried', async () => {
   server.replies = [problem(400, '[0].name: required', { errors: [{ index: 0, field: 'name', message: 'required' }] })];
 
   const error = await errorOf(ServiceError, write());
@@ -194,7 +194,7 @@ test('what is wrong is not sent again', async () => {
   expect(server.received).toHaveLength(1);
 });
 
-test('a wait of an hour is the caller’s to decide on', async () => {
+test('a request with a Retry-After of an hour is not retried', async () => {
   server.replies = [problem(429, 'too many requests', { headers: { 'retry-after': '3600' } })];
 
   const error = await errorOf(ServiceError, write());
@@ -202,28 +202,28 @@ test('a wait of an hour is the caller’s to decide on', async () => {
   expect([error.retryAfter, server.received.length]).toEqual([3600, 1]);
 });
 
-describe('the wait before it', () => {
-  const tooManyFor = (retryAfter?: number) =>
+describe('the wait before a retry', () => {
+  const errorWith = (retryAfter?: number) =>
     new ServiceError('', { status: 429, mayBeStored: false, requestId: undefined, retryAfter });
   const waits = (failures: number, retryAfter?: number) =>
-    Array.from({ length: 200 }, () => delayAfter(tooManyFor(retryAfter), failures) ?? 0);
+    Array.from({ length: 200 }, () => delayAfter(errorWith(retryAfter), failures) ?? 0);
 
   test.each([
     [0, 250, 500],
     [1, 500, 1_000],
     [2, 1_000, 2_000],
     [20, 4_000, 8_000],
-  ])('after %i failures before is from %i to %i ms, and never the same', (failures, min, max) => {
+  ])('after %i earlier failures is random, from %i to %i ms', (failures, min, max) => {
     expect(Math.min(...waits(failures))).toBeGreaterThanOrEqual(min);
     expect(Math.max(...waits(failures))).toBeLessThanOrEqual(max);
     expect(new Set(waits(failures)).size).toBeGreaterThan(100);
   });
 
-  test('is longer than the service asks for', () => {
+  test('is at least as long as Retry-After', () => {
     expect(Math.min(...waits(0, 7))).toBeGreaterThanOrEqual(7_000);
   });
 
-  test('is what Retry-After says, also as a date', async () => {
+  test('follows a Retry-After that is a date', async () => {
     const date = new Date(Date.now() + 3_600_000).toUTCString();
     server.replies = [problem(429, 'too many requests', { headers: { 'retry-after': date } })];
 
@@ -234,46 +234,46 @@ describe('the wait before it', () => {
   });
 });
 
-describe('an answer that is not ours is an error of its own kind', () => {
+describe('a response that does not come from Yardgraph is an UnexpectedResponseError:', () => {
   test.each<[string, Reply, string]>([
     ['a page', page(200), '200 with text/html'],
-    ['JSON that breaks off', half(200, '[{"id"', { isEnded: true }), '200 with application/json'],
-    ['JSON of something else', json(200, { hello: 'world' }), '200 with application/json'],
-    ['JSON without its type', (response) => void response.end('[]'), '200 with no content type'],
-    ['a path that is not there', page(404), '404 with text/html'],
-    ['an error of something else', json(400, { message: 'no' }), '400 with application/json'],
+    ['incomplete JSON', half(200, '[{"id"', { isEnded: true }), '200 with application/json'],
+    ['JSON of another service', json(200, { hello: 'world' }), '200 with application/json'],
+    ['JSON without a content type', (response) => void response.end('[]'), '200 with no content type'],
+    ['404 from another server', page(404), '404 with text/html'],
+    ['an error of another service', json(400, { message: 'no' }), '400 with application/json'],
     ['a redirect', page(302, { location: '/asset-categories' }), '302 with text/html'],
   ])('%s', async (_, reply, received) => {
     server.replies = [reply];
 
-    const error = await errorOf(UnexpectedAnswerError, read());
+    const error = await errorOf(UnexpectedResponseError, read());
 
-    expect(error.message).toBe(`expected an answer of Yardgraph, received ${received}`);
+    expect(error.message).toBe(`expected a response from Yardgraph, received ${received}`);
     expect(server.received).toHaveLength(1);
   });
 
-  test('to a create, fewer records than were sent are one', async () => {
+  test('fewer records than were sent', async () => {
     server.replies = [json(201, [])];
 
-    expect((await errorOf(UnexpectedAnswerError, write())).mayBeStored).toBe(true);
+    expect((await errorOf(UnexpectedResponseError, write())).mayBeStored).toBe(true);
   });
 
-  test('to a create, a redirect is not followed: what is found there would pass for what was created', async () => {
+  test('a redirect of a create, which is not followed because its target could look like created records', async () => {
     server.replies = [page(301, { location: '/asset-categories' }), json(200, [{ id: 'category_1' }])];
 
-    const error = await errorOf(UnexpectedAnswerError, client().assetCategories.create([{}]));
+    const error = await errorOf(UnexpectedResponseError, client().assetCategories.create([{}]));
 
     expect([error.status, error.mayBeStored, server.received.length]).toEqual([301, false, 1]);
   });
 
-  test('to GraphQL, neither data nor errors are one', async () => {
+  test('a GraphQL response with neither data nor errors', async () => {
     server.replies = [json(200, { data: null })];
 
-    await errorOf(UnexpectedAnswerError, client().graphql('{ __typename }'));
+    await errorOf(UnexpectedResponseError, client().graphql('{ __typename }'));
   });
 });
 
-test('an error is JSON with everything but its cause', async () => {
+test('the JSON of an error has everything but its cause', async () => {
   server.replies = [problem(400, '[0].name: required', { errors: [{ index: 0, field: 'name', message: 'required' }] })];
 
   const error = await errorOf(ServiceError, write());

@@ -1,4 +1,4 @@
-/** The interface through the client: every operation, its answers and its errors, on the service itself. */
+/** The interface through the client: every operation, with its results and errors, on a running service. */
 import { beforeEach, describe, expect, expectTypeOf, test } from 'vitest';
 import {
   type Asset,
@@ -30,11 +30,11 @@ const operations = {
   '/asset-categories': 'assetCategories',
 } as const;
 
-describe.each(kinds)('creating $kind.label records', ({ kind, path, smallest }) => {
+describe.each(kinds)('create $kind.plural', ({ kind, path, smallest }) => {
   const create = (records: readonly object[]): Promise<{ id: string; name?: string }[]> =>
     client[operations[path]].create(records as never);
 
-  test('answers them in the order sent, and they are stored', async () => {
+  test('stores the records and returns them in the order sent', async () => {
     const names = Array.from({ length: 30 }, (_, index) => `record ${index}`);
 
     const created = await create(names.map((name) => ({ ...smallest, name })));
@@ -46,18 +46,18 @@ describe.each(kinds)('creating $kind.label records', ({ kind, path, smallest }) 
     expect(node).toEqual({ id: created[7]?.id });
   });
 
-  test('keeps every field as it was sent', async () => {
+  test('keeps every field as sent', async () => {
     const [record] = await create([fullRecord(kind)]);
 
     expect(record).toMatchObject(fullRecord(kind));
   });
 
-  test('answers an empty array to an empty one', async () => {
+  test('returns an empty array for an empty array', async () => {
     expect(await create([])).toEqual([]);
   });
 });
 
-test('all that is wrong in a batch is in the error, beyond the ten that its message names', async () => {
+test('the error for a batch lists every invalid field, including those that its message only counts', async () => {
   const batch = Array.from({ length: 13 }, (_, index) => ({ name: `asset ${index}`, acquiredAt: 'soon' }));
 
   const error = await errorOf(ServiceError, client.assets.create(batch));
@@ -70,7 +70,7 @@ test('all that is wrong in a batch is in the error, beyond the ten that its mess
   expect([error.mayBeStored, error.requestId]).toEqual([false, expect.stringMatching(/^[\w-]{36}$/)]);
 });
 
-test('a uid that is taken is 409, with the item and the uid', async () => {
+test('a uid that is taken throws a 409 error with the index and the uid', async () => {
   await client.assets.create([{ name: 'Excavator', uid: 'EX-1' }]);
 
   const error = await errorOf(ServiceError, client.assets.create([{ name: 'Crane' }, { name: 'Pump', uid: 'EX-1' }]));
@@ -81,7 +81,7 @@ test('a uid that is taken is 409, with the item and the uid', async () => {
   ]);
 });
 
-test('a batch over the limit is 413, in the words of the service', async () => {
+test('a batch over the limit throws a 413 error with the message of the service', async () => {
   const batch = Array.from({ length: 10_001 }, () => ({}));
 
   const error = await errorOf(ServiceError, client.locations.create(batch));
@@ -93,7 +93,7 @@ test('a batch over the limit is 413, in the words of the service', async () => {
   ]);
 });
 
-describe('updating a project', () => {
+describe('projects.update', () => {
   const start: Required<ProjectChanges> = {
     name: 'Bridge',
     reference: 'B-1',
@@ -111,7 +111,7 @@ describe('updating a project', () => {
     [project] = (await client.projects.create([{ ...start, name: 'Bridge' }])) as [Project];
   });
 
-  test('changes what is sent, leaves what is absent, clears what is null, replaces externalIds as a whole', async () => {
+  test('changes sent fields, leaves absent fields, clears fields that are null, replaces externalIds as a whole', async () => {
     const changed = await client.projects.update(project.id, {
       name: 'Tunnel',
       notes: null,
@@ -126,14 +126,14 @@ describe('updating a project', () => {
     expect(await client.projects.update(project.id, {})).toEqual(project);
   });
 
-  test('that is not there is 404, whatever its id is made of', async () => {
+  test('throws a 404 error for an unknown ID, whatever its characters', async () => {
     for (const id of [unknownId(kinds[2].kind), `${project.id}?x`, `${project.id}#x`, 'a/b', '%00', '..', '🏗']) {
       const error = await errorOf(ServiceError, client.projects.update(id, { name: 'Tunnel' }));
       expect(error.status, id).toBe(404);
     }
   });
 
-  test('with bad fields is 400, without positions', async () => {
+  test('with invalid fields throws a 400 error without indexes', async () => {
     const error = await errorOf(ServiceError, client.projects.update(project.id, { name: ' ', startDate: 'soon' }));
 
     expect([error.status, error.items]).toEqual([
@@ -146,7 +146,7 @@ describe('updating a project', () => {
   });
 });
 
-test('listing asset categories answers all, oldest first', async () => {
+test('assetCategories.list returns all asset categories, oldest first', async () => {
   expect(await client.assetCategories.list()).toEqual([]);
 
   const [first] = await client.assetCategories.create([{ name: 'Earthmoving' }]);
@@ -156,7 +156,7 @@ test('listing asset categories answers all, oldest first', async () => {
 });
 
 describe('graphql', () => {
-  test('answers the data, linked', async () => {
+  test('returns linked records', async () => {
     const [project] = await client.projects.create([{ name: 'Bridge' }]);
     await client.workOrders.create([{ name: 'Crane', projectId: project?.id ?? null }]);
 
@@ -167,14 +167,14 @@ describe('graphql', () => {
     expect(data).toEqual({ workOrders: { nodes: [{ name: 'Crane', project: { name: 'Bridge' } }] } });
   });
 
-  test('throws when the document is wrong', async () => {
+  test('throws if the document is invalid', async () => {
     const error = await errorOf(GraphqlError, client.graphql('{ wrokOrders { nodes { id } } }'));
 
     expect([error.status, error.data, error.mayBeStored]).toEqual([400, undefined, false]);
     expect(error.message).toMatch(/^Cannot query field "wrokOrders"/);
   });
 
-  test('throws what the rules say, with code and issues', async () => {
+  test('throws for invalid input, with code and issues', async () => {
     const mutation = 'mutation { createAssets(input: [{ name: "a" }, { name: " " }]) { id } }';
 
     const error = await errorOf(GraphqlError, client.graphql(mutation));
@@ -187,13 +187,13 @@ describe('graphql', () => {
   });
 });
 
-test('a number that JSON does not have is refused before anything is sent, instead of being stored as null', async () => {
+test('NaN, which JSON cannot represent, is rejected before anything is sent, instead of being stored as null', async () => {
   await expect(client.locations.create([{ latitude: Number.NaN }])).rejects.toThrow(
     new TypeError('latitude: expected a finite number, received NaN'),
   );
 });
 
-test('the types say what is required, what may be null and what may be absent', () => {
+test('the types define what is required, what may be null and what may be absent', () => {
   expectTypeOf<NewAsset['name']>().toEqualTypeOf<string>();
   expectTypeOf<NewAsset['acquiredAt']>().toEqualTypeOf<string | null | undefined>();
   expectTypeOf<NewAsset['externalIds']>().toEqualTypeOf<{ [key: string]: string } | null | undefined>();
@@ -202,7 +202,7 @@ test('the types say what is required, what may be null and what may be absent', 
   expectTypeOf<ProjectChanges['name']>().toEqualTypeOf<string | undefined>();
   // @ts-expect-error: the name is required
   const missing: NewAsset = { uid: 'EX-1' };
-  // @ts-expect-error: nothing has this name
+  // @ts-expect-error: there is no such field
   const unknown: NewAsset = { name: 'Excavator', colour: 'red' };
   expect([missing, unknown]).toHaveLength(2);
 });

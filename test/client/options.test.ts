@@ -1,4 +1,4 @@
-/** The client's options: the key and where it goes, and the address. Interface: "Authentication". */
+/** The client's options: the API key, the server URL and the limits. Interface: "Authentication". */
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Options, PartialBatchError, ServiceError, Yardgraph, YardgraphError } from '../../src/client/index.ts';
@@ -19,7 +19,7 @@ beforeEach(() => {
 afterEach(() => vi.unstubAllEnvs());
 
 describe('the key', () => {
-  test('is sent as a bearer token, with every request', async () => {
+  test('is sent as a bearer token with every request', async () => {
     await list({ apiKeyAuth: key });
     server.replies = [json(200, { data: {} })];
     await client({ apiKeyAuth: key }).graphql('{ __typename }');
@@ -27,13 +27,13 @@ describe('the key', () => {
     expect(sent()).toEqual([`Bearer ${key}`, `Bearer ${key}`]);
   });
 
-  test('may be a function, asked before every attempt, also one that takes its time', async () => {
+  test('may be a function, also an asynchronous one, which is called before every attempt', async () => {
     server.replies = [problem(429, 'wait', { headers: { 'retry-after': '0' } }), json(200, [])];
-    let asked = 0;
+    let calls = 0;
     const apiKeyAuth = async () => {
-      asked += 1;
+      calls += 1;
       await new Promise((resolve) => setTimeout(resolve, 5));
-      return `key-${asked}`;
+      return `key-${calls}`;
     };
 
     await list({ apiKeyAuth, retries: 1 });
@@ -42,7 +42,7 @@ describe('the key', () => {
     expect(sent()).toEqual(['Bearer key-1', 'Bearer key-2', 'Bearer plain']);
   });
 
-  test('comes from the environment unless it is given', async () => {
+  test('comes from the environment unless it is set explicitly', async () => {
     vi.stubEnv('YARDGRAPH_API_KEY', 'from-environment');
 
     await list();
@@ -53,7 +53,7 @@ describe('the key', () => {
     expect(sent()).toEqual(['Bearer from-environment', 'Bearer from-environment', `Bearer ${key}`, undefined]);
   });
 
-  test('is not sent when there is none', async () => {
+  test('is not sent if there is none', async () => {
     vi.stubEnv('YARDGRAPH_API_KEY', undefined);
 
     await list();
@@ -61,14 +61,14 @@ describe('the key', () => {
     expect(sent()).toEqual([undefined]);
   });
 
-  test('may have the line end of the file it is from', async () => {
+  test('may end with the newline of the file it was read from', async () => {
     await list({ apiKeyAuth: `${key}\n` });
 
     expect(sent()).toEqual([`Bearer ${key}`]);
   });
 
   test.each([`${key}\r\nx-injected: 1`, `${key} two`, `${key}–`, `${key}\0`])(
-    'that no header can carry is refused before anything is sent, and not repeated: %j',
+    'with characters that headers cannot contain is rejected before anything is sent, and not in the error: %j',
     async (apiKeyAuth) => {
       await expect(list({ apiKeyAuth })).rejects.toThrow(
         new TypeError('apiKeyAuth: expected visible ASCII characters only'),
@@ -77,18 +77,18 @@ describe('the key', () => {
     },
   );
 
-  test('that is no text is refused', async () => {
+  test('that is not text is rejected', async () => {
     await expect(list({ apiKeyAuth: (() => undefined) as never })).rejects.toThrow(TypeError);
     await expect(list({ apiKeyAuth: 5 as never })).rejects.toThrow(TypeError);
   });
 
-  test('whose function fails is that function’s error', async () => {
+  test('whose function fails causes that function’s error', async () => {
     const apiKeyAuth = () => Promise.reject(new Error('the vault is closed'));
 
     await expect(list({ apiKeyAuth })).rejects.toThrow('the vault is closed');
   });
 
-  test('is in no text and no JSON of an error or of the client, whatever is answered', async () => {
+  test('does not appear in the text or JSON of an error or of the client, whatever the response', async () => {
     const echo = `Authorization: Bearer ${key}`;
     const replies = [
       problem(401, echo, { errors: [{ message: echo }] }),
@@ -98,15 +98,15 @@ describe('the key', () => {
       hangUp,
       hang,
     ];
-    const it = client({ apiKeyAuth: key, timeout: 300 });
+    const yardgraph = client({ apiKeyAuth: key, timeout: 300 });
 
     for (const reply of replies) {
       server.replies = [json(201, [{ id: 'a' }]), reply, reply, reply];
       server.received.length = 0;
       const errors = [
-        await errorOf(PartialBatchError, it.assets.create([{ name: 'a' }, { name: 'b' }], { partSize: 1 })),
-        await errorOf(YardgraphError, it.assetCategories.list()),
-        await errorOf(YardgraphError, it.graphql('{ __typename }')),
+        await errorOf(PartialBatchError, yardgraph.assets.create([{ name: 'a' }, { name: 'b' }], { partSize: 1 })),
+        await errorOf(YardgraphError, yardgraph.assetCategories.list()),
+        await errorOf(YardgraphError, yardgraph.graphql('{ __typename }')),
       ];
       expect(sent()).toEqual(Array(4).fill(`Bearer ${key}`));
       for (const error of errors) {
@@ -114,10 +114,10 @@ describe('the key', () => {
         for (const text of texts) expect(text).not.toContain('secret');
       }
     }
-    expect(JSON.stringify(it) + inspect(it, { depth: 9, showHidden: true })).not.toContain('secret');
+    expect(JSON.stringify(yardgraph) + inspect(yardgraph, { depth: 9, showHidden: true })).not.toContain('secret');
   });
 
-  test('that is a word of the answers does not hide what they are', async () => {
+  test('that is also a word in responses does not change how they are read', async () => {
     server.replies = [problem(400, 'the status is wrong', { errors: [{ field: 'status', message: 'wrong' }] })];
 
     const error = await errorOf(ServiceError, list({ apiKeyAuth: 'status' }));
@@ -125,7 +125,7 @@ describe('the key', () => {
     expect([error.status, error.message]).toEqual([400, 'the [key] is wrong']);
   });
 
-  test('that is wrong is 401', async () => {
+  test('that is invalid throws a 401 error', async () => {
     server.replies = [problem(401, 'there is no such key')];
 
     expect((await errorOf(ServiceError, list({ apiKeyAuth: key }))).status).toBe(401);
@@ -133,7 +133,7 @@ describe('the key', () => {
 });
 
 describe('serverURL', () => {
-  test.each(['', '/', '/yard', '/yard/'])('may end with a path of a proxy: %j', async (path) => {
+  test.each(['', '/', '/yard', '/yard/'])('may end with the path of a proxy: %j', async (path) => {
     await list({ serverURL: server.url + path });
     await list({ serverURL: new URL(server.url + path) });
 
@@ -148,7 +148,7 @@ describe('serverURL', () => {
   });
 
   test.each(['http://user:secret@127.0.0.1', 'http://127.0.0.1/?key=secret', 'http://127.0.0.1/#secret'])(
-    'has nothing that would be lost or shown: %s',
+    'must not have a user, parameters or a fragment: %s',
     (serverURL) => {
       expect(() => client({ serverURL })).toThrow(
         new TypeError('serverURL: expected a URL without user, password, parameters and fragment'),
@@ -165,6 +165,6 @@ test.each([
   { retries: -1 },
   { retries: 0.5 },
   { retries: 1_000 },
-])('%j cannot be meant', (options) => {
+])('%j is rejected', (options) => {
   expect(() => client(options)).toThrow(TypeError);
 });

@@ -1,4 +1,4 @@
-/** A client that someone else's generator makes from /openapi.json: it compiles strictly, has good types, and works. */
+/** A client that a third-party generator makes from /openapi.json: it compiles in strict mode, has precise types, and works. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
@@ -60,7 +60,7 @@ const program = `
   console.log(JSON.stringify(done));
 `;
 
-test('all eight operations answer it in the types that it was told', async () => {
+test('all eight operations return the types that the document describes', async () => {
   writeFileSync(join(folder, 'program.ts'), program);
   const compilerOptions = {
     strict: true,
@@ -75,9 +75,9 @@ test('all eight operations answer it in the types that it was told', async () =>
   const { stdout } = await run(resolve('node_modules/.bin/tsc'), [], { cwd: folder }).catch((error) => error);
   expect(stdout).toBe('');
   const url = `http://127.0.0.1:${(service.app.server.address() as AddressInfo).port}`;
-  const answer = await run(process.execPath, ['program.js', url], { cwd: folder });
+  const output = await run(process.execPath, ['program.js', url], { cwd: folder });
 
-  expect(JSON.parse(answer.stdout)).toEqual([
+  expect(JSON.parse(output.stdout)).toEqual([
     '2026-03-01T00:00:00.000Z',
     200,
     null,

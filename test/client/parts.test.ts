@@ -1,4 +1,4 @@
-/** A batch in parts: only when asked for, one after the other, and never silent about what is stored already. */
+/** Batches sent in parts: only with `partSize`, one after the other; an error always includes the records already stored. */
 import { describe, expect, test } from 'vitest';
 import { ConnectionError, PartialBatchError, ServiceError, Yardgraph } from '../../src/client/index.ts';
 import { clientOf, errorOf } from '../support/client.ts';
@@ -10,7 +10,7 @@ const named = (size: number) => Array.from({ length: size }, (_, index) => ({ na
 describe('on the service', () => {
   const service = useService({ MAX_BATCH: '10' });
 
-  test('a batch over the limit is refused whole unless parts are asked for', async () => {
+  test('a batch over the limit is rejected as a whole without partSize', async () => {
     const { assets, graphql } = await clientOf(service);
 
     const error = await errorOf(ServiceError, assets.create(named(25)));
@@ -20,7 +20,7 @@ describe('on the service', () => {
   });
 
   test.each([1, 7, 10, 25, 1_000])(
-    'in parts of %i it is answered as one, in the order sent, if the parts are small enough',
+    'a batch in parts of %i returns all records in the order sent, if no part is over the limit',
     async (partSize) => {
       const { assets } = await clientOf(service);
       const batch = named(partSize > 10 ? 9 : 25);
@@ -32,7 +32,7 @@ describe('on the service', () => {
     },
   );
 
-  test('when a later part fails, the error has what is stored, and positions in the whole batch', async () => {
+  test('if a later part fails, the error has the stored records, and indexes in the whole batch', async () => {
     const { assets, graphql } = await clientOf(service);
     const batch = [...named(23), { name: ' ' }, { name: 'last' }];
 
@@ -51,7 +51,7 @@ describe('on the service', () => {
     expect(rest).toHaveLength(4);
   });
 
-  test('when the first part fails, nothing is stored, and the error is what it is without parts', async () => {
+  test('if the first part fails, nothing is stored, and the error is the same as without parts', async () => {
     const { assets } = await clientOf(service);
 
     const error = await errorOf(ServiceError, assets.create([{ name: ' ' }, ...named(20)], { partSize: 10 }));
@@ -63,7 +63,7 @@ describe('on the service', () => {
 describe('on a server that fails', () => {
   const server = useScriptedServer();
 
-  test('parts are sent one after the other, and none after one that failed', async () => {
+  test('parts are sent one after the other, and none after a failed part', async () => {
     server.replies = [json(201, [{ id: 'a' }, { id: 'b' }]), hangUp, json(201, [{ id: 'e' }])];
     const { assets } = new Yardgraph({ serverURL: server.url });
 
@@ -74,15 +74,15 @@ describe('on a server that fails', () => {
     expect(server.received.map(({ body }) => JSON.parse(body).length)).toEqual([2, 2]);
   });
 
-  test('a part is sent again like a batch', async () => {
-    const away = problem(503, 'away', { headers: { 'retry-after': '0' } });
-    server.replies = [json(201, [{ id: 'a' }]), away, json(201, [{ id: 'b' }])];
+  test('a part is retried like a batch', async () => {
+    const unavailable = problem(503, 'away', { headers: { 'retry-after': '0' } });
+    server.replies = [json(201, [{ id: 'a' }]), unavailable, json(201, [{ id: 'b' }])];
     const { assets } = new Yardgraph({ serverURL: server.url });
 
     expect(await assets.create(named(2), { partSize: 1 })).toEqual([{ id: 'a' }, { id: 'b' }]);
   });
 
-  test('what fails in the program itself says what is stored too', async () => {
+  test('an error before sending a later part has the stored records too', async () => {
     server.replies = [json(201, [{ id: 'a' }])];
     const { locations } = new Yardgraph({ serverURL: server.url });
 
@@ -92,7 +92,7 @@ describe('on a server that fails', () => {
     expect([created, mayBeStored, cause]).toEqual([[{ id: 'a' }], false, expect.any(TypeError)]);
   });
 
-  test.each([0, -1, 1.5, Number.NaN])('parts of %d make no sense, and nothing is sent', async (partSize) => {
+  test.each([0, -1, 1.5, Number.NaN])('a partSize of %d is rejected, and nothing is sent', async (partSize) => {
     const { assets } = new Yardgraph({ serverURL: server.url });
 
     await expect(assets.create(named(2), { partSize })).rejects.toThrow(/^partSize: expected a whole number from 1/);

@@ -1,0 +1,44 @@
+/**
+ * Decides when to retry a failed request, and how long to wait first. Must never retry a request that the service may
+ * have stored.
+ */
+import { ConnectionError, ServiceError, TimeoutError, UnexpectedResponseError, YardgraphError } from './errors.ts';
+
+/** Milliseconds before the first retry; doubled for each further one. */
+const firstDelay = 500;
+const maxDelay = 8_000;
+
+/** Seconds. If the service asks for a longer wait, the error is thrown at once, so that the caller can decide. */
+const maxRetryAfter = 60;
+
+export async function retry<T>(retries: number, attempt: () => Promise<T>): Promise<T> {
+  for (let failures = 0; ; failures += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const delay = failures < retries ? delayAfter(error, failures) : undefined;
+      if (delay === undefined) throw error;
+      await new Promise((resolve) => setTimeout(resolve, delay));
+    }
+  }
+}
+
+/**
+ * Milliseconds to wait before retrying; undefined if the error is final. `failures` counts the attempts that failed
+ * before this one.
+ */
+export function delayAfter(error: unknown, failures: number): number | undefined {
+  if (!(error instanceof YardgraphError) || error.mayBeStored || !isTemporary(error)) return undefined;
+  const retryAfter = (hasResponse(error) ? error.retryAfter : undefined) ?? 0;
+  if (retryAfter > maxRetryAfter) return undefined;
+  const backoff = Math.min(firstDelay * 2 ** failures, maxDelay);
+  // Random, so that clients that failed together do not retry together.
+  return retryAfter * 1_000 + backoff * (0.5 + Math.random() / 2);
+}
+
+const hasResponse = (error: YardgraphError) => error instanceof ServiceError || error instanceof UnexpectedResponseError;
+
+const isTemporary = (error: YardgraphError): boolean =>
+  error instanceof ConnectionError ||
+  error instanceof TimeoutError ||
+  (hasResponse(error) && (error.status === 429 || error.status === 503));
