@@ -1,9 +1,9 @@
 /**
- * Attacks the service, one attack after the other, each on a service of its own, and measures from outside what another
- * workspace notices of it: see the README. Names choose attacks by a part of their name.
+ * Runs attacks one after the other, each on its own instance of the service, and measures from outside how they affect
+ * another workspace: see the README. Arguments select attacks by a part of their name.
  *
- *   --postgres    on a Postgres that it starts, instead of an SQLite file
- *   --json FILE   writes all figures
+ *   --postgres    uses a temporary Postgres server instead of an SQLite file
+ *   --json FILE   writes all figures to a file
  */
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -28,19 +28,20 @@ const { values: options, positionals: names } = parseArgs({
   allowPositionals: true,
 });
 
-/** Milliseconds after which an attack is cut off. */
+/** Milliseconds after which an attack is aborted. */
 const maxTime = 60_000;
 
 const all = [...singleRequests, ...largeResponses, ...floods, ...badSurroundings];
 for (const name of names) {
   if (!all.some((attack) => attack.name.includes(name))) {
-    console.error(`no attack is called ${name}; there are: ${all.map((attack) => attack.name).join('; ')}`);
+    console.error(`unknown attack ${name}; expected a part of one of: ${all.map((attack) => attack.name).join('; ')}`);
     process.exit(1);
   }
 }
 const attacks = all.filter(
   (attack) =>
-    !(attack.isOnlySqlite && options.postgres) && (names.length === 0 || names.some((it) => attack.name.includes(it))),
+    !(attack.isOnlySqlite && options.postgres) &&
+    (names.length === 0 || names.some((name) => attack.name.includes(name))),
 );
 
 const data = fileURLToPath(new URL('data/', import.meta.url));
@@ -49,8 +50,8 @@ const folder = mkdtempSync(data);
 const postgres = options.postgres ? await startPostgres(folder) : undefined;
 
 const measured = [];
-/** The database of the last attack; the next one keeps it when it needs the same in it. */
-let kept;
+/** The database of the last attack; the next attack reuses it if it needs the same content. */
+let current;
 try {
   for (const attack of attacks) {
     const figures = await measure(attack);
@@ -65,93 +66,96 @@ console.log(report(measured));
 if (options.json) writeFileSync(options.json, `${JSON.stringify(measured, null, 2)}\n`);
 if (measured.some(({ problems }) => problems.length > 0)) process.exitCode = 1;
 
-/** The figures of one attack, remarks, and what it has shown to be wrong: without figures, when it could not be made. */
+/** Returns the figures, notes and problems of one attack; only notes and problems if the attack could not run. */
 async function measure(attack) {
   const notes = [];
   const problems = [];
   const remarks = { note: (text) => notes.push(text), problem: (text) => problems.push(text) };
-  const known = { attack: attack.name, database: options.postgres ? 'Postgres' : 'SQLite', notes, problems };
+  const outcome = { attack: attack.name, database: options.postgres ? 'Postgres' : 'SQLite', notes, problems };
   try {
     const { database, filled } = await databaseOf(attack, remarks);
     const prepared = await attack.prepare?.();
     const service = await startService(database.url, attack, openLog);
     const { key } = database;
     const context = { ...remarks, service, port: service.port, key, database, filled, prepared };
-    const { acknowledged, ...figures } = await carryOut(attack, context).finally(async () => {
+    const { acknowledged, ...figures } = await execute(attack, context).finally(async () => {
       service.kill('SIGKILL');
       await service.ended;
     });
     const missing = await database.missing('other', acknowledged);
     if (missing.length > 0) problems.push(`${missing.length} acknowledged creates of another workspace are not stored`);
     problems.push(...brokenBounds(attack, figures));
-    return { ...known, ...figures, othersCreated: acknowledged.length };
+    return { ...outcome, ...figures, othersCreated: acknowledged.length };
   } catch (error) {
     problems.push(String(error));
-    return known;
+    return outcome;
   }
 }
 
-/** The attack itself, between the start of the probes and their end, and what is to be looked at after it. */
-async function carryOut(attack, context) {
+/** Runs the attack while the probes measure, and then its checks. */
+async function execute(attack, context) {
   const { service, port, key, database, problem } = context;
   const stopProbes = await startProbes({ port, key: database.otherKey, run: attack.name, ...attack.probes });
-  const cutOff = new AbortController();
-  const { signal } = cutOff;
+  const controller = new AbortController();
+  const { signal } = controller;
   const { send, count, statuses } = createClient({ port, key, signal, connections: attack.connections });
   const start = performance.now();
   const run = attack.run({ ...context, send, count, signal }).catch((error) => {
     if (!signal.aborted) problem(String(error));
   });
-  const { isWhole, result } = await within(attack.limit ?? maxTime, run);
+  const { isFinished, result } = await within(attack.limit ?? maxTime, run);
   const seconds = (performance.now() - start) / 1_000;
   const counted = { ...statuses };
-  if (!isWhole) cutOff.abort();
+  if (!isFinished) controller.abort();
   const { health, read, create, acknowledged, ownDelay } = await stopProbes();
   const peakMegabytes = service.peakMegabytes();
   if (service.end()) problem(`the service ended with ${service.end()}`);
   else if (attack.after) {
     const after = await within(maxTime, attack.after({ ...context, send, result }));
-    if (!after.isWhole) problem('what is looked at after the attack took too long');
+    if (!after.isFinished) problem('the checks after the attack took too long');
   }
   return {
     statuses: counted,
-    isWhole,
+    isFinished,
     seconds,
     blockedMilliseconds: health.wait,
     readMilliseconds: read.wait,
     createMilliseconds: create?.wait ?? 0,
     failed: { health: health.failed, read: read.failed, create: create?.failed ?? {} },
     peakMegabytes,
-    /** How long the measuring thread itself was kept waiting. */
+    /** How long the measuring thread itself was delayed. */
     probeDelayMilliseconds: ownDelay,
     acknowledged,
   };
 }
 
-/** Filled as the attack needs it. Another service may fill it: `serve` runs work on one that is ended in order. */
+/**
+ * Returns a database with the content that the attack needs. `serve` runs work on a service that is shut down
+ * afterwards.
+ */
 async function databaseOf({ fill }, remarks) {
-  if (kept && fill && kept.fill === fill) return kept;
-  await kept?.database.drop();
-  kept = { database: await createDatabase(folder, `attack_${measured.length}`, postgres) };
+  if (current && fill && current.fill === fill) return current;
+  await current?.database.drop();
+  current = { database: await createDatabase(folder, `attack_${measured.length}`, postgres) };
   const serve = async (work) => {
-    const service = await startService(kept.database.url, {}, openLog);
-    const done = await work(service.port);
+    const service = await startService(current.database.url, {}, openLog);
+    const result = await work(service.port);
     service.kill('SIGTERM');
     await service.ended;
-    return done;
+    return result;
   };
-  kept.filled = await fill?.({ database: kept.database, serve, ...remarks });
-  kept.fill = fill;
-  return kept;
+  current.filled = await fill?.({ database: current.database, serve, ...remarks });
+  current.fill = fill;
+  return current;
 }
 
-/** Whether the work ended in time, and its result. What it does later is of no interest. */
+/** Whether the work finished in time, and its result. Work that takes longer goes on, but its outcome is ignored. */
 async function within(milliseconds, work) {
-  const done = work.then((result) => ({ isWhole: true, result }));
-  return Promise.race([done, setTimeout(milliseconds, { isWhole: false }, { ref: false })]);
+  const finished = work.then((result) => ({ isFinished: true, result }));
+  return Promise.race([finished, setTimeout(milliseconds, { isFinished: false }, { ref: false })]);
 }
 
-/** Where the log goes: a file, a full disk, or a pipe that is never read. */
+/** Opens the destination of the log: a file, a full disk, or a pipe that is never read. */
 function openLog(kind) {
   if (kind === 'full') return openSync('/dev/full', 'w');
   if (kind !== 'pipe') return openSync(join(folder, 'service.log'), 'a');
@@ -160,7 +164,7 @@ function openLog(kind) {
   return openSync(pipe, 'r+');
 }
 
-/** Returns once they measure; the function it returns ends them, and returns what they have measured. */
+/** Returns when the probes are measuring; the returned function stops them and returns their figures. */
 async function startProbes(workerData) {
   const worker = new Worker(new URL('attacks/probes.mjs', import.meta.url), { workerData });
   await once(worker, 'message');

@@ -1,7 +1,10 @@
-/** Loaded into a server that is measured: tells over the process channel what the process has cost since it was last asked. */
+/**
+ * Loaded into a measured server: for each message on the process channel, sends what the process has cost since the
+ * last one.
+ */
 const { monitorEventLoopDelay } = require('node:perf_hooks');
 
-/** Milliseconds; the timer's own interval, which is no delay. */
+/** Milliseconds; the timer's own interval, which is subtracted from delays. */
 const resolution = 5;
 
 const delay = monitorEventLoopDelay({ resolution });

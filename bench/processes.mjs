@@ -1,4 +1,4 @@
-/** The processes of a benchmark: programs that print, and servers that tell what they cost. */
+/** Starts the processes of a benchmark: modules that run to their end, and servers whose cost is measured. */
 import { fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const pathOf = (module) => fileURLToPath(new URL(module, import.meta.url));
 
-/** Runs a module to its end, and returns what it printed. Throws when it fails. */
+/** Runs a module to its end, and returns its output. Throws if it fails. */
 export async function run(module, args, env = {}) {
   const child = spawn(process.execPath, [pathOf(module), ...args.map(String)], {
     env: { ...process.env, ...env },
@@ -17,11 +17,14 @@ export async function run(module, args, env = {}) {
     printed += text;
   });
   const [code] = await once(child, 'close');
-  if (code !== 0) throw new Error(`${module} ended with ${code}`);
+  if (code !== 0) throw new Error(`${module} ended with exit code ${code}`);
   return printed;
 }
 
-/** A server in a process of its own, once it has answered. It says its port itself, or has been given one. */
+/**
+ * Starts a server in a process of its own, and returns after its first response. The port is `env.PORT`, or the one
+ * that the server sends.
+ */
 export async function startServer(module, args, env = {}, flags = []) {
   const start = performance.now();
   const child = fork(pathOf(module), args, {
@@ -34,18 +37,18 @@ export async function startServer(module, args, env = {}, flags = []) {
     hasEnded = true;
   });
   const port = Number(env.PORT ?? (await once(child, 'message'))[0].port);
-  while (!(await hasAnswered(port))) {
-    if (hasEnded) throw new Error(`${module} ended before it answered`);
+  while (!(await responds(port))) {
+    if (hasEnded) throw new Error(`${module} ended before its first response`);
   }
   return {
     url: `http://127.0.0.1:${port}`,
-    /** Milliseconds from the start of the process to its first answer. */
+    /** Milliseconds from the start of the process to its first response. */
     startMilliseconds: performance.now() - start,
-    /** What it has cost since this was last asked; see inside.cjs. */
+    /** What the process has cost since the last call; see inside.cjs. */
     async cost() {
       child.send('cost');
-      const [answer] = await once(child, 'message');
-      return answer;
+      const [cost] = await once(child, 'message');
+      return cost;
     },
     async stop() {
       child.kill('SIGTERM');
@@ -54,7 +57,7 @@ export async function startServer(module, args, env = {}, flags = []) {
   };
 }
 
-const hasAnswered = (port) =>
+const responds = (port) =>
   new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => socket.write('GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n'));
     socket.once('data', () => socket.destroy() && resolve(true));

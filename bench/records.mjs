@@ -1,9 +1,9 @@
-/** What the benchmarks send: plain records of an ordinary size, each with a reference of its own. */
+/** The records that the benchmarks send: of an ordinary size, each with its own reference. */
 
-/** The same multiplication that hashes: references that come in no order, as other systems make them. */
+/** Multiplicative hashing, for references in no particular order, like those of other systems. */
 const scattered = (n) => ((n * 2_654_435_761) >>> 0).toString(36).padStart(7, '0');
 
-/** `run` keeps the references of one run apart from another's. */
+/** `run` makes references differ between runs. */
 export const asset = (n, run) => ({
   name: `Pump ${n}`,
   uid: `${scattered(n)}-${run}-${n}`,

@@ -1,12 +1,13 @@
-/** The figures as one table: medians, ratios to the floors of the same round, and which goals are met. */
+/** Prints the figures as one table: medians, ratios to the floors of the same round, and whether goals are met. */
 
 const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 
 export function report({ engine, machine, seconds, rounds, measured }) {
-  const of = (workload) => measured.filter((it) => it.workload === workload);
-  const middle = (workload, value) => median(of(workload).map(typeof value === 'string' ? (it) => it[value] : value));
+  const of = (workload) => measured.filter((figures) => figures.workload === workload);
+  const middle = (workload, value) =>
+    median(of(workload).map(typeof value === 'string' ? (figures) => figures[value] : value));
   const workloads = [...new Set(measured.map(({ workload }) => workload))];
-  const table = [['', 'a second', 'p50 ms', 'p99 ms', 'CPU µs', 'of HTTP floor', 'of bare loop']];
+  const table = [['', 'per second', 'p50 ms', 'p99 ms', 'CPU µs', 'of HTTP floor', 'of bare loop']];
   for (const workload of workloads) {
     const whole = (name) => number(middle(workload, name), 0);
     table.push([
@@ -16,11 +17,11 @@ export function report({ engine, machine, seconds, rounds, measured }) {
       whole('p99'),
       whole('cpuMicroseconds'),
       number(
-        middle(workload, (it) => it.perSecond / it.floorPerSecond),
+        middle(workload, (figures) => figures.perSecond / figures.floorPerSecond),
         3,
       ),
       number(
-        middle(workload, (it) => it.perSecond / it.barePerSecond),
+        middle(workload, (figures) => figures.perSecond / figures.barePerSecond),
         2,
       ),
     ]);
@@ -38,19 +39,22 @@ export function report({ engine, machine, seconds, rounds, measured }) {
       ];
     },
   );
-  const isSound = measured.every(({ isComplete }) => isComplete);
+  const isAllComplete = measured.every(({ isComplete }) => isComplete);
   const head = `${engine}, Node ${machine.node}, ${machine.cpu}; medians of ${rounds} rounds of ${seconds} s`;
-  const soundness = isSound
-    ? 'All answers were complete, and all that was acknowledged is stored.'
-    : 'NOT ALL ANSWERS WERE COMPLETE, OR NOT ALL IS STORED.';
-  return { text: [head, '', ...columns(table), '', ...columns(goals), '', soundness].join('\n'), isSound };
+  const verdict = isAllComplete
+    ? 'All responses were complete, and all acknowledged records are stored.'
+    : 'SOME RESPONSES WERE INCOMPLETE, OR SOME RECORDS ARE NOT STORED.';
+  return { text: [head, '', ...columns(table), '', ...columns(goals), '', verdict].join('\n'), isAllComplete };
 }
 
-const ratio = (workload, floor) => (middle) => middle(workload, (it) => it.perSecond / it[floor]);
+const ratio = (workload, floor) => (middle) => middle(workload, (figures) => figures.perSecond / figures[floor]);
 const value = (workload, name) => (middle) => middle(workload, name);
 const against = (workload, other) => (middle) => middle(workload, 'perSecond') / middle(other, 'perSecond');
 
-/** So many times what a quiet machine gave PostGraphile, where its floor gave 3,300 lists a second. */
+/**
+ * A multiple of PostGraphile's ratio to the floor: 167 queries per second on an idle machine whose floor gave 3,300
+ * lists per second.
+ */
 const linkedGoal = (times) => Number(((times * 167) / 3_300).toFixed(3));
 
 const sharedGoals = [
@@ -67,11 +71,11 @@ const sharedGoals = [
 
 const sqliteGoals = [
   ['W1', 'W1 of the HTTP floor', ratio('W1', 'floorPerSecond'), 0.3],
-  ['W1', 'W1 of the bare loop, a commit each', ratio('W1', 'bareSinglesPerSecond'), 2.5],
+  ['W1', 'W1 of the bare loop, one record per commit', ratio('W1', 'bareSinglesPerSecond'), 2.5],
   ['W2', 'W2 of the bare loop', ratio('W2', 'barePerSecond'), 0.9],
   ['W3', 'W3 of the bare loop', ratio('W3', 'barePerSecond'), 0.9],
   ['W4', 'W4 of the HTTP floor’s lists', ratio('W4', 'floorPerSecond'), linkedGoal(3)],
-  ['W4', 'W4, CPU µs a query', value('W4', 'cpuMicroseconds'), 2_000, true],
+  ['W4', 'W4, CPU µs per query', value('W4', 'cpuMicroseconds'), 2_000, true],
   ['W5', 'W5 of the HTTP floor', ratio('W5', 'floorPerSecond'), 0.6],
   ['W6', 'W6 start, ms', value('W6', 'startMilliseconds'), 500, true],
   ['W6', 'W6 idle, MB', value('W6', 'idleMegabytes'), 110, true],

@@ -1,11 +1,11 @@
 /**
- * Measures what a team would ask of the service, beside the floors under it in the same run: machines differ, and one
- * machine from hour to hour, so only ratios say something.
+ * Measures typical workloads of the service, and the floors below them in the same run. Machines differ, and one machine
+ * varies from hour to hour, so only ratios are meaningful.
  *
- *   --postgres    on a Postgres that it starts, instead of an SQLite file
- *   --smoke       a second each, on small tables: whether everything works, not how fast
- *   --only NAMES  some of it, such as W1,W4
- *   --json FILE   writes all figures
+ *   --postgres    uses a temporary Postgres server instead of an SQLite file
+ *   --smoke       checks that everything works: one second per workload, on small tables
+ *   --only NAMES  runs only these workloads, such as W1,W4
+ *   --json FILE   writes all figures to a file
  */
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -37,7 +37,7 @@ const folder = mkdtempSync(data);
 const postgres = options.postgres ? await startPostgres(folder) : undefined;
 const floor = await startFloor();
 
-/** One entry a measurement of a workload: rates in requests or records a second, times in milliseconds. */
+/** One entry per measurement of a workload: rates in requests or records per second, times in milliseconds. */
 const measured = [];
 const note = (workload, figures) => {
   measured.push({ workload, ...figures });
@@ -57,12 +57,12 @@ try {
 }
 const machine = { node: process.version, cpu: `${cpus().length} × ${cpus()[0]?.model}` };
 const results = { engine: options.postgres ? 'Postgres' : 'SQLite', machine, seconds, rounds, measured };
-const { text, isSound } = report(results);
+const { text, isAllComplete } = report(results);
 console.log(text);
 if (options.json) writeFileSync(options.json, `${JSON.stringify(results, null, 2)}\n`);
-if (!isSound) process.exitCode = 1;
+if (!isAllComplete) process.exitCode = 1;
 
-/** Each round on empty tables of their own. */
+/** Measures each round on new, empty tables. */
 async function measureCreates(workload, load) {
   for (let round = 0; round < rounds; round += 1) {
     const database = await createDatabase(`${workload}_${round}`.toLowerCase());
@@ -70,26 +70,28 @@ async function measureCreates(workload, load) {
   }
 }
 
-/** The bare loop then writes as many records as the service did, into a file like the service's before. */
+/**
+ * Measures the service; then the bare loop writes as many records into a file like the one the service started with.
+ */
 async function measureWrites(workload, database, { size, connections }, newBareFile) {
   const load = { kind: 'create', size, connections, run: performance.now().toString(36) };
-  const onFloor = await put(floor, load);
+  const onFloor = await runLoad(floor, load);
   const server = await startService(database);
-  // In a workspace of its own, whose records lie elsewhere.
-  await put({ ...server, key: database.otherKey }, { ...load, seconds: seconds / 2 });
+  // Warms up in another workspace, so that the measured one stays as it was.
+  await runLoad({ ...server, key: database.otherKey }, { ...load, seconds: seconds / 2 });
   const before = await count(server, 'assets');
   await server.cost();
-  const ours = await put(server, load);
+  const ours = await runLoad(server, load);
   const cost = await server.cost();
   const stored = (await count(server, 'assets')) - before;
   await server.stop();
   const bare = options.postgres ? {} : await bareLoop(await newBareFile(), stored, 1);
   note(workload, {
     ...ours,
-    // What was still on its way when the clock stopped may be stored too.
-    isComplete: ours.bad === 0 && stored >= ours.answered * size && stored <= (ours.answered + connections) * size,
+    // Requests in flight when the measurement ended may be stored too.
+    isComplete: ours.bad === 0 && stored >= ours.responses * size && stored <= (ours.responses + connections) * size,
     perSecond: ours.perSecond * size,
-    cpuMicroseconds: (cost.cpuSeconds * 1e6) / (ours.answered * size),
+    cpuMicroseconds: (cost.cpuSeconds * 1e6) / (ours.responses * size),
     peakMegabytes: cost.peakBytes / 1e6,
     floorPerSecond: onFloor.perSecond * size,
     barePerSecond: bare.thousands,
@@ -113,7 +115,7 @@ async function measureReads() {
   await server.stop();
   for (let round = 0; isWanted('W6') && round < rounds; round += 1) {
     const started = await startService(database);
-    // V8 gives back what the start took after a while.
+    // After a while, V8 releases the memory that the start needed.
     await setTimeout(options.smoke ? 500 : 15_000);
     const { residentBytes } = await started.cost();
     note('W6', { startMilliseconds: started.startMilliseconds, idleMegabytes: residentBytes / 1e6, isComplete: true });
@@ -122,20 +124,20 @@ async function measureReads() {
 }
 
 async function measureRead(workload, server, load) {
-  const onFloor = await put(floor, { ...load, kind: 'list' });
-  await put(server, { ...load, seconds: seconds / 2 });
+  const onFloor = await runLoad(floor, { ...load, kind: 'list' });
+  await runLoad(server, { ...load, seconds: seconds / 2 });
   await server.cost();
-  const ours = await put(server, load);
+  const ours = await runLoad(server, load);
   const { cpuSeconds } = await server.cost();
-  const cpuMicroseconds = (cpuSeconds * 1e6) / ours.answered;
+  const cpuMicroseconds = (cpuSeconds * 1e6) / ours.responses;
   note(workload, { ...ours, isComplete: ours.bad === 0, cpuMicroseconds, floorPerSecond: onFloor.perSecond });
 }
 
-/** The same on tables of a million records: W3 beside the bare loop on a copy of the file, then W4. */
+/** Measures on tables of a million records: W3, compared with the bare loop on a copy of the file, and then W4. */
 async function measureMillion() {
   const file = await createFile('million');
   const copy = join(folder, 'million-bare.db');
-  const database = postgres ? await createDatabase('million') : await withKey(`sqlite:${file}`);
+  const database = postgres ? await createDatabase('million') : await withKeys(`sqlite:${file}`);
   if (postgres) {
     const server = await startService(database);
     await create(server, '/assets', million, (n) => asset(n, 'million'));
@@ -164,31 +166,31 @@ async function fillLinked(server, orders) {
   await create(server, '/work-orders', orders, (n) => workOrder(n, projects, locations));
 }
 
-/** Creates records in batches, and returns their ids. */
+/** Creates records in batches, and returns their IDs. */
 async function create(server, path, total, record) {
   const ids = [];
   while (ids.length < total) {
     const size = Math.min(10_000, total - ids.length);
     const batch = Array.from({ length: size }, (_, n) => record(ids.length + n));
-    const records = await ask(server, path, batch);
+    const records = await post(server, path, batch);
     ids.push(...records.map(({ id }) => id));
   }
   return ids;
 }
 
 async function count(server, kind) {
-  const { data } = await ask(server, '/graphql', { query: `{ ${kind} { totalCount } }` });
+  const { data } = await post(server, '/graphql', { query: `{ ${kind} { totalCount } }` });
   return data[kind].totalCount;
 }
 
-/** Where each of a hundred pages of a hundred work orders begins: the first, the last, and those between. */
+/** The cursors of about a hundred pages of a hundred work orders: the first page, the last, and some in between. */
 async function pageCursors(server) {
   const cursors = [null];
   const query =
     'query ($after: String) { workOrders(first: 1000, after: $after) { nodes { id } pageInfo { hasNextPage } } }';
   const ids = [];
   for (let hasNextPage = true; hasNextPage; ) {
-    const { data } = await ask(server, '/graphql', { query, variables: { after: ids.at(-1) } });
+    const { data } = await post(server, '/graphql', { query, variables: { after: ids.at(-1) } });
     ids.push(...data.workOrders.nodes.map(({ id }) => id));
     hasNextPage = data.workOrders.pageInfo.hasNextPage;
   }
@@ -198,14 +200,14 @@ async function pageCursors(server) {
   return [...cursors, ids[(pages - 1) * 100 - 1] ?? null];
 }
 
-async function ask({ url, key }, path, body) {
+async function post({ url, key }, path, body) {
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
   const response = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) });
   if (!response.ok) throw new Error(`${path}: ${response.status} ${(await response.text()).slice(0, 300)}`);
   return response.json();
 }
 
-async function put({ url, key }, load) {
+async function runLoad({ url, key }, load) {
   return JSON.parse(await run('load.mjs', [JSON.stringify({ url, key, seconds, ...load })]));
 }
 
@@ -220,25 +222,25 @@ async function startFloor() {
   return startServer('floor-server.mjs', [JSON.stringify(rows)]);
 }
 
-/** The service as npm start starts it, with keys on. */
+/** Starts the service as npm start does. */
 async function startService({ url, key }) {
   const settings = { DATABASE_URL: url, PORT: String(await freePort()) };
   return { ...(await startServer(service, ['serve'], settings, ['--max-semi-space-size=32'])), key };
 }
 
-/** A database with the service's tables and one key. */
+/** Creates a database with the service's tables and two keys. */
 async function createDatabase(name) {
-  return withKey(postgres ? await postgres.createDatabase(name) : `sqlite:${join(folder, `${name}.db`)}`);
+  return withKeys(postgres ? await postgres.createDatabase(name) : `sqlite:${join(folder, `${name}.db`)}`);
 }
 
-async function withKey(url) {
-  const makeKey = async (workspace) => {
-    const made = await run(service, ['keys', 'create', '--workspace', workspace, '--user', 'bench'], {
+async function withKeys(url) {
+  const createKey = async (workspace) => {
+    const printed = await run(service, ['keys', 'create', '--workspace', workspace, '--user', 'bench'], {
       DATABASE_URL: url,
     });
-    return /yardgraph_\S+/.exec(made)?.[0];
+    return /yardgraph_\S+/.exec(printed)?.[0];
   };
-  return { url, key: await makeKey('acme'), otherKey: await makeKey('other') };
+  return { url, key: await createKey('acme'), otherKey: await createKey('other') };
 }
 
 async function createFile(name) {
@@ -247,7 +249,7 @@ async function createFile(name) {
   return file;
 }
 
-/** Records a second in thousands, and then one by one for as long as said. */
+/** Runs the bare loop: `records` in transactions of 1,000, and then single records for `secondsOfSingles`. */
 async function bareLoop(file, records, secondsOfSingles) {
   return JSON.parse(await run('bare-loop.mjs', [file, records, secondsOfSingles]));
 }

@@ -1,19 +1,22 @@
-/** The tables of the six record kinds. Every key begins with workspace_id, so that the tables can be spread by it. */
+/**
+ * Creates the tables of the six record kinds. Every key begins with workspace_id, so that tables can be distributed by
+ * it.
+ */
 import type { Knex } from 'knex';
 
-/** How a database calls the types of columns. */
+/** The database's names of column types. */
 interface Types {
-  /** Text that rows are found or ordered by: by its bytes, whatever the language of the database. */
+  /** Text used to find or order rows, compared by its bytes regardless of the database's locale. */
   readonly key: string;
   readonly text: string;
   readonly time: string;
   readonly double: string;
   readonly boolean: string;
-  /** JSON as it came, with its keys in their order. */
+  /** JSON text that keeps the order of its keys. */
   readonly json: string;
 }
 
-/** SQLite keeps times as text in UTC with milliseconds, which sorts by time. */
+/** SQLite stores times as text in UTC with milliseconds, which sorts by time. */
 const sqlite: Types = { key: 'text', text: 'text', time: 'text', double: 'real', boolean: 'integer', json: 'text' };
 
 const postgres: Types = {
@@ -117,7 +120,7 @@ const tables = ({ key, text, time, double, boolean, json }: Types): Readonly<Rec
     created_by ${text},
     primary key (workspace_id, id)`,
 
-  // Deferrable, though no statement of the service defers it: copies write a category after its parent.
+  // Deferrable, although no statement of the service needs to defer it: copies write a parent before its children.
   asset_categories: `
     workspace_id ${key} not null,
     id ${key} not null,
@@ -130,7 +133,7 @@ const tables = ({ key, text, time, double, boolean, json }: Types): Readonly<Rec
     foreign key (workspace_id, parent_id) references asset_categories (workspace_id, id) deferrable initially immediate`,
 });
 
-/** STRICT refuses values of the wrong type; WITHOUT ROWID keeps the rows in the order of their keys, without a second tree. */
+/** STRICT rejects values of the wrong type; WITHOUT ROWID stores rows in key order, in one tree instead of two. */
 export async function up(knex: Knex): Promise<void> {
   const [types, options] = isSqlite(knex) ? [sqlite, ' strict, without rowid'] : [postgres, ''];
   for (const [table, columns] of Object.entries(tables(types))) {

@@ -1,4 +1,4 @@
-/** API keys: what a caller presents to be let into a workspace. */
+/** Creates the table of API keys, with which callers authenticate for a workspace. */
 import type { Knex } from 'knex';
 
 export async function up(knex: Knex): Promise<void> {

@@ -1,9 +1,12 @@
-/** Clients that do not go away, another process at the database file, and a log that nobody reads. */
+/**
+ * Attacks through the environment: clients that never disconnect, another process that locks the database file, and a
+ * log that is not read.
+ */
 import { connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { run as runModule } from '../processes.mjs';
 
-/** Half-sent requests, of headers and of bodies, whose clients take no notice of the 408 and of the closing. */
+/** Sends parts of requests (headers or bodies), and ignores the 408 response and the closing of the connection. */
 async function holdConnections({ port, key, signal, count, note }) {
   const head = `POST /assets HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\nauthorization: Bearer ${key}\r\n`;
   const sockets = new Set();
@@ -13,7 +16,7 @@ async function holdConnections({ port, key, signal, count, note }) {
     sockets.add(socket);
     socket.on('error', () => {});
     socket.on('data', (data) => count(data.toString('latin1', 9, 12)));
-    // Until all are taken: also the connections that others have just now.
+    // Reconnects until all connections are taken, including those that others use at the moment.
     socket.once('close', () => isFilling && hold(n));
     socket.write(n % 2 === 0 ? head : `${head}content-length: 100\r\n\r\n[{"name":`);
   };
@@ -23,7 +26,7 @@ async function holdConnections({ port, key, signal, count, note }) {
   const start = performance.now();
   try {
     while (!(await isReached(port))) await setTimeout(50, undefined, { signal });
-    note(`reached again after ${Math.round(performance.now() - start)} ms`);
+    note(`reachable again after ${Math.round(performance.now() - start)} ms`);
   } finally {
     for (const socket of sockets) socket.destroy();
   }
@@ -38,14 +41,14 @@ const isReached = (port) =>
     socket.once('close', () => resolve(false));
   });
 
-/** Writes go on while another process holds the lock of the file, longer than the service waits for it. */
+/** Keeps writing while another process holds the file's lock for longer than the service waits for it. */
 async function writeWhileLocked({ send, database, note }) {
   const acknowledged = [];
   let isOver = false;
-  let made = 0;
+  let sent = 0;
   const write = async () => {
     while (!isOver) {
-      await createOne(send, `locked ${made++}`, acknowledged);
+      await createOne(send, `locked ${sent++}`, acknowledged);
       await setTimeout(20);
     }
   };
@@ -77,7 +80,7 @@ async function createOne(send, uid, acknowledged) {
   if (status === '201') acknowledged.push(uid);
 }
 
-/** What was acknowledged is in the file, also when the process is killed. */
+/** Checks that acknowledged records are in the file, also after the process is killed. */
 async function countAfterLock({ send, database, service, result: acknowledged = [], note, problem }) {
   const count = async (when) => {
     const missing = await database.missing('acme', acknowledged);
@@ -91,17 +94,17 @@ async function countAfterLock({ send, database, service, result: acknowledged = 
   await count('after kill -9');
 }
 
-const sendMuch = ({ send }) => Promise.all(Array.from({ length: 2_000 }, () => send('POST', '/assets', '[]')));
+const sendManyRequests = ({ send }) => Promise.all(Array.from({ length: 2_000 }, () => send('POST', '/assets', '[]')));
 
-/** An orderly end takes no longer than this, with nothing in flight. */
-const maxEnd = 5_000;
+/** Milliseconds that a shutdown may take when no request is in flight. */
+const maxShutdown = 5_000;
 
-async function endInOrder({ service, note, problem }) {
+async function shutDown({ service, note, problem }) {
   const start = performance.now();
   service.kill('SIGTERM');
-  const how = await Promise.race([service.ended, setTimeout(maxEnd)]);
+  const how = await Promise.race([service.ended, setTimeout(maxShutdown)]);
   if (how) note(`ended with ${how} ${Math.round(performance.now() - start)} ms after SIGTERM`);
-  if (how !== 'code 0') problem(how ? `ended with ${how} after SIGTERM` : `still runs ${maxEnd} ms after SIGTERM`);
+  if (how !== 'code 0') problem(how ? `ended with ${how} after SIGTERM` : `still runs ${maxShutdown} ms after SIGTERM`);
 }
 
 const unreadLog = (log, name) => ({
@@ -110,8 +113,8 @@ const unreadLog = (log, name) => ({
   settings: { LOG_LEVEL: 'info' },
   connections: 50,
   limit: 20_000,
-  run: sendMuch,
-  after: endInOrder,
+  run: sendManyRequests,
+  after: shutDown,
 });
 
 export const badSurroundings = [
@@ -120,7 +123,7 @@ export const badSurroundings = [
     settings: { MAX_CONNECTIONS: '50', HEADER_TIMEOUT: '1000', REQUEST_TIMEOUT: '2000' },
     limit: 20_000,
     probes: { newConnections: true },
-    // A whole request may take two seconds, and nobody new gets in while all connections are taken.
+    // A whole request may take two seconds, and new clients cannot connect while all connections are taken.
     maxWait: 5_000,
     mayFail: true,
     run: holdConnections,
@@ -128,11 +131,11 @@ export const badSurroundings = [
   {
     name: 'a lock on the file',
     isOnlySqlite: true,
-    // Nothing can be created while another process holds the lock; reads do not need it.
+    // Creates need the lock that another process holds; reads do not.
     probes: { creates: false },
     run: writeWhileLocked,
     after: countAfterLock,
   },
   unreadLog('full', 'a log on a full disk'),
-  unreadLog('pipe', 'a log that nobody reads'),
+  unreadLog('pipe', 'a log that is not read'),
 ];

@@ -2,10 +2,10 @@
 import { setMaxListeners } from 'node:events';
 import { Agent, request } from 'node:http';
 
-/** Enough of a response to say what it is. */
+/** Characters of a response that are kept for checks. */
 const excerptLength = 200;
 
-/** No more than so many connections at once; the signal ends all requests. */
+/** Uses at most `connections` at once; the signal aborts all requests. */
 export function createClient({ port, key, signal, connections = Number.POSITIVE_INFINITY }) {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   setMaxListeners(0, signal);
@@ -14,7 +14,7 @@ export function createClient({ port, key, signal, connections = Number.POSITIVE_
     statuses[status] = (statuses[status] ?? 0) + 1;
   };
 
-  /** Resolves with the status, or the code of the error, and how many bytes and how many IDs the response has. */
+  /** Resolves with the status or error code, the number of bytes and IDs in the response, and its start and end. */
   function send(method, path, body, apiKey = key) {
     const headers = { authorization: `Bearer ${apiKey}`, ...(body && { 'content-type': 'application/json' }) };
     return new Promise((resolve) => {
@@ -23,11 +23,11 @@ export function createClient({ port, key, signal, connections = Number.POSITIVE_
         resolve({ status, ...response });
       };
       const sent = request({ host: '127.0.0.1', port, method, path, headers, agent, signal }, (response) => {
-        const read = reader();
-        response.on('data', (chunk) => read.add(chunk));
+        const content = createReader();
+        response.on('data', (chunk) => content.add(chunk));
         response.on('error', (error) => settle(error.code));
         response.on('end', () => {
-          const { bytes, ids, start, end } = read;
+          const { bytes, ids, start, end } = content;
           const hasErrors = path === '/graphql' && start.startsWith('{"errors":');
           settle(`${response.statusCode}${hasErrors ? ' with errors' : ''}`, { bytes, ids, start, end });
         });
@@ -40,8 +40,8 @@ export function createClient({ port, key, signal, connections = Number.POSITIVE_
   return { statuses, count, send };
 }
 
-/** Counts while it reads: a response may be larger than what a text can hold. */
-function reader() {
+/** Counts bytes and IDs as they arrive, because a response may be larger than the longest string. */
+function createReader() {
   const mark = Buffer.from('"id":"');
   let rest = Buffer.alloc(0);
   return {
@@ -60,7 +60,7 @@ function reader() {
   };
 }
 
-/** For what is stored before an attack. Throws when it is refused. */
+/** Creates records before an attack. Throws if the service rejects them. */
 export async function create(port, key, path, records) {
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` };
   const response = await fetch(`http://127.0.0.1:${port}${path}`, {

@@ -1,6 +1,6 @@
 /**
- * A database of its own for an attack, with a key each for two workspaces: `acme` attacks, `other` must not notice. Also
- * a direct way in, to fill tables faster than the service does and to see what is really stored.
+ * Creates a database for an attack, with keys for two workspaces: `acme` attacks, and `other` must not be affected.
+ * Also connects directly to the database, to fill tables faster than the service could and to check what is stored.
  */
 import { rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -10,7 +10,7 @@ import { run } from '../processes.mjs';
 
 const require = createRequire(new URL('../../package.json', import.meta.url));
 
-/** `postgres` is the server to create it on; without one it is an SQLite file in the folder. */
+/** Creates the database on the `postgres` server; without one, as an SQLite file in the folder. */
 export async function createDatabase(folder, name, postgres) {
   const file = join(folder, `${name}.db`);
   const url = postgres ? await postgres.createDatabase(name) : `sqlite:${file}`;
@@ -21,7 +21,7 @@ export async function createDatabase(folder, name, postgres) {
   const [key, otherKey] = [await createKey('acme'), await createKey('other')];
   const open = () => (postgres ? openPostgres(url) : openSqlite(file));
 
-  /** Runs work on a connection of its own, and returns what it does. */
+  /** Runs work on a new connection, and returns its result. */
   async function direct(work) {
     const connection = await open();
     try {
@@ -37,7 +37,7 @@ export async function createDatabase(folder, name, postgres) {
     key,
     otherKey,
     direct,
-    /** Which of these uids a workspace lacks. */
+    /** Returns those of the uids that are not stored in the workspace. */
     async missing(workspaceId, uids) {
       const sql = `select uid from assets where workspace_id = '${workspaceId}'`;
       const stored = new Set((await direct(({ query }) => query(sql))).map(({ uid }) => uid));
@@ -71,9 +71,9 @@ export async function openSqlite(file) {
   return { query, close: promisify(database.close.bind(database)) };
 }
 
-/** A table of the numbers from 1, for both databases. */
+/** SQL, for both databases, for a table `series` of the numbers from 1 to count. */
 export const series = (count) =>
   `with recursive series (n) as (select 1 union all select n + 1 from series where n < ${count})`;
 
-/** An expression for the ID of record n: 26 digits after the prefix. */
+/** An SQL expression for the ID of record n: 26 digits after the prefix. */
 export const idOf = (prefix, n = 'n') => `'${prefix}_00000000' || (100000000000000000 + ${n})`;

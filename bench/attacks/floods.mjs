@@ -1,4 +1,4 @@
-/** Many requests at once, each of them harmless. */
+/** Attacks with many simultaneous requests, each of which is harmless. */
 import { randomBytes } from 'node:crypto';
 import { asset } from '../records.mjs';
 import { create } from './client.mjs';
@@ -11,8 +11,8 @@ const shuffled = (items) =>
     .toSorted(([a], [b]) => a - b)
     .map(([, item]) => item);
 
-/** Batches that all want the same uids: one of them may have them. */
-async function takeSameUids({ send, signal, problem }) {
+/** Sends batches with the same uids, of which only one may be stored. */
+async function sendSameUids({ send, signal, problem }) {
   for (let round = 0; round < 5; round += 1) {
     const records = Array.from({ length: 300 }, (_, n) => ({ name: 'Pump', uid: `round ${round}, ${n}` }));
     const bodies = Array.from({ length: 64 }, () => JSON.stringify(shuffled(records)));
@@ -23,7 +23,7 @@ async function takeSameUids({ send, signal, problem }) {
   }
 }
 
-/** A key in the right form that nobody has. */
+/** A well-formed key that does not exist. */
 const unknownKey = (n) =>
   `yardgraph_w${n % 3_000}_${randomBytes(4).toString('hex')}_${randomBytes(32).toString('base64url')}`;
 
@@ -56,7 +56,7 @@ const fillLinkedRecords = ({ database, serve }) =>
     await create(port, database.key, '/work-orders', orders);
   });
 
-/** Some 490 fields for each of 1,000 records: the limit is 500,000. */
+/** About 490 fields for each of 1,000 records; the cost limit is 500,000. */
 const costlyPage = JSON.stringify({
   query: `{ workOrders(first: 1000) { nodes { ${Array.from(
     { length: 9 },
@@ -70,12 +70,12 @@ const costlyPage = JSON.stringify({
 
 export const floods = [
   {
-    name: 'a query at the limit of cost',
+    name: 'a query at the cost limit',
     isSingle: true,
     fill: fillLinkedRecords,
     run: ({ send }) => send('POST', '/graphql', costlyPage),
   },
-  { name: 'batches with the same uids', run: takeSameUids },
+  { name: 'batches with the same uids', run: sendSameUids },
   {
     name: 'unknown keys',
     connections: 1_000,

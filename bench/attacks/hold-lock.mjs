@@ -1,4 +1,4 @@
-/** Another process that writes to the SQLite file: holds its lock for so many milliseconds. */
+/** A separate process that holds the write lock of an SQLite file for a number of milliseconds. */
 import { setTimeout } from 'node:timers/promises';
 import { openSqlite } from './database.mjs';
 

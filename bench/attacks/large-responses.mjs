@@ -1,4 +1,4 @@
-/** Reads of much that is stored: whatever a client may read, it may read as often as it likes. */
+/** Attacks that read large amounts of stored data. A client may read as often as it likes. */
 import { connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { create } from './client.mjs';
@@ -7,7 +7,10 @@ import { idOf, series } from './database.mjs';
 const now = '2026-01-02T03:04:05.000Z';
 const orders = 1_000;
 
-/** A thousand assets and projects with external ids as large as the service takes, and a work order for each project. */
+/**
+ * Stores a thousand assets and projects with the largest external IDs that the service accepts, and a work order for
+ * each project.
+ */
 async function fillExternalIds({ database, serve, note }) {
   await serve(async (port) => {
     const { id, size } = await createLargest(port, database.key);
@@ -39,7 +42,10 @@ async function fillExternalIds({ database, serve, note }) {
   });
 }
 
-/** An asset with as many external ids as the service takes, of up to a hundred with keys and values of 10,000 characters. */
+/**
+ * Creates an asset with as many external IDs as the service accepts, up to a hundred, with keys and values of 10,000
+ * characters.
+ */
 async function createLargest(port, key) {
   for (let count = 100; ; count = Math.floor(count / 2)) {
     const entries = Array.from({ length: count }, (_, n) => [String(n).padStart(10_000, 'k'), 'v'.repeat(10_000)]);
@@ -59,7 +65,7 @@ const pageOfExternalIds = (name, query, variables) => ({
   run: ({ send }) => send('POST', '/graphql', JSON.stringify({ query, variables })),
 });
 
-/** Fills the list of categories with rows that are all as long. */
+/** Fills the list of categories with rows of equal length. */
 const fillCategories =
   (rows, descriptionLength) =>
   async ({ database }) => {
@@ -73,15 +79,15 @@ const fillCategories =
     return { rows, bytes: rows * (row.length + 1) + 1 };
   };
 
-/** Reads the whole list, and says what is wrong with the response. */
+/** Reads the whole list, and reports a response that is not complete. */
 async function readList({ send, filled, problem }) {
   const { status, ids, bytes, start, end } = await send('GET', '/asset-categories');
   if (status !== '200') return;
-  const isWhole = ids === filled.rows && bytes === filled.bytes && start.startsWith('[{"') && end === '}]';
-  if (!isWhole) problem(`a list of ${ids} rows and ${bytes} bytes instead of ${filled.rows} and ${filled.bytes}`);
+  const isComplete = ids === filled.rows && bytes === filled.bytes && start.startsWith('[{"') && end === '}]';
+  if (!isComplete) problem(`a list of ${ids} rows and ${bytes} bytes instead of ${filled.rows} and ${filled.bytes}`);
 }
 
-/** A client that takes 64 KB a second for ten seconds, and then goes away. */
+/** Reads 64 KB per second for ten seconds, and then disconnects. */
 async function readSlowly({ port, key, signal, count }) {
   const socket = connect({ host: '127.0.0.1', port, readableHighWaterMark: 65_536, signal });
   socket.on('error', () => {});
@@ -93,7 +99,7 @@ async function readSlowly({ port, key, signal, count }) {
     bytes += (socket.read(65_536) ?? socket.read())?.length ?? 0;
   }
   socket.destroy();
-  count(`left after ${Math.round(bytes / 1_024)} KB`);
+  count(`disconnected after ${Math.round(bytes / 1_024)} KB`);
   await setTimeout(1_000, undefined, { signal });
 }
 

@@ -1,6 +1,6 @@
 /**
- * A worker thread that measures from outside, while the attack runs elsewhere: how long the thread that serves keeps
- * `/healthz` waiting, and how long a small read and a small create of another workspace wait.
+ * A worker thread that measures response times while the attack runs in another thread: of `/healthz`, which shows how long
+ * the service's thread is blocked, and of a small read and a small create by another workspace.
  */
 import { Agent, request } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -9,8 +9,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 
 const { port, key, run, creates = true, newConnections = false } = workerData;
 
-/** Milliseconds that a probe may still take once the attack is over. */
-const patience = 10_000;
+/** Milliseconds that a probe may still take after the attack. */
+const maxWait = 10_000;
 
 const authorization = `Bearer ${key}`;
 const json = { authorization, 'content-type': 'application/json' };
@@ -18,7 +18,7 @@ const query = 'query ($last: Int) { assets(last: $last) { nodes { id name } } }'
 
 /** Uids of the records whose creation was acknowledged. */
 const acknowledged = [];
-let made = 0;
+let sent = 0;
 
 const sendHealth = exchange('/healthz', {});
 const sendRead = exchange('/graphql', json);
@@ -30,7 +30,7 @@ const probes = {
     create: {
       every: 50,
       async send() {
-        const uid = `${run} ${made++}`;
+        const uid = `${run} ${sent++}`;
         const response = await sendCreate(JSON.stringify([{ name: 'Pump', uid }]));
         if (response.status === 201) acknowledged.push(uid);
         return response;
@@ -39,19 +39,19 @@ const probes = {
   }),
 };
 
-/** Whatever is slow the first time is not the attack's doing. */
+/** Slow first requests are not caused by the attack, so they are not measured. */
 const warmUp = Promise.all(Object.values(probes).map(({ send }) => send()));
-const first = await Promise.race([warmUp, setTimeout(patience)]);
-if (!first) throw new Error(`no response ${patience} ms after the start of the service`);
+const isWarm = await Promise.race([warmUp, setTimeout(maxWait)]);
+if (!isWarm) throw new Error(`no response within ${maxWait} ms after the service started`);
 const ownDelay = monitorEventLoopDelay({ resolution: 5 });
 ownDelay.enable();
 let isStopping = false;
-const watched = Promise.all(Object.values(probes).map(watch));
+const probing = Promise.all(Object.values(probes).map(repeat));
 parentPort.postMessage('ready');
 parentPort.once('message', stop);
 
-/** One request after the other. One that finds no connection is the same request when it tries again. */
-async function watch(probe) {
+/** Sends one request after the other. After a failed connection, the wait goes on until a retry gets a response. */
+async function repeat(probe) {
   Object.assign(probe, { wait: 0, failed: {}, since: undefined });
   while (!isStopping) {
     const start = performance.now();
@@ -66,16 +66,19 @@ async function watch(probe) {
 
 async function stop() {
   isStopping = true;
-  await Promise.race([watched, setTimeout(patience)]);
+  await Promise.race([probing, setTimeout(maxWait)]);
   const results = Object.entries(probes).map(([name, { wait, failed, since }]) => {
     const waiting = since === undefined ? 0 : performance.now() - since;
-    const isUnanswered = waiting > patience;
-    return [name, { wait: Math.max(wait, waiting), failed: isUnanswered ? { ...failed, 'no response': 1 } : failed }];
+    const hasNoResponse = waiting > maxWait;
+    return [name, { wait: Math.max(wait, waiting), failed: hasNoResponse ? { ...failed, 'no response': 1 } : failed }];
   });
   parentPort.postMessage({ ...Object.fromEntries(results), acknowledged, ownDelay: ownDelay.max / 1e6 });
 }
 
-/** Requests over a connection of its own. Resolves with the status, if there is a response, and with what has failed. */
+/**
+ * Returns a function that sends requests over its own connection. It resolves with the status, if there is a response,
+ * and the failure, if any.
+ */
 function exchange(path, headers) {
   const agent = new Agent({ keepAlive: !newConnections || path === '/healthz', maxSockets: 1 });
   return (body) =>

@@ -1,12 +1,12 @@
-/** The figures as one table, and the bounds they must keep. */
+/** Prints the figures as one table, and checks them against bounds. */
 
-/** Milliseconds that one request may block the thread that serves, and megabytes the service may take for it. */
+/** Milliseconds that one request may block the service's thread, and megabytes that the process may use for it. */
 const maxBlocked = 1_000;
 const maxPeak = 1_024;
-/** Milliseconds that whatever one workspace sends may keep another waiting. */
+/** Milliseconds that requests of one workspace may delay those of another. */
 const usualMaxWait = 2_000;
 
-/** What a single request, or whatever one workspace sends, has broken. */
+/** Describes each bound that the attack has exceeded. */
 export function brokenBounds({ isSingle, maxWait = usualMaxWait, mayFail }, figures) {
   const { blockedMilliseconds, peakMegabytes } = figures;
   const [wait, failed] = [longestWait(figures), failures(figures)];
@@ -30,15 +30,15 @@ const whole = (value) => value.toLocaleString('en-US', { maximumFractionDigits: 
 const head = ['attack', 'database', 'status', 'time s', 'blocked ms', 'others wait ms', 'others failed', 'peak MB', ''];
 
 const cells = ({ attack, database, problems, ...figures }) => {
-  const verdict = problems.length > 0 ? 'BROKEN' : 'kept';
-  if (!figures.statuses) return [attack, database, 'not made', '', '', '', '', '', verdict];
-  const { statuses, isWhole, seconds, blockedMilliseconds, peakMegabytes } = figures;
+  const verdict = problems.length > 0 ? 'FAILED' : 'passed';
+  if (!figures.statuses) return [attack, database, 'not run', '', '', '', '', '', verdict];
+  const { statuses, isFinished, seconds, blockedMilliseconds, peakMegabytes } = figures;
   const counts = Object.entries(statuses).map(([status, count]) => `${count} × ${status}`);
   return [
     attack,
     database,
     counts.join(', ') || 'none',
-    isWhole ? seconds.toFixed(1) : `> ${Math.floor(seconds)}`,
+    isFinished ? seconds.toFixed(1) : `> ${Math.floor(seconds)}`,
     whole(blockedMilliseconds),
     whole(longestWait(figures)),
     whole(failures(figures)),
@@ -47,7 +47,7 @@ const cells = ({ attack, database, problems, ...figures }) => {
   ];
 };
 
-/** Figures of one attack, when it has ended. */
+/** The figures of one attack as one line. */
 export const line = (figures) => [...cells(figures), ...figures.notes, ...figures.problems].join(' | ');
 
 export function report(measured) {
@@ -62,7 +62,7 @@ export function report(measured) {
   );
   const remarks = measured.flatMap(({ attack, notes, problems }) => [
     ...notes.map((text) => `${attack}: ${text}`),
-    ...problems.map((text) => `${attack}: BROKEN: ${text}`),
+    ...problems.map((text) => `${attack}: FAILED: ${text}`),
   ]);
   return [...table, '', ...remarks].join('\n');
 }

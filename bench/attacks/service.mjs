@@ -1,4 +1,4 @@
-/** The service that is attacked: the compiled one, in a process of its own, and the most memory it has held. */
+/** Starts the compiled service in a process of its own, and measures its peak memory. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ const maxStart = 15_000;
 
 const cli = fileURLToPath(new URL('../../dist/src/cli.js', import.meta.url));
 
-/** Returns once the service listens. `openLog` opens what its log is written to, and returns the descriptor. */
+/** Returns when the service listens. `openLog` opens the destination of its log, and returns the file descriptor. */
 export async function startService(databaseUrl, { settings, log }, openLog) {
   const stderr = openLog(log);
   const child = spawn(process.execPath, ['--max-semi-space-size=32', cli, 'serve'], {
@@ -36,12 +36,12 @@ export async function startService(databaseUrl, { settings, log }, openLog) {
     if (end) throw new Error(`the service ended with ${end} before it listened`);
     if (performance.now() > deadline) {
       child.kill('SIGKILL');
-      throw new Error(`the service does not listen after ${maxStart} ms`);
+      throw new Error(`the service did not listen within ${maxStart} ms`);
     }
     await setTimeout(20);
   }
 
-  // Read again and again, because nobody can ask once the process has ended.
+  // Read repeatedly, because the figure is gone when the process has ended.
   let peak;
   const readPeak = () => {
     peak = peakMegabytes(child.pid) ?? peak;
@@ -60,7 +60,7 @@ export async function startService(databaseUrl, { settings, log }, openLog) {
   };
 }
 
-/** Only Linux tells; undefined elsewhere, and for a process that has ended. */
+/** Undefined on systems other than Linux, and for a process that has ended. */
 function peakMegabytes(pid) {
   try {
     const kilobytes = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];

@@ -1,16 +1,16 @@
-/** One request each, within the default limits, that takes the service as long and as much memory as we can make it. */
+/** Attacks with one request each, within the default limits, that use as much time and memory as possible. */
 
 const megabytes = 1_000_000;
 
-/** `count` items, as text; much quicker than to print them from objects. */
+/** `count` items as JSON text; much faster than serialising objects. */
 const list = (count, item) => Array.from({ length: count }, (_, n) => item(n)).join();
 
-/** Different for each number, and short. */
+/** A short name, different for each number. */
 const name = (n) => n.toString(36);
 
 const graphql = (query, variables) => JSON.stringify({ query, variables });
 
-/** With variables that are JSON already. */
+/** The same with variables that are JSON text already. */
 const graphqlWith = (query, variables) => `{"query":${JSON.stringify(query)},"variables":${variables}}`;
 
 const request = (title, path, prepare, settings) => ({

@@ -36,7 +36,8 @@ export function delayAfter(error: unknown, failures: number): number | undefined
   return retryAfter * 1_000 + backoff * (0.5 + Math.random() / 2);
 }
 
-const hasResponse = (error: YardgraphError) => error instanceof ServiceError || error instanceof UnexpectedResponseError;
+const hasResponse = (error: YardgraphError) =>
+  error instanceof ServiceError || error instanceof UnexpectedResponseError;
 
 const isTemporary = (error: YardgraphError): boolean =>
   error instanceof ConnectionError ||

@@ -1,4 +1,4 @@
-/** The demo's fleet, as it stood in November 2026. The makers and their models are made up. */
+/** The demo's fleet in November 2026. Makers and models are invented. */
 import type { TypeKey } from './categories.ts';
 import type { LocationKey } from './locations.ts';
 
@@ -32,6 +32,7 @@ type Row = readonly [
   location: LocationKey,
   /** Year and month. */
   manufactured: string,
+  /** Date. */
   acquired: string,
   owner: 'kiebitz-rental' | 'deich-leasing',
   /** Leased machines were not bought. */
@@ -112,7 +113,7 @@ export const assets = (locationId: (key: LocationKey) => string) =>
         statusId: `status-${statusAt(location)}`,
         assetTypeId: `type-${type}`,
         currentLocationId: locationId(location),
-        // Measured by the telematics unit: the small compactors have none.
+        // Measured by the telematics unit, which small compactors do not have.
         trackUtilization: telematics !== null,
         manufacturedAt: new Date(manufactured).toISOString(),
         acquiredAt: new Date(acquired).toISOString(),
@@ -124,7 +125,7 @@ export const assets = (locationId: (key: LocationKey) => string) =>
     };
   });
 
-/** What stands at a yard is free, and what stands at a site is rented. */
+/** Assets at a yard are available; assets at a customer's site are rented. */
 function statusAt(location: LocationKey): 'available' | 'rented' | 'workshop' {
   if (location === 'workshop') return 'workshop';
   return location === 'hamburg' || location === 'bremen' ? 'available' : 'rented';

@@ -1,8 +1,7 @@
-/** The demo's tree of asset categories: families, groups and, as its leaves, the types a customer asks for. */
+/** The demo's tree of asset categories: families, groups and, as leaves, the types that customers order. */
 import type { CreateOf } from '../model/record-kind.ts';
 import type { assetCategory } from '../records/index.ts';
 
-/** Its key, its parent's key, its name and what it is. */
 type Row = readonly [key: string, parent: string | null, name: string, description: string];
 
 const familyRows = [

@@ -1,4 +1,7 @@
-/** Fills an empty database with the demo's workspace, through the services, as a client would. */
+/**
+ * Fills an empty database with the demo's records. Uses the services, as a client would, and must not bypass their
+ * rules.
+ */
 import { sessionOf } from '../auth/authenticate.ts';
 import { nobody } from '../auth/keyring.ts';
 import { ServiceError } from '../errors.ts';
@@ -16,23 +19,23 @@ import { transportOrders } from './transport-orders.ts';
 import { workOrders } from './work-orders.ts';
 
 /**
- * Does nothing to a workspace that has records. One transaction around all of it: a demo that is cut short leaves
- * nothing behind, and two that start at once fill the file once.
+ * Does nothing if the workspace has records. Uses one transaction, so that an interrupted start leaves no records behind,
+ * and two simultaneous starts create the records once.
  */
 export async function fillDemo(database: Database): Promise<void> {
   try {
     await fillEmpty(database);
   } catch (error) {
-    // Another one has filled it since this one found it empty.
+    // Another process has filled it since this one found it empty.
     if (!(error instanceof ServiceError && error.status === 409)) throw error;
   }
 }
 
 async function fillEmpty(database: Database): Promise<void> {
-  const { store, ...asker } = sessionOf(database, nobody);
+  const { store, ...caller } = sessionOf(database, nobody);
   await store.transaction(async (transaction) => {
     if (await holdsRecords(transaction)) return;
-    const session: Session = { ...asker, store: transaction };
+    const session: Session = { ...caller, store: transaction };
 
     const locationId = await create(session, location, locations);
     const familyId = await create(session, assetCategory, families);
@@ -52,13 +55,13 @@ async function holdsRecords(store: TransactionStore): Promise<boolean> {
   return false;
 }
 
-/** A record under the name the demo's tables refer to it by. */
+/** A record to create, and the key by which the demo's tables refer to it. */
 interface Keyed<Key extends string, T> {
   readonly key: Key;
   readonly value: T;
 }
 
-/** Creates the records, and returns what finds the ID of one by its key. */
+/** Creates the records, and returns a function from a record's key to its ID. */
 async function create<K extends RecordKind, Key extends string>(
   session: Session,
   kind: K,
@@ -72,7 +75,7 @@ async function create<K extends RecordKind, Key extends string>(
   const ids = new Map(inputs.map(({ key }, index) => [key, records[index]?.id]));
   return (key) => {
     const id = ids.get(key);
-    if (id === undefined) throw new Error(`the demo has no ${kind.label} called ${key}`);
+    if (id === undefined) throw new Error(`the demo has no ${kind.label} with the key ${key}`);
     return id;
   };
 }

@@ -1,6 +1,6 @@
-/** Where the demo's machines stand: two yards, a workshop and its customers' sites. The street names are made up. */
+/** The demo's locations: two yards, a workshop and customers' sites. Street names are invented. */
 
-/** By their ISO 3166-2 codes. */
+/** State names by ISO 3166-2 code. */
 const states = {
   'DE-HB': 'Bremen',
   'DE-HH': 'Hamburg',
@@ -41,7 +41,7 @@ const rows = [
 
 export type LocationKey = (typeof rows)[number][0];
 
-/** The telematics system knows each place as a geofence. */
+/** In the telematics system, each location is a geofence. */
 export const locations = rows.map(([key, name, latitude, longitude, address1, address2, postalCode, city, state]) => ({
   key,
   value: {

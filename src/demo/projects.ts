@@ -1,4 +1,4 @@
-/** What the demo's customers build, as it stood in November 2026. */
+/** The demo's projects in November 2026: what its customers build. */
 import type { LocationKey } from './locations.ts';
 
 type Row = readonly [

@@ -1,4 +1,4 @@
-/** What the demo's hauliers move to the sites and back. The hauliers' purchase orders and references are made up. */
+/** The demo's transport orders, to sites and back. Purchase orders and references of the hauliers are invented. */
 import type { ProjectKey } from './projects.ts';
 
 type Row = readonly [
@@ -8,7 +8,7 @@ type Row = readonly [
   status: 'planned' | 'on-the-road' | 'delivered' | 'cancelled',
   allocationOrder: string,
   purchaseOrder: string,
-  /** Of the haulier. */
+  /** The haulier's reference. */
   reference: string | null,
 ];
 

@@ -1,4 +1,4 @@
-/** What the demo's mechanics and fitters did in 2026, and what is planned after November. Times are UTC. */
+/** The demo's work orders of 2026, and those planned after November. Times are UTC. */
 import type { AssetUid } from './assets.ts';
 import type { LocationKey } from './locations.ts';
 import type { ProjectKey } from './projects.ts';
@@ -11,7 +11,7 @@ type Row = readonly [
   location: LocationKey,
   status: 'scheduled' | 'in-progress' | 'on-hold' | 'completed' | 'cancelled',
   start: string,
-  /** From start to end, nights included; null while nobody can say. */
+  /** Hours from start to end, including nights; null if the end is not known yet. */
   hours: number | null,
 ];
 
