@@ -37,7 +37,7 @@ export default defineConfig({
               test: {
                 name: 'pgbouncer',
                 include: ['test/spec/**/*.test.ts'],
-                exclude: ['test/**/sqlite/**', '**/same-answers.test.ts'],
+                exclude: ['test/**/sqlite/**', '**/same-responses.test.ts'],
                 globalSetup: ['test/support/pgbouncer.ts'],
               },
             },

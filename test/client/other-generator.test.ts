@@ -1,4 +1,7 @@
-/** A client that a third-party generator makes from /openapi.json: it compiles in strict mode, has precise types, and works. */
+/**
+ * A client that a third-party generator makes from /openapi.json: it compiles in strict mode, has precise types, and
+ * works.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** Whatever is sent gets an answer the interface documents: 400 that says where, what was expected and what came. */
+/** Invalid input gets a documented response: 400 with the position, the expected value and the received one. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Field } from '../../src/model/fields.ts';
@@ -7,7 +7,7 @@ import { useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
 
-/** A value of each JSON type, with the words an error describes it by. */
+/** A value of each JSON type, and how an error describes it. */
 const values = [
   ['text', '"text"', '"text"'],
   ['empty text', '""', '""'],
@@ -22,8 +22,8 @@ const values = [
   ['a lone surrogate', '"a\\ud800b"', '"a\\ud800b"'],
 ] as const;
 
-/** What a field takes of the values above. */
-function takes(field: Field, name: string): boolean {
+/** Whether a field accepts one of the values above. */
+function accepts(field: Field, name: string): boolean {
   if (name === 'null') return !field.required;
   if (name === 'text') return ['text', 'reference', 'foreignReference'].includes(field.type) && !('mustExist' in field);
   if (name === 'empty text') return field.type === 'text' && !field.required;
@@ -31,28 +31,28 @@ function takes(field: Field, name: string): boolean {
   return name === 'true' && field.type === 'boolean';
 }
 
-describe.each(kinds)('every field of a $kind.label', ({ kind, path, smallest }) => {
+describe.each(kinds)('every field of $kind.name', ({ kind, path, smallest }) => {
   const cases = Object.entries(kind.fields).flatMap(([name, field]) =>
-    values.map(([type, json, described]) => ({ name, type, json, described, ok: takes(field, type), field })),
+    values.map(([type, json, described]) => ({ name, type, json, described, ok: accepts(field, type), field })),
   );
 
-  test.each(cases)('$name is $type: taken $ok', async ({ name, json, described, ok, field }) => {
+  test.each(cases)('$name is $type: accepted $ok', async ({ name, json, described, ok, field }) => {
     const { [name]: _, ...others } = smallest as Record<string, unknown>;
     const body = `[${JSON.stringify(others).replace(/}$/, `${Object.keys(others).length > 0 ? ',' : ''}"${name}":${json}}`)}]`;
 
-    const { status, body: answer } = await service.post(path, body);
+    const { status, body: response } = await service.post(path, body);
 
     expect(status).toBe(ok ? 201 : 400);
     if (!ok && field.type === 'externalIds' && json.startsWith('{')) {
-      expect(answer.error).toBe('[0].externalIds.a: expected text, received 1');
+      expect(response.error).toBe('[0].externalIds.a: expected text, received 1');
     } else if (!ok) {
-      expect(answer.error.startsWith(`[0].${name}: `), answer.error).toBe(true);
-      expect(answer.error.endsWith(`received ${described}`), answer.error).toBe(true);
+      expect(response.error.startsWith(`[0].${name}: `), response.error).toBe(true);
+      expect(response.error.endsWith(`received ${described}`), response.error).toBe(true);
     }
   });
 });
 
-describe('the body of a create', () => {
+describe('a body of a create', () => {
   test.each([
     ['an object', '{"name":"Excavator"}', 'expected a JSON array of asset objects, received an object'],
     ['text', '"x"', 'expected a JSON array of asset objects, received "x"'],
@@ -64,11 +64,11 @@ describe('the body of a create', () => {
     ['an array in the array', '[[]]', '[0]: expected an object of asset fields, received an array'],
     ['text in the array', '["x"]', '[0]: expected an object of asset fields, received "x"'],
     ['null in the array', '[null]', '[0]: expected an object of asset fields, received null'],
-  ])('is %s: 400', async (_, body, error) => {
+  ])('that is %s is 400', async (_, body, error) => {
     expect((await service.post('/assets', body)).body).toEqual({ error, code: '400' });
   });
 
-  test('is not UTF-8: 400', async () => {
+  test('that is not UTF-8 is 400', async () => {
     const payload = Buffer.from('[{"name":"Gr\xfcn"}]', 'latin1');
 
     const { status, body } = await service.inject({
@@ -84,7 +84,7 @@ describe('the body of a create', () => {
 
 describe('required fields', () => {
   test.each(['/assets', '/projects'])(
-    'name of %s must be there, and have a character that is not white space',
+    'name in %s must be present, and have a character that is not white space',
     async (path) => {
       const { status, body } = await service.post(path, [{}, { name: ' \n\t' }, { name: null }]);
 
@@ -99,14 +99,14 @@ describe('required fields', () => {
 });
 
 describe('unknown and read-only fields', () => {
-  test('are refused by name, with a suggestion where one is near', async () => {
+  test('are rejected by name, with a suggestion for a near miss', async () => {
     const { status, body } = await service.post('/assets', [{ name: 'a' }, { nmae: 'b', name: 'b', colour: 'red' }]);
 
     expect(status).toBe(400);
     expect(body.error).toBe('[1].nmae: unknown field, did you mean "name"?; [1].colour: unknown field');
   });
 
-  test.each(kinds)('of a $kind.label: those the service sets itself', async ({ kind, path, smallest }) => {
+  test.each(kinds)('of $kind.name that the service sets itself are rejected', async ({ kind, path, smallest }) => {
     const readOnly = Object.keys(kind.storedFields).filter((name) => !(name in kind.fields));
 
     for (const name of readOnly) {
@@ -121,7 +121,7 @@ describe('unknown and read-only fields', () => {
     expect(body.error).toBe('[0].__proto__: unknown field');
   });
 
-  test('names beyond ten in a record are counted', async () => {
+  test('beyond ten in a record are counted', async () => {
     const unknown = Object.fromEntries(Array.from({ length: 25 }, (_, index) => [`x${index}`, 1]));
 
     const { body } = await service.post('/locations', [unknown], { accept: 'application/problem+json' });
@@ -130,7 +130,7 @@ describe('unknown and read-only fields', () => {
     expect(body.errors.at(-1)).toEqual({ index: 0, message: 'and 15 more unknown fields' });
   });
 
-  test('are ignored with Prefer: handling=lenient, and the answer says so', async () => {
+  test('are ignored with Prefer: handling=lenient, which Preference-Applied confirms', async () => {
     const record = { name: 'a', colour: 'red', id: 'asset_1' };
 
     const { status, headers, body } = await service.post('/assets', [record], {
@@ -142,7 +142,7 @@ describe('unknown and read-only fields', () => {
     expect(body[0].id).not.toBe('asset_1');
   });
 
-  test('lenient handling is for unknown fields only', async () => {
+  test('are the only ones that lenient handling ignores', async () => {
     const { status } = await service.post('/assets', [{ name: 5, colour: 'red' }], { prefer: 'handling=lenient' });
 
     expect(status).toBe(400);
@@ -155,7 +155,7 @@ describe('unknown and read-only fields', () => {
     'handling=lenient-not',
     'handling=strict, handling=lenient',
     'x="a, handling=lenient"',
-  ])('Prefer: %s leaves them refused', async (prefer) => {
+  ])('are rejected with Prefer: %s', async (prefer) => {
     const { status, headers } = await service.post('/assets', [{ name: 'a', colour: 'red' }], { prefer });
 
     expect([status, headers['preference-applied']]).toEqual([400, undefined]);
@@ -168,19 +168,19 @@ describe('numbers', () => {
     [{ latitude: -91 }, '[0].latitude: expected a number from -90 to 90, received -91'],
     [{ longitude: 180.5 }, '[0].longitude: expected a number from -180 to 180, received 180.5'],
     [{ longitude: '8.8' }, '[0].longitude: expected a number from -180 to 180, received "8.8"'],
-  ])('%j is refused', async (record, error) => {
+  ])('%j is rejected', async (record, error) => {
     expect((await service.post('/locations', [record])).body).toEqual({ error, code: '400' });
   });
 
   test.each([{ latitude: 90, longitude: 180 }, { latitude: -90, longitude: -180 }, { latitude: 0 }])(
-    '%j is taken',
+    '%j is accepted',
     async (record) => {
       await service.create('/locations', record);
     },
   );
 });
 
-test('of a hundred bad external ids of each record the first ten are named, and the others counted', async () => {
+test('of a hundred invalid external IDs in each record, the first ten are listed and the others counted', async () => {
   const externalIds = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`k${index}`, 1]));
 
   const { body } = await service.post(
@@ -195,12 +195,12 @@ test('of a hundred bad external ids of each record the first ten are named, and 
   expect(body.errors[10]).toEqual({ index: 0, field: 'externalIds', message: 'and 90 more' });
 });
 
-test('of very many issues the first 10,000 are named, then the first of each record, and the others are counted', async () => {
-  const wrong = { name: 1, city: 1, state: 1, country: 1, latitude: 91 };
+test('of very many issues, the first 10,000 are listed, then the first of each record, and the others are counted', async () => {
+  const invalid = { name: 1, city: 1, state: 1, country: 1, latitude: 91 };
 
   const { body } = await service.post(
     '/locations',
-    Array.from({ length: 3_000 }, () => wrong),
+    Array.from({ length: 3_000 }, () => invalid),
     { accept: 'application/problem+json' },
   );
 
@@ -213,7 +213,7 @@ test('of very many issues the first 10,000 are named, then the first of each rec
   expect(body.detail).toMatch(/; and 14990 more$/);
 });
 
-test('text in errors is never more than 100 characters of what was sent', async () => {
+test('an error never repeats more than 100 characters of the request', async () => {
   const long = 'y'.repeat(5_000);
   const attempts: [string, unknown][] = [
     ['/projects', [{ name: 'a', startDate: long }]],
@@ -233,7 +233,7 @@ test('text in errors is never more than 100 characters of what was sent', async 
   }
 });
 
-test('any JSON at all gets a documented answer, and never a 5xx', async () => {
+test('any JSON gets a documented response, never a 5xx', async () => {
   const [{ id }] = await service.create('/projects', { name: 'Bridge' });
   const anything = fc.jsonValue({ maxDepth: 6 });
   const names = kinds.flatMap(({ kind }) => Object.keys(kind.storedFields));
@@ -255,7 +255,7 @@ test('any JSON at all gets a documented answer, and never a 5xx', async () => {
   );
 });
 
-test('any bytes at all get a documented answer, and never a 5xx', async () => {
+test('any bytes get a documented response, never a 5xx', async () => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), async (bytes) => {
       const headers = { 'content-type': 'application/json' };

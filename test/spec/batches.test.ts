@@ -1,4 +1,4 @@
-/** A batch is all or nothing, in the order sent, and names everything that is wrong in it at once. */
+/** A batch is all or nothing, returns records in the order sent, and reports every invalid field at once. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { anyRecord, kinds, unknownId } from '../support/records.ts';
@@ -9,7 +9,7 @@ const service = useService();
 const count = async (connection: string) =>
   (await service.data(`{ ${connection} { totalCount } }`))[connection].totalCount;
 
-test('a batch with one bad item leaves nothing behind', async () => {
+test('a batch with one invalid record stores nothing', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(anyRecord(kinds[3].kind), { maxLength: 8 }),
@@ -29,7 +29,7 @@ test('a batch with one bad item leaves nothing behind', async () => {
   );
 });
 
-test('malformed fields, unknown references and taken values are named together, in the order of the batch', async () => {
+test('invalid fields, unknown references and taken values are reported together, in the order of the batch', async () => {
   await service.create('/assets', { name: 'a', uid: 'EX-1' });
   const missing = unknownId(kinds[3].kind);
 
@@ -51,7 +51,7 @@ test('malformed fields, unknown references and taken values are named together, 
   expect(await count('assets')).toBe(1);
 });
 
-test('a malformed field does not hide what is wrong with the others of its record', async () => {
+test('an invalid field does not hide issues of the other fields of its record', async () => {
   await service.create('/assets', { name: 'a', uid: 'EX-1' });
   const missing = unknownId(kinds[3].kind);
 
@@ -65,7 +65,7 @@ test('a malformed field does not hide what is wrong with the others of its recor
   );
 });
 
-test('ten failing fields are named and the rest counted', async () => {
+test('the first ten invalid fields are listed and the rest counted', async () => {
   const { body } = await service.post(
     '/assets',
     Array.from({ length: 13 }, () => ({})),
@@ -75,7 +75,7 @@ test('ten failing fields are named and the rest counted', async () => {
   expect(body.error).toBe(`${named.join('; ')}; and 3 more`);
 });
 
-test('every one of them is in the problem of RFC 9457', async () => {
+test('a problem (RFC 9457) lists every invalid field', async () => {
   const batch = Array.from({ length: 13 }, () => ({ externalIds: { erp: 5 } }));
 
   const { headers, body } = await service.post('/assets', batch, { accept: 'application/problem+json' });
@@ -90,7 +90,7 @@ test('every one of them is in the problem of RFC 9457', async () => {
 });
 
 describe('the uid of an asset', () => {
-  test('is unique: 409 names the items and the uids', async () => {
+  test('is unique: 409 lists the positions and the uids', async () => {
     await service.create('/assets', { name: 'a', uid: 'EX-1' }, { name: 'b', uid: 'EX-2' });
 
     const { status, body } = await service.post('/assets', [
@@ -117,11 +117,11 @@ describe('the uid of an asset', () => {
     expect([status, body.error]).toEqual([409, '[2].uid: item 0 has the uid "EX-1" too']);
   });
 
-  test('is free for any number of assets to leave out', async () => {
+  test('may be absent from any number of assets', async () => {
     await service.create('/assets', { name: 'a' }, { name: 'b', uid: null }, { name: 'c' });
   });
 
-  test('goes to one of those who ask at once', async () => {
+  test('is stored for only one of several simultaneous requests', async () => {
     const attempts = Array.from({ length: 20 }, () => service.post('/assets', [{ name: 'a', uid: 'EX-1' }]));
 
     const statuses = (await Promise.all(attempts)).map(({ status }) => status);
@@ -134,7 +134,7 @@ describe('the uid of an asset', () => {
 describe('a batch of 10,000', () => {
   const batch = Array.from({ length: 10_000 }, (_, index) => ({ name: `asset ${index}`, uid: `U-${index}` }));
 
-  test('is stored whole and answered in the order sent', async () => {
+  test('is stored completely and returned in the order sent', async () => {
     const { status, body } = await service.post('/assets', batch);
 
     expect(status).toBe(201);
@@ -142,7 +142,7 @@ describe('a batch of 10,000', () => {
     expect(await count('assets')).toBe(10_000);
   });
 
-  test('is one transaction and a handful of statements', async () => {
+  test('takes one transaction and at most ten statements', async () => {
     const statements = await service.statements(() => service.post('/assets', batch));
 
     expect(statements.filter((sql) => sql.startsWith('begin'))).toHaveLength(1);
@@ -150,7 +150,7 @@ describe('a batch of 10,000', () => {
     expect(statements.length).toBeLessThanOrEqual(10);
   });
 
-  test('with its last item bad leaves nothing behind', async () => {
+  test('with an invalid last record stores nothing', async () => {
     const { status, body } = await service.post('/assets', [...batch.slice(1), { name: 5 }]);
 
     expect([status, body.error]).toEqual([400, '[9999].name: expected text, received 5']);
@@ -158,14 +158,14 @@ describe('a batch of 10,000', () => {
   });
 });
 
-describe('what a single create costs does not grow', () => {
+describe('a single create runs', () => {
   test('one statement, which is a transaction by itself', async () => {
     const statements = await service.statements(() => service.create('/assets', { name: 'a', uid: 'EX-1' }));
 
     expect(statements).toEqual([expect.stringMatching(/^insert into assets /)]);
   });
 
-  test('and one for each kind it refers to, in a transaction', async () => {
+  test('one more for each kind it refers to, in a transaction', async () => {
     const [{ id }] = await service.create('/locations', {});
 
     const statements = await service.statements(() =>
@@ -176,7 +176,7 @@ describe('what a single create costs does not grow', () => {
   });
 });
 
-test('batches sent at once are each stored whole', async () => {
+test('batches sent at the same time are each stored contiguously', async () => {
   const batches = Array.from({ length: 12 }, (_, batch) =>
     service.post(
       '/locations',
@@ -189,6 +189,6 @@ test('batches sent at once are each stored whole', async () => {
   const { locations } = await service.data('{ locations(first: 1000) { nodes { name } } }');
   const names: string[] = locations.nodes.map(({ name }: { name: string }) => name);
   expect(names).toHaveLength(480);
-  // Ids are given inside the transaction: the order of creation is the order of commits, batch by batch.
+  // IDs are generated inside the transaction, so records sort in the order of commits, batch by batch.
   expect(names.filter((name, index) => name !== names[index - 1])).toHaveLength(12);
 });

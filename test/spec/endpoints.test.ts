@@ -14,7 +14,7 @@ const creates = [
   ['/asset-categories', 'category', {}],
 ] as const;
 
-test('there are exactly the eight operations of the endpoint table', () => {
+test('the routes are exactly the eight operations of the endpoint table', () => {
   expect(routes.map(({ method, path }) => `${method} ${path}`)).toEqual([
     'POST /assets',
     'POST /work-orders',
@@ -28,7 +28,7 @@ test('there are exactly the eight operations of the endpoint table', () => {
 });
 
 describe.each(creates)('POST %s', (path, prefix, smallest) => {
-  test('answers 201 with the created records, in the order sent', async () => {
+  test('returns 201 with the created records, in the order sent', async () => {
     const names = Array.from({ length: 30 }, (_, index) => `record ${index}`);
 
     const { status, body } = await service.post(
@@ -40,7 +40,7 @@ describe.each(creates)('POST %s', (path, prefix, smallest) => {
     expect(body.map(({ name }: { name: string }) => name)).toEqual(names);
   });
 
-  test('gives every record an id of its kind, sorted by creation, and a workspace', async () => {
+  test('gives every record a workspace and an ID with the prefix of its kind, sorted by creation', async () => {
     const first = await service.create(path, smallest, smallest);
     const second = await service.create(path, smallest);
 
@@ -50,7 +50,7 @@ describe.each(creates)('POST %s', (path, prefix, smallest) => {
     expect(first[0].workspaceId).toBe('default');
   });
 
-  test('notes when a record was created, and that nothing changed since', async () => {
+  test('sets createdAt to the current time, and updatedAt to the same', async () => {
     const before = new Date().toISOString();
 
     const [{ createdAt, updatedAt }] = await service.create(path, smallest);
@@ -59,14 +59,14 @@ describe.each(creates)('POST %s', (path, prefix, smallest) => {
     expect(updatedAt).toBe(createdAt);
   });
 
-  test('answers 201 with an empty array to an empty array', async () => {
+  test('returns 201 with an empty array for an empty array', async () => {
     const { status, body } = await service.post(path, []);
 
     expect([status, body]).toEqual([201, []]);
   });
 });
 
-test('GET /asset-categories answers 200 with all categories, oldest first, as one array', async () => {
+test('GET /asset-categories returns 200 with all categories, oldest first, as one array', async () => {
   await service.create('/asset-categories', { name: 'first' }, { name: 'second' });
   await service.create('/asset-categories', { name: 'third' });
 
@@ -76,12 +76,12 @@ test('GET /asset-categories answers 200 with all categories, oldest first, as on
   expect(body.map(({ name }: { name: string }) => name)).toEqual(['first', 'second', 'third']);
 });
 
-test('GET /asset-categories answers an empty array when there is none', async () => {
+test('GET /asset-categories returns an empty array if there are none', async () => {
   expect((await service.get('/asset-categories')).text).toBe('[]');
 });
 
 describe('GET /asset-categories with If-None-Match', () => {
-  test('answers 304 without a body while nothing has changed', async () => {
+  test('returns 304 without a body while nothing has changed', async () => {
     await service.create('/asset-categories', { name: 'first' });
     const { headers } = await service.get('/asset-categories');
 
@@ -91,18 +91,18 @@ describe('GET /asset-categories with If-None-Match', () => {
     }
   });
 
-  test('answers 200 with another ETag when a category was added', async () => {
+  test('returns 200 with another ETag after a category was added', async () => {
     const { headers } = await service.get('/asset-categories');
     await service.create('/asset-categories', { name: 'first' });
 
-    const answer = await service.get('/asset-categories', { 'if-none-match': headers.etag });
+    const response = await service.get('/asset-categories', { 'if-none-match': headers.etag });
 
-    expect(answer.status).toBe(200);
-    expect(answer.headers.etag).not.toBe(headers.etag);
+    expect(response.status).toBe(200);
+    expect(response.headers.etag).not.toBe(headers.etag);
   });
 });
 
-test('every answer carries the version of the interface and a request id', async () => {
+test('every response has the API version and a request ID', async () => {
   const { headers } = await service.get('/asset-categories');
 
   expect(headers['api-version']).toBe('1.0.0');
@@ -113,13 +113,13 @@ test.each([
   ['sync-42:retry.1', 'sync-42:retry.1'],
   ['with space', /^[\w-]{36}$/],
   ['x'.repeat(129), /^[\w-]{36}$/],
-])('a request id of the client is taken when it is sane: %s', async (sent, answered) => {
+])('a request ID from the client is used if it is valid: %s', async (sent, expected) => {
   const { headers } = await service.get('/asset-categories', { 'x-request-id': sent });
 
-  expect(headers['x-request-id']).toMatch(answered);
+  expect(headers['x-request-id']).toMatch(expected);
 });
 
-test('healthz says the process lives, readyz that the database answers', async () => {
+test('/healthz reports that the process runs, /readyz that the database responds', async () => {
   expect((await service.get('/healthz')).body).toEqual({ status: 'ok' });
   expect((await service.get('/readyz')).body).toEqual({ status: 'ok' });
 

@@ -21,11 +21,11 @@ const paths: [string, string][] = [
 ];
 
 const methods = ['GET', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS', 'PROPFIND'];
-const refused = paths.flatMap(([path, allow]) =>
+const notAllowed = paths.flatMap(([path, allow]) =>
   methods.filter((method) => !allow.split(', ').includes(method)).map((method) => ({ method, path, allow })),
 );
 
-test.each(refused)('$method $path is 405 with Allow: $allow', async ({ method, path, allow }) => {
+test.each(notAllowed)('$method $path is 405 with Allow: $allow', async ({ method, path, allow }) => {
   const { status, headers, body } = await service.inject({ method: method as 'PUT', url: path });
 
   expect(status).toBe(405);
@@ -42,7 +42,7 @@ test.each(['/', '/assets/', '/asset', '/assets/1', '/projects/a/b', '/ASSETS', '
   },
 );
 
-test('a path that is unknown is 404 whatever is sent there', async () => {
+test('an unknown path is 404, whatever the body', async () => {
   for (const [body, type] of [
     ['[{', 'application/json'],
     ['x', 'text/plain'],
@@ -53,7 +53,7 @@ test('a path that is unknown is 404 whatever is sent there', async () => {
 });
 
 test.each(['/assets', '/graphql'])(
-  'a client that sends all of a body too large to %s before it reads gets its 413',
+  'a client that sends all of a too large body to %s before it reads gets 413',
   async (path) => {
     if (!service.app.server.listening) await service.app.listen({ port: 0, host: '127.0.0.1' });
     const { port } = service.app.server.address() as AddressInfo;
@@ -69,14 +69,14 @@ test.each(['/assets', '/graphql'])(
     }
 
     socket.resume();
-    const [answer] = await once(socket, 'data');
+    const [response] = await once(socket, 'data');
     socket.destroy();
 
-    expect(String(answer)).toMatch(/^HTTP\/1.1 413 .*"the body is larger than allowed"/s);
+    expect(String(response)).toMatch(/^HTTP\/1.1 413 .*"the body is larger than allowed"/s);
   },
 );
 
-test('a path that is not a URL is 400, with the headers of every answer', async () => {
+test('an invalid path is 400, with the headers of every response', async () => {
   const { status, headers, body } = await service.get('/projects/%zz');
 
   expect([status, body.code]).toEqual([400, '400']);
@@ -85,14 +85,14 @@ test('a path that is not a URL is 400, with the headers of every answer', async 
 
 describe('while the service runs open', () => {
   test.each(['localhost', 'localhost:4000', '127.0.0.1:4000', '127.8.9.1', '[::1]:4000', 'LOCALHOST'])(
-    'the host %s is answered',
+    'the host %s is accepted',
     async (host) => {
       expect((await service.get('/asset-categories', { host })).status).toBe(200);
     },
   );
 
   test.each(['evil.example', '127.0.0.1.evil.example', 'localhost.evil.example:4000', '192.168.0.1', ']['])(
-    'the host %s is 400, so that no page from elsewhere reaches it by a name of its own',
+    'the host %s is 400, so that no web page can reach the service through its own domain (DNS rebinding)',
     async (host) => {
       for (const path of ['/asset-categories', '/graphql?query={__typename}']) {
         expect((await service.get(path, { host })).status, path).toBe(400);
@@ -107,7 +107,7 @@ describe('the content type', () => {
     'application/json; charset=utf-8',
     'application/json; charset="utf-8"',
     'Application/JSON;charset=UTF-8',
-  ])('%s is taken', async (type) => {
+  ])('%s is accepted', async (type) => {
     expect((await service.post('/locations', [], { 'content-type': type })).status).toBe(201);
   });
 
@@ -131,7 +131,7 @@ describe('the content type', () => {
     expect((await service.post('/locations', [], { 'content-type': type })).status).toBe(415);
   });
 
-  test('none with a body is 415', async () => {
+  test('absent, with a body, is 415', async () => {
     const { status } = await service.inject({ method: 'POST', url: '/locations', payload: Buffer.from('[]') });
 
     expect(status).toBe(415);
@@ -144,9 +144,9 @@ describe('the content type', () => {
   });
 });
 
-describe('the form of RFC 9457', () => {
+describe('a problem (RFC 9457)', () => {
   test.each(['application/problem+json', 'application/json, Application/Problem+JSON;q=0.9'])(
-    'is for who asks: %s',
+    'is returned to a client that accepts it: %s',
     async (accept) => {
       const { status, headers, body } = await service.get('/nowhere', { accept });
 
@@ -162,7 +162,7 @@ describe('the form of RFC 9457', () => {
   );
 
   test.each([undefined, '*/*', 'application/json', 'application/problem+json;q=0', 'application/problem+jsonx'])(
-    'is not for others: %s',
+    'is not returned to others: %s',
     async (accept) => {
       const { headers, body } = await service.get('/nowhere', accept ? { accept } : {});
 
@@ -172,7 +172,7 @@ describe('the form of RFC 9457', () => {
   );
 });
 
-test('a 500 tells nothing of the inside but its request id', async () => {
+test('a 500 contains no internal details except its request ID', async () => {
   await service.database.knex.schema.renameTable('locations', 'gone');
   const { status, headers, body } = await service.post('/locations', [{ name: 'secret' }]);
   await service.database.knex.schema.renameTable('gone', 'locations');
@@ -186,18 +186,18 @@ test.each([
   ['an expectation', 'GET /healthz HTTP/1.1\r\nhost: localhost\r\nexpect: miracles\r\nconnection: close\r\n\r\n', 417],
   ['not HTTP', 'hello\r\n\r\n', 400],
   ['headers too large', `GET / HTTP/1.1\r\nhost: a\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, 431],
-])('%s is answered in the form of all errors', async (_, sent, status) => {
+])('%s gets an error response like all others', async (_, sent, status) => {
   if (!service.app.server.listening) await service.app.listen({ port: 0, host: '127.0.0.1' });
   const socket = connect((service.app.server.address() as AddressInfo).port, '127.0.0.1');
-  let answer = '';
+  let response = '';
   socket.on('data', (data) => {
-    answer += data;
+    response += data;
   });
   socket.write(sent);
   await once(socket, 'close');
 
-  expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
-  // What is HTTP has the headers of every answer.
-  if (status === 417) expect(answer).toMatch(/^x-request-id: \S+\r\napi-version: 1\.0\.0\r$/m);
-  expect(JSON.parse(/\{.*\}/.exec(answer)?.[0] ?? '')).toEqual({ error: expect.any(String), code: String(status) });
+  expect(response).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  // Only a response to valid HTTP has the headers of every response.
+  if (status === 417) expect(response).toMatch(/^x-request-id: \S+\r\napi-version: 1\.0\.0\r$/m);
+  expect(JSON.parse(/\{.*\}/.exec(response)?.[0] ?? '')).toEqual({ error: expect.any(String), code: String(status) });
 });

@@ -1,4 +1,4 @@
-/** Limits, each at what it allows and at one more. Decisions: "Limits". */
+/** Limits, each tested at its value and at one more. Decisions: "Limits". */
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { useSharedService } from '../support/service.ts';
@@ -8,7 +8,7 @@ const service = useSharedService();
 describe('a body', () => {
   const bodyOf = (bytes: number) => `[{"name":"a"}${' '.repeat(bytes - '[{"name":"a"}]'.length)}]`;
 
-  test('of 10 MiB is taken', async () => {
+  test('of 10 MiB is accepted', async () => {
     expect((await service.post('/locations', bodyOf(10 * 1024 * 1024))).status).toBe(201);
   });
 
@@ -20,7 +20,7 @@ describe('a body', () => {
 });
 
 describe('a batch', () => {
-  test('of 10,000 records is taken', async () => {
+  test('of 10,000 records is accepted', async () => {
     expect(
       (
         await service.post(
@@ -44,7 +44,7 @@ describe('a batch', () => {
 describe('nesting', () => {
   const nested = (levels: number) => '['.repeat(levels) + ']'.repeat(levels);
 
-  test('of 32 levels is read', async () => {
+  test('of 32 levels is accepted', async () => {
     const { body } = await service.post('/locations', nested(32));
 
     expect(body.error).toBe('[0]: expected an object of location fields, received an array');
@@ -62,7 +62,7 @@ describe('nesting', () => {
 });
 
 describe('text', () => {
-  test.each([['x'], ['𝄞']])('of 10,000 characters is taken: %s', async (character) => {
+  test.each([['x'], ['𝄞']])('of 10,000 characters is accepted: %s', async (character) => {
     const [{ name }] = await service.create('/locations', { name: character.repeat(10_000) });
 
     expect(name).toBe(character.repeat(10_000));
@@ -76,7 +76,7 @@ describe('text', () => {
 });
 
 describe('a unique text', () => {
-  test.each([['x'], ['𝄞']])('of 255 characters is taken, and found again: %s', async (character) => {
+  test.each([['x'], ['𝄞']])('of 255 characters is accepted, and found again: %s', async (character) => {
     const asset = { name: 'Crane', uid: character.repeat(255) };
     await service.create('/assets', asset);
 
@@ -93,7 +93,7 @@ describe('a unique text', () => {
 describe('externalIds', () => {
   const ids = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`key${index}`, 'x']));
 
-  test('of 100 keys are taken', async () => {
+  test('of 100 keys are accepted', async () => {
     await service.create('/locations', { externalIds: ids(100) });
   });
 
@@ -103,14 +103,14 @@ describe('externalIds', () => {
     expect([status, body.error]).toEqual([400, '[0].externalIds: expected at most 100 keys, received 101']);
   });
 
-  test.each(['\0', '\ud800'])('have keys that every database can hold: not %j', async (key) => {
+  test.each(['\0', '\ud800'])('must not have a key with %j, which not every database can store', async (key) => {
     const { status, body } = await service.post('/locations', [{ externalIds: { [key]: 'x' } }]);
 
     expect(status).toBe(400);
     expect(body.error).toContain('as a key, expected text without');
   });
 
-  test('have keys and values of at most 10,000 characters', async () => {
+  test('must not have keys or values of more than 10,000 characters', async () => {
     const long = 'x'.repeat(10_001);
 
     expect((await service.post('/locations', [{ externalIds: { [long]: 'x' } }])).status).toBe(400);
@@ -118,7 +118,7 @@ describe('externalIds', () => {
   });
 });
 
-describe('all texts of a record', () => {
+describe('all texts of a record together', () => {
   const small = useSharedService({ MAX_RECORD_LENGTH: '10' });
   const tooLong = 'expected at most 10 characters of text in all, received more';
 
@@ -127,7 +127,7 @@ describe('all texts of a record', () => {
     [{ name: 'xxxxx', city: 'xxxxx', latitude: 12.345678, state: null }],
     [{ name: 'xxxxx', externalIds: { a: 'x', b: 'xx' } }],
     [{ externalIds: { '𝄞𝄞𝄞': '𝄞𝄞' }, city: '𝄞𝄞𝄞𝄞𝄞' }],
-  ])('of at most 10 characters are taken: %j', async (record) => {
+  ])('of at most 10 characters are accepted: %j', async (record) => {
     await small.create('/locations', record);
   });
 
@@ -142,7 +142,7 @@ describe('all texts of a record', () => {
     expect([status, body.error]).toEqual([400, `[1]: ${tooLong}`]);
   });
 
-  test('are counted together with what else is wrong, of the fields that are right', async () => {
+  test('are checked in the valid fields also if other fields are invalid', async () => {
     const { body } = await small.post('/locations', [
       { name: 'x'.repeat(20_000), latitude: 'x', city: 'x'.repeat(11) },
     ]);
@@ -153,7 +153,7 @@ describe('all texts of a record', () => {
     );
   });
 
-  test('are of an update those that are sent', async () => {
+  test('of an update are only those that are sent', async () => {
     const [{ id }] = await small.create('/projects', { name: 'xxxxx', reference: 'xxxxx' });
 
     expect((await small.patch(`/projects/${id}`, { notes: 'x'.repeat(10) })).status).toBe(200);
@@ -161,7 +161,7 @@ describe('all texts of a record', () => {
     expect([status, body.error]).toEqual([400, tooLong]);
   });
 
-  test('are the same over GraphQL', async () => {
+  test('have the same limit over GraphQL', async () => {
     const { body } = await small.graphql(
       'mutation ($input: [CreateLocationInput!]!) { createLocations(input: $input) { id } }',
       { input: [{}, { name: 'xxxxx', city: 'xxxxxx' }] },
@@ -170,7 +170,7 @@ describe('all texts of a record', () => {
     expect(body.errors[0].extensions.issues).toEqual([{ path: ['input', 1], message: tooLong }]);
   });
 
-  test('are, where nothing is set, enough for all texts at their longest, with a hundred external ids', async () => {
+  test('have a default limit that allows every text at its maximum length, with a hundred external IDs', async () => {
     const longest = (index: number) => String(index).padEnd(10_000, 'x');
     const externalIds = Object.fromEntries(
       Array.from({ length: 100 }, (_, i) => [`system ${i}`, String(i).padEnd(1_200, 'x')]),
@@ -188,13 +188,13 @@ describe('JSON', () => {
   const keys = (count: number, prefix = '') => Array.from({ length: count }, (_, n) => `"${prefix}${n}":1`).join();
   const members = (count: number) => `{${keys(count)}}`;
 
-  test('objects have at most 1,000 keys, over REST and GraphQL alike', async () => {
-    const refused = 'expected JSON objects of at most 1,000 keys';
+  test('objects have at most 1,000 keys, over REST and over GraphQL', async () => {
+    const error = 'expected JSON objects of at most 1,000 keys';
     const query = '{ __typename }';
 
-    expect((await service.post('/locations', `[${members(1_001)}]`)).body).toEqual({ error: refused, code: '400' });
+    expect((await service.post('/locations', `[${members(1_001)}]`)).body).toEqual({ error, code: '400' });
     expect((await service.post('/graphql', `{"query":"${query}","variables":${members(1_001)}}`)).body).toEqual({
-      errors: [{ message: refused, extensions: { code: 'BAD_USER_INPUT' } }],
+      errors: [{ message: error, extensions: { code: 'BAD_USER_INPUT' } }],
     });
     expect((await service.post('/graphql', `{"query":"${query}","variables":${members(1_000)}}`)).status).toBe(200);
     expect((await service.post('/locations', `[${members(1_000)}]`)).body.error).toContain('[0].0: unknown field;');
@@ -204,13 +204,13 @@ describe('JSON', () => {
     ['objects and arrays', `[${Array(100_000).fill('[]').join()}]`],
     ['different keys', `[${Array.from({ length: 1_001 }, (_, n) => `{${keys(100, `${n}.`)}}`).join()}]`],
   ])('has at most 100,000 %s', async (what, body) => {
-    const { status, body: refused } = await service.post('/locations', body);
+    const { status, body: response } = await service.post('/locations', body);
 
-    expect([status, refused.error]).toEqual([413, `expected JSON of at most 100,000 ${what}, send less at once`]);
+    expect([status, response.error]).toEqual([413, `expected JSON of at most 100,000 ${what}, send less at once`]);
   });
 });
 
-describe('as settings', () => {
+describe('with smaller settings', () => {
   const small = useSharedService({
     MAX_BODY_BYTES: '2000',
     MAX_BATCH: '2',
@@ -231,7 +231,7 @@ describe('as settings', () => {
   });
 });
 
-test('a longer text than a record may hold is no setting, unless the length of records is set too', () => {
+test('MAX_TEXT_LENGTH must not exceed the default of MAX_RECORD_LENGTH, unless that is set too', () => {
   expect(() => loadConfig({ MAX_TEXT_LENGTH: '500000' })).toThrow(
     'MAX_RECORD_LENGTH: expected at least MAX_TEXT_LENGTH, which is 500000',
   );

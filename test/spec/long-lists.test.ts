@@ -1,4 +1,4 @@
-/** GET /asset-categories of a workspace that has very many. */
+/** GET /asset-categories of a workspace with very many categories. */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readlinkSync } from 'node:fs';
@@ -20,7 +20,7 @@ const store = () => createWorkspaceStore(service.database, 'default');
 
 beforeAll(async () => {
   database = await createDatabase();
-  // The limits of GraphQL's responses are not those of lists.
+  // Limits of GraphQL responses do not apply to lists.
   service = await startService({ DATABASE_URL: database.url, MAX_RESPONSE_LENGTH: '1000', MAX_RECORD_LENGTH: '10000' });
   const description = 'ü'.repeat(3_600);
   const records = await insert(
@@ -28,7 +28,7 @@ beforeAll(async () => {
     assetCategory,
     Array.from({ length: 2_500 }, (_, n) => ({ name: `category ${n}`, ...(n % 2 === 0 && { description }) })),
   );
-  // More than stays in memory, in several slices.
+  // More than is kept in memory, and read in several slices.
   expected = JSON.stringify(records.map((record) => toResponse(assetCategory, record)));
   await service.app.listen({ port: 0, host: '127.0.0.1' });
 });
@@ -40,7 +40,7 @@ afterAll(async () => {
 
 const list = () => service.get('/asset-categories');
 
-test('has all of them, oldest first, as one array, with the ETag of its bytes', async () => {
+test('returns all of them, oldest first, as one array, with the hash of the body as ETag', async () => {
   const { status, headers, text } = await list();
 
   expect(status).toBe(200);
@@ -56,7 +56,7 @@ test('has all of them, oldest first, as one array, with the ETag of its bytes', 
   expect([head.status, head.headers.etag, head.text]).toEqual([200, headers.etag, '']);
 });
 
-test('is read at most twice for clients that ask for it at the same time', async () => {
+test('reads the list at most twice for simultaneous requests', async () => {
   const statements = await service.statements(async () => {
     const lists = await Promise.all(Array.from({ length: 8 }, list));
     expect(lists.every(({ text }) => text === expected)).toBe(true);
@@ -66,7 +66,7 @@ test('is read at most twice for clients that ask for it at the same time', async
   expect(slices.length).toBeLessThanOrEqual(2 * 4);
 });
 
-test('is of one state: of what is stored together meanwhile, at its start and at its end, it has all or nothing', async () => {
+test('returns one state: of two categories stored together meanwhile, one at the start of the list and one at its end, both or neither', async () => {
   const { database } = service;
   const now = '2026-03-01T00:00:00.000Z';
   const insertPair = (n: number) =>
@@ -78,14 +78,14 @@ test('is of one state: of what is stored together meanwhile, at its start and at
         );
       }
     });
-  let isOver = false;
+  let isDone = false;
   const inserting = (async () => {
-    for (let n = 0; !isOver; n += 1) await insertPair(n);
+    for (let n = 0; !isDone; n += 1) await insertPair(n);
   })();
 
   const lists: { id: string }[][] = [];
-  for (let time = 0; time < 3; time += 1) lists.push(JSON.parse((await list()).text));
-  isOver = true;
+  for (let round = 0; round < 3; round += 1) lists.push(JSON.parse((await list()).text));
+  isDone = true;
   await inserting;
 
   for (const categories of lists) {
@@ -96,7 +96,7 @@ test('is of one state: of what is stored together meanwhile, at its start and at
   expect(lists.at(-1)?.length).toBeGreaterThan(2_500);
 });
 
-describe('to a client that', () => {
+describe('a client that', () => {
   const request = async (): Promise<IncomingMessage> => {
     const { port } = service.app.server.address() as AddressInfo;
     const [response] = await once(
@@ -106,7 +106,7 @@ describe('to a client that', () => {
     return response;
   };
 
-  /** Temporary files that this process has open. */
+  /** The descriptors of the temporary files that this process has open. */
   const openFiles = () =>
     readdirSync('/proc/self/fd').filter((fd) => {
       try {
@@ -116,7 +116,7 @@ describe('to a client that', () => {
       }
     });
 
-  test('does not read on holds no connection of the database, and what it has not read is not in memory', async () => {
+  test('stops reading does not hold a database connection', async () => {
     const slow = await Promise.all(Array.from({ length: 12 }, request));
 
     const others = await Promise.all([service.post('/locations', [{}]), list()]);
@@ -125,7 +125,7 @@ describe('to a client that', () => {
     for (const response of slow) response.destroy();
   });
 
-  test.runIf(existsSync('/proc/self/fd'))('goes away leaves no file open', async () => {
+  test.runIf(existsSync('/proc/self/fd'))('disconnects leaves no file open', async () => {
     const response = await request();
     expect(openFiles().length).toBeGreaterThan(0);
 
@@ -134,7 +134,7 @@ describe('to a client that', () => {
     await vi.waitFor(() => expect(openFiles()).toEqual([]));
   });
 
-  test('comes when there is no room for a file gets 503, and its list later', async () => {
+  test('sends a request while no temporary file can be created gets 503, and the list later', async () => {
     vi.stubEnv('TMPDIR', '/nowhere');
     const { status, headers, body } = await list();
     vi.unstubAllEnvs();

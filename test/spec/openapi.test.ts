@@ -1,4 +1,4 @@
-/** The OpenAPI document, judged by a validator of someone else's. */
+/** The OpenAPI document, checked by a third-party validator. */
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, test } from 'vitest';
 import { routes } from '../../src/rest/routes.ts';
@@ -18,7 +18,7 @@ test('GET /openapi.json is a valid OpenAPI 3.1 document', async () => {
   expect([validator.version, body.info.version]).toEqual(['3.1', '1.0.0']);
 });
 
-test('it describes just the eight operations', async () => {
+test('it describes exactly the eight operations', async () => {
   const { body } = await service.get('/openapi.json');
 
   const described = Object.entries<object>(body.paths).flatMap(([path, operations]) =>
@@ -28,37 +28,37 @@ test('it describes just the eight operations', async () => {
   expect(described.toSorted()).toEqual(expected.toSorted());
 });
 
-test.each(kinds)('it has every field of a $kind.label, with its description', async ({ kind, path }) => {
+test.each(kinds)('it has every field of $kind.name, with a description', async ({ kind, path }) => {
   const { body } = await service.get('/openapi.json');
 
   const { schema } = body.paths[path].post.requestBody.content['application/json'];
   const request = body.components.schemas[schema.items.$ref.split('/').at(-1)];
-  const answer = body.components.schemas[kind.name];
+  const response = body.components.schemas[kind.name];
   expect(Object.keys(request.properties)).toEqual(Object.keys(kind.fields));
-  expect(Object.keys(answer.properties)).toEqual(Object.keys(kind.storedFields));
-  for (const { description } of Object.values<{ description: string }>(answer.properties))
+  expect(Object.keys(response.properties)).toEqual(Object.keys(kind.storedFields));
+  for (const { description } of Object.values<{ description: string }>(response.properties))
     expect(description).toMatch(/\w/);
 });
 
 test.each(kinds)(
-  'what it requires of a $kind.label is what a request must have and an answer always has',
-  async (it) => {
-    const { kind, path, smallest } = it;
+  'the required fields of $kind.name are those that a request must have and a response always has',
+  async ({ kind, path, smallest }) => {
     const { components } = (await service.get('/openapi.json')).body;
-    const [answer] = await service.create(path, smallest);
+    const [record] = await service.create(path, smallest);
 
     expect(components.schemas[`New${kind.name}`].required ?? []).toEqual(Object.keys(smallest));
-    expect(components.schemas[kind.name].required.toSorted()).toEqual(Object.keys(answer).toSorted());
+    expect(components.schemas[kind.name].required.toSorted()).toEqual(Object.keys(record).toSorted());
   },
 );
 
-test('every field says its types one by one, so that a generator of clients finds them and the null among them', async () => {
+test('every field lists its types separately, so that client generators find each of them, including null', async () => {
   const { components } = (await service.get('/openapi.json')).body;
 
-  const named = (type: unknown): boolean => (Array.isArray(type) ? !type.includes('object') : typeof type === 'string');
+  const isSupported = (type: unknown): boolean =>
+    Array.isArray(type) ? !type.includes('object') : typeof type === 'string';
   for (const [kind, { properties }] of Object.entries<{ properties: object }>(components.schemas)) {
     for (const [field, { type, anyOf = [{ type }] }] of Object.entries(properties)) {
-      for (const one of anyOf) expect(named(one.type), `${kind}.${field}`).toBe(true);
+      for (const option of anyOf) expect(isSupported(option.type), `${kind}.${field}`).toBe(true);
     }
   }
   expect(components.schemas.NewAsset.properties.externalIds.anyOf).toContainEqual({ type: 'null' });

@@ -1,4 +1,4 @@
-/** References: ids of this service must lead somewhere; every other text is a foreign identifier. */
+/** References: IDs of this service must exist; any other text is a foreign identifier. */
 import { describe, expect, test } from 'vitest';
 import { kinds, unknownId } from '../support/records.ts';
 import { useService } from '../support/service.ts';
@@ -11,16 +11,16 @@ const references = kinds.flatMap(({ kind, path, smallest }) =>
   ),
 );
 
-const ofKind = (name: string) => {
+const kindNamed = (name: string) => {
   const found = kinds.find(({ kind }) => kind.name === name);
   if (!found) throw new Error(name);
   return found;
 };
 
-describe.each(references)('$name of a $kind.label', ({ path, smallest, name, field }) => {
-  const target = ofKind(field.target);
+describe.each(references)('$kind.name.$name', ({ path, smallest, name, field }) => {
+  const target = kindNamed(field.target);
 
-  test('may be the id of a stored record of the right kind', async () => {
+  test('may be the ID of a stored record of the right kind', async () => {
     const [{ id }] = await service.create(target.path, target.smallest);
 
     const [record] = await service.create(path, { ...smallest, [name]: id });
@@ -28,7 +28,7 @@ describe.each(references)('$name of a $kind.label', ({ path, smallest, name, fie
     expect(record[name]).toBe(id);
   });
 
-  test('is 400 when no such record is stored', async () => {
+  test('is 400 if the record is not stored', async () => {
     const id = unknownId(target.kind);
 
     const { status, body } = await service.post(path, [smallest, { ...smallest, [name]: id }]);
@@ -36,7 +36,7 @@ describe.each(references)('$name of a $kind.label', ({ path, smallest, name, fie
     expect([status, body.error]).toEqual([400, `[1].${name}: there is no ${target.kind.label} with the ID "${id}"`]);
   });
 
-  test('is 400 when the record is of another kind, stored or not', async () => {
+  test('is 400 if the ID is of another kind, whether stored or not', async () => {
     const other = kinds.find(({ kind }) => kind !== target.kind) ?? target;
     const [{ id }] = await service.create(other.path, other.smallest);
 
@@ -47,13 +47,13 @@ describe.each(references)('$name of a $kind.label', ({ path, smallest, name, fie
     }
   });
 
-  test.each(['', 'x'.repeat(256)])('is never of another length', async (id) => {
+  test.each(['', 'x'.repeat(256)])('is 400 if it is empty or longer than 255 characters', async (id) => {
     expect((await service.post(path, [{ ...smallest, [name]: id }])).status).toBe(400);
   });
 });
 
 test.each(references.filter(({ field }) => !('mustExist' in field)))(
-  '$name of a $kind.label may be a foreign identifier of 1 to 255 characters, kept as given',
+  '$kind.name.$name may be a foreign identifier of 1 to 255 characters, which is stored as sent',
   async ({ path, smallest, name }) => {
     for (const foreign of ['7', ' ERP/7 ', 'location_7', 'person_01h455vb4pex5vsknk084sn02q', 'ü'.repeat(255)]) {
       const [record] = await service.create(path, { ...smallest, [name]: foreign });
@@ -62,7 +62,7 @@ test.each(references.filter(({ field }) => !('mustExist' in field)))(
   },
 );
 
-test('all references of a batch are checked by one statement for each kind referred to', async () => {
+test('all references of a batch to one kind are checked by one statement', async () => {
   const [{ id: projectId }] = await service.create('/projects', { name: 'Bridge' });
   const locations = await service.create('/locations', {}, {}, {});
   const batch = Array.from({ length: 300 }, (_, index) => ({ projectId, locationId: locations[index % 3].id }));
@@ -72,14 +72,14 @@ test('all references of a batch are checked by one statement for each kind refer
   expect(statements.filter((sql) => sql.startsWith('select'))).toHaveLength(2);
 });
 
-test('the parent of an asset category must be stored: foreign identifiers are refused', async () => {
+test('the parent of an asset category must be stored: foreign identifiers are rejected', async () => {
   const { status, body } = await service.post('/asset-categories', [{ parentId: 'foreign' }]);
 
   expect(status).toBe(400);
   expect(body.error).toBe('[0].parentId: expected the ID of a stored asset category, received "foreign"');
 });
 
-test('a category cannot become its own ancestor: a parent is older than its child, and the database holds it', async () => {
+test('a category cannot become its own ancestor: the database requires its parent to exist before it', async () => {
   const [root] = await service.create('/asset-categories', { name: 'root' });
   const [child] = await service.create('/asset-categories', { name: 'child', parentId: root.id });
 
@@ -95,7 +95,7 @@ test.each(
       field.type === 'foreignReference' ? [{ kind, path, smallest, name }] : [],
     ),
   ),
-)('$name of a $kind.label is kept elsewhere: any text of 1 to 255 characters is kept as given', async (reference) => {
+)('$kind.name.$name refers to another system: any text of 1 to 255 characters is stored as sent', async (reference) => {
   const { path, smallest, name } = reference;
   const [record] = await service.create(path, { ...smallest, [name]: unknownId(kinds[0].kind) });
 

@@ -6,7 +6,7 @@ import { useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
 
-/** The interface's own tables, not derived from our declarations. */
+/** Copied from the tables of the interface, not derived from the declarations. */
 const interfaceFields = {
   Asset: [
     'name uid statusId assetTypeId currentLocationId trackUtilization manufacturedAt acquiredAt ownerId manufacturerId purchaseOrderId externalIds',
@@ -34,17 +34,17 @@ const interfaceFields = {
 const words = (text: string) => text.split(' ').toSorted();
 
 test.each(Object.entries(interfaceFields))(
-  '%s has just the fields of the interface',
-  (name, [sent = '', added = '']) => {
-    const kind = kinds.find((it) => it.kind.name === name)?.kind;
+  '%s has exactly the fields of the interface',
+  (name, [sent = '', setByService = '']) => {
+    const kind = kinds.find(({ kind }) => kind.name === name)?.kind;
 
     expect(Object.keys(kind?.fields ?? {}).toSorted()).toEqual(words(sent));
-    expect(Object.keys(kind?.storedFields ?? {}).toSorted()).toEqual(words(`${sent} ${added}`));
+    expect(Object.keys(kind?.storedFields ?? {}).toSorted()).toEqual(words(`${sent} ${setByService}`));
   },
 );
 
-describe.each(kinds)('$kind.label', ({ kind, path, smallest }) => {
-  test('answers every field as it was sent', async () => {
+describe.each(kinds)('$kind.name', ({ kind, path, smallest }) => {
+  test('returns every field as sent', async () => {
     const sent = fullRecord(kind);
 
     const [record] = await service.create(path, sent);
@@ -52,7 +52,7 @@ describe.each(kinds)('$kind.label', ({ kind, path, smallest }) => {
     expect(record).toMatchObject(sent);
   });
 
-  test('takes null for every optional field as not set', async () => {
+  test('accepts null for every optional field, as not set', async () => {
     const nulls = Object.fromEntries(Object.keys(kind.fields).map((name) => [name, null]));
 
     const [record] = await service.create(path, { ...nulls, ...smallest });
@@ -60,7 +60,7 @@ describe.each(kinds)('$kind.label', ({ kind, path, smallest }) => {
     expect(record).toMatchObject(answered(kind, smallest));
   });
 
-  test(`answers ${kind.unset === 'null' ? 'null for' : 'without'} fields that are not set`, async () => {
+  test(`${kind.unset === 'null' ? 'returns null for' : 'omits'} fields that are not set`, async () => {
     const [record] = await service.create(path, smallest);
 
     const base = ['id', 'createdAt', 'updatedAt', 'workspaceId', ...Object.keys(smallest)];
@@ -68,7 +68,7 @@ describe.each(kinds)('$kind.label', ({ kind, path, smallest }) => {
     expect(Object.keys(record).toSorted()).toEqual(expected.toSorted());
   });
 
-  test('any valid record comes back equal over REST and over GraphQL', async () => {
+  test('returns any valid record unchanged over REST and over GraphQL', async () => {
     const fields = Object.entries(kind.fields).map(([name]) => name);
     const query = `query ($id: ID!) { node(id: $id) { ... on ${kind.name} { ${fields.join(' ')} } } }`;
 
@@ -87,7 +87,7 @@ describe.each(kinds)('$kind.label', ({ kind, path, smallest }) => {
   });
 });
 
-test('keys of externalIds are kept as text of the body, __proto__ and constructor included', async () => {
+test('keys of externalIds are kept exactly, in order, including __proto__ and constructor', async () => {
   const externalIds = '{"__proto__":"a","constructor":"b","z":"c","a":"d","":"e"}';
 
   const { text } = await service.post('/assets', `[{"name":"Excavator","externalIds":${externalIds}}]`);
@@ -102,7 +102,7 @@ test('text is stored as sent, not trimmed', async () => {
   expect(record.name).toBe('  Bridge\t');
 });
 
-test('numbers answer as they were sent, to the last digit', async () => {
+test('numbers are returned as sent, to the last digit', async () => {
   const [record] = await service.create('/locations', { latitude: 53.07929619999999, longitude: -180 });
 
   expect([record.latitude, record.longitude]).toEqual([53.07929619999999, -180]);
@@ -121,7 +121,7 @@ describe('datetimes', () => {
     ['0001-01-01', '0001-01-01T00:00:00.000Z'],
     ['0099-01-01', '0099-01-01T00:00:00.000Z'],
     ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
-  ])('%s is answered as %s', async (sent, expected) => {
+  ])('%s is returned as %s', async (sent, expected) => {
     const [{ startDate }] = await service.create('/projects', { name: 'Bridge', startDate: sent });
 
     expect(startDate).toBe(expected);
@@ -153,7 +153,7 @@ describe('datetimes', () => {
     '9999-12-31T23:59:59-00:01',
     '+002026-03-01T00:00:00Z',
     '1772352000000',
-  ])('%j is refused', async (sent) => {
+  ])('%j is rejected', async (sent) => {
     const { status, body } = await service.post('/projects', [{ name: 'Bridge', startDate: sent }]);
 
     expect(status).toBe(400);

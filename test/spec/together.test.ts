@@ -1,12 +1,12 @@
-/** Creates that arrive at once: they share what a commit costs, and nothing else. */
+/** Simultaneous creates share transactions, and affect each other in no other way. */
 import { describe, expect, test } from 'vitest';
 import { useService } from '../support/service.ts';
 
 const service = useService({}, { closed: true });
 
-const statusesOf = (answers: { status: number }[]) => answers.map(({ status }) => status);
+const statusesOf = (responses: { status: number }[]) => responses.map(({ status }) => status);
 
-test('twenty creates are a few transactions', async () => {
+test('twenty simultaneous creates share a few transactions', async () => {
   const ours = service.as(await service.key());
   await ours.create('/locations', {});
 
@@ -18,12 +18,12 @@ test('twenty creates are a few transactions', async () => {
   expect((await ours.data('{ assets { totalCount } }')).assets.totalCount).toBe(20);
 });
 
-describe('one that is refused is refused alone', () => {
-  test('whatever is wrong with it', async () => {
+describe('a create that is rejected does not affect the others:', () => {
+  test('invalid input, unknown references and taken values', async () => {
     const ours = service.as(await service.key());
     await ours.create('/assets', { name: 'Pump', uid: 'taken' });
 
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       ours.post('/assets', [{ name: 'a', uid: 'A' }]),
       ours.post('/assets', [{ uid: 'no name' }]),
       ours.post('/assets', [{ name: 'b', uid: 'B' }]),
@@ -32,42 +32,42 @@ describe('one that is refused is refused alone', () => {
       ours.post('/locations', [{ name: 'e' }]),
     ]);
 
-    expect(statusesOf(answers)).toEqual([201, 400, 201, 409, 400, 201]);
-    expect(answers[3]?.body.error).toBe('[0].uid: another Asset has the uid "taken"'.replace('Asset', 'asset'));
+    expect(statusesOf(responses)).toEqual([201, 400, 201, 409, 400, 201]);
+    expect(responses[3]?.body.error).toBe('[0].uid: another asset has the uid "taken"');
     const { assets } = await ours.data('{ assets { nodes { uid } } }');
     expect(assets.nodes.map(({ uid }: { uid: string }) => uid).toSorted()).toEqual(['A', 'B', 'taken']);
   });
 
-  test('the second of two that want the same', async () => {
+  test('the same uid in several creates', async () => {
     const ours = service.as(await service.key());
 
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       ['same', 'other', 'same', 'same'].map((uid) => ours.post('/assets', [{ name: 'Pump', uid }])),
     );
 
-    expect(statusesOf(answers).toSorted()).toEqual([201, 201, 409, 409]);
+    expect(statusesOf(responses).toSorted()).toEqual([201, 201, 409, 409]);
     expect((await ours.data('{ assets { totalCount } }')).assets.totalCount).toBe(2);
   });
 });
 
-test('workspaces share no records, uids or references, also when they write at once', async () => {
+test('simultaneous creates of several workspaces share no records, uids or references', async () => {
   const ours = service.as(await service.key());
   const theirs = service.as(await service.key({ workspace: 'theirs' }));
   const [{ id: place }] = await ours.create('/locations', { name: 'Yard' });
 
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     ours.post('/assets', [{ name: 'Pump', uid: 'same', currentLocationId: place }]),
     theirs.post('/assets', [{ name: 'Crane', uid: 'same' }]),
     theirs.post('/assets', [{ name: 'Crane', currentLocationId: place }]),
   ]);
 
-  expect(statusesOf(answers)).toEqual([201, 201, 400]);
+  expect(statusesOf(responses)).toEqual([201, 201, 400]);
   const query = '{ assets { nodes { name workspaceId } } }';
   expect((await ours.data(query)).assets.nodes).toEqual([{ name: 'Pump', workspaceId: 'acme' }]);
   expect((await theirs.data(query)).assets.nodes).toEqual([{ name: 'Crane', workspaceId: 'theirs' }]);
 });
 
-test('answers come in the order sent, and each client gets its own', async () => {
+test('each client gets its own records, in the order sent', async () => {
   const ours = service.as(await service.key());
 
   const created = await Promise.all(

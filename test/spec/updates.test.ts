@@ -6,12 +6,12 @@ import { useService } from '../support/service.ts';
 const service = useService();
 const { kind } = kinds[2];
 
-/** Stored by the real clock, so that a change is later. */
-const later = () => new Promise((resolve) => setTimeout(resolve, 5));
+/** Waits, so that the next change has a later time. */
+const pause = () => new Promise((resolve) => setTimeout(resolve, 5));
 
-test('answers 200 with the whole project: sent fields changed, absent ones as they were', async () => {
+test('returns 200 with the whole project: sent fields changed, absent fields unchanged', async () => {
   const [project] = await service.create('/projects', fullRecord(kind));
-  await later();
+  await pause();
 
   const { status, body } = await service.patch(`/projects/${project.id}`, { name: 'Tunnel', endDate: '2027-01-01' });
 
@@ -21,7 +21,7 @@ test('answers 200 with the whole project: sent fields changed, absent ones as th
   expect(updatedAt > project.updatedAt).toBe(true);
 });
 
-test('what it answers is what is stored', async () => {
+test('returns the project as stored', async () => {
   const [{ id }] = await service.create('/projects', fullRecord(kind));
 
   const { body } = await service.patch(`/projects/${id}`, { notes: null, externalIds: { crm: '1' } });
@@ -57,9 +57,9 @@ test('externalIds is replaced as a whole', async () => {
   expect(body.externalIds).toEqual({ erp: '3' });
 });
 
-test('{} answers 200 and changes nothing, updatedAt included', async () => {
+test('{} returns 200 and changes nothing, including updatedAt', async () => {
   const [project] = await service.create('/projects', fullRecord(kind));
-  await later();
+  await pause();
 
   const { status, body } = await service.patch(`/projects/${project.id}`, {});
 
@@ -73,20 +73,20 @@ describe('an unknown project', () => {
     expect([status, body]).toEqual([404, { error: 'there is no project with this ID', code: '404' }]);
   });
 
-  test('an id of another kind is one', async () => {
+  test('an ID of another kind: 404', async () => {
     const [{ id }] = await service.create('/locations', {});
 
     expect((await service.patch(`/projects/${id}`, {})).status).toBe(404);
   });
 });
 
-describe('bad input', () => {
-  test('is named all at once, references included, and changes nothing', async () => {
+describe('invalid input', () => {
+  test('is reported all at once, including references, and changes nothing', async () => {
     const [project] = await service.create('/projects', { name: 'Bridge' });
     const locationId = unknownId(kinds[3].kind);
 
-    const bad = { name: ' ', startDate: 5, colour: 'red', id: 'x' };
-    const { status, body } = await service.patch(`/projects/${project.id}`, bad);
+    const invalid = { name: ' ', startDate: 5, colour: 'red', id: 'x' };
+    const { status, body } = await service.patch(`/projects/${project.id}`, invalid);
     const unresolved = await service.patch(`/projects/${project.id}`, { name: 'Tunnel', locationId });
 
     expect(status).toBe(400);
@@ -98,7 +98,7 @@ describe('bad input', () => {
     expect((await service.patch(`/projects/${project.id}`, {})).body).toEqual(project);
   });
 
-  test('in the form of RFC 9457 has fields without a position', async () => {
+  test('is reported in a problem (RFC 9457) without an index', async () => {
     const [{ id }] = await service.create('/projects', { name: 'Bridge' });
 
     const { body } = await service.patch(`/projects/${id}`, { name: 5 }, { accept: 'application/problem+json' });
@@ -110,13 +110,13 @@ describe('bad input', () => {
     ['[]', 'expected an object of project fields, received an array'],
     ['"x"', 'expected an object of project fields, received "x"'],
     ['', 'expected an object of project fields, received nothing'],
-  ])('%s is not a project', async (body, error) => {
+  ])('%s is rejected', async (body, error) => {
     const [{ id }] = await service.create('/projects', { name: 'Bridge' });
 
     expect((await service.patch(`/projects/${id}`, body)).body).toEqual({ error, code: '400' });
   });
 
-  test('unknown fields are ignored with Prefer: handling=lenient', async () => {
+  test('with unknown fields is accepted with Prefer: handling=lenient', async () => {
     const [{ id }] = await service.create('/projects', { name: 'Bridge' });
     const prefer = 'handling=lenient';
 
@@ -126,7 +126,7 @@ describe('bad input', () => {
   });
 });
 
-test('changes sent at once are all stored', async () => {
+test('simultaneous changes of different fields are all stored', async () => {
   const [{ id }] = await service.create('/projects', { name: 'Bridge' });
   const fields = ['reference', 'notes', 'statusId', 'companyId', 'locationId'];
 

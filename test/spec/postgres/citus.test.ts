@@ -1,4 +1,7 @@
-/** What is different where Postgres has the extension citus, which spreads tables over machines. Here it is only said to be there. */
+/**
+ * The service's behaviour with the extension citus, which distributes tables over machines. The tests only register the
+ * extension, without its code.
+ */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createDatabase } from '../../support/database.ts';
 import { query } from '../../support/postgres.ts';
@@ -11,7 +14,7 @@ async function insertsOf(work: () => Promise<unknown>): Promise<string[]> {
   return (await service.statements(work)).filter((sql) => sql.startsWith('insert'));
 }
 
-async function createEverything(): Promise<void> {
+async function createRecords(): Promise<void> {
   const [{ id: projectId }] = await service.create('/projects', { name: 'Harbour wall' });
   await service.create('/work-orders', { projectId });
   await service.create('/assets', ...Array.from({ length: 6_000 }, (_, n) => ({ name: 'Pump', uid: `P-${n}` })));
@@ -40,14 +43,14 @@ describe('with citus', () => {
     service = await startService({ DATABASE_URL: database.url });
   });
 
-  test('every insert of records returns something, or Citus could lose it: it would run as a COPY', async () => {
-    const inserts = await insertsOf(createEverything);
+  test('every insert returns something, because Citus could run it as a COPY otherwise, and lose records', async () => {
+    const inserts = await insertsOf(createRecords);
 
     expect(inserts.length).toBeGreaterThan(6);
     expect(inserts.filter((sql) => !sql.endsWith(' returning 1'))).toEqual([]);
   });
 
-  test('an error at COMMIT of which nobody knows what it left says that records may be stored', async () => {
+  test('an unknown error at COMMIT is 503, and says that records may be stored', async () => {
     await query(
       database.url,
       `create function fail() returns trigger language plpgsql as
@@ -69,10 +72,10 @@ describe('with citus', () => {
   });
 });
 
-test('without it, inserts return nothing', async () => {
+test('without citus, inserts return nothing', async () => {
   service = await startService({ DATABASE_URL: database.url });
 
-  const inserts = await insertsOf(createEverything);
+  const inserts = await insertsOf(createRecords);
 
   expect(inserts.length).toBeGreaterThan(6);
   expect(inserts.filter((sql) => sql.includes('returning'))).toEqual([]);

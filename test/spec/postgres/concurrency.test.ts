@@ -1,4 +1,4 @@
-/** Two nodes on one database write at the same time: rules hold by the database's means, and nobody sees a 5xx. */
+/** Two nodes write to one database at the same time: the database enforces the rules, and no client gets a 5xx. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ServiceError } from '../../../src/errors.ts';
 import { defaultOptions } from '../../../src/store/database.ts';
@@ -31,47 +31,47 @@ const asset = (uid: string) => ({ name: 'Crane', uid });
 const numbers = (count: number) => Array.from({ length: count }, (_, index) => index);
 
 describe('a uid', () => {
-  test('that many send at once goes to one of them; the others get 409 as if they had come later', async () => {
-    const answers = await Promise.all(numbers(20).map((i) => (i % 2 ? one : other).post('/assets', [asset('CR-1')])));
+  test('in many simultaneous creates is stored once; the other creates get 409 as if sent later', async () => {
+    const responses = await Promise.all(numbers(20).map((i) => (i % 2 ? one : other).post('/assets', [asset('CR-1')])));
 
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...Array(19).fill(409)]);
-    for (const { status, body } of answers) {
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([201, ...Array(19).fill(409)]);
+    for (const { status, body } of responses) {
       if (status === 409) expect(body.error).toBe('[0].uid: another asset has the uid "CR-1"');
     }
   });
 
-  test('taken in the other order by another batch (a deadlock) costs one batch, whole', async () => {
+  test('in simultaneous batches of opposite order (a deadlock) is stored by one complete batch', async () => {
     const batch = numbers(50).map((i) => asset(`CR-${i}`));
 
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       ...numbers(3).map(() => one.post('/assets', batch)),
       ...numbers(3).map(() => other.post('/assets', batch.toReversed())),
     ]);
 
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, ...Array(5).fill(409)]);
+    expect(responses.map(({ status }) => status).toSorted()).toEqual([201, ...Array(5).fill(409)]);
     const { assets } = await one.data('{ assets { totalCount } }');
     expect(assets.totalCount).toBe(50);
   });
 });
 
-test('changes of different fields at once are both kept, and both answered as they were stored', async () => {
+test('simultaneous changes of different fields are both stored, and returned as stored', async () => {
   const [{ id }] = await one.create('/projects', { name: 'Bridge' });
 
   for (const round of numbers(20)) {
     const name = `Bridge ${round}`;
     const notes = `notes ${round}`;
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       one.patch(`/projects/${id}`, { name }),
       other.patch(`/projects/${id}`, { notes }),
     ]);
 
-    // One came second, and has seen what the first did.
-    expect(answers.filter(({ body }) => body.name === name && body.notes === notes).length).toBeGreaterThan(0);
+    // The second change returns the first one, too.
+    expect(responses.filter(({ body }) => body.name === name && body.notes === notes).length).toBeGreaterThan(0);
     expect((await one.data(`{ project(id: "${id}") { name notes } }`)).project).toEqual({ name, notes });
   }
 });
 
-test('a record that goes away by hand while a batch refers to it: the batch waits, and is refused', async () => {
+test('a batch that refers to a record which is being deleted manually waits, and is rejected', async () => {
   const [{ id }] = await one.create('/locations', {});
   let posted: ReturnType<Service['post']> | undefined;
 
@@ -85,38 +85,38 @@ test('a record that goes away by hand while a batch refers to it: the batch wait
   expect([status, body.error]).toEqual([400, `[0].currentLocationId: there is no location with the ID "${id}"`]);
 });
 
-test('a record that a batch refers to cannot go away before the batch is stored', async () => {
+test('a record that a batch refers to cannot be deleted before the batch is stored', async () => {
   const [{ id }] = await one.create('/locations', {});
   const events: string[] = [];
-  const noted = async (event: string, work: Promise<unknown>) => {
+  const logged = async (event: string, work: Promise<unknown>) => {
     await work;
     events.push(event);
   };
   let both: Promise<unknown> | undefined;
 
-  // A create with the same uid waits until this one is given up.
+  // A create with the same uid waits until this transaction is rolled back.
   const holding = other.database.transaction(async (run) => {
     await run(
       "insert into assets (workspace_id, id, name, uid, created_at, updated_at) values ('default', 'asset_1', 'Crane', 'CR-1', now(), now())",
     );
-    const stored = noted('stored', one.create('/assets', { ...asset('CR-1'), currentLocationId: id }));
+    const stored = logged('stored', one.create('/assets', { ...asset('CR-1'), currentLocationId: id }));
     await new Promise((resolve) => setTimeout(resolve, 200));
     const remove = one.database.run('delete from locations where workspace_id = ? and id = ?', ['default', id]);
-    both = Promise.all([stored, noted('removed', remove)]);
+    both = Promise.all([stored, logged('deleted', remove)]);
     await new Promise((resolve) => setTimeout(resolve, 200));
-    events.push('given up');
-    throw new Error('given up');
+    events.push('rolled back');
+    throw new Error('rolled back');
   });
 
-  await expect(holding).rejects.toThrow('given up');
+  await expect(holding).rejects.toThrow('rolled back');
   await both;
-  expect(events[0]).toBe('given up');
-  // The removal waited for the batch, which was stored first.
+  expect(events[0]).toBe('rolled back');
+  // The deletion waited for the batch, which was stored first.
   expect((await other.data('{ assets { nodes { uid } } }')).assets.nodes).toEqual([{ uid: 'CR-1' }]);
 });
 
 describe('where every transaction is serializable', () => {
-  test('changes of one record at once all succeed, for the losers are run again', async () => {
+  test('simultaneous changes of one record all succeed, because serialization failures are retried', async () => {
     const [{ name = '' } = {}] = await query(database.url, 'select current_database() as name');
     await query(database.url, `alter database ${name} set default_transaction_isolation = 'serializable'`);
     const nodes = [
@@ -125,11 +125,11 @@ describe('where every transaction is serializable', () => {
     ];
     const [{ id }] = await one.create('/projects', { name: 'Bridge' });
 
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       numbers(6).map((i) => nodes[i % 2]?.patch(`/projects/${id}`, { name: `Bridge ${i}` })),
     );
 
-    expect(answers.map((answer) => answer?.status)).toEqual(Array(6).fill(200));
+    expect(responses.map((response) => response?.status)).toEqual(Array(6).fill(200));
     for (const node of nodes) await node.stop();
   });
 });
@@ -141,7 +141,7 @@ describe('a transaction', () => {
     ['40001', new ServiceError(503, 'too many are writing the same at once, try again')],
     ['40P01', new ServiceError(503, 'too many are writing the same at once, try again')],
     ['23505', new DatabaseError('database error: 23505')],
-  ])('that loses for ever (%s) is run a few times, and then an error', async (code, error) => {
+  ])('that conflicts every time (%s) is retried five times, and then fails', async (code, error) => {
     let runs = 0;
     const failing = one.database.transaction(async (run) => {
       runs += 1;
@@ -153,7 +153,7 @@ describe('a transaction', () => {
   });
 
   test.each(['57P01', '53300', '08006', '25006', '55P03', '42P01', 'XX000'])(
-    'that fails otherwise (%s) is run once',
+    'that fails with another error (%s) is not retried',
     async (code) => {
       let runs = 0;
       const failing = one.database.transaction(async (run) => {
@@ -171,7 +171,7 @@ describe('a transaction', () => {
     { of: 'several statements', isReferring: true },
   ])('of $of', ({ isReferring }) => {
     test.runIf(hasTriggers)(
-      'whose connection is lost at COMMIT is no success, and is not run again: nobody knows what is stored',
+      'whose connection is lost at COMMIT fails, and is not retried because it may be stored',
       async () => {
         const [{ id }] = await one.create('/locations', {});
         const order = { name: 'lost', ...(isReferring && { locationId: id }) };
@@ -201,7 +201,7 @@ describe('a transaction', () => {
     );
   });
 
-  test.runIf(hasTriggers)('that the database rolls back at COMMIT after losing is run again', async () => {
+  test.runIf(hasTriggers)('that the database rolls back at COMMIT because of a conflict is retried', async () => {
     await one.database.run('create table attempts (n serial)');
     await one.database.run(`create function lose() returns trigger language plpgsql as
       $$ begin if nextval('attempts_n_seq') < 3 then raise exception 'planted' using errcode = '40001'; end if; return null; end $$`);
@@ -214,19 +214,19 @@ describe('a transaction', () => {
     expect(locations.nodes).toEqual([{ name: 'third time lucky' }]);
   });
 
-  test('in which a failed statement was overlooked is no success', async () => {
-    const overlooking = one.database.transaction(async (run) => {
+  test('in which the error of a statement was ignored fails', async () => {
+    const failing = one.database.transaction(async (run) => {
       await run('select 1 / 0').catch(() => undefined);
     });
 
-    await expect(overlooking).rejects.toThrow('the transaction was rolled back');
+    await expect(failing).rejects.toThrow('the transaction was rolled back');
   });
 
   test.each(['begin nonsense', 'begin; set local nonsense = 1'])(
-    'that cannot begin (%s) runs nothing, and leaves nothing open',
+    'whose begin fails (%s) runs no statement, and holds no connection',
     async (begin) => {
-      const lonely = await startService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: '1' });
-      const { knex, engine } = lonely.database;
+      const service = await startService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: '1' });
+      const { knex, engine } = service.database;
       const { transaction } = createConnections(
         { writes: knex, reads: knex, watch: knex },
         { ...engine, begin },
@@ -241,12 +241,12 @@ describe('a transaction', () => {
 
       await expect(failing).rejects.toThrow(/^database error: 42\w{3}$/);
       expect(runs).toBe(0);
-      await lonely.create('/locations', {});
-      await lonely.stop();
+      await service.create('/locations', {});
+      await service.stop();
     },
   );
 
-  test('whose node falls silent is ended by the server, with its locks', async () => {
+  test('whose node stops sending statements is ended by the server after a minute, which releases its locks', async () => {
     const [setting] = await one.database.transaction((run) =>
       run("select current_setting('idle_in_transaction_session_timeout') as limit"),
     );
@@ -254,7 +254,7 @@ describe('a transaction', () => {
     expect(setting).toEqual({ limit: '1min' });
   });
 
-  test('that is over takes no more statements', async () => {
+  test('that has ended rejects further statements', async () => {
     let late: Run | undefined;
     await one.database.transaction(async (run) => {
       late = run;

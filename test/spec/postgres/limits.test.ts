@@ -1,4 +1,4 @@
-/** How long statements may take, and how long requests wait for a connection. */
+/** Time limits of statements, and of waiting for a connection. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ServiceError } from '../../../src/errors.ts';
 import { defaultOptions, openDatabase } from '../../../src/store/database.ts';
@@ -16,35 +16,35 @@ afterEach(() => database.remove());
 
 const unavailable = new ServiceError(503, 'the database is not available, try again');
 
-test('a statement that runs too long is ended on the server too, and is 503', async () => {
-  const impatient = await openDatabase(database.url, { ...defaultOptions, statementTimeout: 200 });
+test('a statement that runs too long is cancelled on the server, and is 503', async () => {
+  const limited = await openDatabase(database.url, { ...defaultOptions, statementTimeout: 200 });
 
-  await expect(impatient.run('select pg_sleep(60)')).rejects.toThrow(unavailable);
+  await expect(limited.run('select pg_sleep(60)')).rejects.toThrow(unavailable);
 
   const running = await query(
     database.url,
     "select 1 from pg_stat_activity where query like '%pg_sleep(60)'  and state = 'active'",
   );
   expect(running).toEqual([]);
-  await impatient.ping();
-  await impatient.close();
+  await limited.ping();
+  await limited.close();
 });
 
 test('a transaction whose statement runs too long stores nothing', async () => {
-  const impatient = await openDatabase(database.url, { ...defaultOptions, statementTimeout: 200 });
-  await impatient.run('create table notes (note text)');
+  const limited = await openDatabase(database.url, { ...defaultOptions, statementTimeout: 200 });
+  await limited.run('create table notes (note text)');
 
-  const failing = impatient.transaction(async (run) => {
+  const failing = limited.transaction(async (run) => {
     await run("insert into notes values ('half')");
     await run('select pg_sleep(60)');
   });
 
   await expect(failing).rejects.toThrow(unavailable);
-  expect(await impatient.run('select * from notes')).toEqual([]);
-  await impatient.close();
+  expect(await limited.run('select * from notes')).toEqual([]);
+  await limited.close();
 });
 
-test('requests for which there is no connection are 503 with Retry-After, over REST and GraphQL', async () => {
+test('requests that get no connection in time are 503 with Retry-After, over REST and GraphQL', async () => {
   const service = await startService({
     DATABASE_URL: database.url,
     DATABASE_POOL_SIZE: '1',
@@ -73,12 +73,12 @@ test('requests for which there is no connection are 503 with Retry-After, over R
   await service.stop();
 });
 
-test('a statement that ends when its time is over does not take the next one with it', async () => {
-  const impatient = await openDatabase(database.url, { ...defaultOptions, poolSize: 1, statementTimeout: 100 });
+test('cancelling a statement that ends at its time limit does not affect the next one', async () => {
+  const limited = await openDatabase(database.url, { ...defaultOptions, poolSize: 1, statementTimeout: 100 });
 
   for (let round = 0; round < 30; round += 1) {
-    await impatient.run('select pg_sleep(0.0995)').catch(() => undefined);
-    await impatient.run('select pg_sleep(0.003)');
+    await limited.run('select pg_sleep(0.0995)').catch(() => undefined);
+    await limited.run('select pg_sleep(0.003)');
   }
-  await impatient.close();
+  await limited.close();
 });

@@ -1,4 +1,4 @@
-/** Batches with the same unique values, at once and in different orders, from two nodes. */
+/** Simultaneous batches with the same unique values in different orders, from two nodes. */
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { createDatabase } from '../../support/database.ts';
 import { query } from '../../support/postgres.ts';
@@ -17,7 +17,7 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const node of nodes) await node.stop();
   const name = new URL(database.url).pathname.slice(1);
-  // The server counts them when the connections end.
+  // The server counts deadlocks when connections end.
   const [row] = await query(
     inject('postgres') ?? '',
     `select deadlocks from pg_stat_database where datname = '${name}'`,
@@ -26,7 +26,7 @@ afterEach(async () => {
   expect(Number(row?.deadlocks)).toBe(0);
 });
 
-test('one is stored, the others are 409, and the database sees no deadlock', async () => {
+test('one batch is stored, the others are 409, and no deadlock occurs', async () => {
   const random = createRandom(7);
   const key = (await nodes[0]?.key()) ?? '';
   const clients = nodes.map((node) => node.as(key));
@@ -45,29 +45,29 @@ test('one is stored, the others are 409, and the database sees no deadlock', asy
   }
 });
 
-test('meanwhile another workspace has its creates stored, and does not run out of connections', async () => {
+test('another workspace can create records meanwhile, without running out of connections', async () => {
   const random = createRandom(8);
   const [node] = nodes;
   const key = (await node?.key()) ?? '';
   const theirs = node?.as((await node?.key({ workspace: 'theirs' })) ?? '');
   const uids = Array.from({ length: 300 }, (_, n) => `uid ${n}`);
 
-  const storm = Promise.all(
+  const conflicting = Promise.all(
     Array.from({ length: 40 }, () => {
       const assets = random.shuffle(uids).map((uid) => ({ name: 'Pump', uid }));
       return node?.as(key).post('/assets', assets);
     }),
   );
   let created = 0;
-  let isOver = false;
-  void storm.finally(() => {
-    isOver = true;
+  let isDone = false;
+  void conflicting.finally(() => {
+    isDone = true;
   });
-  while (!isOver) {
+  while (!isDone) {
     expect((await theirs?.post('/assets', [{ name: 'Crane', uid: `theirs ${created}` }]))?.status).toBe(201);
     created += 1;
   }
 
   expect(created).toBeGreaterThan(0);
-  expect((await storm).filter((response) => response?.status === 201)).toHaveLength(1);
+  expect((await conflicting).filter((response) => response?.status === 201)).toHaveLength(1);
 });
