@@ -129,10 +129,7 @@ async function execute(attack, context) {
   };
 }
 
-/**
- * Returns a database with the content that the attack needs. `serve` runs work on a service that is shut down
- * afterwards.
- */
+/** Returns a database with the content that the attack needs. `serve` runs work on a temporary service. */
 async function databaseOf({ fill }, remarks) {
   if (current && fill && current.fill === fill) return current;
   await current?.database.drop();

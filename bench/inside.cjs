@@ -1,7 +1,4 @@
-/**
- * Loaded into a measured server: for each message on the process channel, sends what the process has cost since the
- * last one.
- */
+/** Loaded into a measured server. For each message from the parent, sends what the process has cost since the last one. */
 const { monitorEventLoopDelay } = require('node:perf_hooks');
 
 /** Milliseconds; the timer's own interval, which is subtracted from delays. */

@@ -21,10 +21,7 @@ export async function run(module, args, env = {}) {
   return printed;
 }
 
-/**
- * Starts a server in a process of its own, and returns after its first response. The port is `env.PORT`, or the one
- * that the server sends.
- */
+/** Starts a server in its own process; returns after its first response. It listens on `env.PORT`, or sends its port. */
 export async function startServer(module, args, env = {}, flags = []) {
   const start = performance.now();
   const child = fork(pathOf(module), args, {

@@ -51,10 +51,7 @@ const ratio = (workload, floor) => (middle) => middle(workload, (figures) => fig
 const value = (workload, name) => (middle) => middle(workload, name);
 const against = (workload, other) => (middle) => middle(workload, 'perSecond') / middle(other, 'perSecond');
 
-/**
- * A multiple of PostGraphile's ratio to the floor: 167 queries per second on an idle machine whose floor gave 3,300
- * lists per second.
- */
+/** A multiple of PostGraphile's ratio to the floor: 167 queries per second on an idle machine, and 3,300 lists. */
 const linkedGoal = (times) => Number(((times * 167) / 3_300).toFixed(3));
 
 const sharedGoals = [

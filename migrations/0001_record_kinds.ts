@@ -1,7 +1,4 @@
-/**
- * Creates the tables of the six record kinds. Every key begins with workspace_id, so that tables can be distributed by
- * it.
- */
+/** Creates the tables of the six record kinds. Every key begins with workspace_id, to allow distributing tables by it. */
 import type { Knex } from 'knex';
 
 /** The database's names of column types. */

@@ -7,10 +7,7 @@ import { idOf, series } from './database.mjs';
 const now = '2026-01-02T03:04:05.000Z';
 const orders = 1_000;
 
-/**
- * Stores a thousand assets and projects with the largest external IDs that the service accepts, and a work order for
- * each project.
- */
+/** Stores 1,000 assets and projects with the largest external IDs that are accepted, and a work order per project. */
 async function fillExternalIds({ database, serve, note }) {
   await serve(async (port) => {
     const { id, size } = await createLargest(port, database.key);
@@ -42,10 +39,7 @@ async function fillExternalIds({ database, serve, note }) {
   });
 }
 
-/**
- * Creates an asset with as many external IDs as the service accepts, up to a hundred, with keys and values of 10,000
- * characters.
- */
+/** Creates an asset with as many external IDs of 20,000 characters as are accepted, up to a hundred. */
 async function createLargest(port, key) {
   for (let count = 100; ; count = Math.floor(count / 2)) {
     const entries = Array.from({ length: count }, (_, n) => [String(n).padStart(10_000, 'k'), 'v'.repeat(10_000)]);

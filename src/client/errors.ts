@@ -1,7 +1,4 @@
-/**
- * The errors of the client: one class for each failure that callers handle differently. No error may contain the API
- * key.
- */
+/** The errors of the client, one class for each failure that callers handle differently. None may contain the API key. */
 import type { Problem } from './openapi.ts';
 
 /** An invalid field of a record: `{ index: 1, field: 'name', message: 'required' }`. */
@@ -21,10 +18,7 @@ interface Outcome {
 /** The base class of all errors except TypeErrors for invalid arguments. */
 export class YardgraphError extends Error {
   override readonly name: string = 'YardgraphError';
-  /**
-   * Whether the service may have stored the request, or a part of it: check before you retry. False for requests that
-   * only read.
-   */
+  /** Whether the service may have stored the request, or a part of it. If so, check before you retry. */
   readonly mayBeStored: boolean;
 
   constructor(message: string, { mayBeStored, cause }: Outcome) {
@@ -115,10 +109,7 @@ export class UnexpectedResponseError extends YardgraphError {
 /** A part of a batch failed, because of `cause`; the parts before it are stored. */
 export class PartialBatchError<T = unknown> extends YardgraphError {
   override readonly name: string = 'PartialBatchError';
-  /**
-   * The stored records, in the order sent. The first record that is not among them is at index `created.length` of the
-   * batch.
-   */
+  /** The stored records, in the order sent. The failed part starts at index `created.length` of the batch. */
   readonly created: readonly T[];
   /** The items of the cause, with indexes in the whole batch. */
   readonly items: readonly FailingItem[];

@@ -12,10 +12,7 @@ export const graphql =
     return send({ method: 'POST', path: '/graphql', accept, body, isWrite: mayWrite(query) }, dataIn<Data>);
   };
 
-/**
- * A document without the keyword has no mutation. One with it is treated as a write, although it may be in a string or
- * comment.
- */
+/** A document without the keyword has no mutation. With it, it is treated as a write, even if the word is in a comment. */
 const mayWrite = (document: string): boolean => /\bmutation\b/.test(document);
 
 function dataIn<Data>(response: ApiResponse): Data {
@@ -26,10 +23,7 @@ function dataIn<Data>(response: ApiResponse): Data {
   return response.body.data as Data;
 }
 
-/**
- * A problem (RFC 9457), which reports a failure before GraphQL execution, also has `errors`, but in addition a
- * `detail`.
- */
+/** The `detail` distinguishes a problem (RFC 9457), which reports a failure before GraphQL and may have `errors` too. */
 const errorsIn = (body: unknown): GraphqlErrorItem[] | undefined =>
   isObject(body) && body.detail === undefined && Array.isArray(body.errors) && body.errors.every(isGraphqlError)
     ? body.errors

@@ -1,7 +1,4 @@
-/**
- * Decides when to retry a failed request, and how long to wait first. Must never retry a request that the service may
- * have stored.
- */
+/** Decides when to retry a failed request, and after which delay. Must never retry a request that may be stored. */
 import { ConnectionError, ServiceError, TimeoutError, UnexpectedResponseError, YardgraphError } from './errors.ts';
 
 /** Milliseconds before the first retry; doubled for each further one. */
@@ -23,10 +20,7 @@ export async function retry<T>(retries: number, attempt: () => Promise<T>): Prom
   }
 }
 
-/**
- * Milliseconds to wait before retrying; undefined if the error is final. `failures` counts the attempts that failed
- * before this one.
- */
+/** Milliseconds to wait before retrying, after `failures` earlier failures; undefined if the error is final. */
 export function delayAfter(error: unknown, failures: number): number | undefined {
   if (!(error instanceof YardgraphError) || error.mayBeStored || !isTemporary(error)) return undefined;
   const retryAfter = (hasResponse(error) ? error.retryAfter : undefined) ?? 0;

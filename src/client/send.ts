@@ -1,7 +1,4 @@
-/**
- * Sends one request with the key and a time limit, and reads its response. On failure, reports whether it may have been
- * stored.
- */
+/** Sends a request with the API key and a time limit, and reads its response. Errors report whether it may be stored. */
 import { ConnectionError, TimeoutError, UnexpectedResponseError } from './errors.ts';
 import type { Settings } from './options.ts';
 import { retry } from './retry.ts';
@@ -92,10 +89,7 @@ function readResponse(
   };
 }
 
-/**
- * The error for a response that does not come from the service. A redirected request, or one rejected with 4xx, was not
- * stored.
- */
+/** The error for a response that does not come from the service. After a redirect or a 4xx, nothing was stored. */
 export const unexpected = ({ isWrite, status, retryAfter, description }: ApiResponse): UnexpectedResponseError =>
   new UnexpectedResponseError(description, {
     status,
@@ -127,10 +121,7 @@ interface SystemError {
   readonly errors?: readonly unknown[];
 }
 
-/**
- * The root causes of an error: `fetch` wraps the system's error, and a host name with several addresses has one error
- * for each.
- */
+/** The root causes: `fetch` wraps the system's error, and a host name with several addresses has an error for each. */
 function* causesOf(error: unknown): Generator<SystemError> {
   if (typeof error !== 'object' || error === null) return;
   const { cause, errors = [] }: SystemError = error;
@@ -144,10 +135,7 @@ function codeOf(error: unknown): string | undefined {
   return undefined;
 }
 
-/**
- * Nothing was sent if no connection was established. Browsers do not say why a request failed, so it may have been
- * sent.
- */
+/** Nothing was sent if no connection was established. In browsers, which give no reason, it may have been sent. */
 function isUnsent(error: unknown): boolean {
   const causes = [...causesOf(error)];
   const isConnecting = ({ code, syscall }: SystemError) =>

@@ -1,7 +1,4 @@
-/**
- * Fills an empty database with the demo's records. Uses the services, as a client would, and must not bypass their
- * rules.
- */
+/** Fills an empty database with the demo's records, through the services, as a client would. Must not bypass them. */
 import { sessionOf } from '../auth/authenticate.ts';
 import { nobody } from '../auth/keyring.ts';
 import { ServiceError } from '../errors.ts';

@@ -33,8 +33,5 @@ function isCalendarDay(year: number, month: number, day: number): boolean {
   return days !== undefined && day >= 1 && day <= days;
 }
 
-/**
- * An offset can move the time out of the supported years; `Date` prints years below 0 and above 9999 with a sign and
- * six digits.
- */
+/** An offset can move the year out of range. `Date` prints years below 0 and above 9999 with a sign and six digits. */
 const hasSupportedYear = (iso: string): boolean => iso.length === 24 && !iso.startsWith('0000');

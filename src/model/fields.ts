@@ -45,10 +45,7 @@ interface ExternalIdsField extends Described {
 /** The identifier of a record stored in this service, or a foreign identifier, stored as sent. */
 export interface ReferenceField extends Described {
   readonly type: 'reference';
-  /**
-   * The name of the target kind. A name rather than the kind itself, so that kinds can refer to each other in any
-   * order.
-   */
+  /** The name of the target kind, not the kind itself, so that kinds can refer to each other in any order. */
   readonly target: string;
   /** The target record must be stored in this service: foreign identifiers are rejected. */
   readonly mustExist?: boolean;

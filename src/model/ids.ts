@@ -13,10 +13,7 @@ const bits30 = (n: number): string => `${pairs[n >>> 20]}${bits20(n & 0xf_ffff)}
 
 const maxTail = 2 ** 30 - 1;
 
-/**
- * The last identifier: its millisecond, the first 14 of its 26 digits, and the other 12, which count up within a
- * millisecond.
- */
+/** The last identifier: its millisecond, the first 14 of its 26 digits, and the other 12, which count up. */
 let time = 0;
 let head = '';
 let upperTail = 0;
@@ -37,10 +34,7 @@ export function newId(prefix: string): string {
   return `${prefix}_${head}${bits30(upperTail)}${bits30(lowerTail)}`;
 }
 
-/**
- * 48 bits of time, version 7, 12 random bits, variant 2, and 62 random bits, one of which is always 0 to leave room for
- * counting.
- */
+/** 48 bits of time, version 7, 12 random bits, variant 2, and 62 bits: random, but one is 0 to leave room for counting. */
 function startMillisecond(now: number): void {
   time = now;
   const versioned = 0x7_0000 | (randomInt(2 ** 12) << 4) | 0b1000 | randomInt(4);

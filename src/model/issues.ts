@@ -1,7 +1,4 @@
-/**
- * Validation issues and their wording, which is the same over REST and GraphQL. No message repeats more than 100
- * characters of input.
- */
+/** Validation issues and their messages, for REST and GraphQL alike. None repeats more than 100 characters of input. */
 
 /** The location in the input: `[2, 'name']` in a batch, `['name']` in a single record, `[]` for the whole input. */
 export type Path = readonly (string | number)[];

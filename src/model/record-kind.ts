@@ -35,10 +35,7 @@ export interface Table {
 }
 
 export interface RecordKind<F extends Fields = Fields, S extends Stamp = Stamp> extends Declaration<F, S>, Table {
-  /**
-   * All fields of a stored record, in the order of responses: the ID, the client's fields, then the service's other
-   * fields.
-   */
+  /** All fields of a stored record, in the order of responses: the ID, the client's fields, the service's other fields. */
   readonly storedFields: Fields;
 }
 
@@ -80,10 +77,7 @@ export type CreateOf<K extends RecordKind> =
 export type UpdateOf<K extends RecordKind> =
   K extends RecordKind<infer F> ? { readonly [N in keyof F]?: NullableValue<F[N]> } : never;
 
-/**
- * Declares a record kind. Its table must have one column per stored field: see "How to add a record kind" in the
- * README.
- */
+/** Declares a record kind. Its table has one column per stored field: see "How to add a record kind" in the README. */
 export function recordKind<const F extends Fields, const S extends Stamp = never>(
   declaration: Declaration<F, S>,
 ): RecordKind<F, S> {

@@ -69,8 +69,7 @@ function recordSchema<T>(
       const most = count(limits.maxRecordLength);
       issues.push({ path: [], message: `expected at most ${most} characters of text in all, received more` });
     }
-    // The cast is safe because the shape has exactly the fields of T, and each field's schema accepts only values of
-    // its type.
+    // The cast is safe: the shape has exactly the fields of T, and each schema accepts only values of its field's type.
     return issues.length === 0 ? { value: valid as T } : { issues, validFields: valid };
   };
   return { parse, '~standard': { version: 1, vendor: 'yardgraph', validate: (input) => ({ value: parse(input) }) } };

@@ -15,9 +15,7 @@ describe.runIf(hasBrowser || process.env.CI)('in Chromium', () => {
   let page: Page;
   let origin: string;
 
-  /**
-   * The service rejects requests from other origins' pages, so the page and the client are served below its own origin.
-   */
+  /** The service rejects requests from pages of other origins, so the test page is served from its own origin. */
   beforeAll(async () => {
     await service.app.listen({ port: 0, host: '127.0.0.1' });
     origin = `http://127.0.0.1:${(service.app.server.address() as AddressInfo).port}`;

@@ -1,7 +1,4 @@
-/**
- * A client that a third-party generator makes from /openapi.json: it compiles in strict mode, has precise types, and
- * works.
- */
+/** A client made from /openapi.json by a third-party generator: it compiles in strict mode, has precise types, and works. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';

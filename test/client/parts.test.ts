@@ -1,7 +1,4 @@
-/**
- * Batches sent in parts: only with `partSize`, one after the other; an error always includes the records already
- * stored.
- */
+/** Batches sent in parts: only with `partSize`, one after the other. Errors include the records already stored. */
 import { describe, expect, test } from 'vitest';
 import { ConnectionError, PartialBatchError, ServiceError, Yardgraph } from '../../src/client/index.ts';
 import { clientOf, errorOf } from '../support/client.ts';

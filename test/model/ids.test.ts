@@ -1,4 +1,4 @@
-/** Identifiers: TypeIDs as others read them, each greater than the one before. */
+/** Identifiers: valid TypeIDs, each greater than the one before. */
 import { TypeID } from 'typeid-js';
 import { afterEach, expect, test, vi } from 'vitest';
 import { idPrefixOf, newId } from '../../src/model/ids.ts';
@@ -7,10 +7,10 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** The UUID in an identifier, by the reference implementation. */
+/** The UUID of an identifier, decoded by the reference implementation. */
 const uuidOf = (id: string) => TypeID.fromString(id).toUUID();
 
-test('an identifier is a TypeID with a UUIDv7 of the time it was made', () => {
+test('an identifier is a TypeID with a UUIDv7 of the current time', () => {
   const before = Date.now();
   const id = newId('work_order');
 
@@ -22,21 +22,21 @@ test('an identifier is a TypeID with a UUIDv7 of the time it was made', () => {
   expect(milliseconds).toBeLessThanOrEqual(Date.now());
 });
 
-test('a hundred thousand are different, and sort as they were made', () => {
+test('a hundred thousand identifiers are different, and sort in the order of creation', () => {
   const ids = Array.from({ length: 100_000 }, () => newId('asset'));
 
   expect(new Set(ids).size).toBe(ids.length);
   expect(ids.toSorted()).toEqual(ids);
 });
 
-test('they go on when the clock goes back', () => {
+test('identifiers keep increasing if the clock goes back', () => {
   const before = newId('asset');
   vi.useFakeTimers({ now: Date.now() - 60_000 });
 
   expect(newId('asset') > before).toBe(true);
 });
 
-test('those of different milliseconds have no random bits in common', () => {
+test('identifiers of different milliseconds have different random bits', () => {
   vi.useFakeTimers({ now: Date.now() + 1_000 });
   const one = uuidOf(newId('asset'));
   vi.advanceTimersByTime(1);
@@ -46,9 +46,9 @@ test('those of different milliseconds have no random bits in common', () => {
   expect(other.slice(19, 23)).not.toBe(one.slice(19, 23));
 });
 
-test.each([2 ** 31 - 1, 2 ** 31, 2 ** 41, 2 ** 48 - 2])('time %i is kept whole', (now) => {
+test.each([2 ** 31 - 1, 2 ** 31, 2 ** 41, 2 ** 48 - 2])('the time %i is stored completely', (now) => {
   vi.useFakeTimers({ now });
-  // Each is later than those before it.
+  // The times are ascending, because a later identifier never has an earlier time.
   const uuid = uuidOf(newId('asset'));
 
   expect(Number.parseInt(uuid.replace('-', '').slice(0, 12), 16)).toBeGreaterThanOrEqual(now);

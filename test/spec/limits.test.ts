@@ -142,7 +142,7 @@ describe('all texts of a record together', () => {
     expect([status, body.error]).toEqual([400, `[1]: ${tooLong}`]);
   });
 
-  test('are checked in the valid fields also if other fields are invalid', async () => {
+  test('are limited also if other fields are invalid', async () => {
     const { body } = await small.post('/locations', [
       { name: 'x'.repeat(20_000), latitude: 'x', city: 'x'.repeat(11) },
     ]);
@@ -153,7 +153,7 @@ describe('all texts of a record together', () => {
     );
   });
 
-  test('of an update are only those that are sent', async () => {
+  test('are only the sent ones in an update', async () => {
     const [{ id }] = await small.create('/projects', { name: 'xxxxx', reference: 'xxxxx' });
 
     expect((await small.patch(`/projects/${id}`, { notes: 'x'.repeat(10) })).status).toBe(200);

@@ -66,7 +66,7 @@ test('reads the list at most twice for simultaneous requests', async () => {
   expect(slices.length).toBeLessThanOrEqual(2 * 4);
 });
 
-test('returns one state: of two categories stored together meanwhile, one at the start of the list and one at its end, both or neither', async () => {
+test('returns one consistent state: of two categories stored together during the read, both or neither', async () => {
   const { database } = service;
   const now = '2026-03-01T00:00:00.000Z';
   const insertPair = (n: number) =>
@@ -116,7 +116,7 @@ describe('a client that', () => {
       }
     });
 
-  test('stops reading does not hold a database connection', async () => {
+  test('stops reading holds no database connection', async () => {
     const slow = await Promise.all(Array.from({ length: 12 }, request));
 
     const others = await Promise.all([service.post('/locations', [{}]), list()]);

@@ -18,7 +18,7 @@ test('twenty simultaneous creates share a few transactions', async () => {
   expect((await ours.data('{ assets { totalCount } }')).assets.totalCount).toBe(20);
 });
 
-describe('a create that is rejected does not affect the others:', () => {
+describe('a rejected create does not affect the others:', () => {
   test('invalid input, unknown references and taken values', async () => {
     const ours = service.as(await service.key());
     await ours.create('/assets', { name: 'Pump', uid: 'taken' });

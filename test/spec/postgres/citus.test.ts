@@ -1,7 +1,4 @@
-/**
- * The service's behaviour with the extension citus, which distributes tables over machines. The tests only register the
- * extension, without its code.
- */
+/** The service with the extension citus, which distributes tables over machines. It is only registered here, not installed. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createDatabase } from '../../support/database.ts';
 import { query } from '../../support/postgres.ts';

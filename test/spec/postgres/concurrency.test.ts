@@ -40,7 +40,7 @@ describe('a uid', () => {
     }
   });
 
-  test('in simultaneous batches of opposite order (a deadlock) is stored by one complete batch', async () => {
+  test('in simultaneous batches of opposite order (a deadlock): one batch is stored completely', async () => {
     const batch = numbers(50).map((i) => asset(`CR-${i}`));
 
     const responses = await Promise.all([
@@ -71,7 +71,7 @@ test('simultaneous changes of different fields are both stored, and returned as 
   }
 });
 
-test('a batch that refers to a record which is being deleted manually waits, and is rejected', async () => {
+test('a batch that refers to a record which another transaction deletes waits, and is rejected', async () => {
   const [{ id }] = await one.create('/locations', {});
   let posted: ReturnType<Service['post']> | undefined;
 

@@ -8,10 +8,7 @@ import { startService, type TestResponse } from '../../support/service.ts';
 
 type Service = Awaited<ReturnType<typeof startService>>;
 
-/**
- * A request. It refers to records by their position among those created so far, because their IDs are not known in
- * advance.
- */
+/** A request. It refers to records by their position among those created so far: their IDs are not known in advance. */
 type Operation =
   | { type: 'create'; kind: RecordKind; path: string; records: Record<string, unknown>[] }
   | { type: 'change'; target: Target; changes: Record<string, unknown> }

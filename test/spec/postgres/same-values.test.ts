@@ -45,7 +45,7 @@ test('one batch is stored, the others are 409, and no deadlock occurs', async ()
   }
 });
 
-test('another workspace can create records meanwhile, without running out of connections', async () => {
+test('another workspace can create records at the same time, without running out of connections', async () => {
   const random = createRandom(8);
   const [node] = nodes;
   const key = (await node?.key()) ?? '';
