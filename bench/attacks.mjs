@@ -13,9 +13,9 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
-import { badSurroundings } from './attacks/bad-surroundings.mjs';
 import { createClient } from './attacks/client.mjs';
 import { createDatabase } from './attacks/database.mjs';
+import { environment } from './attacks/environment.mjs';
 import { floods } from './attacks/floods.mjs';
 import { largeResponses } from './attacks/large-responses.mjs';
 import { brokenBounds, line, report } from './attacks/report.mjs';
@@ -31,7 +31,7 @@ const { values: options, positionals: names } = parseArgs({
 /** Milliseconds after which an attack is aborted. */
 const maxTime = 60_000;
 
-const all = [...singleRequests, ...largeResponses, ...floods, ...badSurroundings];
+const all = [...singleRequests, ...largeResponses, ...floods, ...environment];
 for (const name of names) {
   if (!all.some((attack) => attack.name.includes(name))) {
     console.error(`unknown attack ${name}; expected a part of one of: ${all.map((attack) => attack.name).join('; ')}`);

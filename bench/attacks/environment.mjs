@@ -117,7 +117,7 @@ const unreadLog = (log, name) => ({
   after: shutDown,
 });
 
-export const badSurroundings = [
+export const environment = [
   {
     name: 'half-sent requests',
     settings: { MAX_CONNECTIONS: '50', HEADER_TIMEOUT: '1000', REQUEST_TIMEOUT: '2000' },
