@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { StartError } from '../errors.ts';
 import { reason } from './database-error.ts';
-import type { Engine } from './engine.ts';
+import type { Dialect } from './dialect.ts';
 import { migrationNames } from './migrations.ts';
 
 const maxAttempts = 50;
@@ -14,7 +14,7 @@ const pauseBetweenAttempts = 100;
  * a new database one migrates and the others wait, and one that is killed meanwhile leaves nothing behind, Knex's own
  * lock included. Throws StartError when the database is from a newer version.
  */
-export async function migrate(knex: Knex, { lockMigrations }: Engine): Promise<readonly string[]> {
+export async function migrate(knex: Knex, { lockMigrations }: Dialect): Promise<readonly string[]> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       if ((await missingMigrations(knex)).length === 0) return [];

@@ -4,7 +4,7 @@
  */
 import { StartError } from '../errors.ts';
 import type { Table } from '../model/record-kind.ts';
-import type { Row } from './engine.ts';
+import type { Row } from './driver.ts';
 
 type Page = readonly Row[];
 

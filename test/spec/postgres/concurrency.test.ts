@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ServiceError } from '../../../src/errors.ts';
 import { defaultOptions } from '../../../src/store/database.ts';
 import { DatabaseError } from '../../../src/store/database-error.ts';
-import type { Run } from '../../../src/store/engine.ts';
-import { createConnections } from '../../../src/store/transactions.ts';
+import type { Run } from '../../../src/store/driver.ts';
+import { createTransactions } from '../../../src/store/transactions.ts';
 import { createDatabase } from '../../support/database.ts';
 import { hasTriggers, query } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
@@ -76,7 +76,7 @@ test('a record that goes away by hand while a batch refers to it: the batch wait
   let posted: ReturnType<Service['post']> | undefined;
 
   await other.database.transaction(async (run) => {
-    await run('delete from locations where workspace_id = ? and id = ?', ['default', id]);
+    await run('delete from locations where workspace_id = $1 and id = $2', ['default', id]);
     posted = one.post('/assets', [{ name: 'Crane', currentLocationId: id }]);
     await new Promise((resolve) => setTimeout(resolve, 200));
   });
@@ -101,7 +101,7 @@ test('a record that a batch refers to cannot go away before the batch is stored'
     );
     const stored = noted('stored', one.create('/assets', { ...asset('CR-1'), currentLocationId: id }));
     await new Promise((resolve) => setTimeout(resolve, 200));
-    const remove = one.database.run('delete from locations where workspace_id = ? and id = ?', ['default', id]);
+    const remove = one.database.run('delete from locations where workspace_id = $1 and id = $2', ['default', id]);
     both = Promise.all([stored, noted('removed', remove)]);
     await new Promise((resolve) => setTimeout(resolve, 200));
     events.push('given up');
@@ -219,19 +219,15 @@ describe('a transaction', () => {
       await run('select 1 / 0').catch(() => undefined);
     });
 
-    await expect(overlooking).rejects.toThrow('the transaction was rolled back');
+    await expect(overlooking).rejects.toThrow('database error: 25P02');
   });
 
   test.each(['begin nonsense', 'begin; set local nonsense = 1'])(
     'that cannot begin (%s) runs nothing, and leaves nothing open',
     async (begin) => {
       const lonely = await startService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: '1' });
-      const { knex, engine } = lonely.database;
-      const { transaction } = createConnections(
-        { writes: knex, reads: knex, watch: knex },
-        { ...engine, begin },
-        defaultOptions,
-      );
+      const { knex, driver, dialect } = lonely.database;
+      const { transaction } = createTransactions({ writes: knex }, driver, { ...dialect, begin }, defaultOptions);
       let runs = 0;
 
       const failing = transaction(async (run) => {
