@@ -8,7 +8,7 @@ import type { Database } from './database.ts';
 import type { Row } from './driver.ts';
 import { rowsOf, runQuery, updateOf } from './query.ts';
 
-/** What a key is found by. */
+/** Identifies a key. */
 export interface KeyId {
   readonly workspaceId: string;
   /** The key's prefix. */
@@ -20,7 +20,7 @@ export interface ApiKey extends KeyId {
   readonly readOnly: boolean;
   readonly label: string | null;
   readonly secretHash: string;
-  /** A secret that was replaced, and works until then. */
+  /** The hash of a replaced secret, which is valid until `previousExpiresAt`. */
   readonly previousHash: string | null;
   readonly previousExpiresAt: string | null;
   readonly createdAt: string;

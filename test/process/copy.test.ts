@@ -81,7 +81,7 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
     from.transaction(async (run) => {
       for (const [id, parentId] of categories) {
         await run(
-          `insert into asset_categories (workspace_id, id, parent_id, created_at, updated_at) values (?, ?, ?, '${now}', '${now}')`,
+          `insert into asset_categories (workspace_id, id, parent_id, created_at, updated_at) values ($1, $2, $3, '${now}', '${now}')`,
           [workspace, `category_${id}`, parentId && `category_${parentId}`],
         );
       }

@@ -73,7 +73,7 @@ test('is of one state: of what is stored together meanwhile, at its start and at
     database.transaction(async (run) => {
       for (const end of ['0', '7']) {
         await run(
-          'insert into asset_categories (workspace_id, id, name, created_at, updated_at) values (?, ?, ?, ?, ?)',
+          'insert into asset_categories (workspace_id, id, name, created_at, updated_at) values ($1, $2, $3, $4, $5)',
           ['default', `category_${end}${String(n).padStart(25, '0')}`, 'later', now, now],
         );
       }

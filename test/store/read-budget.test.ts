@@ -107,7 +107,7 @@ test('a page that became shorter while it was looked at is read all the same', a
         const rows = await database.read(sql, values);
         if (!isShort) {
           isShort = true;
-          await database.run('delete from projects where workspace_id = ? and id <> ?', ['ours', ids[0]]);
+          await database.run(`delete from projects where workspace_id = 'ours' and id <> '${ids[0]}'`);
         }
         return rows;
       },
