@@ -138,8 +138,8 @@ describe('a transaction', () => {
   const failWith = (code: string) => `do $$ begin raise exception 'planted' using errcode = '${code}'; end $$`;
 
   test.each([
-    ['40001', new ServiceError(503, 'too many are writing the same at once, try again')],
-    ['40P01', new ServiceError(503, 'too many are writing the same at once, try again')],
+    ['40001', new ServiceError(503, 'too many concurrent writes to the same records, try again')],
+    ['40P01', new ServiceError(503, 'too many concurrent writes to the same records, try again')],
     ['23505', new DatabaseError('database error: 23505')],
   ])('that loses for ever (%s) is run a few times, and then an error', async (code, error) => {
     let runs = 0;
@@ -187,7 +187,7 @@ describe('a transaction', () => {
             503,
             '1',
             {
-              error: 'the database went away while it stored this: see whether it did before you try again',
+              error: 'connection lost during commit: check whether the records were stored before retrying',
               code: '503',
             },
           ]);
