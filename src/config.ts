@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { StartError } from './errors.ts';
 import type { ValueLimits } from './model/schemas.ts';
 import { defaultOptions, isDatabaseUrl } from './store/database.ts';
-import type { DatabaseOptions } from './store/engine.ts';
+import type { DatabaseOptions } from './store/driver.ts';
 
 /** What one request may hold (decisions: "Limits"). */
 export interface Limits extends ValueLimits {

@@ -98,10 +98,10 @@ const openTo: Record<Config['openAccess'], string> = {
   anyone: 'OPEN TO ANYONE WHO CAN REACH THIS PORT until there is an API key',
 };
 
-const banner = (address: string, { engine }: Database, { graphiql, openAccess }: Config, isOpen: boolean): string => `
+const banner = (address: string, { driver }: Database, { graphiql, openAccess }: Config, isOpen: boolean): string => `
   Yardgraph is ready, ${isOpen ? openTo[openAccess] : 'for whoever has an API key'}
 
   GraphQL${graphiql ? ' and GraphiQL' : ''}  ${address}/graphql
   REST reference        ${address}/reference
-  Data                  ${engine.location}
+  Data                  ${driver.location}
 `;

@@ -5,7 +5,8 @@ import { badRequest, forbidden, unauthorized } from '../errors.ts';
 import { expected } from '../model/issues.ts';
 import type { Session } from '../services/session.ts';
 import type { Database } from '../store/database.ts';
-import { createWorkspaceStore, type Usage, type WorkspaceStore } from '../store/workspace-store.ts';
+import type { Usage } from '../store/usage.ts';
+import { createStores, type WorkspaceStore } from '../store/workspace-store.ts';
 import { createKeyring, type Identity, nobody } from './keyring.ts';
 import { createRateLimits } from './rate-limits.ts';
 
@@ -22,21 +23,21 @@ declare module 'fastify' {
   }
 }
 
-/** A session in the workspace of whoever is let in. */
-export const sessionOf = (
-  database: Database,
-  { workspaceId, userId, mayWrite }: Identity,
-  usage: Usage = { statements: 0 },
-): Session<WorkspaceStore> => ({
-  store: createWorkspaceStore(database, workspaceId, usage),
-  userId,
-  mayWrite,
-});
+/** Opens sessions, each in the workspace of its identity. */
+export function createSessions(database: Database) {
+  const openStore = createStores(database);
+  return ({ workspaceId, userId, mayWrite }: Identity, usage?: Usage): Session<WorkspaceStore> => ({
+    store: openStore(workspaceId, usage),
+    userId,
+    mayWrite,
+  });
+}
 
 type Settings = Pick<Config, 'openAccess' | 'corsOrigins' | 'requestsPerMinute' | 'failedLoginsPerMinute'>;
 
 /** Gives every request its session, before its body is read. */
 export async function authenticate(app: FastifyInstance, database: Database, settings: Settings) {
+  const openSession = createSessions(database);
   const keyring = createKeyring(database);
   // So that the first request costs what the others do; where it fails, requests ask again.
   await keyring.isOpen().catch(() => undefined);
@@ -75,7 +76,7 @@ export async function authenticate(app: FastifyInstance, database: Database, set
           login: () => identify(keys),
         });
     await limitRequests(request, reply);
-    request.session = sessionOf(database, request.identity, request.usage);
+    request.session = openSession(request.identity, request.usage);
   });
   return { isOpen: () => keyring.isOpen().catch(() => false) };
 }

@@ -7,7 +7,7 @@ import { recordKinds } from '../records/index.ts';
 import { apiKeys } from '../store/api-keys.ts';
 import { copyTables } from '../store/copy.ts';
 import { connectDatabase, type Database, isDatabaseUrl, openDatabase } from '../store/database.ts';
-import { memory, sqlitePath } from '../store/sqlite/dialect.ts';
+import { inMemory, sqlitePath } from '../store/sqlite/driver.ts';
 
 /** Nobody waits for an answer: the checks at the end of a large transaction may take their time. */
 const statementTimeout = 24 * 3_600_000;
@@ -42,7 +42,7 @@ export async function copyDatabase(
 }
 
 function requireFileOrServer(option: string, url: string): void {
-  if (isDatabaseUrl(url) && sqlitePath(url) !== memory) return;
+  if (isDatabaseUrl(url) && sqlitePath(url) !== inMemory) return;
   throw new StartError(`${option}: expected sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE`);
 }
 

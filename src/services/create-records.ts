@@ -1,8 +1,8 @@
+/** Creating records, for REST and GraphQL alike. */
 import type { Parsed } from '../model/issues.ts';
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
-import { mapInSlices } from '../slices.ts';
-import { requireAcceptable } from './acceptance.ts';
 import { requireMayWrite, type Session } from './session.ts';
+import { requireValid } from './validation.ts';
 
 /**
  * Creates all records of a batch in one transaction, or none, and returns them in the order sent.
@@ -16,17 +16,11 @@ export async function createRecords<K extends RecordKind>(
   requireMayWrite(session);
   if (batch.length === 0) return [];
   const { store, userId } = session;
-  const valid = batch.flatMap(({ value }) => (value ? [value] : []));
+  const inputs = batch.flatMap(({ value }) => (value ? [value] : []));
   const now = new Date().toISOString();
   // A new record counts as last changed by its creator.
-  const stamps = {
-    createdAt: now,
-    updatedAt: now,
-    ...Object.fromEntries(kind.stamps.map((stamp) => [stamp, userId])),
-  };
-  const records = await mapInSlices(valid, (input) => store.draft(kind, input, stamps));
-  await store.add(kind, records, (checked, isCareful) =>
-    requireAcceptable(checked, kind, { parsed: batch }, isCareful),
+  const users = Object.fromEntries(kind.stamps.map((stamp) => [stamp, userId]));
+  return store.add(kind, inputs, { createdAt: now, updatedAt: now, ...users }, (checkStore, uniqueness) =>
+    requireValid(checkStore, kind, { parsed: batch }, uniqueness),
   );
-  return records;
 }

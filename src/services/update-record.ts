@@ -1,9 +1,10 @@
+/** Changing a record, for REST and GraphQL alike. */
 import { notFound } from '../errors.ts';
 import type { Parsed } from '../model/issues.ts';
 import type { RecordKind, RecordOf, UpdateOf } from '../model/record-kind.ts';
 import { kindOfId } from '../records/index.ts';
-import { requireAcceptable } from './acceptance.ts';
 import { requireMayWrite, type Session } from './session.ts';
+import { requireValid } from './validation.ts';
 
 /**
  * Changes the fields that were sent and returns the whole record; nothing sent changes nothing.
@@ -16,14 +17,14 @@ export async function updateRecord<K extends RecordKind>(
   change: Parsed<UpdateOf<K>>,
 ): Promise<RecordOf<K>> {
   requireMayWrite(session);
-  // A statement less, and the only one whose text could be any a client sends.
+  // Saves a statement, and keeps any other text that a client sends away from the database.
   if (kindOfId(id) !== kind) throw notFound(`there is no ${kind.label} with this ID`);
   const { store, userId } = session;
   return store.transaction(async (transaction) => {
     const current = await transaction.findForUpdate(kind, id);
     if (!current) throw notFound(`there is no ${kind.label} with this ID`);
 
-    await requireAcceptable(transaction, kind, { parsed: [change], current }, true);
+    await requireValid(transaction, kind, { parsed: [change], current }, 'lookup');
     const { value: sent = {} } = change;
     if (Object.keys(sent).length === 0) return current;
 

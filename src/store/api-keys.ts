@@ -1,12 +1,14 @@
 /** API keys as they are stored: found by workspace and prefix, and listed for the operator across all workspaces. */
+
+import type { Knex } from 'knex';
 import { ServiceError } from '../errors.ts';
 import { boolean, dateTime, required, text } from '../model/fields.ts';
 import type { Table } from '../model/record-kind.ts';
-import { updateOf } from './columns.ts';
 import type { Database } from './database.ts';
-import type { Row } from './engine.ts';
+import type { Row } from './driver.ts';
+import { rowsOf, runQuery, updateOf } from './query.ts';
 
-/** What a key is found by. */
+/** Identifies a key. */
 export interface KeyId {
   readonly workspaceId: string;
   /** The key's prefix. */
@@ -18,7 +20,7 @@ export interface ApiKey extends KeyId {
   readonly readOnly: boolean;
   readonly label: string | null;
   readonly secretHash: string;
-  /** A secret that was replaced, and works until then. */
+  /** The hash of a replaced secret, which is valid until `previousExpiresAt`. */
   readonly previousHash: string | null;
   readonly previousExpiresAt: string | null;
   readonly createdAt: string;
@@ -48,36 +50,33 @@ export const apiKeys: Table = {
 
 export type KeyStore = ReturnType<typeof createKeyStore>;
 
-export function createKeyStore({ run, read, engine }: Pick<Database, 'run' | 'read' | 'engine'>) {
-  const { table } = apiKeys;
-  // Both read the elements of a JSON array as rows with a `value`.
-  const elements = engine.knexConfig.client === 'pg' ? 'json_array_elements' : 'json_each';
+export function createKeyStore({ run, read, dialect }: Pick<Database, 'run' | 'read' | 'dialect'>) {
+  const { builder } = dialect;
+  const keys = () => builder(apiKeys.table);
   // Sound because rows are written from API keys only.
-  const select = async (rest: string, values: readonly unknown[] = []) =>
-    (await engine.select(read, apiKeys, rest, values)) as readonly object[] as ApiKey[];
+  const select = async (rows: Knex.QueryBuilder) =>
+    (await dialect.select(read, apiKeys, rows)) as readonly object[] as ApiKey[];
 
   /** The keys with these ids, in no particular order, by one statement with two parameters at most. */
   async function findAll(ids: readonly KeyId[]): Promise<ApiKey[]> {
-    const workspaces = new Set(ids.map(({ workspaceId }) => workspaceId));
-    if (workspaces.size === 1) {
-      const prefix = engine.oneOf(
-        'id',
-        ids.map(({ id }) => id),
-      );
-      return select(`where workspace_id = ? and ${prefix.sql}`, [...workspaces, ...prefix.values]);
+    const [workspaceId, ...others] = new Set(ids.map((key) => key.workspaceId));
+    if (workspaceId === undefined) return [];
+    if (others.length === 0) {
+      return select(rowsOf(dialect, apiKeys, workspaceId, { where: [{ field: 'id', in: ids.map(({ id }) => id) }] }));
     }
-    const pairs = JSON.stringify(ids.map(({ workspaceId, id }) => [workspaceId, id]));
-    // Two lists, of workspaces and of ids, would make the databases look for each id in each workspace.
-    return select(`where (workspace_id, id) in (select value ->> 0, value ->> 1 from ${elements}(?) as _)`, [pairs]);
+    // Two lists, of workspaces and of IDs, would make the databases look for each ID in each workspace.
+    const isPair = `(workspace_id, id) in (select value ->> 0, value ->> 1 from ${dialect.jsonElements}(?) as _)`;
+    return select(keys().whereRaw(isPair, [JSON.stringify(ids.map((key) => [key.workspaceId, key.id]))]));
   }
 
   /** Whether there is no key in any workspace, usable or not. */
-  const isEmpty = async (): Promise<boolean> => (await read(`select 1 from ${table} limit 1`)).length === 0;
+  const isEmpty = async (): Promise<boolean> =>
+    (await runQuery(read, keys().select(builder.raw('1')).limit(1))).length === 0;
 
   return {
     isEmpty,
 
-    /** The same, as far as the database can tell now: while it is not available, there may be keys. */
+    /** The same, but false while the database is unavailable: there may be keys. */
     isKnownEmpty: (): Promise<boolean> =>
       isEmpty().catch((error: unknown) => {
         if (error instanceof ServiceError && error.status === 503) return false;
@@ -89,15 +88,14 @@ export function createKeyStore({ run, read, engine }: Pick<Database, 'run' | 're
     find: async (workspaceId: string, id: string): Promise<ApiKey | undefined> =>
       (await findAll([{ workspaceId, id }]))[0],
 
-    list: (): Promise<ApiKey[]> => select('order by workspace_id, created_at, id'),
+    list: (): Promise<ApiKey[]> => select(keys().orderBy(['workspace_id', 'created_at', 'id'])),
 
     async insert(key: ApiKey): Promise<void> {
-      for (const { sql, values } of engine.inserts(apiKeys, [key as object as Row])) await run(sql, values);
+      for (const { sql, values } of dialect.inserts(apiKeys, [key as object as Row])) await run(sql, values);
     },
 
     async update({ workspaceId, id }: ApiKey, changes: Partial<ApiKey>): Promise<void> {
-      const { sql, values } = updateOf(apiKeys, workspaceId, id, changes as object as Row);
-      await run(sql, values);
+      await runQuery(run, updateOf(dialect, apiKeys, workspaceId, id, changes as object as Row));
     },
   };
 }

@@ -1,7 +1,7 @@
 /** Records to rows and back: snake_case columns, and for each type of field the value a column holds. */
 import type { Field } from '../model/fields.ts';
 import type { Table } from '../model/record-kind.ts';
-import type { Row, Statement } from './engine.ts';
+import type { Row } from './driver.ts';
 
 export interface Column {
   readonly field: string;
@@ -15,7 +15,7 @@ type Conversion = Pick<Column, 'toColumn' | 'fromColumn'>;
 
 const asIs: Conversion = { toColumn: (value) => value, fromColumn: (value) => value };
 
-/** For values that are not null. The drivers bind booleans and answer times as they are here. */
+/** For values that are not null. The drivers bind booleans, and return times, in the form they have here. */
 const conversions: Record<Field['type'], Conversion> = {
   id: asIs,
   text: asIs,
@@ -25,7 +25,7 @@ const conversions: Record<Field['type'], Conversion> = {
   number: asIs,
   // SQLite keeps them as 0 and 1.
   boolean: { toColumn: (value) => value, fromColumn: Boolean },
-  // As the JSON they came as.
+  // As JSON, with their keys in the order they were sent.
   externalIds: { toColumn: (value) => JSON.stringify(value), fromColumn: (value) => JSON.parse(String(value)) },
 };
 
@@ -34,8 +34,8 @@ export const columnName = (field: string): string => field.replace(/[A-Z]/g, (le
 const columnsByTable = new WeakMap<Table, readonly Column[]>();
 
 export function columnsOf(table: Table): readonly Column[] {
-  const known = columnsByTable.get(table);
-  if (known) return known;
+  const cached = columnsByTable.get(table);
+  if (cached) return cached;
   const columns = Object.entries(table.storedFields).map(([field, { type }]) => ({
     field,
     type,
@@ -46,18 +46,19 @@ export function columnsOf(table: Table): readonly Column[] {
   return columns;
 }
 
-const parts = new WeakMap<Table, WeakMap<ReadonlySet<string>, Table>>();
+const partsByTable = new WeakMap<Table, WeakMap<ReadonlySet<string>, Table>>();
 
-/** The table as if it had these fields only. */
-export function part(table: Table, fields: ReadonlySet<string> | undefined): Table {
+/** The table as if it had only these fields. */
+export function partOf(table: Table, fields: ReadonlySet<string> | undefined): Table {
   if (!fields) return table;
-  const known = parts.get(table) ?? new WeakMap<ReadonlySet<string>, Table>();
-  parts.set(table, known);
-  const storedFields = () =>
-    Object.fromEntries(Object.entries(table.storedFields).filter(([field]) => fields.has(field)));
-  const made = known.get(fields) ?? { table: table.table, label: table.label, storedFields: storedFields() };
-  known.set(fields, made);
-  return made;
+  const parts = partsByTable.get(table) ?? new WeakMap<ReadonlySet<string>, Table>();
+  partsByTable.set(table, parts);
+  const cached = parts.get(fields);
+  if (cached) return cached;
+  const storedFields = Object.fromEntries(Object.entries(table.storedFields).filter(([field]) => fields.has(field)));
+  const part = { table: table.table, label: table.label, storedFields };
+  parts.set(fields, part);
+  return part;
 }
 
 /** The names of all columns, for SQL, in the order of columnsOf. */
@@ -65,17 +66,6 @@ export const columnList = (table: Table): string =>
   columnsOf(table)
     .map(({ name }) => name)
     .join(', ');
-
-/** Sets the fields that are present in the row of a workspace. */
-export function updateOf(table: Table, workspaceId: string, id: string, changes: Row): Statement {
-  const changed = columnsOf(table).filter(({ field }) => changes[field] !== undefined);
-  const assignments = changed.map(({ name }) => `${name} = ?`).join(', ');
-  const values = changed.map((column) => toColumnValue(column, changes[column.field]));
-  return {
-    sql: `update ${table.table} set ${assignments} where workspace_id = ? and id = ?`,
-    values: [...values, workspaceId, id],
-  };
-}
 
 /** The fields of a record, in the order they are declared, from its columns' values. */
 export function fieldsOf(table: Table, value: (column: string, index: number) => unknown): Row {

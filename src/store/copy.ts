@@ -1,12 +1,14 @@
-/** Copies all records of all workspaces from one database to another, and compares what arrived with what was sent. */
+/** Copies all records of all workspaces from one database to another, and compares the copies with what was sent. */
 import { createHash } from 'node:crypto';
 import { StartError } from '../errors.ts';
 import type { Table } from '../model/record-kind.ts';
 import type { Database } from './database.ts';
-import type { Engine, Row, Run } from './engine.ts';
+import type { Dialect } from './dialect.ts';
+import type { Row, Run } from './driver.ts';
 import { parentsFirst } from './parents-first.ts';
+import { rowsOf, runQuery } from './query.ts';
 
-/** What of a table was copied. The checksum is over all fields of all records, in the order of workspaces and ids. */
+/** What was copied of a table. The checksum is over all fields of all records, in the order of workspaces and IDs. */
 export interface CopiedTable {
   readonly table: Table;
   readonly records: number;
@@ -15,9 +17,15 @@ export interface CopiedTable {
 }
 
 interface Progress {
-  /** Steps there are, one for each record written and one for each compared. */
+  /** The number of steps, one for each record written and one for each compared. */
   start(total: number): void;
   step(records: number, doing: string): void;
+}
+
+/** A database, and a transaction on it. */
+interface Side {
+  readonly dialect: Dialect;
+  readonly run: Run;
 }
 
 /** Few, for each may hold two megabytes. */
@@ -25,7 +33,7 @@ const recordsPerPage = 100;
 
 /**
  * Copies one state of the source, whatever is written to it meanwhile, in one transaction: all of it arrives, or
- * nothing. Holds a page of records in memory, and the ids of those that come before their parents. Throws StartError when
+ * nothing. Holds a page of records in memory, and the IDs of those that come before their parents. Throws StartError when
  * the target is not empty, or not the same in the end.
  */
 export async function copyTables(
@@ -35,57 +43,51 @@ export async function copyTables(
   progress: Progress,
 ): Promise<CopiedTable[]> {
   return from.snapshot(async (read) => {
+    const source: Side = { dialect: from.dialect, run: read };
     let total = 0;
-    for (const table of tables) total += await count(read, table);
+    for (const table of tables) total += await count(source, table);
 
     const fill = async (write: Run) => {
-      if (to.engine.prepareCopy) await write(to.engine.prepareCopy);
+      const target: Side = { dialect: to.dialect, run: write };
+      if (to.dialect.prepareCopy) await write(to.dialect.prepareCopy);
       for (const table of tables) {
-        if ((await count(write, table)) > 0) {
+        if ((await count(target, table)) > 0) {
           throw new StartError(`the target is not empty: it has ${table.label} records`);
         }
       }
       progress.start(2 * total);
       const sent: CopiedTable[] = [];
-      for (const table of tables) sent.push(await copyTable(from, read, to, write, table, progress));
-      for (const expected of sent) await requireSame(to, write, expected, progress);
+      for (const table of tables) sent.push(await copyTable(source, target, table, progress));
+      for (const expected of sent) await requireSame(target, expected, progress);
       return sent;
     };
     return to.transaction(fill, { maxAttempts: 1 });
   });
 }
 
-async function copyTable(
-  from: Database,
-  run: Run,
-  to: Database,
-  write: Run,
-  table: Table,
-  progress: Progress,
-): Promise<CopiedTable> {
+async function copyTable(source: Side, target: Side, table: Table, progress: Progress): Promise<CopiedTable> {
   const digest = createDigest(table);
   async function* read(): AsyncGenerator<readonly Row[]> {
-    for await (const page of pages(from.engine, run, table)) {
+    for await (const page of pages(source, table)) {
       digest.add(page);
       yield page;
       progress.step(page.length, `copying ${table.label} records`);
     }
   }
   const find = (workspaceId: string, ids: readonly string[]) => {
-    const condition = from.engine.oneOf('id', ids);
-    const values = [workspaceId, ...condition.values];
-    return from.engine.select(run, table, `where workspace_id = ? and ${condition.sql}`, values);
+    const rows = rowsOf(source.dialect, table, workspaceId, { where: [{ field: 'id', in: ids }] });
+    return source.dialect.select(source.run, table, rows);
   };
   for await (const page of parentsFirst(table, read(), find)) {
-    for (const { sql, values } of to.engine.inserts(table, page)) await write(sql, values);
+    for (const { sql, values } of target.dialect.inserts(table, page)) await target.run(sql, values);
   }
   return digest.result();
 }
 
-async function requireSame({ engine }: Database, run: Run, expected: CopiedTable, progress: Progress): Promise<void> {
+async function requireSame(target: Side, expected: CopiedTable, progress: Progress): Promise<void> {
   const { table } = expected;
   const digest = createDigest(table);
-  for await (const page of pages(engine, run, table)) {
+  for await (const page of pages(target, table)) {
     digest.add(page);
     progress.step(page.length, `comparing ${table.label} records`);
   }
@@ -94,17 +96,21 @@ async function requireSame({ engine }: Database, run: Run, expected: CopiedTable
   throw new StartError(`the ${table.label} records did not arrive as they were sent, so nothing was kept`);
 }
 
-async function count(run: Run, { table }: Table): Promise<number> {
-  const [row] = await run(`select count(*) as count from ${table}`);
+async function count({ dialect, run }: Side, { table }: Table): Promise<number> {
+  const [row] = await runQuery(run, dialect.builder(table).count({ count: '*' }));
   return Number(row?.count);
 }
 
-/** All records of a table, page by page: each begins behind the last record of the one before. */
-async function* pages(engine: Engine, run: Run, table: Table): AsyncGenerator<readonly Row[]> {
-  const rest = `where (workspace_id, id) > (?, ?) order by workspace_id, id limit ${recordsPerPage}`;
+/** All records of a table, page by page: each begins after the last record of the one before. */
+async function* pages({ dialect, run }: Side, table: Table): AsyncGenerator<readonly Row[]> {
   let last: Row = { workspaceId: '', id: '' };
   for (;;) {
-    const records = await engine.select(run, table, rest, [last.workspaceId, last.id]);
+    const rows = dialect
+      .builder(table.table)
+      .whereRaw('(workspace_id, id) > (?, ?)', [String(last.workspaceId), String(last.id)])
+      .orderBy(['workspace_id', 'id'])
+      .limit(recordsPerPage);
+    const records = await dialect.select(run, table, rows);
     if (records.length > 0) yield records;
     if (records.length < recordsPerPage) return;
     last = records.at(-1) ?? last;

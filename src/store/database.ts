@@ -2,24 +2,26 @@
 import { type Knex, knex } from 'knex';
 import { StartError } from '../errors.ts';
 import { reason } from './database-error.ts';
-import { createDerivedCache, type DerivedCache } from './derived-cache.ts';
-import type { DatabaseOptions, Engine } from './engine.ts';
+import type { Dialect } from './dialect.ts';
+import type { DatabaseOptions, Driver, Pools } from './driver.ts';
 import { migrate, missingMigrations } from './migrate.ts';
 import { migrationSource } from './migrations.ts';
-import { isPostgresUrl, postgresEngine } from './postgres/dialect.ts';
-import { sqliteEngine, sqlitePath } from './sqlite/dialect.ts';
-import { type Connections, createConnections, type Pools } from './transactions.ts';
+import { createPostgresDialect } from './postgres/dialect.ts';
+import { createPostgresDriver } from './postgres/driver.ts';
+import { isPostgresUrl } from './postgres/url.ts';
+import { sqliteDialect } from './sqlite/dialect.ts';
+import { createSqliteDriver, sqlitePath } from './sqlite/driver.ts';
+import { createTransactions, type Transactions } from './transactions.ts';
 
-export interface Database extends Connections {
-  readonly engine: Engine;
-  /** Values derived from its records. */
-  readonly cache: DerivedCache;
+export interface Database extends Transactions {
+  readonly dialect: Dialect;
+  readonly driver: Driver;
   readonly knex: Knex;
-  /** Brings the schema up to date, and returns the names of the migrations it took. Throws StartError when it cannot. */
+  /** Brings the schema up to date, and returns the names of the migrations it ran. Throws StartError when it cannot. */
   migrate(): Promise<readonly string[]>;
-  /** The names of the migrations that migrate would take. Throws StartError when it cannot tell. */
+  /** The names of the migrations that migrate would run. Throws StartError when they cannot be determined. */
   missingMigrations(): Promise<readonly string[]>;
-  /** Resolves when the database answers; rejects with a 503 otherwise. */
+  /** Resolves when the database responds; rejects with a 503 otherwise. */
   ping(): Promise<void>;
   /** Waits for running transactions, then closes. */
   close(): Promise<void>;
@@ -34,21 +36,21 @@ export const defaultOptions: DatabaseOptions = {
 export const isDatabaseUrl = (databaseUrl: string): boolean =>
   isPostgresUrl(databaseUrl) || sqlitePath(databaseUrl) !== undefined;
 
-function engineOf(databaseUrl: string, options: DatabaseOptions): Engine {
-  if (isPostgresUrl(databaseUrl)) return postgresEngine(databaseUrl, options);
+function createDriver(databaseUrl: string, options: DatabaseOptions): Driver {
+  if (isPostgresUrl(databaseUrl)) return createPostgresDriver(databaseUrl, options);
   const path = sqlitePath(databaseUrl);
   if (path === undefined) throw new StartError('DATABASE_URL: expected sqlite:PATH or postgres://…');
-  return sqliteEngine(path, options);
+  return createSqliteDriver(path, options);
 }
 
-/** What Knex would print itself either holds SQL or says again what an error says. */
+/** What Knex would print itself either holds SQL or repeats an error. */
 const silent: Knex.Logger = { debug() {}, deprecate() {}, error() {}, warn() {} };
 
-/** Knex's settings for a database URL, for the service and for the knex command line. */
-export const knexConfig = (databaseUrl: string): Knex.Config => configOf(engineOf(databaseUrl, defaultOptions));
+/** Knex's settings for a database URL, for the knex command line. */
+export const knexConfig = (databaseUrl: string): Knex.Config => writesConfig(createDriver(databaseUrl, defaultOptions));
 
-const configOf = ({ knexConfig }: Engine): Knex.Config => ({
-  ...knexConfig,
+const writesConfig = ({ pools }: Driver): Knex.Config => ({
+  ...pools.writes,
   // Knex would write all values of a failed statement into its error.
   compileSqlOnError: false,
   migrations: { migrationSource },
@@ -56,35 +58,39 @@ const configOf = ({ knexConfig }: Engine): Knex.Config => ({
 
 /** The database as it is. Throws StartError when it cannot be used. */
 export async function connectDatabase(databaseUrl: string, options = defaultOptions): Promise<Database> {
-  const engine = engineOf(databaseUrl, options);
-  const pools = openPools(engine);
-  const connected = pools.writes;
-  const connections = createConnections(pools, engine, options);
+  const driver = createDriver(databaseUrl, options);
+  const dialect = isPostgresUrl(databaseUrl) ? createPostgresDialect() : sqliteDialect;
+  const pools = openPools(driver);
+  const { writes } = pools;
+  const transactions = createTransactions(pools, driver, dialect, options);
   const database: Database = {
-    ...connections,
-    engine,
-    cache: createDerivedCache(engine),
-    knex: connected,
-    migrate: () => explained(engine, () => migrate(connected, engine)),
-    missingMigrations: () => explained(engine, () => missingMigrations(connected)),
-    ping: async () => void (await connections.read('select 1')),
+    ...transactions,
+    dialect,
+    driver,
+    knex: writes,
+    migrate: () => explained(driver, () => migrate(writes, dialect)),
+    missingMigrations: () => explained(driver, () => missingMigrations(writes)),
+    ping: async () => void (await transactions.read('select 1')),
     close: async () => {
-      for (const pool of new Set(Object.values(pools))) await pool.destroy();
+      for (const pool of Object.values(pools)) await pool.destroy();
     },
   };
   return closedOnFailure(database, () =>
-    explained(engine, async () => {
-      const problem = await engine.examine?.(async (sql) => engine.rowsOf(await connected.raw(sql)));
+    explained(driver, async () => {
+      const problem = await dialect.findProblem?.(async (sql) => (await writes.raw(sql)).rows);
       if (problem !== undefined) throw new Error(problem);
     }),
   );
 }
 
-function openPools(engine: Engine): Pools {
+function openPools(driver: Driver): Pools<Knex> {
   const open = (config: Knex.Config) => knex({ ...config, log: silent });
-  const writes = open(configOf(engine));
-  const { reads, watch } = engine.readPools ?? {};
-  return { writes, reads: reads ? open(reads) : writes, watch: watch ? open(watch) : writes };
+  const { reads, watch } = driver.pools;
+  return {
+    writes: open(writesConfig(driver)),
+    ...(reads && { reads: open(reads) }),
+    ...(watch && { watch: open(watch) }),
+  };
 }
 
 /** Opens the database and brings its schema up to date. Throws StartError when it cannot be used. */
@@ -104,7 +110,7 @@ async function closedOnFailure(database: Database, start: () => Promise<unknown>
 }
 
 /** Says in one line why a database cannot be used. */
-async function explained<T>({ location }: Engine, work: () => Promise<T>): Promise<T> {
+async function explained<T>({ location }: Driver, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -1,11 +1,11 @@
-/** Values derived from the records of a workspace, cached until anything is stored. */
+/** Values derived from a workspace's records, cached until the next write to the database; recomputed where it reports no version. */
 import { LRUCache } from 'lru-cache';
-import type { Engine, Run } from './engine.ts';
+import type { Driver, Run } from './driver.ts';
 
 /** Bytes of all values of a database. */
 const maxSize = 16 * 1_048_576;
 
-/** What is derived takes so many bytes of memory, or is not kept. */
+/** A derived value takes `length` bytes of memory; one that is not in memory is never cached. */
 export interface Sized {
   readonly length: number;
   readonly isInMemory: boolean;
@@ -18,8 +18,8 @@ interface Cached {
 
 export interface DerivedCache {
   /**
-   * The value of a name, as of a state of the database that is no older than the call. A name stands for one thing. Calls
-   * that arrive while a value is made share the next one, so that a name never takes more than one connection.
+   * The value of a name, as of a state of the database that is no older than the call. A name always has the same `make`.
+   * Calls that arrive while a value is made share the next one, so that a name never takes more than one connection.
    */
   derive<T extends Sized>(run: Run, name: string, make: () => Promise<T>): Promise<T>;
 }
@@ -30,12 +30,12 @@ interface Turns {
   next?: Promise<Sized> | undefined;
 }
 
-export function createDerivedCache({ version }: Pick<Engine, 'version'>): DerivedCache {
+export function createDerivedCache({ version }: Pick<Driver, 'version'>): DerivedCache {
   const cache = new LRUCache<string, Cached>({ maxSize, sizeCalculation: ({ value }) => Math.max(1, value.length) });
   const turnsByName = new Map<string, Turns>();
 
-  async function makeAnew(run: Run, name: string, make: () => Promise<Sized>): Promise<Sized> {
-    // Before anything is read: whatever is stored meanwhile makes the value out of date.
+  async function remake(run: Run, name: string, make: () => Promise<Sized>): Promise<Sized> {
+    // Before anything is read, so that a write in the meantime makes the value out of date.
     const current = await version?.(run);
     const cached = cache.get(name);
     if (cached && cached.version === current) return cached.value;
@@ -67,9 +67,9 @@ export function createDerivedCache({ version }: Pick<Engine, 'version'>): Derive
   return {
     async derive<T extends Sized>(run: Run, name: string, make: () => Promise<T>) {
       const cached = cache.get(name);
-      // Sound because a name stands for one thing.
+      // Sound because a name always has the same `make`.
       if (cached && cached.version === (await version?.(run))) return cached.value as T;
-      return (await inTurn(name, () => makeAnew(run, name, make))) as T;
+      return (await inTurn(name, () => remake(run, name, make))) as T;
     },
   };
 }

@@ -1,20 +1,20 @@
-/** Brings the schema up to date, however many processes start at once. */
+/** Brings the schema up to date, even when several processes start at once. */
 import { setTimeout } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { StartError } from '../errors.ts';
 import { reason } from './database-error.ts';
-import type { Engine } from './engine.ts';
+import type { Dialect } from './dialect.ts';
 import { migrationNames } from './migrations.ts';
 
 const maxAttempts = 50;
 const pauseBetweenAttempts = 100;
 
 /**
- * Runs the migrations that are missing, and returns their names. In one transaction: of several processes that start on
- * a new database one migrates and the others wait, and one that is killed meanwhile leaves nothing behind, Knex's own
- * lock included. Throws StartError when the database is from a newer version.
+ * Runs the missing migrations, and returns their names. In one transaction: of several processes that start on a new database
+ * one migrates and the others wait, and one that is killed leaves nothing behind, not even Knex's own lock. Throws StartError
+ * when the database is from a newer version.
  */
-export async function migrate(knex: Knex, { lockMigrations }: Engine): Promise<readonly string[]> {
+export async function migrate(knex: Knex, { lockMigrations }: Dialect): Promise<readonly string[]> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       if ((await missingMigrations(knex)).length === 0) return [];
@@ -25,14 +25,14 @@ export async function migrate(knex: Knex, { lockMigrations }: Engine): Promise<r
         return missing;
       });
     } catch (error) {
-      // SQLite does not wait for a lock when it turns a new file to WAL, nor between a transaction's read and its write.
+      // SQLite does not wait for a lock when it switches a new file to WAL, nor between a transaction's read and its write.
       if (attempt === maxAttempts || !reason(error).includes('SQLITE_BUSY')) throw error;
       await setTimeout(pauseBetweenAttempts);
     }
   }
 }
 
-/** The names of the migrations that the database has not seen. Throws StartError when it knows some that we do not. */
+/** The names of the migrations that the database lacks. Throws StartError when it has some that this version does not know. */
 export async function missingMigrations(knex: Knex): Promise<string[]> {
   const applied: string[] = (await knex.schema.hasTable('knex_migrations'))
     ? await knex('knex_migrations').pluck('name')

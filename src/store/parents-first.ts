@@ -1,10 +1,10 @@
 /**
- * The order in which records are copied, so that no foreign key has to wait: databases check each statement, and not all
- * can put that off until the end of a transaction.
+ * The order in which records are copied, parents before children: databases check foreign keys at each statement, and not all
+ * can defer that to the end of the transaction.
  */
 import { StartError } from '../errors.ts';
 import type { Table } from '../model/record-kind.ts';
-import type { Row } from './engine.ts';
+import type { Row } from './driver.ts';
 
 type Page = readonly Row[];
 
@@ -19,9 +19,9 @@ interface Place {
 const maxPageSize = 100;
 
 /**
- * The records of these pages, which come in the order of workspaces and ids, with each parent before its children. A parent
- * may have the greater id where several processes with different clocks made them. A child that comes first is left out, and
- * read again once its parent was there. Only its id is held until then: a million of them take some 400 MB.
+ * The records of these pages, which are in the order of workspaces and IDs, with each parent before its children. A parent may
+ * have the greater ID where several processes with different clocks created them. A child that comes first is skipped, and
+ * read again after its parent. Only its ID is held until then: a million of them take some 400 MB.
  */
 export async function* parentsFirst(table: Table, pages: AsyncIterable<Page>, find: Find): AsyncGenerator<Page> {
   const field = parentField(table);
@@ -59,7 +59,7 @@ function createWaitingList() {
   const places = new Set<string>();
   const childrenOf = new Map<string, Place[]>();
   return {
-    /** Whether a record has to wait for its parent: it comes later, or waits itself. */
+    /** Whether a record has to wait for its parent, because that comes later or waits too. */
     takes(place: Place, parentId: unknown): boolean {
       if (typeof parentId !== 'string') return false;
       const parent = keyOf({ ...place, id: parentId });
@@ -71,7 +71,7 @@ function createWaitingList() {
       return true;
     },
 
-    /** What need not wait any longer once this record is written, in the order to write it. */
+    /** The records that need not wait any longer once this one is written, in the order to write them. */
     release(place: Place): Place[] {
       const released: Place[] = [];
       const parents = [place];
@@ -87,7 +87,7 @@ function createWaitingList() {
       return released;
     },
 
-    /** The ids of those that still wait. */
+    /** The IDs of the records that still wait. */
     rest: (): string[] =>
       [...childrenOf.values()]
         .flat()
@@ -96,7 +96,7 @@ function createWaitingList() {
   };
 }
 
-/** Consecutive ids of the same workspace, a page at a time. */
+/** Consecutive IDs of the same workspace, a page at a time. */
 function* inPages(places: readonly Place[]): Generator<{ workspaceId: string; ids: readonly string[] }> {
   let ids: string[] = [];
   for (const [index, { workspaceId, id }] of places.entries()) {

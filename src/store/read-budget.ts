@@ -1,54 +1,56 @@
 /**
- * How much text one request may bring into memory. A page has at most so many records, but a single one of them may hold
- * millions of characters: what a read can bring at most is reserved first, and one that there may be no room for is left to
- * the database, which finds nothing where there would be too much.
+ * How much text one request may read into memory. The number of records of a page is limited, but a single one may hold
+ * millions of characters: so each read first reserves the most that it can bring. Where that is more than is left, the database
+ * measures the records, and returns none of them if they are too long.
  */
+import type { Knex } from 'knex';
 import pLimit from 'p-limit';
 import { ResponseTooLarge } from '../errors.ts';
 import { textLength } from '../model/fields.ts';
 import type { Table } from '../model/record-kind.ts';
 import { maxIdentifierLength, maxLengthOf, type ValueLimits } from '../model/schemas.ts';
 import { columnsOf } from './columns.ts';
-import type { Engine, Row, Run } from './engine.ts';
+import type { Dialect } from './dialect.ts';
+import type { Row, Run } from './driver.ts';
+import { runQuery } from './query.ts';
 
 export interface ReadLimits extends ValueLimits {
-  /** Characters of text in a response. What is read for it may have twice as many bytes: some languages need them. */
+  /** Characters of text in a response. What is read for it may have twice as many bytes: not all text is ASCII. */
   readonly maxResponseLength: number;
 }
 
-/** `rest` follows the table's name, and finds no more than `most` records. */
+/** There are no more than `maxRows` of the rows. */
 interface Selection {
   readonly table: Table;
-  readonly rest: string;
-  readonly values: readonly unknown[];
-  readonly most: number;
+  readonly rows: Knex.QueryBuilder;
+  readonly maxRows: number;
 }
 
 /** Throws ResponseTooLarge. */
 export type BudgetedSelect = (run: Run, selection: Selection) => Promise<Row[]>;
 
 /** The selects of one request. */
-export function createReadBudget(engine: Engine, limits: ReadLimits): BudgetedSelect {
+export function createReadBudget(dialect: Dialect, limits: ReadLimits): BudgetedSelect {
   // A page reads one record more than it shows, to know whether others follow.
   let left = 2 * limits.maxResponseLength + limits.maxRecordLength;
-  /** Reads with room for all they could bring; what they did bring is only counted when there is not enough left. */
-  let uncounted: { readonly reserved: number; readonly rows: Promise<readonly Row[]> }[] = [];
+  /** Reads that had room for all they could bring; what they did bring is only counted when there is not enough left. */
+  let uncounted: { readonly reserved: number; readonly records: Promise<readonly Row[]> }[] = [];
   const oneAtATime = pLimit(1);
 
   async function returnUnused(): Promise<void> {
     const reads = uncounted;
     uncounted = [];
-    for (const { reserved, rows } of reads) left += reserved - lengthOf(await rows.catch(() => []));
+    for (const { reserved, records } of reads) left += reserved - lengthOf(await records.catch(() => []));
   }
 
   return async (run, selection) => {
-    const { table, rest, values, most } = selection;
-    const reserved = most * maxTextLength(table, limits);
+    const { table, rows, maxRows } = selection;
+    const reserved = maxRows * maxTextLength(table, limits);
     const readAll = () => {
       left -= reserved;
-      const rows = engine.select(run, table, rest, values, true);
-      uncounted.push({ reserved, rows });
-      return rows;
+      const records = dialect.select(run, table, rows, true);
+      uncounted.push({ reserved, records });
+      return records;
     };
     if (reserved <= left) return readAll();
     return oneAtATime(async () => {
@@ -56,42 +58,36 @@ export function createReadBudget(engine: Engine, limits: ReadLimits): BudgetedSe
       if (reserved <= left) return readAll();
       const maxBytes = left;
       left = 0;
-      let rows: Row[] | undefined;
+      let records: Row[] | undefined;
       try {
-        rows = await selectWithin(engine, run, selection, maxBytes);
+        records = await selectWithin(dialect, run, selection, maxBytes);
       } finally {
-        left = maxBytes - lengthOf(rows ?? []);
+        left = maxBytes - lengthOf(records ?? []);
       }
-      if (!rows) throw new ResponseTooLarge(limits.maxResponseLength);
-      return rows;
+      if (!records) throw new ResponseTooLarge(limits.maxResponseLength);
+      return records;
     });
   };
 }
 
 /** Undefined when the texts of the records have more bytes than that. One statement, unless it finds nothing. */
 async function selectWithin(
-  engine: Engine,
+  dialect: Dialect,
   run: Run,
-  { table, rest, values, most }: Selection,
+  { table, rows, maxRows }: Selection,
   maxBytes: number,
 ): Promise<Row[] | undefined> {
-  const bytesOfRow = ['0', ...textColumnsOf(table).map(({ name }) => `coalesce(${engine.byteLength(name)}, 0)`)].join(
-    ' + ',
-  );
-  const total = `select coalesce(sum(bytes), 0) as total from (select ${bytesOfRow} as bytes from ${table.table} ${rest}) as page`;
-  const rows = await engine.select(
-    run,
-    table,
-    `where (${total}) <= ? and ${rest.replace(/^where /, '')}`,
-    [...values, maxBytes, ...values],
-    true,
-  );
-  if (rows.length > 0) return rows;
-  const [row] = await run(total, values);
+  const { builder } = dialect;
+  const lengths = textColumnsOf(table).map(({ name }) => `coalesce(${dialect.byteLength(name)}, 0)`);
+  const page = rows.clone().select(builder.raw(`${['0', ...lengths].join(' + ')} as bytes`));
+  const total = builder.from(page.as('page')).select(builder.raw('coalesce(sum(bytes), 0) as total'));
+  const records = await dialect.select(run, table, rows.clone().whereRaw('? <= ?', [total, maxBytes]), true);
+  if (records.length > 0) return records;
+  const [row] = await runQuery(run, total);
   const bytes = Number(row?.total);
   if (bytes > maxBytes) return undefined;
   // Every record has an ID. Where there are some now, they have become shorter since the first statement.
-  return bytes === 0 ? rows : selectWithin(engine, run, { table, rest, values, most }, maxBytes);
+  return bytes === 0 ? records : selectWithin(dialect, run, { table, rows, maxRows }, maxBytes);
 }
 
 const textColumnsOf = (table: Table) =>

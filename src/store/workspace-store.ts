@@ -1,36 +1,27 @@
 /**
- * Records of one workspace, kept in tables. A store is born bound to its workspace: every statement is filtered or
- * stamped with it, and there is no store without one. Knows no rules; services do.
+ * Records of one workspace, kept in tables. A store is bound to its workspace: every statement is filtered or stamped with it,
+ * and there is no store without one. Knows no rules; services do.
  */
-import { newId } from '../model/ids.ts';
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
-import { type CheckStore, joinQuestions } from './check-store.ts';
-import { columnName, columnsOf, part, updateOf } from './columns.ts';
+import { mapInSlices } from '../slices.ts';
+import { batchLookups, type CheckStore } from './check-store.ts';
+import { columnName, columnsOf, partOf } from './columns.ts';
 import type { Database } from './database.ts';
-import type { Sized } from './derived-cache.ts';
-import type { Engine, Row, Run } from './engine.ts';
-import { type Addition, createGroupCommit, type GroupCommit } from './group-commit.ts';
+import { createDerivedCache, type Sized } from './derived-cache.ts';
+import type { Dialect } from './dialect.ts';
+import type { Row, Run } from './driver.ts';
+import { addIds, type Check, createGroupCommit, type Draft } from './group-commit.ts';
+import { oldestFirst, type RecordQuery, rowsOf, runQuery, updateOf } from './query.ts';
 import { type BudgetedSelect, createReadBudget, type ReadLimits } from './read-budget.ts';
+import { counted, type Usage } from './usage.ts';
 
-/** What the service notes on a new record, beside its id and its workspace. */
+/** What the service notes on a new record, beside its ID and its workspace. */
 export interface Stamps {
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly createdBy?: string | null;
   readonly updatedBy?: string | null;
 }
-
-/** A stretch of a kind's records in the order of their ids, which is that of their creation. Both ends are left out. */
-export interface Range {
-  readonly after?: string | undefined;
-  readonly before?: string | undefined;
-  readonly limit?: number;
-  /** Counted from the end: the `limit` records closest to `before`, newest first. */
-  readonly fromEnd?: boolean;
-}
-
-/** The stored fields that records are read with; unless said, all. Whoever says so reads no others. */
-type Fields = ReadonlySet<string> | undefined;
 
 /** Reads of a request, whose texts have limits. */
 export type LimitedReads = Pick<WorkspaceStore, 'find' | 'list' | 'count'>;
@@ -41,193 +32,133 @@ export type TransactionStore = Omit<WorkspaceStore, 'snapshot' | 'within' | 'der
 export interface WorkspaceStore extends CheckStore {
   /**
    * Runs the work in one transaction: all of it is stored, or nothing. Only the store passed in may be used inside.
-   * Work that lost against other transactions is run again: it must do nothing but through that store.
+   * Work that conflicts with other transactions is run again: it must do nothing but through that store.
    */
   transaction<T>(work: (store: TransactionStore) => Promise<T>): Promise<T>;
-  /** Runs work that only reads, on one state of the workspace, whatever others write meanwhile. */
+  /** Runs work that only reads, on one state of the workspace, whatever is written meanwhile. */
   snapshot<T>(work: (store: Pick<WorkspaceStore, 'list'>) => Promise<T>): Promise<T>;
-  /** A new record without its ID and workspace, which it gets when it is stored. What is absent is not set. */
-  draft<K extends RecordKind>(kind: K, input: CreateOf<K>, stamps: Stamps): RecordOf<K>;
-  /** Stores drafts, all or none, if `check` does not throw: see group-commit.ts. */
-  add<K extends RecordKind>(kind: K, drafts: readonly RecordOf<K>[], check?: Check): Promise<void>;
+  /**
+   * Stores new records, all or none, unless `check` throws (see group-commit.ts), and returns them in the order given. Fields
+   * that are absent are not set.
+   */
+  add<K extends RecordKind>(
+    kind: K,
+    inputs: readonly CreateOf<K>[],
+    stamps: Stamps,
+    check?: Check,
+  ): Promise<RecordOf<K>[]>;
   /** Changes the fields that are present. */
   update<K extends RecordKind>(kind: K, id: string, changes: Partial<RecordOf<K>>): Promise<void>;
-  /** The records with these ids, in no particular order; those that are not there are left out. */
-  find<K extends RecordKind>(kind: K, ids: readonly string[], fields?: Fields): Promise<RecordOf<K>[]>;
-  /** The record to change: in a transaction, nobody else changes it before the end. */
+  /** The records with these IDs, in no particular order, without those that do not exist. */
+  find<K extends RecordKind>(kind: K, ids: readonly string[], fields?: RecordQuery['fields']): Promise<RecordOf<K>[]>;
+  /** The record to change: in a transaction, no other one changes it before the end. */
   findForUpdate<K extends RecordKind>(kind: K, id: string): Promise<RecordOf<K> | undefined>;
-  list<K extends RecordKind>(kind: K, range?: Range, fields?: Fields): Promise<RecordOf<K>[]>;
-  count(kind: RecordKind): Promise<number>;
+  /** The records that a query finds, oldest first unless it has another order, with the fields that it names. */
+  list<K extends RecordKind>(kind: K, query?: RecordQuery): Promise<RecordOf<K>[]>;
+  count(kind: RecordKind, query?: Pick<RecordQuery, 'where'>): Promise<number>;
   /** Reads that together bring no more text than a response may hold, and throw a ResponseTooLarge instead. */
   within(limits: ReadLimits): LimitedReads;
   /**
-   * What `make` derives from the workspace's records, cached under this name until anything is stored; made again where the
-   * database cannot tell. Calls that arrive while it is made share the next one.
+   * The value that `make` derives from the workspace's records: cached under this name until the next write, recomputed where
+   * the database reports no version. Calls that arrive while it is made share the next one.
    */
   derive<T extends Sized>(name: string, make: () => Promise<T>): Promise<T>;
 }
 
-type Check = Addition<CheckStore>['check'];
+/** Opens the store of a workspace, and counts there what it costs. */
+export type OpenStore = (workspaceId: string, usage?: Usage) => WorkspaceStore;
 
-/** What a store has cost so far. */
-export interface Usage {
-  /** Statements, those that begin and end transactions aside; one that is shared counts for each who shares it. */
-  statements: number;
-}
-
-/** A database's transactions that only add. */
-const additions = new WeakMap<Database, GroupCommit<CheckStore>>();
-
-function additionsTo(database: Database): GroupCommit<CheckStore> {
-  const { engine } = database;
-  const known = additions.get(database);
-  if (known) return known;
-  const made = createGroupCommit(database, engine, (run, workspaceId) =>
-    joinQuestions(bindStore(engine, run, workspaceId)),
+/** Made once for a database: its stores share group commits and what is cached. */
+export function createStores(database: Database): OpenStore {
+  const { dialect, driver } = database;
+  const cache = createDerivedCache(driver);
+  const groupCommit = createGroupCommit(database, dialect, driver, (run, workspaceId) =>
+    batchLookups(bindStore(dialect, run, workspaceId)),
   );
-  additions.set(database, made);
-  return made;
-}
 
-export function createWorkspaceStore(
-  database: Database,
-  workspaceId: string,
-  usage: Usage = { statements: 0 },
-): WorkspaceStore {
-  const { run, read, transaction, snapshot } = database.sharedBy(workspaceId);
-  const counted =
-    (it: Run): Run =>
-    (sql, values) => {
-      usage.statements += 1;
-      return it(sql, values);
+  return (workspaceId, usage = { statements: 0 }) => {
+    const { run, read, transaction, snapshot } = database.sharedBy(workspaceId);
+    const bind = (runStatement: Run, select?: BudgetedSelect) =>
+      bindStore(dialect, counted(runStatement, usage), workspaceId, select);
+    return {
+      ...bind(read),
+      update: bind(run).update,
+      transaction: (work) => transaction((runStatement) => work(bind(runStatement))),
+      snapshot: (work) => snapshot((runStatement) => work(bind(runStatement))),
+      within: (limits) => bind(read, createReadBudget(dialect, limits)),
+      derive: (name, make) => cache.derive(counted(database.watch, usage), `${workspaceId} ${name}`, make),
+      async add(kind, inputs, stamps, check = acceptAll) {
+        const records = await mapInSlices(inputs, (input) => draftOf(kind, input, stamps));
+        await groupCommit.add({ workspaceId, kind, records, check, usage });
+        return stored(kind, records);
+      },
     };
-  const bind = (it: Run) => bindStore(database.engine, counted(it), workspaceId);
-  return {
-    ...bind(read),
-    update: bind(run).update,
-    transaction: (work) => transaction((it) => work(bind(it))),
-    snapshot: (work) => snapshot((it) => work(bind(it))),
-    within: (limits) =>
-      bindStore(database.engine, counted(read), workspaceId, createReadBudget(database.engine, limits)),
-    derive: (name, make) => database.cache.derive(counted(database.watch), `${workspaceId} ${name}`, make),
-    async add(kind, records, check = acceptAll) {
-      usage.statements += 1;
-      const countedCheck: Check = async (store, isCareful) => {
-        const existing: CheckStore['existing'] = (...question) => {
-          usage.statements += 1;
-          return store.existing(...question);
-        };
-        await check({ existing }, isCareful);
-        giveIds(kind, workspaceId, records);
-      };
-      await additionsTo(database).add({ workspaceId, kind, records, check: countedCheck });
-    },
   };
 }
 
 const acceptAll: Check = async () => {};
 
-/** A store on what runs its statements: any connection, or that of a transaction, which a transaction within it joins. */
-function bindStore(engine: Engine, run: Run, workspaceId: string, selectBudgeted?: BudgetedSelect): TransactionStore {
-  const select = (what: string, { table }: RecordKind, rest = '', values: readonly unknown[] = []) =>
-    run(`select ${what} from ${table} where workspace_id = ?${rest}`, [workspaceId, ...values]);
-
-  /** `most` is how many records it can find, if that is known. */
-  const selectRecords = async <K extends RecordKind>(
+/** A store whose statements run on any connection, or on that of a transaction, which a transaction within it joins. */
+function bindStore(dialect: Dialect, run: Run, workspaceId: string, selectBudgeted?: BudgetedSelect): TransactionStore {
+  const select = async <K extends RecordKind>(
     kind: K,
-    conditions: string,
-    values: readonly unknown[],
-    fields?: Fields,
-    most?: number,
-  ) => {
-    const table = part(kind, fields);
-    const rest = `where workspace_id = ?${conditions}`;
-    const all = [workspaceId, ...values];
+    query: RecordQuery,
+    maxRows?: number,
+  ): Promise<RecordOf<K>[]> => {
+    const table = partOf(kind, query.fields);
+    const rows = rowsOf(dialect, kind, workspaceId, query);
     const records =
-      selectBudgeted && most !== undefined
-        ? await selectBudgeted(run, { table, rest, values: all, most })
-        : await engine.select(run, table, rest, all, most !== undefined);
-    // Sound because the columns are those of the kind's fields, and rows are written from its records only.
-    return records as readonly Row[] as RecordOf<K>[];
+      selectBudgeted && maxRows !== undefined
+        ? await selectBudgeted(run, { table, rows, maxRows })
+        : await dialect.select(run, table, rows, maxRows !== undefined);
+    return stored(kind, records);
   };
 
   const store: TransactionStore = {
     transaction: (work) => work(store),
 
-    draft: toRecord,
-
-    async add(kind, records, check = acceptAll) {
-      await check(store, true);
-      giveIds(kind, workspaceId, records);
-      for (const { sql, values } of engine.inserts(kind, records)) await run(sql, values);
+    async add(kind, inputs, stamps, check = acceptAll) {
+      await check(store, 'lookup');
+      const records = inputs.map((input) => draftOf(kind, input, stamps));
+      addIds({ kind, workspaceId, records });
+      for (const { sql, values } of dialect.inserts(kind, records)) await run(sql, values);
+      return stored(kind, records);
     },
 
     async update(kind, id, changes) {
-      const { sql, values } = updateOf(kind, workspaceId, id, changes);
-      await run(sql, values);
+      await runQuery(run, updateOf(dialect, kind, workspaceId, id, changes));
     },
 
-    find(kind, ids, fields) {
-      const { sql, values } = engine.oneOf('id', ids);
-      return selectRecords(kind, ` and ${sql}`, values, fields, ids.length);
-    },
+    find: (kind, ids, fields) => select(kind, { where: [{ field: 'id', in: ids }], fields }, ids.length),
 
     async findForUpdate(kind, id) {
-      const [record] = await selectRecords(kind, ` and id = ?${engine.forUpdate}`, [id]);
-      return record;
+      const rows = rowsOf(dialect, kind, workspaceId, { where: [{ field: 'id', in: [id] }] }).forNoKeyUpdate();
+      const [record] = await dialect.select(run, kind, rows);
+      return record && stored(kind, [record])[0];
     },
 
-    list(kind, { after, before, limit, fromEnd = false } = {}, fields) {
-      const rest = [];
-      const values = [];
-      if (after !== undefined) {
-        rest.push(' and id > ?');
-        values.push(after);
-      }
-      if (before !== undefined) {
-        rest.push(' and id < ?');
-        values.push(before);
-      }
-      rest.push(fromEnd ? ' order by id desc' : ' order by id');
-      if (limit !== undefined) {
-        rest.push(engine.limit);
-        values.push(limit);
-      }
-      return selectRecords(kind, rest.join(''), values, fields, limit);
-    },
+    list: (kind, query = {}) => select(kind, { orderBy: oldestFirst, ...query }, query.limit),
 
-    async count(kind) {
-      const [row] = await select('count(*) as count', kind);
+    async count(kind, query) {
+      const [row] = await runQuery(run, rowsOf(dialect, kind, workspaceId, query).count({ count: '*' }));
       return Number(row?.count);
     },
 
     async existing(kind, field, values) {
-      const column = columnName(field);
-      const condition = engine.oneOf(column, values);
-      const rows = await select(
-        `${column} as value`,
-        kind,
-        ` and ${condition.sql}${engine.forShare}`,
-        condition.values,
-      );
-      return new Set(rows.map(({ value }) => String(value)));
+      const rows = rowsOf(dialect, kind, workspaceId, { where: [{ field, in: values }] });
+      const found = await runQuery(run, rows.select({ value: columnName(field) }).forKeyShare());
+      return new Set(found.map(({ value }) => String(value)));
     },
   };
   return store;
 }
 
-function toRecord<K extends RecordKind>(kind: K, input: CreateOf<K>, stamps: Stamps): RecordOf<K> {
+function draftOf<K extends RecordKind>(kind: K, input: CreateOf<K>, stamps: Stamps): Draft {
   const values: Row = input;
-  const record: Record<string, unknown> = {};
-  for (const { field } of columnsOf(kind)) record[field] = values[field] ?? null;
-  // Sound because every stored field is there, in its order: the kind's own from the input, the others from here.
-  return Object.assign(record, stamps) as object as RecordOf<K>;
+  const draft: Record<string, unknown> = {};
+  for (const { field } of columnsOf(kind)) draft[field] = values[field] ?? null;
+  return Object.assign(draft, stamps);
 }
 
-/** As late as this, so that where there is one writer the order of ids is that of commits. */
-function giveIds(kind: RecordKind, workspaceId: string, records: readonly object[]): void {
-  for (const record of records as { id: string; workspaceId: string }[]) {
-    record.id = newId(kind.idPrefix);
-    record.workspaceId = workspaceId;
-  }
-}
+/** Sound because rows have the columns of the kind's fields, and are written from its records only. */
+const stored = <K extends RecordKind>(_kind: K, rows: readonly Row[]) => rows as readonly object[] as RecordOf<K>[];

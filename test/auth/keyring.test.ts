@@ -6,7 +6,7 @@ import { type ServiceError, unavailable } from '../../src/errors.ts';
 import { createKeyStore } from '../../src/store/api-keys.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { DatabaseError } from '../../src/store/database-error.ts';
-import type { Run } from '../../src/store/engine.ts';
+import type { Run } from '../../src/store/driver.ts';
 import { createOwnDatabase } from '../support/database.ts';
 
 let database: Database;

@@ -5,7 +5,7 @@ import { revokeKey, rotateKey } from '../../src/auth/keys.ts';
 import { loadConfig } from '../../src/config.ts';
 import { unavailable } from '../../src/errors.ts';
 import { createKeyStore } from '../../src/store/api-keys.ts';
-import type { Run } from '../../src/store/engine.ts';
+import type { Run } from '../../src/store/driver.ts';
 import { useService } from '../support/service.ts';
 
 const service = useService({}, { closed: true });

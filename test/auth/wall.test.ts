@@ -247,7 +247,7 @@ async function plantReferences() {
       planted.push(String(target?.id));
       const now = new Date().toISOString();
       await service.database.run(
-        'insert into work_orders (workspace_id, id, name, project_id, created_at, updated_at) values (?, ?, ?, ?, ?, ?)',
+        'insert into work_orders (workspace_id, id, name, project_id, created_at, updated_at) values ($1, $2, $3, $4, $5, $6)',
         [own.name, id, `${own.name}:planted`, target?.id, now, now],
       );
       const kind = recordKinds.find(({ name }) => name === 'WorkOrder') as RecordKind;

@@ -107,7 +107,7 @@ describe('the client never retries a write that may be stored:', () => {
   test.each([
     [
       '503 that says it may be stored',
-      problem(503, 'went away while it stored this', { ...now, type: 'urn:yardgraph:may-be-stored' }),
+      problem(503, 'connection lost during commit', { ...now, type: 'urn:yardgraph:may-be-stored' }),
     ],
     ['503 whose type was lost on the way', json(503, { error: 'away', code: '503' }, now.headers)],
     ['500', problem(500, 'unexpected error, request 1')],

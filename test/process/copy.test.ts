@@ -8,7 +8,7 @@ import { createKeyStore } from '../../src/store/api-keys.ts';
 import { copyTables } from '../../src/store/copy.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { migrationNames } from '../../src/store/migrations.ts';
-import { createWorkspaceStore } from '../../src/store/workspace-store.ts';
+import { createStores } from '../../src/store/workspace-store.ts';
 import { createDatabase, createFile } from '../support/database.ts';
 import { insert } from '../support/insert.ts';
 import { useProcesses } from '../support/process.ts';
@@ -47,7 +47,7 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
   const contents = async (database: Database) =>
     Promise.all(
       ['ours', 'theirs'].flatMap((workspace) =>
-        recordKinds.map((kind) => createWorkspaceStore(database, workspace).list(kind)),
+        recordKinds.map((kind) => createStores(database)(workspace).list(kind)),
       ),
     );
 
@@ -58,7 +58,7 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
       for (const { kind } of kinds) {
         const inputs = fc.sample(anyRecord(kind), 100);
         // Sound because the records are valid ones of the kind.
-        await insert(createWorkspaceStore(from, workspace), kind, inputs as never);
+        await insert(createStores(from)(workspace), kind, inputs as never);
       }
     }
 
@@ -81,7 +81,7 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
     from.transaction(async (run) => {
       for (const [id, parentId] of categories) {
         await run(
-          `insert into asset_categories (workspace_id, id, parent_id, created_at, updated_at) values (?, ?, ?, '${now}', '${now}')`,
+          `insert into asset_categories (workspace_id, id, parent_id, created_at, updated_at) values ($1, $2, $3, '${now}', '${now}')`,
           [workspace, `category_${id}`, parentId && `category_${parentId}`],
         );
       }
@@ -113,12 +113,12 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
     const written: Record<string, unknown>[] = [];
     const noting: Database = {
       ...to,
-      engine: {
-        ...to.engine,
+      dialect: {
+        ...to.dialect,
         inserts: (table, records) => {
           expect(records.length).toBeLessThanOrEqual(100);
           written.push(...records);
-          return to.engine.inserts(table, records);
+          return to.dialect.inserts(table, records);
         },
       },
     };
@@ -141,7 +141,7 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
     to = await openDatabase(target.url);
     const outcome = to.transaction(
       async (run) => {
-        if (to.engine.prepareCopy) await run(to.engine.prepareCopy);
+        if (to.dialect.prepareCopy) await run(to.dialect.prepareCopy);
         await run(
           `insert into asset_categories (workspace_id, id, parent_id, created_at, updated_at) values ('ours', 'a', 'b', '${now}', '${now}')`,
         );
@@ -179,8 +179,8 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
 
   test('a target that holds anything, in any workspace, is left as it is', async () => {
     to = await openDatabase(target.url);
-    await insert(createWorkspaceStore(from, 'ours'), location, [{}]);
-    const kept = await insert(createWorkspaceStore(to, 'theirs'), location, [{}]);
+    await insert(createStores(from)('ours'), location, [{}]);
+    const kept = await insert(createStores(to)('theirs'), location, [{}]);
     await to.close();
 
     const { code, out, err } = await processes.start({}, 'copy', '--from', source.url, '--to', target.url).ended();
@@ -192,13 +192,13 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
   });
 
   test('records that arrive otherwise than they were sent are noticed, and nothing is kept', async () => {
-    await insert(createWorkspaceStore(from, 'ours'), location, [{ name: 'Yard', latitude: 1 }]);
+    await insert(createStores(from)('ours'), location, [{ name: 'Yard', latitude: 1 }]);
     to = await openDatabase(target.url);
-    const { inserts } = to.engine;
+    const { inserts } = to.dialect;
     const forgetful: Database = {
       ...to,
-      engine: {
-        ...to.engine,
+      dialect: {
+        ...to.dialect,
         inserts: (kind, records) =>
           inserts(
             kind,
@@ -217,7 +217,7 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
 
   test('what is written to the source meanwhile is left out as a whole', async () => {
     await insert(
-      createWorkspaceStore(from, 'ours'),
+      createStores(from)('ours'),
       location,
       Array.from({ length: 4_500 }, () => ({})),
     );
@@ -228,20 +228,20 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
     const copied = await copyTables(from, to, recordKinds, {
       start: () => {},
       step: () => {
-        written ??= insert(createWorkspaceStore(writer, 'zzz'), location, [{}]);
+        written ??= insert(createStores(writer)('zzz'), location, [{}]);
       },
     });
 
     expect(copied.find(({ table }) => table === location)?.records).toBe(4_500);
     await written;
-    expect(await createWorkspaceStore(from, 'zzz').count(location)).toBe(1);
+    expect(await createStores(from)('zzz').count(location)).toBe(1);
     await writer.close();
     await to.close();
   });
 
   test('a hundred records are held at a time, for each may be of megabytes', async () => {
     await insert(
-      createWorkspaceStore(from, 'ours'),
+      createStores(from)('ours'),
       location,
       Array.from({ length: 250 }, () => ({})),
     );
@@ -249,11 +249,11 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
     const sizes: number[] = [];
     const noting: Database = {
       ...to,
-      engine: {
-        ...to.engine,
+      dialect: {
+        ...to.dialect,
         inserts: (table, records) => {
           sizes.push(records.length);
-          return to.engine.inserts(table, records);
+          return to.dialect.inserts(table, records);
         },
       },
     };

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { assetCategory } from '../../src/records/index.ts';
 import { toResponse } from '../../src/rest/response.ts';
-import { createWorkspaceStore } from '../../src/store/workspace-store.ts';
+import { createStores } from '../../src/store/workspace-store.ts';
 import { createDatabase } from '../support/database.ts';
 import { insert } from '../support/insert.ts';
 import { startService } from '../support/service.ts';
@@ -16,7 +16,7 @@ let database: Awaited<ReturnType<typeof createDatabase>>;
 let service: Awaited<ReturnType<typeof startService>>;
 let expected: string;
 
-const store = () => createWorkspaceStore(service.database, 'default');
+const store = () => createStores(service.database)('default');
 
 beforeAll(async () => {
   database = await createDatabase();
@@ -73,7 +73,7 @@ test('returns one consistent state: of two categories stored together during the
     database.transaction(async (run) => {
       for (const end of ['0', '7']) {
         await run(
-          'insert into asset_categories (workspace_id, id, name, created_at, updated_at) values (?, ?, ?, ?, ?)',
+          'insert into asset_categories (workspace_id, id, name, created_at, updated_at) values ($1, $2, $3, $4, $5)',
           ['default', `category_${end}${String(n).padStart(25, '0')}`, 'later', now, now],
         );
       }

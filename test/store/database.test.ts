@@ -19,16 +19,14 @@ afterEach(async () => {
   await remove();
 });
 
-const tablesOf = async ({ knex, engine }: Database): Promise<string[]> =>
-  engine
-    .rowsOf(
-      await knex.raw(
-        knex.client.dialect === 'sqlite3'
-          ? "select name from sqlite_master where type = 'table' and name not like 'sqlite_%'"
-          : 'select tablename as name from pg_tables where schemaname = current_schema()',
-      ),
+const tablesOf = async ({ run }: Database): Promise<string[]> =>
+  (
+    await run(
+      isPostgres
+        ? 'select tablename as name from pg_tables where schemaname = current_schema()'
+        : "select name from sqlite_master where type = 'table' and name not like 'sqlite_%'",
     )
-    .map(({ name }) => String(name));
+  ).map(({ name }) => String(name));
 
 test('a migration taken back leaves nothing, and can be taken again', async () => {
   await database.knex.migrate.rollback(undefined, true);

@@ -3,25 +3,22 @@ import { beforeEach, expect, test } from 'vitest';
 import { conflict, mayBeStored, unavailable } from '../../src/errors.ts';
 import { location } from '../../src/records/index.ts';
 import { DatabaseError } from '../../src/store/database-error.ts';
-import type { Engine, Row, Run } from '../../src/store/engine.ts';
-import { type Addition, createGroupCommit } from '../../src/store/group-commit.ts';
+import type { Dialect } from '../../src/store/dialect.ts';
+import type { Run } from '../../src/store/driver.ts';
+import { type Check, createGroupCommit, type GroupCommit } from '../../src/store/group-commit.ts';
 
-/** What each transaction tried to store: the names of the records. */
+/** The names of the records that each transaction tried to store. */
 let transactions: string[][];
-/** What the database says to a transaction with these names; nothing when all is well. */
+/** The error with which the database refuses a transaction with these names, if it does. */
 let refuse: (names: string[]) => Error | undefined;
-let groups: ReturnType<typeof createGroupCommit<Run>>;
+let groups: GroupCommit;
 
 beforeEach(() => {
   transactions = [];
   refuse = () => undefined;
-  // Sound because these are all that group commit uses of an engine.
-  const engine = {
-    groupsAtOnce: 1,
-    inserts: function* (_table: unknown, records: readonly Row[]) {
-      yield { sql: 'insert', values: records.map(({ name }) => name) };
-    },
-  } as Partial<Engine> as Engine;
+  const inserts: Dialect['inserts'] = function* (_table, records) {
+    yield { sql: 'insert', values: records.map(({ name }) => name) };
+  };
   const transaction = async <T>(work: (run: Run, runAlone: Run) => Promise<T>): Promise<T> => {
     const names: string[] = [];
     const run: Run = async (_sql, values = []) => {
@@ -34,23 +31,29 @@ beforeEach(() => {
     if (error) throw error;
     return result;
   };
-  groups = createGroupCommit({ transaction }, engine, (run) => run);
+  groups = createGroupCommit({ transaction }, { inserts }, { concurrentGroups: 1 }, () => ({
+    existing: async () => new Set(),
+  }));
 });
 
-const add = (name: string, check: Addition<Run>['check'] = async () => {}) =>
-  groups.add({ workspaceId: 'acme', kind: location, records: [{ name }], check });
+const acceptAll: Check = async () => {};
+
+const add = (name: string, check = acceptAll) => addAll([{ name }], check);
+
+const addAll = (records: { name: string }[], check = acceptAll) =>
+  groups.add({ workspaceId: 'acme', kind: location, records, check, usage: { statements: 0 } });
 
 const outcomesOf = async (additions: Promise<void>[]) =>
   (await Promise.allSettled(additions)).map((outcome) =>
     outcome.status === 'fulfilled' ? 'stored' : outcome.reason.message,
   );
 
-test('what arrives together is one transaction', async () => {
+test('additions that arrive together are one transaction', async () => {
   expect(await outcomesOf([add('a'), add('b'), add('c')])).toEqual(['stored', 'stored', 'stored']);
   expect(transactions).toEqual([['a', 'b', 'c']]);
 });
 
-test('what arrives while a transaction runs is the next one', async () => {
+test('an addition that arrives while a transaction runs is in the next one', async () => {
   let second: Promise<void> | undefined;
   await add('a', async () => {
     second = add('b');
@@ -60,27 +63,27 @@ test('what arrives while a transaction runs is the next one', async () => {
   expect(transactions).toEqual([['a'], ['b']]);
 });
 
-test('nobody is told anything before the transaction has ended, whoever is refused neither', async () => {
-  const told: string[] = [];
+test('no addition is settled before the transaction has ended, not even one that is refused', async () => {
+  const settled: string[] = [];
   refuse = () => {
-    expect(told).toEqual([]);
+    expect(settled).toEqual([]);
     return undefined;
   };
   const refused = add('a', async () => {
     throw conflict([]);
-  }).catch(() => told.push('a'));
+  }).catch(() => settled.push('a'));
 
-  await Promise.all([refused, add('b').then(() => told.push('b'))]);
+  await Promise.all([refused, add('b').then(() => settled.push('b'))]);
 
   expect(transactions).toEqual([['b']]);
-  expect(told.toSorted()).toEqual(['a', 'b']);
+  expect(settled.toSorted()).toEqual(['a', 'b']);
 });
 
-test('a check is told to be careful when the database has refused the group, and refuses its own only', async () => {
+test('a check looks unique values up when the database has refused the group, and refuses only its own addition', async () => {
   refuse = (names) => (names.includes('taken') ? new DatabaseError('taken') : undefined);
   const taken = () =>
-    add('taken', async (_run, isCareful) => {
-      if (isCareful) throw conflict([{ path: [], message: 'taken' }]);
+    add('taken', async (_store, uniqueness) => {
+      if (uniqueness === 'lookup') throw conflict([{ path: [], message: 'taken' }]);
     });
 
   expect(await outcomesOf([add('a'), taken(), add('b')])).toEqual(['stored', 'taken', 'stored']);
@@ -90,7 +93,7 @@ test('a check is told to be careful when the database has refused the group, and
   ]);
 });
 
-test('one that breaks every transaction it is in breaks its own only', async () => {
+test('an addition that always fails fails alone', async () => {
   refuse = (names) => (names.includes('poison') ? new DatabaseError('poison') : undefined);
 
   expect(await outcomesOf([add('a'), add('poison'), add('b')])).toEqual(['stored', 'poison', 'stored']);
@@ -98,7 +101,7 @@ test('one that breaks every transaction it is in breaks its own only', async () 
 });
 
 test.each([mayBeStored('perhaps', 'x'), mayBeStored('perhaps, it took too long', '57014'), unavailable('away', 'x')])(
-  'when nobody knows what is stored, or the database is away, all are told, and nothing is tried again: $message',
+  'when the outcome is unknown, or the database is unavailable, the whole group fails without a retry: $message',
   async (error) => {
     refuse = () => error;
 
@@ -107,7 +110,7 @@ test.each([mayBeStored('perhaps', 'x'), mayBeStored('perhaps, it took too long',
   },
 );
 
-test('one that waits until its time is up lets the others go, and is not tried again without them', async () => {
+test('an addition that times out is retried without the others, and not again when it is alone', async () => {
   refuse = (names) => (names.includes('stuck') ? unavailable('too slow', '57014') : undefined);
 
   expect(await outcomesOf([add('a'), add('stuck'), add('b')])).toEqual(['stored', 'too slow', 'stored']);
@@ -118,14 +121,14 @@ test('one that waits until its time is up lets the others go, and is not tried a
   expect(transactions).toEqual([['stuck']]);
 });
 
-test('what a workspace adds while others of its additions are in conflict is not stored in groups, two at a time at most', async () => {
+test('while additions of a workspace conflict, its other additions are stored alone, at most two at a time', async () => {
   refuse = (names) => (names.length > 1 ? new DatabaseError('conflict') : undefined);
   let running = 0;
   const peaks: number[] = [];
   const slowly = (name: string) =>
-    add(name, async (_run, isCareful) => {
+    add(name, async (_store, uniqueness) => {
       running += 1;
-      if (isCareful) peaks.push(running);
+      if (uniqueness === 'lookup') peaks.push(running);
       await new Promise(setImmediate);
       running -= 1;
     });
@@ -140,7 +143,7 @@ test('what a workspace adds while others of its additions are in conflict is not
   expect(Math.max(...peaks.slice(5))).toBe(2);
 });
 
-test('once the additions of a failed group are stored, others of the workspace share transactions again', async () => {
+test('once the additions of a failed group are stored, additions of the workspace share transactions again', async () => {
   refuse = (names) => (names.length > 1 && names.includes('a') ? new DatabaseError('conflict') : undefined);
   const failed = ['a', 'b'].map((name) => add(name));
   await Promise.race(failed);
@@ -154,7 +157,7 @@ test('once the additions of a failed group are stored, others of the workspace s
   await Promise.all(meanwhile);
 });
 
-test('long texts are few to a transaction', async () => {
+test('a transaction has few additions with long texts', async () => {
   const long = (letter: string) => letter.repeat(3_000_000);
 
   await Promise.all([add(long('a')), add(long('b')), add('c')]);
@@ -162,9 +165,9 @@ test('long texts are few to a transaction', async () => {
   expect(transactions.map((names) => names.length)).toEqual([1, 2]);
 });
 
-test('an addition of many records does not wait for others, nor they for it', async () => {
+test('an addition of many records has its own transaction', async () => {
   const records = Array.from({ length: 3_000 }, () => ({ name: 'many' }));
-  const many = () => groups.add({ workspaceId: 'acme', kind: location, records, check: async () => {} });
+  const many = () => addAll(records);
 
   await Promise.all([add('a'), many(), add('b')]);
 

@@ -3,7 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ResponseTooLarge } from '../../src/errors.ts';
 import { location, project } from '../../src/records/index.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import { createWorkspaceStore } from '../../src/store/workspace-store.ts';
+import { newestFirst } from '../../src/store/query.ts';
+import { createStores } from '../../src/store/workspace-store.ts';
 import { createOwnDatabase } from '../support/database.ts';
 import { insert } from '../support/insert.ts';
 
@@ -27,7 +28,7 @@ afterEach(async () => {
   await remove();
 });
 
-const workspace = () => createWorkspaceStore(database, 'ours');
+const workspace = () => createStores(database)('ours');
 const store = () => workspace().within(limits);
 
 async function createProjects(count: number, length: number): Promise<string[]> {
@@ -46,8 +47,8 @@ describe('a page of records that may be long', () => {
   test('is one statement while they are short', async () => {
     const ids = await createProjects(50, 20);
 
-    expect(await store().list(project, { limit: 51 }, fields)).toHaveLength(50);
-    expect((await store().list(project, { limit: 40, fromEnd: true }, fields)).map(({ id }) => id)).toEqual(
+    expect(await store().list(project, { limit: 51, fields })).toHaveLength(50);
+    expect((await store().list(project, { limit: 40, orderBy: newestFirst, fields })).map(({ id }) => id)).toEqual(
       ids.toReversed().slice(0, 40),
     );
     expect(await store().find(project, ids, fields)).toHaveLength(50);
@@ -57,14 +58,14 @@ describe('a page of records that may be long', () => {
   test('is refused where they are too long, and none of them is read', async () => {
     const ids = await createProjects(50, 900);
 
-    await expect(store().list(project, { limit: 51 }, fields)).rejects.toThrow(ResponseTooLarge);
+    await expect(store().list(project, { limit: 51, fields })).rejects.toThrow(ResponseTooLarge);
     await expect(store().find(project, ids, fields)).rejects.toThrow(ResponseTooLarge);
-    expect(await store().list(project, { limit: 5 }, fields)).toHaveLength(5);
-    expect(await store().list(project, { limit: 51 }, new Set(['id', 'name']))).toHaveLength(50);
+    expect(await store().list(project, { limit: 5, fields })).toHaveLength(5);
+    expect(await store().list(project, { limit: 51, fields: new Set(['id', 'name']) })).toHaveLength(50);
   });
 
   test('may be empty', async () => {
-    expect(await store().list(project, { limit: 51 }, fields)).toEqual([]);
+    expect(await store().list(project, { limit: 51, fields })).toEqual([]);
     expect(await store().find(project, Array(50).fill('project_01h455vb4pex5vsknk084sn02q'), fields)).toEqual([]);
   });
 });
@@ -89,10 +90,10 @@ test('a read that fails takes nothing of what there is room for', async () => {
   const oneRequest = store();
   await database.knex.schema.renameTable('projects', 'away');
 
-  await expect(oneRequest.list(project, { limit: 51 }, fields)).rejects.toThrow('database error');
+  await expect(oneRequest.list(project, { limit: 51, fields })).rejects.toThrow('database error');
   await database.knex.schema.renameTable('away', 'projects');
 
-  expect((await oneRequest.list(project, { limit: 51 }, fields)).map(({ id }) => id)).toEqual(ids);
+  expect((await oneRequest.list(project, { limit: 51, fields })).map(({ id }) => id)).toEqual(ids);
 });
 
 test('a page that became shorter while it was looked at is read all the same', async () => {
@@ -106,14 +107,14 @@ test('a page that became shorter while it was looked at is read all the same', a
         const rows = await database.read(sql, values);
         if (!isShort) {
           isShort = true;
-          await database.run('delete from projects where workspace_id = ? and id <> ?', ['ours', ids[0]]);
+          await database.run(`delete from projects where workspace_id = 'ours' and id <> '${ids[0]}'`);
         }
         return rows;
       },
     }),
   };
 
-  const found = await createWorkspaceStore(shrinking, 'ours').within(limits).list(project, { limit: 51 }, fields);
+  const found = await createStores(shrinking)('ours').within(limits).list(project, { limit: 51, fields });
 
   expect(found.map(({ id }) => id)).toEqual([ids[0]]);
 });
@@ -124,8 +125,8 @@ test('what short reads have reserved and not used is there for others', async ()
   const oneRequest = store();
 
   for (let time = 0; time < 40; time += 1) {
-    expect(await oneRequest.list(location, { limit: 20 }, new Set(['id', 'name', 'city']))).toHaveLength(1);
+    expect(await oneRequest.list(location, { limit: 20, fields: new Set(['id', 'name', 'city']) })).toHaveLength(1);
   }
 
-  expect(await oneRequest.list(project, { limit: 11 }, fields)).toHaveLength(5);
+  expect(await oneRequest.list(project, { limit: 11, fields })).toHaveLength(5);
 });

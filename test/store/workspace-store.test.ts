@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { location, project } from '../../src/records/index.ts';
 import { type Database, defaultOptions, openDatabase } from '../../src/store/database.ts';
-import { createWorkspaceStore, type WorkspaceStore } from '../../src/store/workspace-store.ts';
+import { createStores, type WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createDatabase, isPostgres } from '../support/database.ts';
 import { insert } from '../support/insert.ts';
 
@@ -16,8 +16,8 @@ let theirs: WorkspaceStore;
 beforeEach(async () => {
   ({ url, remove } = await createDatabase());
   database = await openDatabase(url);
-  ours = createWorkspaceStore(database, 'ours');
-  theirs = createWorkspaceStore(database, 'theirs');
+  ours = createStores(database)('ours');
+  theirs = createStores(database)('theirs');
 });
 
 afterEach(async () => {
@@ -123,7 +123,7 @@ describe('what is derived', () => {
 
     await insert(ours, location, [{ name: 'two' }]);
     expect((await derive(ours)).names).toEqual(['one', 'two']);
-    await insert(createWorkspaceStore(other, 'ours'), location, [{ name: 'three' }]);
+    await insert(createStores(other)('ours'), location, [{ name: 'three' }]);
     expect((await derive(ours)).names).toEqual(['one', 'two', 'three']);
     const [{ id } = { id: '' }] = await ours.list(location);
     await ours.transaction((store) => store.update(location, id, { name: 'changed' }));
@@ -158,7 +158,8 @@ describe('what is derived', () => {
 
     const usage = { statements: 0 };
 
-    for (let time = 0; time < 5; time += 1) await derive(createWorkspaceStore(database, 'ours', usage));
+    const openStore = createStores(database);
+    for (let time = 0; time < 5; time += 1) await derive(openStore('ours', usage));
 
     expect(made.times).toBe(1);
     // The list once, and each time whether anything was stored.
@@ -238,7 +239,7 @@ describe('errors of the database', () => {
 
 test('two processes that read and then write at once both succeed', async () => {
   const other = await openDatabase(url);
-  const stores = [ours, createWorkspaceStore(other, 'ours')];
+  const stores = [ours, createStores(other)('ours')];
 
   const writes = Array.from({ length: 60 }, (_, index) =>
     stores[index % 2]?.transaction(async (store) => {

@@ -3,14 +3,9 @@ import type { CreateOf, RecordKind, RecordOf } from '../../src/model/record-kind
 import type { TransactionStore } from '../../src/store/workspace-store.ts';
 
 const now = '2026-03-01T00:00:00.000Z';
-const stamps = { createdAt: now, updatedAt: now };
 
-export async function insert<K extends RecordKind>(
+export const insert = <K extends RecordKind>(
   store: TransactionStore,
   kind: K,
   inputs: readonly CreateOf<K>[],
-): Promise<RecordOf<K>[]> {
-  const records = inputs.map((input) => store.draft(kind, input, stamps));
-  await store.add(kind, records);
-  return records;
-}
+): Promise<RecordOf<K>[]> => store.add(kind, inputs, { createdAt: now, updatedAt: now });

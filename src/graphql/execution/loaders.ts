@@ -5,14 +5,15 @@
 import DataLoader from 'dataloader';
 import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import { kindNamed, kindOfId } from '../../records/index.ts';
-import type { LimitedReads, Range } from '../../store/workspace-store.ts';
+import type { RecordQuery } from '../../store/query.ts';
+import type { LimitedReads } from '../../store/workspace-store.ts';
 import type { AskedFields, Link } from './document-plan.ts';
 
 /** Records have the fields that the operation asks for. */
 export interface Loaders {
   /** The record, or null when there is none: the id is unknown, foreign, or of another kind. At once when it was loaded. */
   load<K extends RecordKind>(kind: K, id: string): RecordOf<K> | null | Promise<RecordOf<K> | null>;
-  list<K extends RecordKind>(kind: K, range: Range): Promise<RecordOf<K>[]>;
+  list<K extends RecordKind>(kind: K, query: RecordQuery): Promise<RecordOf<K>[]>;
   /** Follows links for a whole list, level by level, so that each record's link is there when it is answered. */
   follow(records: readonly object[], links: readonly Link[]): Promise<void>;
   /** How many records of a kind there are, counted once. */
@@ -75,7 +76,7 @@ export function createLoaders(open: () => LimitedReads, asked: AskedFields): Loa
       const record = knownRecord();
       return record === undefined ? loader.load([id]).then(() => knownRecord() ?? null) : record;
     },
-    list: (kind, range) => store.list(kind, range, asked.get(kind.name)),
+    list: (kind, query) => store.list(kind, { ...query, fields: asked.get(kind.name) }),
     follow,
     count(kind) {
       const count = counts.get(kind) ?? store.count(kind);

@@ -8,6 +8,7 @@ import { badRequest } from '../../errors.ts';
 import { expected } from '../../model/issues.ts';
 import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import { kindOfId } from '../../records/index.ts';
+import { newestFirst, oldestFirst } from '../../store/query.ts';
 import type { Context } from '../execution/context.ts';
 import { linksBelow } from '../execution/document-plan.ts';
 import type { Builder, ObjectRef } from './builder.ts';
@@ -130,7 +131,12 @@ export function connect<K extends RecordKind>(
 
   return {
     page: once(async () => {
-      const found = await loaders.list(kind, { after, before, limit: size + 1, fromEnd });
+      const found = await loaders.list(kind, {
+        after,
+        before,
+        limit: size + 1,
+        orderBy: fromEnd ? newestFirst : oldestFirst,
+      });
       const records = found.slice(0, size);
       const isCut = found.length > size;
       return fromEnd

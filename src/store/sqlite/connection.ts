@@ -1,9 +1,9 @@
-/** A connection to SQLite: how it is set up, and statements that are prepared once for as long as it is used often. */
+/** A connection to SQLite: its settings, and a cache of its prepared statements. */
 import { LRUCache } from 'lru-cache';
 
 type Done<T> = (error: Error | null, result: T) => void;
 
-/** What is used of the driver. */
+/** The part of the driver that is used here. */
 interface Statement {
   all(values: readonly unknown[], done: Done<unknown>): void;
   finalize(done?: () => void): void;
@@ -20,9 +20,9 @@ export interface SqliteConnection {
 const maxBusyTimeout = 5_000;
 
 /**
- * FULL: an acknowledged write survives a power cut, at one fsync per commit. What keeps large tables fast: 32 MB of pages in
- * memory instead of 2, and a log of 64 MB before its pages are written back, instead of 4, since references that come in no
- * order change the same pages again and again.
+ * FULL: an acknowledged write survives a power cut, at one fsync per commit. For large tables: 32 MB of pages in memory instead
+ * of 2, and a log of 64 MB before its pages are written back, instead of 4, since references in random order change the same
+ * pages again and again.
  */
 const pragmas = `
   pragma journal_mode = wal;
@@ -31,7 +31,7 @@ const pragmas = `
   pragma cache_size = -32768;
   pragma wal_autocheckpoint = 16384;`;
 
-/** SQLite closes no connection that has a statement that was not finalized. */
+/** SQLite does not close a connection while one of its statements is not finalized. */
 const maxStatements = 200;
 const statementsOf = new WeakMap<SqliteConnection, LRUCache<string, Statement>>();
 
@@ -58,7 +58,7 @@ export function prepareConnection(
   const close = connection.close.bind(connection);
   let isClosed = false;
   connection.close = (closed) => {
-    // Knex closes it too, once it is thrown away.
+    // Knex closes a connection again that it throws away.
     if (isClosed) return closed(null);
     isClosed = true;
     statementsOf.delete(connection);
@@ -72,7 +72,7 @@ export function prepareConnection(
   );
 }
 
-/** Rows as the driver makes them. To prepare a statement each time takes a third of what a small query takes. */
+/** Returns the driver's rows. Preparing the statement each time would be a third of the cost of a small query. */
 export async function query(connection: SqliteConnection, sql: string, values: readonly unknown[]): Promise<unknown> {
   const statement = await prepared(connection, sql);
   try {
@@ -89,7 +89,7 @@ export async function query(connection: SqliteConnection, sql: string, values: r
   }
 }
 
-/** Whether no transaction is open and no writing statement active: SQLite refuses `begin` in the one case, `commit` in the other. */
+/** Whether no transaction is open and no writing statement is active: SQLite refuses `begin` in the one case, `commit` in the other. */
 export const isIdle = (connection: SqliteConnection): Promise<boolean> =>
   new Promise((resolve) => {
     connection.exec('begin; commit', (error) => resolve(!error));
@@ -103,18 +103,18 @@ async function discard(connection: SqliteConnection, sql: string, statement: Sta
   await new Promise<void>((resolve) => statement.finalize(resolve));
 }
 
-/** A statement keeps its values until it is used again: those of a batch would stay for good. */
+/** A cached statement keeps its values until it is used again: those of a batch would stay forever. */
 const isLarge = (value: unknown): boolean => typeof value === 'string' && value.length > 65_536;
 
 function prepared(connection: SqliteConnection, sql: string): Statement | Promise<Statement> {
   const statements = statementsOf.get(connection);
-  const known = statements?.get(sql);
-  if (known) return known;
+  const cached = statements?.get(sql);
+  if (cached) return cached;
   return new Promise((resolve, reject) => {
     connection.prepare(sql, function (error) {
       if (error) return reject(error);
       if (!statementsOf.has(connection)) {
-        // Closed meanwhile: a statement that is left would keep it open.
+        // The connection was closed meanwhile: a statement that is not finalized would keep it open.
         this.finalize();
         return reject(new Error('the connection is closed'));
       }

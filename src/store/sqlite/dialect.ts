@@ -1,95 +1,34 @@
-/** SQLite: a file, or memory. */
-import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
-import type { Knex } from 'knex';
-import { StartError } from '../../errors.ts';
+/** SQL as SQLite writes it. */
+import { type Knex, knex } from 'knex';
 import type { Table } from '../../model/record-kind.ts';
 import { type Column, columnList, columnsOf, fieldsOf, toColumnValue } from '../columns.ts';
-import { reason } from '../database-error.ts';
-import type { DatabaseOptions, Engine, Row, Run, Statement } from '../engine.ts';
-import { isIdle, prepareConnection, query, type SqliteConnection } from './connection.ts';
+import type { Dialect, Statement } from '../dialect.ts';
+import type { Row, Run } from '../driver.ts';
+import { runQuery } from '../query.ts';
 
-export const memory = ':memory:';
+// Names of tables and columns need no quotes: statements read as they are written elsewhere.
+const builder = knex({ client: 'sqlite3', useNullAsDefault: true, wrapIdentifier: (name) => name });
 
-/** The path in `sqlite:PATH`; undefined when the text has another form, such as a mistyped `sqlite::memory:`. */
-export const sqlitePath = (databaseUrl: string): string | undefined =>
-  /^sqlite:(?!\/\/)(:memory:|[^:\s].*)$/.exec(databaseUrl)?.[1];
+export const sqliteDialect: Dialect = {
+  builder,
+  // Takes the write lock at once. Taken later, between a read and a write, it fails when another process has written
+  // in the meantime, whatever the busy timeout. Nobody else writes while it is held: no rows need to be locked.
+  begin: 'begin immediate',
+  beginSnapshot: 'begin',
+  jsonElements: 'json_each',
+  whereIn: (rows, column, values) =>
+    rows.whereRaw('?? in (select value from json_each(?))', [column, JSON.stringify(values)]),
+  byteLength: (column) => `octet_length(${column})`,
+  inserts,
+  select,
+};
 
-/** The engine on a file, whose folder is made if it is not there. Throws StartError when it cannot be written. */
-export function sqliteEngine(path: string, { connectionTimeout, statementTimeout }: DatabaseOptions): Engine {
-  requireFolder(path);
-  let watchers = 0;
-  const pool = ({ max, readOnly, watches }: { max: number; readOnly: boolean; watches: boolean }): Knex.Config => ({
-    client: 'sqlite3',
-    connection: { filename: path },
-    useNullAsDefault: true,
-    pool: {
-      min: 1,
-      max,
-      afterCreate: (connection: SqliteConnection, done: Parameters<typeof prepareConnection>[2]) => {
-        if (watches) watchers += 1;
-        prepareConnection(connection, { statementTimeout, readOnly }, done);
-      },
-    },
-    acquireConnectionTimeout: connectionTimeout,
-  });
-  return {
-    location: path === memory ? 'memory only, gone when the process ends' : resolve(path),
-    // SQLite has one writer: a second connection could only wait for it, in one of the four threads all share.
-    knexConfig: pool({ max: 1, readOnly: false, watches: path === memory }),
-    // Nobody else sees what is in memory. Three to read, so that one is left when a workspace takes two for long.
-    ...(path !== memory && {
-      readPools: {
-        reads: pool({ max: 3, readOnly: true, watches: false }),
-        watch: pool({ max: 1, readOnly: true, watches: true }),
-      },
-    }),
-    groupsAtOnce: 1,
-    // Takes the write lock at once. Taken later, between a read and a write, it fails when another process has written
-    // in the meantime, whatever the busy timeout. Nobody else writes while it is held: no rows need to be locked.
-    begin: 'begin immediate',
-    beginSnapshot: 'begin',
-    limit: ' limit ?',
-    forShare: '',
-    forUpdate: '',
-    oneOf: (column, values) => ({
-      sql: `${column} in (select value from json_each(?))`,
-      values: [JSON.stringify(values)],
-    }),
-    byteLength: (column) => `octet_length(${column})`,
-    inserts,
-    select,
-    async version(run) {
-      const [changes] = await run('select total_changes() as own, data_version as others from pragma_data_version');
-      // Both are a connection's own counts.
-      return `${watchers} ${changes?.own} ${changes?.others}`;
-    },
-    query: (connection, sql, values) => query(connection as SqliteConnection, sql, values),
-    isIdle: (connection) => isIdle(connection as SqliteConnection),
-    rowsOf: (response) => response as Row[],
-    cancel: (connection) => (connection as SqliteConnection).interrupt(),
-    destroy: (connection) => (connection as SqliteConnection).close(() => {}),
-  };
-}
-
-function requireFolder(path: string): void {
-  if (path === memory) return;
-  const folder = dirname(resolve(path));
-  try {
-    mkdirSync(folder, { recursive: true });
-    accessSync(folder, constants.W_OK);
-    if (existsSync(path)) accessSync(path, constants.W_OK);
-  } catch (error) {
-    throw new StartError(`cannot write to the folder ${folder}: ${reason(error)}`);
-  }
-}
-
-/** As few statements as there can be, for one alone needs no transaction around it; made in less than 10 ms each. */
+/** As few statements as possible, since one by itself needs no transaction around it; each is built in less than 10 ms. */
 const rowsPerInsert = 2_500;
 
 /**
- * One parameter with what differs from record to record, as JSON, and one for each column that is the same in all of them.
- * With a parameter for every value, the thread that answers takes four times as long; with all values in JSON, SQLite takes a
+ * One parameter with the values that differ from record to record, as JSON, and one for each column that is the same in all of
+ * them. With a parameter for every value, the main thread takes four times as long; with all values in JSON, SQLite takes a
  * third longer.
  */
 function* inserts(table: Table, records: readonly Row[]): Generator<Statement> {
@@ -128,7 +67,7 @@ function insertOf(table: Table, records: readonly Row[]): Statement {
   };
 }
 
-/** A number as a whole one times a power of two: of ten thousand decimals SQLite misreads the last digit of one. */
+/** A number as an integer times a power of two: SQLite misreads the last digit of one decimal in ten thousand. */
 function binaryParts(value: unknown): [number | null, number] {
   if (typeof value !== 'number') return [null, 0];
   if (!Number.isFinite(value)) throw new Error('expected a finite number');
@@ -140,26 +79,23 @@ function binaryParts(value: unknown): [number | null, number] {
 }
 
 /**
- * Each record as one text, for the driver would make every value by itself, which takes twice as long; a few short ones all in
- * one, which takes half as long again. (No text may be longer than V8's longest, half a gigabyte.)
+ * Reads each record as one JSON text, because the driver would build every value by itself, which takes twice as long; a page of
+ * short records as a single text, which takes a third less again. (No text may be longer than V8's longest, half a gigabyte.)
  */
-async function select(run: Run, table: Table, rest: string, values: readonly unknown[], isFew = false): Promise<Row[]> {
+async function select(run: Run, table: Table, rows: Knex.QueryBuilder, isPage = false): Promise<Row[]> {
   const columns = columnsOf(table);
-  // SQLite writes a number with 15 digits into JSON, and not always right with more: the driver makes those.
+  if (isPage && columns.every(({ type }) => type !== 'externalIds' && type !== 'number')) {
+    const records = builder.raw(`json_group_array(json_array(${columnList(table)})) as records`);
+    const [page] = await runQuery(run, builder.from(rows.select(builder.raw(columnList(table)))).select(records));
+    return (JSON.parse(String(page?.records)) as unknown[][]).map((row) => fieldsOf(table, (_, index) => row[index]));
+  }
+  // SQLite writes numbers into JSON with 15 digits, and not always right with more: these come from the driver.
   const numbers = columns.filter(({ type }) => type === 'number').map(({ name }) => name);
   const isNumber = (name: string) => numbers.includes(name);
-  if (isFew && columns.every(({ type }) => type !== 'externalIds' && type !== 'number')) {
-    const [all] = await run(
-      `select json_group_array(json_array(${columnList(table)})) as records
-        from (select ${columnList(table)} from ${table.table} ${rest})`,
-      values,
-    );
-    return (JSON.parse(String(all?.records)) as unknown[][]).map((row) => fieldsOf(table, (_, index) => row[index]));
-  }
   const texts = columns.map(({ name }) => (isNumber(name) ? 'null' : name));
   const results = [`json_array(${texts.join(', ')}) as record`, ...numbers];
-  const rows = await run(`select ${results.join(', ')} from ${table.table} ${rest}`, values);
-  return rows.map((row) => {
+  const found = await runQuery(run, rows.select(builder.raw(results.join(', '))));
+  return found.map((row) => {
     const record = JSON.parse(String(row.record)) as unknown[];
     return fieldsOf(table, (name, index) => (isNumber(name) ? row[name] : record[index]));
   });

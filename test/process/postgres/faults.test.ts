@@ -62,7 +62,7 @@ async function storedBatches(url: string): Promise<Map<string, number>> {
 
 const messages = [
   'the database is not available, try again',
-  'the database went away while it stored this: see whether it did before you try again',
+  'connection lost during commit: check whether the records were stored before retrying',
 ];
 
 test('20 restarts and 50 cut connections while clients write: all that was acknowledged is there, and all of it', async () => {

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ServiceError } from '../../../src/errors.ts';
 import { defaultOptions } from '../../../src/store/database.ts';
 import { DatabaseError } from '../../../src/store/database-error.ts';
-import type { Run } from '../../../src/store/engine.ts';
-import { createConnections } from '../../../src/store/transactions.ts';
+import type { Run } from '../../../src/store/driver.ts';
+import { createTransactions } from '../../../src/store/transactions.ts';
 import { createDatabase } from '../../support/database.ts';
 import { hasTriggers, query } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
@@ -76,7 +76,7 @@ test('a batch that refers to a record which another transaction deletes waits, a
   let posted: ReturnType<Service['post']> | undefined;
 
   await other.database.transaction(async (run) => {
-    await run('delete from locations where workspace_id = ? and id = ?', ['default', id]);
+    await run('delete from locations where workspace_id = $1 and id = $2', ['default', id]);
     posted = one.post('/assets', [{ name: 'Crane', currentLocationId: id }]);
     await new Promise((resolve) => setTimeout(resolve, 200));
   });
@@ -101,7 +101,7 @@ test('a record that a batch refers to cannot be deleted before the batch is stor
     );
     const stored = logged('stored', one.create('/assets', { ...asset('CR-1'), currentLocationId: id }));
     await new Promise((resolve) => setTimeout(resolve, 200));
-    const remove = one.database.run('delete from locations where workspace_id = ? and id = ?', ['default', id]);
+    const remove = one.database.run('delete from locations where workspace_id = $1 and id = $2', ['default', id]);
     both = Promise.all([stored, logged('deleted', remove)]);
     await new Promise((resolve) => setTimeout(resolve, 200));
     events.push('rolled back');
@@ -138,8 +138,8 @@ describe('a transaction', () => {
   const failWith = (code: string) => `do $$ begin raise exception 'planted' using errcode = '${code}'; end $$`;
 
   test.each([
-    ['40001', new ServiceError(503, 'too many are writing the same at once, try again')],
-    ['40P01', new ServiceError(503, 'too many are writing the same at once, try again')],
+    ['40001', new ServiceError(503, 'too many concurrent writes to the same records, try again')],
+    ['40P01', new ServiceError(503, 'too many concurrent writes to the same records, try again')],
     ['23505', new DatabaseError('database error: 23505')],
   ])('that conflicts every time (%s) is retried five times, and then fails', async (code, error) => {
     let runs = 0;
@@ -187,7 +187,7 @@ describe('a transaction', () => {
             503,
             '1',
             {
-              error: 'the database went away while it stored this: see whether it did before you try again',
+              error: 'connection lost during commit: check whether the records were stored before retrying',
               code: '503',
             },
           ]);
@@ -219,19 +219,15 @@ describe('a transaction', () => {
       await run('select 1 / 0').catch(() => undefined);
     });
 
-    await expect(failing).rejects.toThrow('the transaction was rolled back');
+    await expect(failing).rejects.toThrow('database error: 25P02');
   });
 
   test.each(['begin nonsense', 'begin; set local nonsense = 1'])(
     'whose begin fails (%s) runs no statement, and holds no connection',
     async (begin) => {
       const service = await startService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: '1' });
-      const { knex, engine } = service.database;
-      const { transaction } = createConnections(
-        { writes: knex, reads: knex, watch: knex },
-        { ...engine, begin },
-        defaultOptions,
-      );
+      const { knex, driver, dialect } = service.database;
+      const { transaction } = createTransactions({ writes: knex }, driver, { ...dialect, begin }, defaultOptions);
       let runs = 0;
 
       const failing = transaction(async (run) => {

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { ServiceError } from '../../../src/errors.ts';
 import { location } from '../../../src/records/index.ts';
 import { connectDatabase, defaultOptions, openDatabase } from '../../../src/store/database.ts';
-import { createWorkspaceStore } from '../../../src/store/workspace-store.ts';
+import { createStores } from '../../../src/store/workspace-store.ts';
 import { createDatabase } from '../../support/database.ts';
 import { insert } from '../../support/insert.ts';
 import { databaseUrl, freePort, query, startPostgres } from '../../support/postgres.ts';
@@ -39,7 +39,7 @@ describe('a URL', () => {
 
     const [row] = await opened.run("select current_setting('application_name') as name");
     expect(row?.name).toBe('test');
-    expect(opened.engine.location).toBe(database.url.replace('postgres:secret@', ''));
+    expect(opened.driver.location).toBe(database.url.replace('postgres:secret@', ''));
     await opened.close();
   });
 
@@ -158,7 +158,7 @@ test('a node opens no more connections than it may', async () => {
 
 test('a page is read from the index of its workspace, also where the database has no statistics', async () => {
   const opened = await openDatabase(database.url);
-  const store = createWorkspaceStore(opened, 'ours');
+  const store = createStores(opened)('ours');
   await opened.run('alter table locations set (autovacuum_enabled = off)');
   const records = await insert(
     store,

@@ -1,6 +1,6 @@
 /**
- * Whether records may be stored: their shape, their references and their unique fields. Everything wrong in a batch is
- * named at once, so that an integrator mends it in one go.
+ * Validation against the rules and what is stored: shapes, references and unique fields. The error lists every invalid field of
+ * a batch, so that an integrator can fix all of them at once.
  */
 import { conflict, invalid } from '../errors.ts';
 import { count, expected, type Issue, type Parsed, type Path, quote } from '../model/issues.ts';
@@ -10,28 +10,28 @@ import type { CheckStore } from '../store/check-store.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Records as they were sent: a batch, where each has its index in paths, or a single change. */
+/** Parsed records: a batch, where paths begin with an index, or a single change. */
 interface Candidates {
   readonly parsed: readonly Parsed<object>[];
-  /** What is stored now, when a record is to be changed: it may keep its own unique values. */
+  /** The stored record, when it is to be changed: it may keep its own unique values. */
   readonly current?: object;
 }
 
 /**
- * Throws a ServiceError with every issue there is in the candidates: 400, or 409 when the only ones are values taken by other
- * records. Runs inside the transaction that stores them. Unless it must be careful, it leaves taken values to the database
- * where nothing else is wrong: they are seldom, and to look for them is a statement.
+ * Throws a ServiceError that lists every issue of the candidates: 400, or 409 when all of them are values taken by other
+ * records. Runs inside the transaction that stores them. With `uniqueness: 'database'` it leaves taken values to the database
+ * unless something else is wrong: they are rare, and looking them up costs a statement.
  */
-export async function requireAcceptable(
+export async function requireValid(
   store: CheckStore,
   kind: RecordKind,
   candidates: Candidates,
-  isCareful: boolean,
+  uniqueness: 'lookup' | 'database',
 ): Promise<void> {
   const malformed = malformedIssues(candidates);
   const unresolved = await referenceIssues(store, kind, candidates);
   const isRefused = malformed.length + unresolved.length > 0;
-  const taken = isRefused || isCareful ? await uniquenessIssues(store, kind, candidates) : [];
+  const taken = isRefused || uniqueness === 'lookup' ? await uniquenessIssues(store, kind, candidates) : [];
   const others = [...unresolved, ...taken];
   if (isRefused) {
     const total = candidates.parsed.reduce((sum, { issues = [] }) => sum + issues.length, others.length);
@@ -40,24 +40,24 @@ export async function requireAcceptable(
   if (taken.length > 0) throw conflict(inOrder(taken));
 }
 
-/** So many issues of a batch are all named. Of each further record the first one is, and the others are counted. */
-const maxNamed = 10_000;
+/** So many issues of a batch are listed. Of each further record only the first one is, and the others are counted. */
+const maxListed = 10_000;
 
 function malformedIssues(candidates: Candidates): Issue[] {
   const malformed: Issue[] = [];
   candidates.parsed.forEach(({ issues = [] }, index) => {
     const path = pathOf(candidates, index);
-    const named = malformed.length < maxNamed ? issues : issues.slice(0, 1);
-    for (const issue of named) malformed.push({ ...issue, path: [...path, ...issue.path] });
-    const unnamed = issues.length - named.length;
-    if (unnamed > 0) malformed.push({ path, message: `and ${count(unnamed)} more` });
+    const listed = malformed.length < maxListed ? issues : issues.slice(0, 1);
+    for (const issue of listed) malformed.push({ ...issue, path: [...path, ...issue.path] });
+    const others = issues.length - listed.length;
+    if (others > 0) malformed.push({ path, message: `and ${count(others)} more` });
   });
   return malformed;
 }
 
 const pathOf = ({ current }: Candidates, index: number): Path => (current ? [] : [index]);
 
-/** The texts of a field that nothing is wrong with so far, and where each was sent. */
+/** The valid texts of a field, each with its path in the input. */
 function* textsOf(candidates: Candidates, field: string): Generator<{ readonly path: Path; readonly text: string }> {
   for (const [index, { issues, value, validFields }] of candidates.parsed.entries()) {
     const text = ((issues ? validFields : value) as Values)[field];

@@ -1,0 +1,45 @@
+/** What the service asks of a database's driver: connections, and statements on them. Knows no tables. */
+import type { Knex } from 'knex';
+
+export type Row = Readonly<Record<string, unknown>>;
+
+/** Runs a statement in the database's own form, and returns its rows. Throws the errors of database-error.ts. */
+export type Run = (sql: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
+
+/** Times are in milliseconds. */
+export interface DatabaseOptions {
+  /** The most connections that a process opens to Postgres. */
+  readonly poolSize: number;
+  /** How long to wait for a connection, whether it must be opened or is in use. */
+  readonly connectionTimeout: number;
+  /** How long a statement may run. */
+  readonly statementTimeout: number;
+}
+
+/** Statements that only read have pools of their own where a writer would make them wait. */
+export interface Pools<Pool> {
+  readonly writes: Pool;
+  readonly reads?: Pool;
+  /** One connection, for `version`. */
+  readonly watch?: Pool;
+}
+
+/** A connection is what Knex's pool makes of the driver's. */
+export interface Driver {
+  /** Where the data lies, as shown to people: no password. */
+  readonly location: string;
+  readonly pools: Pools<Knex.Config>;
+  /** How many group commits are worth running at once. */
+  readonly concurrentGroups: number;
+
+  /** Returns the rows. Throws the driver's error. */
+  query(connection: unknown, sql: string, values: readonly unknown[]): Promise<readonly Row[]>;
+  /** Whether a connection is outside of any transaction, and no statement on it is still active. */
+  isIdle(connection: unknown): Promise<boolean>;
+  /** Makes the statement that is running on a connection fail. */
+  cancel(connection: unknown): void;
+  /** Closes a connection, at the latest when its statement ends. */
+  destroy(connection: unknown): void;
+  /** A token that changes with every committed write, by any process; only where the database can report one. */
+  version?(run: Run): Promise<string>;
+}

@@ -1,0 +1,99 @@
+/** Postgres's driver, pg: its connections, how they are cancelled, and the values it returns. */
+import { connect, type Socket } from 'node:net';
+import type { Knex } from 'knex';
+import { builtins, getTypeParser as standardParser, type TypeId } from 'pg-types';
+import type { DatabaseOptions, Driver, Row } from '../driver.ts';
+import { connectionSettings } from './url.ts';
+
+/** Throws StartError when the URL has an unknown parameter, or one with an unknown value. */
+export function createPostgresDriver(databaseUrl: string, options: DatabaseOptions): Driver {
+  const connection = connectionSettings(databaseUrl, options);
+  const { host, port, database } = connection;
+  return {
+    location: `postgres://${host}:${port}/${database ?? ''}`,
+    pools: {
+      writes: {
+        client: 'pg',
+        // Sound because Knex passes its settings on to the driver's client, whose settings these are.
+        connection: { ...connection, types: { getTypeParser } } as Knex.PgConnectionConfig,
+        pool: { min: 0, max: options.poolSize, createTimeoutMillis: options.connectionTimeout },
+        acquireConnectionTimeout: options.connectionTimeout,
+      },
+    },
+    // Some are sent while others are synced to disk; with more, each is smaller.
+    concurrentGroups: 4,
+    query: (connection, sql, values) => query(connection as PostgresConnection, sql, values),
+    isIdle: async (connection) => (connection as PostgresConnection).getTransactionStatus() === 'I',
+    cancel: (connection) => cancel(connection as PostgresConnection),
+    destroy: (connection) => void (connection as PostgresConnection).connection.stream.destroy(),
+  };
+}
+
+/** What the driver's client has beyond its documented part, and Knex's mark of a connection to throw away. */
+interface PostgresConnection {
+  /** A text of several statements has several results. */
+  query(sql: string, values: readonly unknown[]): Promise<Result | readonly Result[]>;
+  /** As of the last statement that ended: `I` outside of transactions. */
+  getTransactionStatus(): string | null;
+  readonly host: string;
+  readonly port: number;
+  readonly processID: number;
+  readonly secretKey: number;
+  readonly connection: { readonly stream: Socket };
+  __knex__disposed?: unknown;
+}
+
+interface Result {
+  readonly command: string;
+  readonly rows: readonly Row[];
+}
+
+async function query(connection: PostgresConnection, sql: string, values: readonly unknown[]): Promise<readonly Row[]> {
+  const result = await connection.query(sql, values);
+  if (!('command' in result)) return [];
+  // Postgres ends a transaction in which a statement has failed, whatever it is told.
+  if (sql === 'commit' && result.command === 'ROLLBACK') throw rolledBack();
+  return result.rows;
+}
+
+const rolledBack = () => Object.assign(new Error('the transaction was rolled back'), { code: '25P02' });
+
+/** From the text of a column to the value a record has. */
+const parsers: Readonly<Record<number, (text: string) => unknown>> = {
+  [builtins.INT8]: Number,
+  [builtins.JSON]: (text) => text,
+  [builtins.TIMESTAMPTZ]: toDateTime,
+};
+
+const getTypeParser = (type: TypeId, format?: 'text') => parsers[type] ?? standardParser(type, format);
+
+/** As the server writes times in UTC, the usual case: `2026-03-01 07:30:00.12+00`. */
+const utc = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,3}))?\+00$/;
+
+const parseDate: (text: string) => Date = standardParser(builtins.TIMESTAMPTZ);
+
+function toDateTime(text: string): string {
+  const [, date, time, fraction = ''] = utc.exec(text) ?? [];
+  return date ? `${date}T${time}.${fraction.padEnd(3, '0')}Z` : parseDate(text).toISOString();
+}
+
+/** Milliseconds that a server has to accept a message. */
+const cancelTimeout = 5_000;
+
+/** By a message on a connection of its own, as the protocol has it: it reaches the right server through a pooler too. */
+function cancel(connection: PostgresConnection): void {
+  const { host, port, processID, secretKey } = connection;
+  const { remoteAddress, remotePort } = connection.connection.stream;
+  // It may arrive late, and must not cancel the next statement.
+  connection.__knex__disposed ??= 'cancelled';
+  const request = Buffer.alloc(16);
+  request.writeInt32BE(16, 0);
+  request.writeInt32BE(80_877_102, 4);
+  request.writeInt32BE(processID, 8);
+  request.writeInt32BE(secretKey, 12);
+  const socket = remoteAddress && remotePort ? connect(remotePort, remoteAddress) : connect(`${host}/.s.PGSQL.${port}`);
+  socket.on('error', () => socket.destroy());
+  // The receiver closes the connection; a pooler drops the request if it was closed before.
+  socket.setTimeout(cancelTimeout, () => socket.destroy());
+  socket.write(request);
+}

@@ -1,0 +1,76 @@
+/** SQLite's driver: the connections to a file, or to a database in memory. */
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import type { Knex } from 'knex';
+import { StartError } from '../../errors.ts';
+import { reason } from '../database-error.ts';
+import type { DatabaseOptions, Driver, Row } from '../driver.ts';
+import { isIdle, prepareConnection, query, type SqliteConnection } from './connection.ts';
+
+/** SQLite's name for a database without a file. */
+export const inMemory = ':memory:';
+
+/** The path in `sqlite:PATH`; undefined when the text has another form, such as a mistyped `sqlite::memory:`. */
+export const sqlitePath = (databaseUrl: string): string | undefined =>
+  /^sqlite:(?!\/\/)(:memory:|[^:\s].*)$/.exec(databaseUrl)?.[1];
+
+interface PoolOptions {
+  readonly max: number;
+  readonly readOnly: boolean;
+  /** Whether `version` runs on this pool. */
+  readonly isWatch: boolean;
+}
+
+/** Creates the file's folder if there is none. Throws StartError when it cannot be written to. */
+export function createSqliteDriver(path: string, { connectionTimeout, statementTimeout }: DatabaseOptions): Driver {
+  requireFolder(path);
+  let watchConnections = 0;
+  const pool = ({ max, readOnly, isWatch }: PoolOptions): Knex.Config => ({
+    client: 'sqlite3',
+    connection: { filename: path },
+    useNullAsDefault: true,
+    pool: {
+      min: 1,
+      max,
+      afterCreate: (connection: SqliteConnection, done: Parameters<typeof prepareConnection>[2]) => {
+        if (isWatch) watchConnections += 1;
+        prepareConnection(connection, { statementTimeout, readOnly }, done);
+      },
+    },
+    acquireConnectionTimeout: connectionTimeout,
+  });
+  return {
+    location: path === inMemory ? 'memory only, gone when the process ends' : resolve(path),
+    pools: {
+      // SQLite has one writer: a second connection could only wait for it, in one of the four threads all share.
+      writes: pool({ max: 1, readOnly: false, isWatch: path === inMemory }),
+      // A database in memory belongs to its one connection. Three to read: one is left when a workspace holds two for long.
+      ...(path !== inMemory && {
+        reads: pool({ max: 3, readOnly: true, isWatch: false }),
+        watch: pool({ max: 1, readOnly: true, isWatch: true }),
+      }),
+    },
+    concurrentGroups: 1,
+    query: async (connection, sql, values) => (await query(connection as SqliteConnection, sql, values)) as Row[],
+    isIdle: (connection) => isIdle(connection as SqliteConnection),
+    cancel: (connection) => (connection as SqliteConnection).interrupt(),
+    destroy: (connection) => (connection as SqliteConnection).close(() => {}),
+    async version(run) {
+      const [changes] = await run('select total_changes() as own, data_version as others from pragma_data_version');
+      // Both numbers count from when the connection was opened.
+      return `${watchConnections} ${changes?.own} ${changes?.others}`;
+    },
+  };
+}
+
+function requireFolder(path: string): void {
+  if (path === inMemory) return;
+  const folder = dirname(resolve(path));
+  try {
+    mkdirSync(folder, { recursive: true });
+    accessSync(folder, constants.W_OK);
+    if (existsSync(path)) accessSync(path, constants.W_OK);
+  } catch (error) {
+    throw new StartError(`cannot write to the folder ${folder}: ${reason(error)}`);
+  }
+}

@@ -1,0 +1,14 @@
+/** What a request costs the database, for its log line. */
+import type { Run } from './driver.ts';
+
+export interface Usage {
+  /** Statements, except those that begin and end transactions; a shared one counts for each request that shares it. */
+  statements: number;
+}
+
+export const counted =
+  (run: Run, usage: Usage): Run =>
+  (sql, values) => {
+    usage.statements += 1;
+    return run(sql, values);
+  };

@@ -1,0 +1,46 @@
+/** The statement count in the log of a request is what was run for it, beside the statements that begin and end transactions. */
+import { expect, test } from 'vitest';
+import { useService } from '../support/service.ts';
+
+const service = useService({ LOG_LEVEL: 'info' });
+
+const frames = /^(?:begin|commit|rollback)/;
+
+async function countsOf(request: () => Promise<unknown>) {
+  const statements = await service.statements(request);
+  const { statements: logged } = JSON.parse(service.logs.at(-1) ?? '{}');
+  return { logged, run: statements.filter((sql) => !frames.test(sql)).length };
+}
+
+const assets = (count: number) => Array.from({ length: count }, (_, n) => ({ name: 'Crane', uid: `EX-${n}` }));
+
+test('a batch of 10,000 assets: each insert', async () => {
+  const { logged, run } = await countsOf(() => service.create('/assets', ...assets(10_000)));
+
+  expect(logged).toBe(run);
+  expect(run).toBeGreaterThan(1);
+});
+
+test('a single asset: its insert, and a lookup for each kind that it refers to', async () => {
+  const [{ id }] = await service.create('/locations', {});
+
+  expect(await countsOf(() => service.create('/assets', { name: 'Crane' }))).toEqual({ logged: 1, run: 1 });
+  expect(await countsOf(() => service.create('/assets', { name: 'Crane', currentLocationId: id }))).toEqual({
+    logged: 2,
+    run: 2,
+  });
+});
+
+test('a rejected batch: only what was looked up', async () => {
+  await service.create('/assets', ...assets(1));
+
+  expect(await countsOf(() => service.post('/assets', [{ name: 5 }]))).toEqual({ logged: 0, run: 0 });
+  // Group commit leaves the uid to the database first, and looks it up when that refuses the insert.
+  expect(await countsOf(() => service.post('/assets', assets(1)))).toEqual({ logged: 2, run: 2 });
+});
+
+test('a change: the record that is locked, and the update', async () => {
+  const [{ id }] = await service.create('/projects', { name: 'Bridge' });
+
+  expect(await countsOf(() => service.patch(`/projects/${id}`, { name: 'Tunnel' }))).toEqual({ logged: 2, run: 2 });
+});
