@@ -1,6 +1,6 @@
 /** Limits of GraphQL, each one below, at and above what is allowed, and documents that were made to be expensive. */
 import { describe, expect, test } from 'vitest';
-import { useSharedService } from '../support/service.ts';
+import { startService, useSharedService } from '../support/service.ts';
 
 const numbered = (count: number, text: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => text(index)).join(' ');
@@ -140,6 +140,54 @@ describe('the cost of an operation', () => {
     expect(body.extensions).toEqual({ cost: { requested: 5 + 1_000 * (5 + 2), limit: 2_000 } });
     expect(body).not.toHaveProperty('data');
   });
+});
+
+describe('a list in a variable', () => {
+  const service = useSharedService({ MAX_PAGE_SIZE: '20', MAX_BATCH: '30' });
+  const nodes = 'query ($list: [ID!]!) { nodes(ids: $list) { id } }';
+  const create = 'mutation ($list: [CreateLocationInput!]!) { createLocations(input: $list) { id } }';
+  const inFragment =
+    'mutation ($list: [CreateLocationInput!]!) { ...f } fragment f on Mutation { createLocations(input: $list) { id } }';
+  const both = `mutation create($list: [CreateLocationInput!]!) { createLocations(input: $list) { id } }
+    query read($list: [ID!]!) { nodes(ids: $list) { id } }`;
+  const tooManyIds = 'list: expected at most 20 IDs, received 21';
+  const tooManyRecords = 'expected at most 30 records, received 31';
+
+  test.each<[string, string, object, number, string]>([
+    ['IDs', nodes, { list: Array(21).fill('x') }, 400, tooManyIds],
+    ['objects in the place of IDs', nodes, { list: Array(21).fill({}) }, 400, tooManyIds],
+    ['records', create, { list: Array(31).fill({ latitude: 'x' }) }, 413, tooManyRecords],
+    ['texts in the place of records', create, { list: Array(31).fill('x') }, 413, tooManyRecords],
+    ['records for a fragment', inFragment, { list: Array(31).fill({}) }, 413, tooManyRecords],
+  ])('of too many %s is refused before they are read', async (_, query, variables, status, message) => {
+    const answer = await service.graphql(query, variables);
+
+    expect([answer.status, answer.body]).toEqual([
+      status,
+      { errors: [{ message, extensions: { code: 'BAD_USER_INPUT' } }] },
+    ]);
+  });
+
+  test('has the limit of the operation that is executed, not of another one in the document', async () => {
+    const send = (operationName: string, list: unknown[]) =>
+      service.post('/graphql', { query: both, operationName, variables: { list } });
+
+    expect((await send('create', Array(30).fill({}))).body.data.createLocations).toHaveLength(30);
+    expect((await send('read', Array(21).fill('x'))).body.errors[0].message).toBe(tooManyIds);
+  });
+});
+
+test('a cost beyond all numbers is refused, also where an empty list multiplies it by zero', async () => {
+  const service = await startService({ MAX_QUERY_TOKENS: '20000' });
+  const fragments = numbered(600, (i) => `fragment f${i} on Node { ${`...f${i + 1} `.repeat(4)} }`);
+
+  const { body } = await service.graphql(
+    `query ($ids: [ID!]!) { nodes(ids: $ids) { ...f0 } } ${fragments} fragment f600 on Node { id }`,
+    { ids: [] },
+  );
+  await service.stop();
+
+  expect(body.errors[0].message).toContain('the operation costs more than');
 });
 
 describe('a document made to be expensive is refused for next to nothing', () => {
