@@ -16,7 +16,7 @@ export function acceptJson({ headers }: FastifyRequest): void {
   const accepted = headers.accept?.toLowerCase() ?? '*/*';
   const isAny = accepted.includes('*/*') || accepted.includes('application/*');
   const mediaType = mediaTypes.find((type) => accepted.includes(type)) ?? (isAny ? mediaTypes[1] : undefined);
-  if (!mediaType) throw new ServiceError(406, `expected to be asked for ${mediaTypes.join(' or ')}`);
+  if (!mediaType) throw new ServiceError(406, `expected an Accept header that allows ${mediaTypes.join(' or ')}`);
   headers.accept = mediaType;
 }
 

@@ -1,4 +1,4 @@
-/** A document reads the columns that it selects, and no others: told by the SQL. */
+/** A document reads the columns that it selects and no others, by the SQL of its statements. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { asset, recordKinds } from '../../src/records/index.ts';
 import { columnName } from '../../src/store/columns.ts';
@@ -44,7 +44,7 @@ test.each([
   ['a field of an edge', '{ assets { edges { node { uid } } } }', ['id', 'uid']],
   ['the ID of a link', '{ assets { nodes { currentLocationId } } }', ['current_location_id', 'id']],
   ['a link', '{ assets { nodes { currentLocation { city } } } }', ['city', 'current_location_id', 'id']],
-  ['a link to what is kept elsewhere', '{ asset(id: $id) { owner { id } } }', ['id', 'owner_id']],
+  ['a link to a record of another system', '{ asset(id: $id) { owner { id } } }', ['id', 'owner_id']],
 ])('%s reads its column and the ID', async (_, query, columns) => {
   expect(await columnsRead(query)).toEqual(columns);
 });

@@ -1,4 +1,4 @@
-/** Limits of GraphQL, each one below, at and above what is allowed, and documents that were made to be expensive. */
+/** The limits of GraphQL, each just below, at and above its value, and documents made to be expensive. */
 import { describe, expect, test } from 'vitest';
 import { startService, useSharedService } from '../support/service.ts';
 
@@ -72,7 +72,7 @@ describe.each<[string, string, number, (n: number) => string, RegExp]>([
   });
 });
 
-describe('characters of texts in an answer', () => {
+describe('characters of texts in a response', () => {
   const service = useSharedService({ MAX_RESPONSE_LENGTH: '1000' });
   const query = '{ projects(last: 1) { nodes { name notes externalIds } } }';
   const create = (notes: number) =>
@@ -84,7 +84,7 @@ describe('characters of texts in an answer', () => {
     expect((await service.data(query)).projects.nodes).toHaveLength(1);
   });
 
-  test('one more is refused, and nothing of the answer is sent', async () => {
+  test('one more is refused, and nothing of the response is sent', async () => {
     await create(901);
 
     const { body } = await service.graphql(query);
@@ -95,7 +95,7 @@ describe('characters of texts in an answer', () => {
     expect(body.data ?? null).toBeNull();
   });
 
-  test('of a mutation the response says that what it stored is kept', async () => {
+  test('a mutation reports that its records are kept', async () => {
     const [{ id: projectId }] = await create(500);
     const mutation = `mutation ($input: [CreateWorkOrderInput!]!) { createWorkOrders(input: $input) { project { notes } } }`;
 
@@ -114,7 +114,7 @@ describe('characters of texts in an answer', () => {
     expect((await service.data('{ workOrders { totalCount } }')).workOrders.totalCount).toBe(3);
   });
 
-  test('the same record by way of many links counts each time', async () => {
+  test('a record counts once for each link to it', async () => {
     const [{ id: projectId }] = await create(500);
     await service.create('/work-orders', ...Array.from({ length: 20 }, () => ({ projectId })));
 
@@ -128,7 +128,7 @@ describe('characters of texts in an answer', () => {
 describe('the cost of an operation', () => {
   const service = useSharedService({ MAX_QUERY_COST: '2000' });
 
-  test('and its limit are in every answer', async () => {
+  test('and its limit are in every response', async () => {
     const { body } = await service.graphql('{ locations(first: 10) { nodes { id name } } }');
 
     expect(body.extensions).toEqual({ cost: { requested: 5 + 10 * (5 + 2), limit: 2_000 } });
@@ -160,9 +160,9 @@ describe('a list in a variable', () => {
     ['texts in the place of records', create, { list: Array(31).fill('x') }, 413, tooManyRecords],
     ['records for a fragment', inFragment, { list: Array(31).fill({}) }, 413, tooManyRecords],
   ])('of too many %s is refused before they are read', async (_, query, variables, status, message) => {
-    const answer = await service.graphql(query, variables);
+    const response = await service.graphql(query, variables);
 
-    expect([answer.status, answer.body]).toEqual([
+    expect([response.status, response.body]).toEqual([
       status,
       { errors: [{ message, extensions: { code: 'BAD_USER_INPUT' } }] },
     ]);
@@ -190,7 +190,7 @@ test('a cost beyond all numbers is refused, also where an empty list multiplies 
   expect(body.errors[0].message).toContain('the operation costs more than');
 });
 
-describe('a document made to be expensive is refused for next to nothing', () => {
+describe('a document made to be expensive is refused cheaply', () => {
   const service = useSharedService();
   const fanOut = numbered(30, (i) => `fragment f${i} on AssetCategory { ...f${i + 1} ...f${i + 1} }`);
 
@@ -249,7 +249,7 @@ describe('a document made to be expensive is refused for next to nothing', () =>
 
   const cpu: [string, number][] = [];
 
-  test('the figures are told, for they depend on the machine', () => {
+  test('the figures are printed, because they depend on the machine', () => {
     console.info(`milliseconds of CPU: ${cpu.map(([name, time]) => `${name} ${time}`).join(', ')}`);
     expect(cpu).toHaveLength(17);
   });
