@@ -56,6 +56,15 @@ describe.each([1, 10, 200])('with %i work orders', (size) => {
   });
 });
 
+test.each(queries)('%s: a query that is compiled takes as many statements', async (_, _links, query) => {
+  await createLinkedRecords(service, { workOrders: 20 });
+  const first = await statementsOf(`query ($first: Int) ${query}`, { first: 20 });
+
+  for (let sent = 0; sent < 3; sent += 1) {
+    expect(await statementsOf(`query ($first: Int) ${query}`, { first: 20 })).toEqual(first);
+  }
+});
+
 test('links of links take four statements when each link leads to other records', async () => {
   const [site, yard] = await service.create('/locations', {}, {});
   const [project] = await service.create('/projects', { name: 'Bridge', locationId: yard.id });

@@ -95,11 +95,7 @@ function planDocument(schema: GraphQLSchema, document: DocumentNode): DocumentPl
     const defaults = new Map<string, unknown>();
     for (const { variable, defaultValue, directives: own } of variableDefinitions) {
       countDirectives(own);
-      if (defaultValue)
-        defaults.set(
-          variable.name.value,
-          valueIn(defaultValue, () => undefined),
-        );
+      if (defaultValue) defaults.set(variable.name.value, valueIn(defaultValue));
     }
     countDirectives(operation.directives);
     const { depth, cost } = planSelectionSet(schema.getRootType(operation.operation), selectionSet);

@@ -25,7 +25,7 @@ const aliasCost = 50;
 const introspectionSizes: Readonly<Record<string, number>> = { types: 60, fields: 20, inputFields: 12, args: 1 };
 const otherIntrospectionSize = 4;
 
-/** A number, or a sum of which parts depend on variables. */
+/** A number, or a sum with parts that depend on variables. */
 export type Cost = number | CostSum;
 
 /** The cost of a fragment is shared by all its spreads, not copied: chains of fragments would multiply it. */
@@ -39,6 +39,8 @@ type Size = number | ((readVariable: ReadVariable) => number);
 /** The value of the variable with this name, as sent, or its default. */
 export type ReadVariable = (name: string) => unknown;
 
+const noVariables: ReadVariable = () => undefined;
+
 type Field = GraphQLField<unknown, unknown>;
 
 export function sumOf(costs: readonly Cost[]): Cost {
@@ -47,7 +49,7 @@ export function sumOf(costs: readonly Cost[]): Cost {
   return folded(sum);
 }
 
-/** The cost of a field and of what is selected on it. Only in a document that is not valid, it has no definition. */
+/** The cost of a field and of what is selected on it. Its definition is undefined only in an invalid document. */
 export function fieldCost(node: FieldNode, definition: Field | undefined, selectionCost: Cost): Cost {
   const { perRecord = 0 } = fieldExtensions(definition).cost ?? {};
   const sum: CostSum = { fixed: ownCost(node, definition), parts: [] };
@@ -85,7 +87,7 @@ function sizeOf({ arguments: sent = [] }: FieldNode, definition: Field | undefin
     }
     return listSize(values);
   };
-  return args.some(({ value }) => value.kind === Kind.VARIABLE) ? size : size(() => undefined);
+  return args.some(({ value }) => value.kind === Kind.VARIABLE) ? size : size(noVariables);
 }
 
 function introspectionSize({ name, type }: Field): number {
@@ -94,7 +96,7 @@ function introspectionSize({ name, type }: Field): number {
 }
 
 /** What a size can depend on: a whole number, or how long a list is. Of a variable, whatever was sent. */
-export function valueIn(node: ValueNode, readVariable: ReadVariable): unknown {
+export function valueIn(node: ValueNode, readVariable: ReadVariable = noVariables): unknown {
   if (node.kind === Kind.VARIABLE) return readVariable(node.name.value);
   if (node.kind === Kind.INT) return Number(node.value);
   return node.kind === Kind.LIST ? node.values : undefined;
