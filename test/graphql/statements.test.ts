@@ -56,12 +56,12 @@ describe.each([1, 10, 200])('with %i work orders', (size) => {
   });
 });
 
-test.each(queries)('%s: a query that is compiled takes as many statements', async (_, _links, query) => {
+test.each(queries)('%s: no more statements once the query is compiled', async (_, links, query) => {
   await createLinkedRecords(service, { workOrders: 20 });
-  const first = await statementsOf(`query ($first: Int) ${query}`, { first: 20 });
 
-  for (let sent = 0; sent < 3; sent += 1) {
-    expect(await statementsOf(`query ($first: Int) ${query}`, { first: 20 })).toEqual(first);
+  for (let sent = 0; sent < 4; sent += 1) {
+    const statements = await statementsOf(`query ($first: Int) ${query}`, { first: 20 });
+    expect(statements.length).toBeLessThanOrEqual(1 + links);
   }
 });
 

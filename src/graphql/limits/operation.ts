@@ -25,6 +25,7 @@ export const useOperationLimits = (limits: Limits): Plugin => ({
     const requested = costOf(plan, args);
     if (requested instanceof GraphQLError) return void setResultAndStopExecution({ errors: [requested] });
     const extensions = { cost: { requested, limit: limits.maxCost } };
+    // Also refuses what is not a number: an infinite cost times the size of an empty list.
     if (!(requested <= limits.maxCost)) {
       return void setResultAndStopExecution({ errors: [tooCostly(limits.maxCost)], extensions });
     }
