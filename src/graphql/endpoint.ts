@@ -1,6 +1,6 @@
-/** GraphQL over HTTP at /graphql, with yoga's open defaults closed: JSON only, one operation a request, no CORS. */
+/** GraphQL over HTTP at /graphql. Turns off what yoga allows by default: JSON only, one operation per request, no CORS. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { NoSchemaIntrospectionCustomRule } from 'graphql';
+import { type DocumentNode, NoSchemaIntrospectionCustomRule } from 'graphql';
 import { _createLRUCache as createCache, createYoga, type Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
 import type { Caller } from '../http/error-response.ts';
@@ -8,13 +8,12 @@ import { sendGraphqlError, useErrorResponses } from './errors.ts';
 import { type Context, useLoaders } from './execution/context.ts';
 import { useExecutor } from './execution/execute.ts';
 import { graphiqlPage } from './graphiql.ts';
-import { useCostLimit } from './limits/cost.ts';
-import { useDocumentLimits } from './limits/document.ts';
+import { useOperationLimits } from './limits/operation.ts';
 import { createResponseSize } from './limits/response-size.ts';
 import { acceptJson, requireGraphqlRequest } from './request.ts';
 import { createGraphqlSchema } from './schema/schema.ts';
 
-/** Documents are kept whole, so their number times MAX_QUERY_LENGTH is memory that anybody can fill. */
+/** The cache holds whole documents: this number times MAX_QUERY_LENGTH is memory that any client can fill. */
 const cachedDocuments = 200;
 
 interface ServerContext {
@@ -22,20 +21,20 @@ interface ServerContext {
   readonly caller: Caller;
 }
 
-/** Answers a request with a query, or with GraphiQL; `isOpen` tells whether that needs a place for a key. */
+/** Executes queries and serves GraphiQL; `isOpen` says whether requests need no key. */
 export function createEndpoint(config: Config, isOpen: () => Promise<boolean>) {
   const { limits, introspection } = config;
+  const documentCache = createCache<DocumentNode>({ max: cachedDocuments });
   const yoga = createYoga<ServerContext, Omit<Context, 'loaders'>>({
     schema: createGraphqlSchema(limits),
-    // Fastify has matched the path, and unescaped it; yoga would match it as it was sent.
+    // Fastify has matched and unescaped the path; yoga would match the path as sent.
     graphqlEndpoint: '/*',
     context: ({ session }) => ({
       session,
       responseSize: createResponseSize(limits.maxResponseLength),
     }),
     plugins: [
-      useDocumentLimits(limits),
-      useCostLimit(limits),
+      useOperationLimits(limits),
       useErrorResponses(config),
       useLoaders(limits),
       useExecutor(),
@@ -43,7 +42,7 @@ export function createEndpoint(config: Config, isOpen: () => Promise<boolean>) {
     ],
     maskedErrors: false,
     parserAndValidationCache: {
-      documentCache: createCache({ max: cachedDocuments }),
+      documentCache,
       errorCache: createCache({ max: cachedDocuments }),
     },
     graphiql: false,
@@ -62,7 +61,7 @@ export function createEndpoint(config: Config, isOpen: () => Promise<boolean>) {
 
     async executeQuery(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
       acceptJson(request);
-      requireGraphqlRequest(request, limits);
+      requireGraphqlRequest(request, limits, (document) => documentCache.get(document) !== undefined);
       const context = { session: request.session, caller: request };
       const response = await yoga.handleNodeRequestAndResponse(request, reply, context);
       reply.code(response.status);
@@ -74,7 +73,7 @@ export function createEndpoint(config: Config, isOpen: () => Promise<boolean>) {
   };
 }
 
-/** The schema is not told: `__typename` is all that is left. */
+/** Refuses introspection of the schema; only `__typename` is left. */
 const useNoIntrospection = (): Plugin => ({
   onValidate: ({ addValidationRule }) => addValidationRule(NoSchemaIntrospectionCustomRule),
 });

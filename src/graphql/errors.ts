@@ -1,4 +1,4 @@
-/** Errors as GraphQL returns them: a service's own with code and issues, GraphQL's own cut short, all others masked. */
+/** Errors in GraphQL responses: a service's with code and issues, GraphQL's own shortened, all others masked. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { GraphQLError, getOperationAST, OperationTypeNode, OverlappingFieldsCanBeMergedRule, validate } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
@@ -13,17 +13,17 @@ import {
 } from '../http/error-response.ts';
 import { cut } from '../model/issues.ts';
 
-/** More say nothing new, and GraphQL repeats in each of them what was sent. An error over REST lists as many issues. */
+/** Further errors add little, and GraphQL repeats in each of them what was sent. REST lists as many issues. */
 const maxErrors = 10;
 
-/** Limits the errors that GraphQL finds and the guesses it makes, and is the last to see a result: what it sets is sent. */
+/** Limits GraphQL's errors and its suggestions. Runs last: the result that it sets is sent. */
 export const useErrorResponses = ({
   suggestions,
 }: Pick<Config, 'suggestions'>): Plugin<object, { caller: Caller }> => ({
   onValidate({ setValidationFn }) {
     setValidationFn((schema, document, rules) =>
       validateBriefly(
-        (using) => validate(schema, document, using, { maxErrors, hideSuggestions: !suggestions }),
+        (selectedRules) => validate(schema, document, selectedRules, { maxErrors, hideSuggestions: !suggestions }),
         rules,
       ),
     );
@@ -48,7 +48,7 @@ export const useErrorResponses = ({
   },
 });
 
-/** What a mutation has stored stays stored, also when its response cannot be sent. */
+/** The records that a mutation stored stay stored, even if its response cannot be sent. */
 function tooLargeError(error: GraphQLError, isMutation: boolean, caller: Caller): GraphQLError {
   const { message, path, extensions } = toSentError(error, caller);
   if (!isMutation) return new GraphQLError(message, { path, extensions });
@@ -60,14 +60,14 @@ function tooLargeError(error: GraphQLError, isMutation: boolean, caller: Caller)
 
 const errorsOfMutations = new WeakSet<object>();
 
-/** Each mutation of a request fails by itself, and may have been stored: none goes unsaid. */
+/** Each mutation of a request fails on its own, and may have stored its records: all of these errors are returned. */
 const isOfWholeField = ({ path }: GraphQLError): boolean => path?.length === 1;
 
 type Rules = Parameters<typeof validate>[2];
 
 /**
- * The rule that compares fields of the same name gives up where there are too many, before other rules have seen them. What
- * those find says more, and comes first.
+ * The rule that compares fields of the same name gives up if there are too many, before the other rules have seen them all. The
+ * errors of the other rules say more, and come first.
  */
 function validateBriefly(validateWith: (rules: Rules) => readonly GraphQLError[], rules: Rules): GraphQLError[] {
   const errors = validateWith(rules);
@@ -84,7 +84,7 @@ const thereAreMore = (errors: readonly GraphQLError[]): GraphQLError =>
     extensions: { code: errors[0]?.extensions.code },
   });
 
-/** Sends an error that came before GraphQL was reached: a body too large, of another type, or not JSON. */
+/** Sends an error raised before GraphQL was reached: the body is too large, of another type, or not JSON. */
 export function sendGraphqlError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { status, message } = errorResponseFor(error, request);
   setErrorHeaders(reply, status);
@@ -130,8 +130,8 @@ function codeOf(status: number): string {
 }
 
 /**
- * GraphQL repeats in full what was sent. Of a variable, it is enough to say where the value is and why it is refused;
- * elsewhere names are short (document-limits.ts), and only literals can be long.
+ * GraphQL repeats in full what was sent. For a variable, the position of the value and the reason are enough; elsewhere
+ * names are short (limits/document.ts), and only literals can be long.
  */
 function shortMessage({ message, originalError: reason }: GraphQLError): string {
   const variable = /^Variable "(\$\w+)" got invalid value /.exec(message)?.[1];
@@ -143,7 +143,7 @@ function shortMessage({ message, originalError: reason }: GraphQLError): string 
   return `Variable "${variable}" got an invalid value at "${position ?? variable.slice(1)}"; ${cut(reason.message, maxQuoted)}`;
 }
 
-/** Characters of a message, and of a value in it. */
+/** In characters: a message, and a value quoted in it. */
 const maxMessage = 250;
 const maxQuoted = 100;
 

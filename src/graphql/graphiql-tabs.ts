@@ -1,4 +1,4 @@
-/** What GraphiQL opens with: operations that run as they are, on any workspace, and teach by their comments. */
+/** The tabs that GraphiQL opens with: operations that run unchanged on any workspace, explained by their comments. */
 
 interface Tab {
   readonly query: string;
@@ -13,7 +13,7 @@ const tab = (query: string, variables?: object): Tab => ({
 export const graphiqlTabs: Tab[] = [
   tab(
     `
-# Work orders with everything they point at.
+# Work orders with everything they link to.
 # Run it: the play button, or Ctrl-Enter.
 #
 # A field that ends in Id has its link beside it:
@@ -45,11 +45,11 @@ query LinkedWorkOrders($first: Int = 10) {
   ),
   tab(
     `
-# Page by page: put pageInfo.endCursor into the
-# variable "after" to read on.
+# Page by page: for the next page, put
+# pageInfo.endCursor into the variable "after".
 query AssetsByPage($first: Int, $after: String) {
   assets(first: $first, after: $after) {
-    # Counted only because it is asked for.
+    # Counted only if this field is selected.
     totalCount
     nodes {
       id
@@ -60,7 +60,7 @@ query AssetsByPage($first: Int, $after: String) {
         name
       }
       # Companies are kept in another system:
-      # only their ID is known here.
+      # only their ID is stored here.
       manufacturer {
         id
       }
@@ -96,7 +96,7 @@ query CategoryTree {
   tab(
     `
 # Records are created in batches: all, or none.
-# Copy an ID from the answer for the next tab.
+# Copy an ID from the response for the next tab.
 mutation CreateLocations(
   $input: [CreateLocationInput!]!
 ) {
@@ -114,7 +114,7 @@ mutation CreateLocations(
     `
 # Put the ID of a location into the variables to
 # link the project to it. An ID of another system
-# is kept as it is, and its link answers null.
+# is stored unchanged, and its link is null.
 mutation CreateProjects(
   $input: [CreateProjectInput!]!
 ) {
@@ -133,9 +133,9 @@ mutation CreateProjects(
   ),
   tab(
     `
-# A batch that fails names everything that is wrong
-# in it, at once, and stores nothing: look at
-# extensions.issues in the answer.
+# A batch that fails stores nothing. The response
+# lists every invalid field: look at
+# extensions.issues.
 mutation FailingBatch($input: [CreateAssetInput!]!) {
   createAssets(input: $input) {
     id

@@ -1,4 +1,4 @@
-/** GraphiQL in the browser: the page, what it opens with, and what it may do. Nothing on it is loaded from outside. */
+/** The GraphiQL page: its scripts, its first tabs and its security policy. It loads nothing from other servers. */
 import { createHash } from 'node:crypto';
 import { graphiqlTabs } from './graphiql-tabs.ts';
 import { loadLate } from './load-late.ts';
@@ -9,16 +9,16 @@ interface GraphiqlPage {
   readonly policy: string;
 }
 
-/** The page holds all its scripts, nine megabytes of them: made when the first browser comes, not at every start. */
+/** The page holds all its scripts, nine megabytes: it is made for the first browser, not at every start. */
 export const graphiqlPage = (isOpen: boolean): Promise<GraphiqlPage> => (isOpen ? openPage() : closedPage());
 
 const openPage = loadLate(() => renderPage(true));
 const closedPage = loadLate(() => renderPage(false));
 
-/** Where a key is needed, the tab for headers has a place for it. */
+/** If requests need a key, the tab for headers has a place for it. */
 const keyHeader = { headers: JSON.stringify({ Authorization: 'Bearer YOUR_API_KEY' }), shouldPersistHeaders: false };
 
-/** Tabs are drawn where an animation left them until the first press moves them away from under the pointer. */
+/** Tabs stay where an animation left them, until the first press moves them away from under the pointer. */
 const tabsStayInPlace = '<style>.graphiql-tab { transform: none !important }</style>';
 
 async function renderPage(isOpen: boolean): Promise<GraphiqlPage> {

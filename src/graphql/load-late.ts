@@ -1,14 +1,14 @@
-/** Modules that are loaded when they are first needed, not at every start. */
+/** Loads modules when they are first needed, not at every start. Knows nothing of what it loads. */
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { unavailable } from '../errors.ts';
 
-/** More than are open at a time while modules are loaded. */
+/** More than Node opens at the same time while it loads modules. */
 const neededDescriptors = 32;
 
 /**
- * Loads something once; where that fails, the next who needs it tries again. Node keeps a failed `import()` for good, and
- * a `package.json` that it could not open as one that is not there: so nothing is tried while descriptors are short.
+ * Loads a module once; if that fails, the next call tries again. Node caches a failed `import()` for good, and treats a
+ * `package.json` that it could not open as absent: so it must not try while file descriptors are short.
  */
 export function loadLate<T>(load: () => Promise<T>): () => Promise<T> {
   let loaded: Promise<T> | undefined;

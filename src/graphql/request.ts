@@ -1,27 +1,26 @@
-/** What a request must be before GraphQL reads it: one small document and its variables, to be answered as JSON. */
+/** Checks a request before GraphQL reads it: one small document and its variables, from a client that accepts JSON. */
 import type { FastifyRequest } from 'fastify';
 import type { Limits } from '../config.ts';
 import { badRequest, ServiceError } from '../errors.ts';
 import { requireSmallJson } from '../http/json-body.ts';
 import { expected, formatPath } from '../model/issues.ts';
-import { requireBatchSize } from '../services/batch-size.ts';
 import { requireSmallDocument } from './limits/document.ts';
 
 const mediaTypes = ['application/graphql-response+json', 'application/json'] as const;
 
 /**
- * Settles on a JSON type before anything is executed: yoga would execute first and then find nothing acceptable, or
- * answer as a stream. Throws a ServiceError 406.
+ * Chooses a JSON type before anything is executed: yoga would execute first and then find no acceptable type, or respond
+ * with a stream. Throws a ServiceError 406.
  */
 export function acceptJson({ headers }: FastifyRequest): void {
   const accepted = headers.accept?.toLowerCase() ?? '*/*';
   const isAny = accepted.includes('*/*') || accepted.includes('application/*');
   const mediaType = mediaTypes.find((type) => accepted.includes(type)) ?? (isAny ? mediaTypes[1] : undefined);
-  if (!mediaType) throw new ServiceError(406, `expected to be asked for ${mediaTypes.join(' or ')}`);
+  if (!mediaType) throw new ServiceError(406, `expected an Accept header that allows ${mediaTypes.join(' or ')}`);
   headers.accept = mediaType;
 }
 
-/** What each parameter must be. All but the query may be null, or left out. */
+/** The type of each parameter. All but the query may be null or absent. */
 const parameters: Readonly<Record<string, 'text' | 'an object'>> = {
   query: 'text',
   variables: 'an object',
@@ -29,13 +28,19 @@ const parameters: Readonly<Record<string, 'text' | 'an object'>> = {
   extensions: 'an object',
 };
 
-/** Throws a ServiceError: 400 for what is no GraphQL request or has a document over the limits, 413 for a batch too large. */
-export function requireGraphqlRequest({ method, body, query }: FastifyRequest, limits: Limits): void {
+/**
+ * Throws a ServiceError 400 if the request is not a GraphQL request, or if its document is over the limits. A document that
+ * `isCached` is not read again.
+ */
+export function requireGraphqlRequest(
+  { method, body, query }: FastifyRequest,
+  limits: Limits,
+  isCached: (document: string) => boolean,
+): void {
   const sent = method === 'POST' ? operationIn(body) : parametersIn(query, limits);
-  // First of all: a text in the place of an object would have an entry for each of its characters.
   for (const [name, what] of Object.entries(parameters)) requireShape(name, what, sent[name]);
-  requireSmallDocument(String(sent.query), limits);
-  for (const [name, value] of Object.entries(sent.variables ?? {})) requireBatch(name, value, limits);
+  const document = String(sent.query);
+  if (!isCached(document)) requireSmallDocument(document, limits);
 }
 
 function requireShape(name: string, what: 'text' | 'an object', value: unknown): void {
@@ -54,7 +59,7 @@ function operationIn(body: unknown): Readonly<Record<string, unknown>> {
   return body;
 }
 
-/** Parameters of the address, read as yoga would, for which an empty one is not there; it returns 500 for JSON that is none. */
+/** The query parameters, read as yoga reads them: an empty one is absent. For invalid JSON yoga would return 500. */
 function parametersIn(query: unknown, limits: Limits): Readonly<Record<string, unknown>> {
   const sent: Record<string, unknown> = {};
   for (const [name, what] of Object.entries(parameters)) {
@@ -72,14 +77,5 @@ function parseParameter(name: string, text: string, limits: Limits): unknown {
     return JSON.parse(text);
   } catch {
     throw badRequest(`${name}: ${expected('JSON', text)}`);
-  }
-}
-
-/** A list that is too long is refused before each of its records, or ids, is read. */
-function requireBatch(name: string, variable: unknown, { maxBatch, maxPageSize }: Limits): void {
-  if (!Array.isArray(variable)) return;
-  if (typeof variable[0] === 'object') requireBatchSize(variable.length, maxBatch);
-  else if (variable.length > maxPageSize) {
-    throw badRequest(`${formatPath([name])}: expected at most ${maxPageSize} IDs, received ${variable.length}`);
   }
 }

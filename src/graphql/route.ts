@@ -1,9 +1,9 @@
-/** The path of GraphQL, and of GraphiQL for browsers. What is behind it is loaded when it is needed. */
+/** The route of GraphQL, and of GraphiQL for browsers. GraphQL itself is loaded late, and must not be imported here. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
 import { loadLate } from './load-late.ts';
 
-/** Milliseconds after which it is loaded anyway. A third of the start would be this: the service answers before. */
+/** Milliseconds after the start at which GraphQL is loaded. Loading it takes a third of the start, so REST serves first. */
 const loadAfter = 200;
 
 export function serveGraphql(app: FastifyInstance, config: Config, isOpen: () => Promise<boolean>): void {

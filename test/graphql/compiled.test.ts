@@ -1,4 +1,4 @@
-/** Queries that come again are compiled: they answer what graphql-js answers, to the letter. */
+/** Queries that are sent again are compiled: they return exactly what graphql-js returns. */
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { buildSchema, type GraphQLSchema, getNamedType, isObjectType, isRequiredArgument } from 'graphql';
@@ -34,14 +34,14 @@ beforeEach(async () => {
   ids = { order: workOrders[0].id, project: projects[0].id, location: locations[0].id, asset: asset.id };
 });
 
-/** The answers of one request sent four times: the first are graphql-js's, the last the compiled query's. */
-async function answersTo(request: object) {
-  const answers = [];
+/** The responses to a request sent four times: the first by graphql-js, the last by the compiled query. */
+async function responsesTo(request: object) {
+  const responses = [];
   for (let time = 0; time < 4; time += 1) {
     const { status, text } = await service.send('POST', '/graphql', request);
-    answers.push(`${status} ${text}`);
+    responses.push(`${status} ${text}`);
   }
-  return answers;
+  return responses;
 }
 
 const everything = `id name uid statusId status { id } assetType { id } currentLocation { id name latitude longitude
@@ -51,7 +51,7 @@ const compiled: readonly [string, string, object?][] = [
   ['every field', `{ assets { nodes { ${everything} } totalCount pageInfo { hasNextPage startCursor } } }`],
   ['numbers to the last digit', '{ locations(last: 1) { nodes { latitude longitude } } }'],
   ['links of links', '{ workOrders { nodes { name project { name location { city } } location { id } } } }'],
-  ['links that lead nowhere', '{ workOrders(last: 1) { nodes { projectId project { id } location { id } } } }'],
+  ['links to no record', '{ workOrders(last: 1) { nodes { projectId project { id } location { id } } } }'],
   ['edges', '{ workOrders(first: 3) { edges { cursor node { id project { id } } } pageInfo { endCursor } } }'],
   ['other names', '{ a: workOrders(first: 2) { n: nodes { x: id y: name p: project { q: name } } } }'],
   [
@@ -100,7 +100,7 @@ const notCompiled: readonly [string, string, object?][] = [
 
 const refused: readonly [string, string, object?][] = [
   ['an argument out of bounds', '{ workOrders(first: 0) { nodes { id } } locations { totalCount } }'],
-  ['a cursor that is none', 'query ($after: String) { workOrders(after: $after) { nodes { id } } }', { after: 'x' }],
+  ['an invalid cursor', 'query ($after: String) { workOrders(after: $after) { nodes { id } } }', { after: 'x' }],
   ['a variable that is missing', 'query ($id: ID!) { node(id: $id) { id } }'],
   ['a variable of another type', 'query ($first: Int) { workOrders(first: $first) { nodes { id } } }', { first: 'x' }],
   ['a variable too large', 'query ($first: Int) { workOrders(first: $first) { nodes { id } } }', { first: 2 ** 40 }],
@@ -112,9 +112,9 @@ const withIds = (variables: object = {}) =>
 const request = (query: string, variables: { operation?: string } = {}) =>
   variables.operation ? { query, operationName: variables.operation } : { query, variables: withIds(variables) };
 
-describe('a query that comes again answers what it did at first', () => {
+describe('a query that is sent again returns what it returned at first', () => {
   test.each(compiled)('compiled: %s', async (_, query, variables) => {
-    const [first, ...others] = await answersTo(request(query, variables));
+    const [first, ...others] = await responsesTo(request(query, variables));
 
     expect(first).toMatch(/^200 \{"data":/);
     expect(first).not.toContain('"errors"');
@@ -123,7 +123,7 @@ describe('a query that comes again answers what it did at first', () => {
   });
 
   test.each(notCompiled)('not compiled: %s', async (_, query, variables) => {
-    const [first, ...others] = await answersTo(request(query, variables));
+    const [first, ...others] = await responsesTo(request(query, variables));
 
     expect(first).toMatch(/^200 \{"data":/);
     expect(others).toEqual([first, first, first]);
@@ -131,17 +131,17 @@ describe('a query that comes again answers what it did at first', () => {
   });
 
   test.each(refused)('and errors are the same: %s', async (_, query, variables) => {
-    const [first, ...others] = await answersTo(request(query, variables));
+    const [first, ...others] = await responsesTo(request(query, variables));
 
     expect(first).toContain('"errors":');
     expect(others).toEqual([first, first, first]);
   });
 
-  test('whatever plain fields it asks for', async () => {
+  test('whatever plain fields it selects', async () => {
     const schema = buildSchema(readFileSync('schema.graphql', 'utf8'));
     await fc.assert(
       fc.asyncProperty(anySelection(schema, schema.getQueryType(), 4), async (selection) => {
-        const [first, ...others] = await answersTo({ query: selection });
+        const [first, ...others] = await responsesTo({ query: selection });
 
         expect(first).not.toContain('"errors"');
         expect(others).toEqual([first, first, first]);
@@ -174,7 +174,7 @@ test('no text of a query is run as code', async () => {
   const magic = '__MAGIC_DATE__33a9e76d_02e0_4128_8e92_3530ad3da74d';
   const query = `{ asset(id: "${magic}0),x:(globalThis.planted='by query'") { id } }`;
 
-  await answersTo({ query });
+  await responsesTo({ query });
 
   expect(globalThis).not.toHaveProperty('planted');
 });
@@ -184,29 +184,29 @@ test('an error of a query near the limit of texts stays that error', async () =>
   await small.create('/locations', { name: 'x'.repeat(700) });
   const query = '{ locations { nodes { name } } projects(first: 0) { totalCount } }';
 
-  const answers = [];
-  for (let time = 0; time < 4; time += 1) answers.push((await small.graphql(query)).text);
+  const responses = [];
+  for (let time = 0; time < 4; time += 1) responses.push((await small.graphql(query)).text);
 
-  expect(answers[0]).toContain('first: expected a whole number');
-  expect(new Set(answers).size).toBe(1);
+  expect(responses[0]).toContain('first: expected a whole number');
+  expect(new Set(responses).size).toBe(1);
   await small.stop();
 });
 
-test('what was stored since is answered', async () => {
+test('records stored since are returned', async () => {
   const query = '{ projects(last: 1) { nodes { name } totalCount } }';
-  await answersTo({ query });
+  await responsesTo({ query });
 
   await service.create('/projects', { name: 'new' });
 
   expect((await service.data(query)).projects).toEqual({ nodes: [{ name: 'new' }], totalCount: 8 });
 });
 
-test('mutations, and questions about the schema, are not compiled', async () => {
-  await answersTo({
+test('mutations and introspection are not compiled', async () => {
+  await responsesTo({
     query: 'mutation ($input: [CreateLocationInput!]!) { createLocations(input: $input) { id } }',
     variables: { input: [{ name: 'a' }] },
   });
-  await answersTo({ query: '{ __schema { queryType { name } } }' });
+  await responsesTo({ query: '{ __schema { queryType { name } } }' });
 
   expect(compileQuery).not.toHaveBeenCalled();
   expect((await service.data('{ locations(last: 4) { nodes { name } } }')).locations.nodes).toEqual(

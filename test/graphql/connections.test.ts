@@ -32,7 +32,7 @@ test.each(['assets', 'assetCategories', 'locations', 'projects', 'workOrders', '
   },
 );
 
-test('a page is 50 records unless said, oldest first, with all of them counted', async () => {
+test('a page has 50 records unless set otherwise, oldest first; totalCount counts all records', async () => {
   await create(60);
 
   const { locations } = await service.data('{ locations { totalCount nodes { name } pageInfo { hasNextPage } } }');
@@ -42,7 +42,7 @@ test('a page is 50 records unless said, oldest first, with all of them counted',
   expect(locations.pageInfo.hasNextPage).toBe(true);
 });
 
-test('first and after walk forward, last and before walk back, over the same records', async () => {
+test('first and after page forward, last and before page backward, over the same records', async () => {
   await create(23);
   const all = Array.from({ length: 23 }, (_, index) => String(index));
 
@@ -72,7 +72,7 @@ test('first and after walk forward, last and before walk back, over the same rec
   );
 });
 
-test('a page stays right while records are added', async () => {
+test('a page stays correct while records are added', async () => {
   await create(4);
   const first = await page({ first: 2 });
   await create(3, 4);
@@ -82,7 +82,7 @@ test('a page stays right while records are added', async () => {
   expect([...names(first), ...names(second)]).toEqual(['0', '1', '2', '3', '4', '5', '6']);
 });
 
-test('after and before together hold a page between them', async () => {
+test('after and before together limit a page to the records between them', async () => {
   const ids = (await create(6)).map(({ id }) => id);
 
   const between = await page({ after: ids[0], before: ids[4] });
@@ -101,7 +101,7 @@ test('an edge is a record and its cursor', async () => {
   expect([pageInfo.startCursor, pageInfo.endCursor]).toEqual(edges.map(({ cursor }: { cursor: string }) => cursor));
 });
 
-describe('sizes and cursors that are none', () => {
+describe('sizes and cursors that are not valid', () => {
   test.each([
     ['first: 0', 'first: expected a whole number from 1 to 1000, received 0'],
     ['first: -1', 'first: expected a whole number from 1 to 1000, received -1'],
@@ -122,7 +122,7 @@ describe('sizes and cursors that are none', () => {
   });
 
   test.each(['first: 1', 'first: 1000', 'last: 1', 'last: 1000', 'first: null, last: null'])(
-    'but %s is taken',
+    'but %s is accepted',
     async (args) => {
       await service.data(`{ locations(${args}) { nodes { id } } }`);
     },

@@ -1,10 +1,10 @@
-/** GraphQL over HTTP, and what its open defaults would let in. */
+/** GraphQL over HTTP, and the requests that yoga's defaults would allow. */
 import type { AddressInfo } from 'node:net';
 import { serverAudits } from 'graphql-http';
 import { describe, expect, test } from 'vitest';
 import { useSharedService } from '../support/service.ts';
 
-// More aliases than usual, so that it is other limits that are met.
+// More aliases than by default, so that the tests reach the other limits.
 const service = useSharedService({ MAX_QUERY_ALIASES: '2000' });
 
 const nothing = '{ locations(first: 1) { nodes { id } } }';
@@ -38,10 +38,10 @@ describe('requests', () => {
       '--x\r\ncontent-disposition: form-data; name="operations"\r\n\r\n{"query":"{ __typename }"}\r\n--x--\r\n',
     ],
   ])('of the type %s are 415', async (type, body) => {
-    const answer = await service.send('POST', '/graphql', body, { 'content-type': type });
+    const response = await service.send('POST', '/graphql', body, { 'content-type': type });
 
-    expect(answer.status).toBe(415);
-    expect(answer.body.errors).toMatchObject([{ message: 'expected the content type application/json' }]);
+    expect(response.status).toBe(415);
+    expect(response.body.errors).toMatchObject([{ message: 'expected the content type application/json' }]);
   });
 
   test.each([
@@ -50,11 +50,11 @@ describe('requests', () => {
     ['"x"', '"x"'],
     ['null', 'null'],
     ['', 'nothing'],
-  ])('that are no single operation are 400: %s', async (body, received) => {
-    const answer = await service.send('POST', '/graphql', body);
+  ])('that are not a single operation are 400: %s', async (body, received) => {
+    const response = await service.send('POST', '/graphql', body);
 
-    expect(answer.status).toBe(400);
-    expect(answer.body.errors[0].message).toBe(`expected a JSON object with a GraphQL query, received ${received}`);
+    expect(response.status).toBe(400);
+    expect(response.body.errors[0].message).toBe(`expected a JSON object with a GraphQL query, received ${received}`);
   });
 
   test.each([
@@ -73,10 +73,10 @@ describe('requests', () => {
     [{ query: nothing, operationName: 5 }, 'operationName: expected text, received 5'],
     [{ query: nothing, operationName: {} }, 'operationName: expected text, received an object'],
   ])('with other parameters than GraphQL over HTTP has are 400: %j', async (body, message) => {
-    const answer = await service.post('/graphql', body);
+    const response = await service.post('/graphql', body);
 
-    expect(answer.status).toBe(400);
-    expect(answer.body.errors).toEqual([{ message, extensions: { code: 'BAD_USER_INPUT' } }]);
+    expect(response.status).toBe(400);
+    expect(response.body.errors).toEqual([{ message, extensions: { code: 'BAD_USER_INPUT' } }]);
   });
 
   test('may set what they do not use to null', async () => {
@@ -135,14 +135,14 @@ describe('requests', () => {
 
       expect([status, body.errors[0].message]).toEqual([
         406,
-        'expected to be asked for application/graphql-response+json or application/json',
+        'expected an Accept header that allows application/graphql-response+json or application/json',
       ]);
       expect(await service.data('{ locations { totalCount } }')).toEqual(before);
     },
   );
 
   test.each(['*/*', 'application/*', 'text/event-stream, application/json', 'APPLICATION/JSON; charset=utf-8'])(
-    'that accept %s are answered as JSON',
+    'that accept %s get JSON',
     async (accept) => {
       const { status, headers } = await service.post('/graphql', { query: nothing }, { accept });
 
@@ -226,7 +226,7 @@ describe('hostile documents are refused, not executed, and never a 5xx', () => {
     [
       'introspection that multiplies by its aliases',
       `{ __schema { ...S } } ${['S on __Schema:types:T', 'T on __Type:fields:U', 'U on __Field:type:V']
-        .map((it) => it.split(':'))
+        .map((fragment) => fragment.split(':'))
         .map(
           ([on, field, next]) =>
             `fragment ${on} { ${Array.from({ length: 20 }, (_, i) => `a${i}: ${field} { ...${next} }`).join(' ')} }`,
@@ -326,7 +326,7 @@ describe('hostile documents are refused, not executed, and never a 5xx', () => {
     expect(body.errors[0].message).toMatch(/costs more than 500000/);
   });
 
-  test('ten thousand records are created with all that they link to in the answer', async () => {
+  test('ten thousand records are created, and returned with the records that they link to', async () => {
     const input = Array.from({ length: 10_000 }, () => ({}));
     const fields = 'id name typeId reference projectId statusId locationId startDate endDate notes externalIds';
     const links = 'project { id name } location { id city }';
@@ -386,7 +386,7 @@ describe('GraphiQL', () => {
   });
 });
 
-test('an answer is for one request: a client that goes away does not disturb the next', async () => {
+test('a client that disconnects does not affect the next request', async () => {
   const { port } = service.app.server.address() as AddressInfo;
   const abort = new AbortController();
   const gone = fetch(`http://127.0.0.1:${port}/graphql`, {

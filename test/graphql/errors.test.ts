@@ -1,4 +1,4 @@
-/** Errors of GraphQL: the first of them with their positions, however many there are. */
+/** Errors of GraphQL: the first ten with their positions, however many there are. */
 import { GraphQLError } from 'graphql';
 import { describe, expect, test } from 'vitest';
 import { unavailable } from '../../src/errors.ts';
@@ -22,7 +22,7 @@ describe('of a document', () => {
     });
   });
 
-  test('beyond ten are in one line', async () => {
+  test('beyond ten are one line', async () => {
     const { body } = await service.graphql(`{ ${Array.from({ length: 11 }, (_, i) => `x${i}`).join(' ')} }`);
 
     expect(body.errors).toHaveLength(11);
@@ -30,7 +30,7 @@ describe('of a document', () => {
     expect(body.errors[10]).toEqual({ message: more, extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } });
   });
 
-  test('a thousand repeats of an unknown field are the first ten, with their positions', async () => {
+  test('an unknown field repeated a thousand times is reported ten times, with its positions', async () => {
     const { status, body } = await service.graphql(`{ ${'x '.repeat(1_500)} }`);
 
     expect(status).toBe(200);
@@ -45,7 +45,7 @@ describe('of a document', () => {
     expect(body.errors[10].message).toBe(more);
   });
 
-  test('a few stand beside the reason why there may be more', async () => {
+  test('a few come together with the reason why there may be more', async () => {
     const { body } = await service.graphql(`{ x ${'__typename '.repeat(1_500)} }`);
 
     expect(body.errors).toMatchObject([
@@ -54,7 +54,7 @@ describe('of a document', () => {
     ]);
   });
 
-  test('without any, it is refused for the repeated fields alone, in plain words', async () => {
+  test('without others, the only error is that of the repeated fields', async () => {
     const { body } = await service.graphql(`{ ${'__typename '.repeat(1_500)} }`);
 
     expect(body.errors).toEqual([
@@ -65,7 +65,7 @@ describe('of a document', () => {
     ]);
   });
 
-  test('are the same when the document comes again', async () => {
+  test('are the same when the document is sent again', async () => {
     const query = `{ ${'y '.repeat(1_500)} }`;
 
     expect((await service.graphql(query)).body).toEqual((await service.graphql(query)).body);
@@ -80,7 +80,7 @@ describe('of variables', () => {
     expect(body.errors[count - 1].message).toContain(`at "input[${count - 1}].name"`);
   });
 
-  test('beyond ten are in one line', async () => {
+  test('beyond ten are one line', async () => {
     const { body } = await service.graphql(create, { input: Array.from({ length: 5_000 }, () => ({ name: 5 })) });
 
     expect(body.errors).toHaveLength(11);
@@ -115,7 +115,11 @@ describe('of execution', () => {
     const warned: unknown[] = [];
     const caller = { id: 'x', log: { warn: (...line: unknown[]) => warned.push(line) } };
     let sent: { readonly errors?: readonly GraphQLError[] } = {};
-    const payload = { result: { errors }, setResult: (it: typeof sent) => (sent = it), serverContext: { caller } };
+    const payload = {
+      result: { errors },
+      setResult: (result: typeof sent) => (sent = result),
+      serverContext: { caller },
+    };
 
     // Only what the hook reads of the request.
     useErrorResponses({ suggestions: true }).onResultProcess?.(payload as never);

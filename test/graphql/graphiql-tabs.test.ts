@@ -23,9 +23,9 @@ test.each(working)('$name runs on an empty workspace and on a filled one', async
   await service.create('/asset-categories', { name: 'root' });
   await service.create('/assets', { name: 'Excavator' });
 
-  const [answer] = Object.values(await service.data(query, variables));
+  const [result] = Object.values(await service.data(query, variables));
 
-  expect(JSON.stringify(answer)).toMatch(/"name":"\w/);
+  expect(JSON.stringify(result)).toMatch(/"name":"\w/);
 });
 
 test('FailingBatch fails on purpose, with three issues', async () => {

@@ -1,6 +1,6 @@
-/** Limits of GraphQL, each one below, at and above what is allowed, and documents that were made to be expensive. */
+/** The limits of GraphQL, each just below, at and above its value, and documents made to be expensive. */
 import { describe, expect, test } from 'vitest';
-import { useSharedService } from '../support/service.ts';
+import { startService, useSharedService } from '../support/service.ts';
 
 const numbered = (count: number, text: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => text(index)).join(' ');
@@ -72,7 +72,7 @@ describe.each<[string, string, number, (n: number) => string, RegExp]>([
   });
 });
 
-describe('characters of texts in an answer', () => {
+describe('characters of texts in a response', () => {
   const service = useSharedService({ MAX_RESPONSE_LENGTH: '1000' });
   const query = '{ projects(last: 1) { nodes { name notes externalIds } } }';
   const create = (notes: number) =>
@@ -84,7 +84,7 @@ describe('characters of texts in an answer', () => {
     expect((await service.data(query)).projects.nodes).toHaveLength(1);
   });
 
-  test('one more is refused, and nothing of the answer is sent', async () => {
+  test('one more is refused, and nothing of the response is sent', async () => {
     await create(901);
 
     const { body } = await service.graphql(query);
@@ -95,7 +95,7 @@ describe('characters of texts in an answer', () => {
     expect(body.data ?? null).toBeNull();
   });
 
-  test('of a mutation the response says that what it stored is kept', async () => {
+  test('a mutation reports that its records are kept', async () => {
     const [{ id: projectId }] = await create(500);
     const mutation = `mutation ($input: [CreateWorkOrderInput!]!) { createWorkOrders(input: $input) { project { notes } } }`;
 
@@ -114,7 +114,7 @@ describe('characters of texts in an answer', () => {
     expect((await service.data('{ workOrders { totalCount } }')).workOrders.totalCount).toBe(3);
   });
 
-  test('the same record by way of many links counts each time', async () => {
+  test('a record counts once for each link to it', async () => {
     const [{ id: projectId }] = await create(500);
     await service.create('/work-orders', ...Array.from({ length: 20 }, () => ({ projectId })));
 
@@ -128,7 +128,7 @@ describe('characters of texts in an answer', () => {
 describe('the cost of an operation', () => {
   const service = useSharedService({ MAX_QUERY_COST: '2000' });
 
-  test('and its limit are in every answer', async () => {
+  test('and its limit are in every response', async () => {
     const { body } = await service.graphql('{ locations(first: 10) { nodes { id name } } }');
 
     expect(body.extensions).toEqual({ cost: { requested: 5 + 10 * (5 + 2), limit: 2_000 } });
@@ -142,7 +142,55 @@ describe('the cost of an operation', () => {
   });
 });
 
-describe('a document made to be expensive is refused for next to nothing', () => {
+describe('a list in a variable', () => {
+  const service = useSharedService({ MAX_PAGE_SIZE: '20', MAX_BATCH: '30' });
+  const nodes = 'query ($list: [ID!]!) { nodes(ids: $list) { id } }';
+  const create = 'mutation ($list: [CreateLocationInput!]!) { createLocations(input: $list) { id } }';
+  const inFragment =
+    'mutation ($list: [CreateLocationInput!]!) { ...f } fragment f on Mutation { createLocations(input: $list) { id } }';
+  const both = `mutation create($list: [CreateLocationInput!]!) { createLocations(input: $list) { id } }
+    query read($list: [ID!]!) { nodes(ids: $list) { id } }`;
+  const tooManyIds = 'list: expected at most 20 IDs, received 21';
+  const tooManyRecords = 'expected at most 30 records, received 31';
+
+  test.each<[string, string, object, number, string]>([
+    ['IDs', nodes, { list: Array(21).fill('x') }, 400, tooManyIds],
+    ['objects in the place of IDs', nodes, { list: Array(21).fill({}) }, 400, tooManyIds],
+    ['records', create, { list: Array(31).fill({ latitude: 'x' }) }, 413, tooManyRecords],
+    ['texts in the place of records', create, { list: Array(31).fill('x') }, 413, tooManyRecords],
+    ['records for a fragment', inFragment, { list: Array(31).fill({}) }, 413, tooManyRecords],
+  ])('of too many %s is refused before they are read', async (_, query, variables, status, message) => {
+    const response = await service.graphql(query, variables);
+
+    expect([response.status, response.body]).toEqual([
+      status,
+      { errors: [{ message, extensions: { code: 'BAD_USER_INPUT' } }] },
+    ]);
+  });
+
+  test('has the limit of the operation that is executed, not of another one in the document', async () => {
+    const send = (operationName: string, list: unknown[]) =>
+      service.post('/graphql', { query: both, operationName, variables: { list } });
+
+    expect((await send('create', Array(30).fill({}))).body.data.createLocations).toHaveLength(30);
+    expect((await send('read', Array(21).fill('x'))).body.errors[0].message).toBe(tooManyIds);
+  });
+});
+
+test('a cost beyond all numbers is refused, also where an empty list multiplies it by zero', async () => {
+  const service = await startService({ MAX_QUERY_TOKENS: '20000' });
+  const fragments = numbered(600, (i) => `fragment f${i} on Node { ${`...f${i + 1} `.repeat(4)} }`);
+
+  const { body } = await service.graphql(
+    `query ($ids: [ID!]!) { nodes(ids: $ids) { ...f0 } } ${fragments} fragment f600 on Node { id }`,
+    { ids: [] },
+  );
+  await service.stop();
+
+  expect(body.errors[0].message).toContain('the operation costs more than');
+});
+
+describe('a document made to be expensive is refused cheaply', () => {
   const service = useSharedService();
   const fanOut = numbered(30, (i) => `fragment f${i} on AssetCategory { ...f${i + 1} ...f${i + 1} }`);
 
@@ -201,7 +249,7 @@ describe('a document made to be expensive is refused for next to nothing', () =>
 
   const cpu: [string, number][] = [];
 
-  test('the figures are told, for they depend on the machine', () => {
+  test('the figures are printed, because they depend on the machine', () => {
     console.info(`milliseconds of CPU: ${cpu.map(([name, time]) => `${name} ${time}`).join(', ')}`);
     expect(cpu).toHaveLength(17);
   });

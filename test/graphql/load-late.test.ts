@@ -1,8 +1,8 @@
-/** What is loaded late is loaded once, and again where that failed. */
+/** A module is loaded once, when it is first needed, and again if loading failed. */
 import { expect, test, vi } from 'vitest';
 import { loadLate } from '../../src/graphql/load-late.ts';
 
-test('a module is loaded when it is first needed, and once for all who need it', async () => {
+test('a module is loaded when it is first needed, and once for all callers', async () => {
   const load = vi.fn(async () => 'module');
   const loaded = loadLate(load);
   expect(load).not.toHaveBeenCalled();
@@ -12,7 +12,7 @@ test('a module is loaded when it is first needed, and once for all who need it',
   expect(load).toHaveBeenCalledTimes(1);
 });
 
-test('every caller that waits for what fails gets the error, and the next tries again', async () => {
+test('every waiting caller gets the error of a failed load, and the next call tries again', async () => {
   const load = vi.fn(async () => 'module').mockRejectedValueOnce(new Error('not now'));
   const loaded = loadLate(load);
 

@@ -1,4 +1,4 @@
-/** What can be written over GraphQL: the same services, rules and messages as REST. */
+/** Mutations: the same services, rules and messages as REST. */
 import { describe, expect, test } from 'vitest';
 import { fullRecord, kinds, unknownId } from '../support/records.ts';
 import { startService, useService } from '../support/service.ts';
@@ -11,7 +11,7 @@ const createWith = (kind: { name: string; plural: string }, fields = 'id') =>
   `mutation ($input: [Create${kind.name}Input!]!) { ${mutation(kind)}(input: $input) { ${fields} } }`;
 
 describe.each(kinds)('creating $kind.label records', ({ kind, path, smallest }) => {
-  test('answers them in the order given, every field as it was sent', async () => {
+  test('returns them in the order given, every field as sent', async () => {
     const sent = fullRecord(kind);
 
     const data = await service.data(createWith(kind, Object.keys(kind.fields).join(' ')), { input: [sent, smallest] });
@@ -20,7 +20,7 @@ describe.each(kinds)('creating $kind.label records', ({ kind, path, smallest }) 
     expect(data[mutation(kind)]).toHaveLength(2);
   });
 
-  test('refuses what REST refuses, in the same words, with a path to each failing field', async () => {
+  test('returns the same errors as REST, with a path to each invalid field', async () => {
     const badValues = {
       text: 'a\0b',
       number: 1_000,
@@ -51,7 +51,7 @@ describe.each(kinds)('creating $kind.label records', ({ kind, path, smallest }) 
   });
 });
 
-test('malformed fields, unknown references and taken values are named together', async () => {
+test('malformed fields, unknown references and taken values are reported together', async () => {
   await service.create('/assets', { name: 'a', uid: 'EX-1' });
   const missing = unknownId(kinds[3].kind);
   const input = [{ name: 'b', uid: 'EX-1' }, { name: ' ' }, { name: 'c', currentLocationId: missing }];
@@ -72,7 +72,7 @@ test('malformed fields, unknown references and taken values are named together',
   expect((await service.data('{ assets { totalCount } }')).assets.totalCount).toBe(1);
 });
 
-test("what the schema's types refuse is named with its position, every item of it", async () => {
+test("values that the schema's types refuse are reported with their position, in every item", async () => {
   const input = [{ name: 'ok' }, {}, { name: 'a', uid: 5 }, { name: 'b', trackUtilization: 'yes', colour: 'red' }];
 
   const { body } = await service.graphql(createWith(kinds[0].kind), { input });
@@ -87,7 +87,7 @@ test("what the schema's types refuse is named with its position, every item of i
     expect([extensions.code, locations.length]).toEqual(['BAD_USER_INPUT', 1]);
 });
 
-test('a batch in the document is held to the same limit as one in a variable', async () => {
+test('a batch written in the document has the same limit as one in a variable', async () => {
   const small = await startService({ MAX_BATCH: '2' });
 
   const { body } = await small.graphql('mutation { createLocations(input: [{}, {}, {}]) { id } }');

@@ -1,4 +1,4 @@
-/** Records by id, with everything they point at. */
+/** Records by ID, with the records that they link to. */
 import { expect, test } from 'vitest';
 import { createLinkedRecords } from '../support/linked-records.ts';
 import { kinds, unknownId } from '../support/records.ts';
@@ -6,7 +6,7 @@ import { useService } from '../support/service.ts';
 
 const service = useService();
 
-test('work orders answer with their project, its location, and their own location', async () => {
+test('work orders return their project, its location, and their own location', async () => {
   const { workOrders, projects, locations } = await createLinkedRecords(service, { workOrders: 20 });
   const nameById = new Map([...projects, ...locations].map(({ id, name }) => [id, name]));
 
@@ -99,7 +99,7 @@ test.each(Object.entries(links))('%s has a link beside every Id field', async (t
   );
 });
 
-test('a link to what is kept elsewhere is an object with its id', async () => {
+test('a link to a record of another system is an object with its ID', async () => {
   const [{ id }] = await service.create('/assets', { name: 'a', ownerId: 'company-7', statusId: 'status-1' });
 
   const { asset } = await service.data(
@@ -116,7 +116,7 @@ test('a link to what is kept elsewhere is an object with its id', async () => {
   });
 });
 
-test('a link of a foreign identifier, or of none, is null and no error', async () => {
+test('a link whose identifier is foreign or absent is null, without an error', async () => {
   await service.create('/assets', { name: 'a', currentLocationId: 'ERP-7' }, { name: 'b' });
 
   const { assets } = await service.data('{ assets { nodes { currentLocationId currentLocation { id } } } }');
@@ -149,7 +149,7 @@ test('an id that is unknown, foreign or of another kind finds nothing', async ()
   }
 });
 
-test('nodes takes a thousand ids and no more', async () => {
+test('nodes accepts a thousand IDs and no more', async () => {
   const query = 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }';
 
   const { nodes } = await service.data(query, { ids: Array.from({ length: 1_000 }, () => 'foreign') });
@@ -162,7 +162,7 @@ test('nodes takes a thousand ids and no more', async () => {
   });
 });
 
-test('a tree of categories reads as deep as it is asked for', async () => {
+test('a tree of categories is read as deep as it is selected', async () => {
   let parentId: string | null = null;
   for (const name of ['root', 'branch', 'leaf']) {
     const [category] = await service.create('/asset-categories', { name, parentId });
@@ -177,7 +177,7 @@ test('a tree of categories reads as deep as it is asked for', async () => {
   expect(assetCategory).toEqual({ name: 'leaf', parent: { name: 'branch', parent: { name: 'root', parent: null } } });
 });
 
-test('fields answer in the order they were asked for', async () => {
+test('fields are returned in the order in which they are selected', async () => {
   await createLinkedRecords(service, { workOrders: 2 });
 
   const { text } = await service.graphql(

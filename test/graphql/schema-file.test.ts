@@ -1,4 +1,4 @@
-/** schema.graphql is the print of the code; `npm run schema` writes it anew. */
+/** schema.graphql is printed from the code; `npm run schema` updates it. */
 import {
   isInputObjectType,
   isInterfaceType,

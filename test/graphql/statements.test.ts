@@ -1,4 +1,4 @@
-/** What a query costs: its SQL statements are counted, at several sizes. */
+/** The number of SQL statements of a query, at several sizes. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createLinkedRecords } from '../support/linked-records.ts';
 import { useService } from '../support/service.ts';
@@ -12,7 +12,7 @@ const queries: [string, number, string][] = [
   ['no links', 0, '{ workOrders(first: $first) { nodes { id name } } }'],
   ['ids only', 0, '{ workOrders(first: $first) { nodes { projectId locationId } pageInfo { hasNextPage } } }'],
   [
-    'links to what is kept elsewhere',
+    'links to records of other systems',
     0,
     '{ workOrders(first: $first) { nodes { status { id } workspace { id } type { id } } } }',
   ],
@@ -56,6 +56,15 @@ describe.each([1, 10, 200])('with %i work orders', (size) => {
   });
 });
 
+test.each(queries)('%s: no more statements once the query is compiled', async (_, links, query) => {
+  await createLinkedRecords(service, { workOrders: 20 });
+
+  for (let sent = 0; sent < 4; sent += 1) {
+    const statements = await statementsOf(`query ($first: Int) ${query}`, { first: 20 });
+    expect(statements.length).toBeLessThanOrEqual(1 + links);
+  }
+});
+
 test('links of links take four statements when each link leads to other records', async () => {
   const [site, yard] = await service.create('/locations', {}, {});
   const [project] = await service.create('/projects', { name: 'Bridge', locationId: yard.id });
@@ -66,7 +75,7 @@ test('links of links take four statements when each link leads to other records'
   expect(statements).toHaveLength(4);
 });
 
-test.each([3, 12])('a chain of %i parents takes one statement a step', async (depth) => {
+test.each([3, 12])('a chain of %i parents takes one statement per step', async (depth) => {
   let parentId: string | null = null;
   for (let level = 0; level <= depth; level += 1) {
     const batch = Array.from({ length: 5 }, () => ({ parentId }));
@@ -79,7 +88,7 @@ test.each([3, 12])('a chain of %i parents takes one statement a step', async (de
   expect(statements.length).toBeLessThanOrEqual(1 + depth);
 });
 
-test('totalCount takes a statement of its own, and only when it is asked for', async () => {
+test('totalCount takes a statement of its own, and only if it is selected', async () => {
   await createLinkedRecords(service, { workOrders: 3 });
 
   expect(await statementsOf('{ workOrders { nodes { id } } }')).toHaveLength(1);
@@ -87,7 +96,7 @@ test('totalCount takes a statement of its own, and only when it is asked for', a
   expect(await statementsOf('{ workOrders { totalCount } }')).toHaveLength(1);
 });
 
-test('nodes of several kinds take one statement a kind, single records asked for together take one', async () => {
+test('nodes of several kinds take one statement per kind, single records selected together take one', async () => {
   const { workOrders, projects, locations } = await createLinkedRecords(service, { workOrders: 50 });
   const ids = [...workOrders, ...projects, ...locations].map(({ id }) => id);
 
@@ -99,7 +108,7 @@ test('nodes of several kinds take one statement a kind, single records asked for
   );
 });
 
-test('the links of what a mutation created cost the same', async () => {
+test('the links of created records take as many statements', async () => {
   const { projects, locations } = await createLinkedRecords(service, { workOrders: 1 });
   const input = Array.from({ length: 100 }, (_, i) => ({
     projectId: projects[i % 7].id,

@@ -1,22 +1,22 @@
+/** What resolvers share while one request is executed. Made anew for each, so that users share nothing. */
 import type { Plugin } from 'graphql-yoga';
 import type { Limits } from '../../config.ts';
 import type { Session } from '../../services/session.ts';
 import type { WorkspaceStore } from '../../store/workspace-store.ts';
 import type { ResponseSize } from '../limits/response-size.ts';
-import { askedFields } from './document-plan.ts';
+import { documentPlan } from './document-plan.ts';
 import { createLoaders, type Loaders } from './loaders.ts';
 
-/** What every resolver gets. Made for one request, so that nothing is shared between users. */
 export interface Context {
   readonly session: Session<WorkspaceStore>;
   readonly loaders: Loaders;
   readonly responseSize: ResponseSize;
 }
 
-/** The loaders, which are made once it is known what is asked for. */
+/** Adds the loaders once the document is parsed: its plan says which columns they read. */
 export const useLoaders = (limits: Limits): Plugin<Context> => ({
   onExecute({ args: { contextValue, schema, document }, extendContext }) {
-    const loaders = createLoaders(() => contextValue.session.store.within(limits), askedFields(schema, document));
+    const loaders = createLoaders(() => contextValue.session.store.within(limits), documentPlan(schema, document));
     extendContext({ loaders });
   },
 });

@@ -1,117 +1,186 @@
-/** What an operation asks for, known before anything is read: fields become columns, and links are followed page by page. */
+/**
+ * What executing a document takes: which columns are read, which links are followed, and what each operation costs. Made by
+ * one walk over the document, once, and cached with it. The document may not be valid: the plan is made before validation,
+ * so that documents over the limits are refused by it.
+ */
 import {
   type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
+  type FragmentSpreadNode,
   type GraphQLField,
   type GraphQLNamedType,
-  type GraphQLResolveInfo,
   type GraphQLSchema,
   getNamedType,
+  getNullableType,
   type InlineFragmentNode,
+  isInterfaceType,
+  isListType,
   isObjectType,
   Kind,
+  type NamedTypeNode,
+  type OperationDefinitionNode,
+  SchemaMetaFieldDef,
+  type SelectionNode,
   type SelectionSetNode,
-  TypeInfo,
-  visit,
-  visitWithTypeInfo,
+  TypeMetaFieldDef,
 } from 'graphql';
+import { type Cost, fieldCost, sumOf, valueIn } from '../limits/cost.ts';
+import { fieldExtensions } from '../schema/extensions.ts';
+import { mayBeCompiled } from './may-be-compiled.ts';
 
-/** What a field of an object type is made from; noted on it as its extensions. */
-export interface FieldSource {
-  /** The stored field. */
-  readonly storedField: string;
-  /** The name of the record kind that it leads to. */
-  readonly target?: string;
+export interface DocumentPlan {
+  readonly operations: ReadonlyMap<OperationDefinitionNode, OperationPlan>;
+  /** How many of them are written in the document, however often fragments repeat them. */
+  readonly aliases: number;
+  readonly directives: number;
+  /** The stored fields that any operation reads, by the name of the record kind; every record has its ID. */
+  readonly storedFields: ReadonlyMap<string, ReadonlySet<string>>;
+  /** What is selected on the records of each field that returns a list. */
+  readonly listSelections: ReadonlyMap<FieldNode, Selection>;
+  readonly mayBeCompiled: boolean;
 }
 
-/** A link that is followed for every record of a list, and those that are followed from there. */
+export interface OperationPlan {
+  /** Levels of fields, fragments included. */
+  readonly depth: number;
+  readonly cost: Cost;
+  /** The default values of variables. */
+  readonly defaults: ReadonlyMap<string, unknown>;
+}
+
+/** What is selected on an object. */
+export interface Selection {
+  readonly depth: number;
+  readonly cost: Cost;
+  /** Links to stored records. A link that a directive may leave out is not among them: its resolver follows it. */
+  readonly links: readonly Link[];
+  /** Selections on the same object, of fragments for instance. They are shared by all spreads, not copied. */
+  readonly parts: readonly Selection[];
+}
+
 export interface Link {
   readonly storedField: string;
+  /** The name of the record kind. */
   readonly target: string;
-  readonly links: readonly Link[];
+  readonly selection: Selection;
 }
 
-/** The stored fields that a document asks for, by the name of the record kind. */
-export type AskedFields = ReadonlyMap<string, ReadonlySet<string>>;
+const plans = new WeakMap<DocumentNode, DocumentPlan>();
 
-const sourceOf = (field: GraphQLField<unknown, unknown> | null | undefined): FieldSource | undefined =>
-  // Sound because nothing else is noted on fields.
-  field?.extensions.source as FieldSource | undefined;
-
-const askedFieldsOf = new WeakMap<DocumentNode, AskedFields>();
-
-/** All operations of the document, fragments included, whatever is skipped. Every record has its ID. */
-export function askedFields(schema: GraphQLSchema, document: DocumentNode): AskedFields {
-  const known = askedFieldsOf.get(document);
-  if (known) return known;
-  const asked = new Map<string, Set<string>>();
-  const types = new TypeInfo(schema);
-  const Field = () => {
-    const source = sourceOf(types.getFieldDef());
-    const kind = types.getParentType()?.name;
-    if (!source || !kind) return;
-    const fields = asked.get(kind) ?? new Set(['id']);
-    asked.set(kind, fields.add(source.storedField));
-  };
-  visit(document, visitWithTypeInfo(types, { Field }));
-  askedFieldsOf.set(document, asked);
-  return asked;
+export function documentPlan(schema: GraphQLSchema, document: DocumentNode): DocumentPlan {
+  const cached = plans.get(document);
+  if (cached) return cached;
+  const plan = planDocument(schema, document);
+  plans.set(document, plan);
+  return plan;
 }
 
-type FragmentNode = FragmentDefinitionNode | InlineFragmentNode;
+const empty: Selection = { depth: 0, cost: 0, links: [], parts: [] };
 
-const linksOf = new WeakMap<FieldNode, readonly Link[]>();
+/** Undefined where a document that is not valid names a type or field that does not exist. */
+type Type = GraphQLNamedType | null | undefined;
 
-/** The links below a field that lists records. One that a directive may leave out is not among them: it is followed late. */
-export function linksBelow({ fieldNodes, returnType, schema, fragments }: GraphQLResolveInfo): readonly Link[] {
-  /** Each fragment is read once, however often it is spread. */
-  const linksOfFragments = new Map<FragmentNode, readonly Link[]>();
+function planDocument(schema: GraphQLSchema, document: DocumentNode): DocumentPlan {
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  const fragmentSelections = new Map<FragmentDefinitionNode, Selection>();
+  const operations = new Map<OperationDefinitionNode, OperationPlan>();
+  const storedFields = new Map<string, Set<string>>();
+  const listSelections = new Map<FieldNode, Selection>();
+  let aliases = 0;
+  let directives = 0;
 
-  const linksIn = (type: GraphQLNamedType, selectionSet: SelectionSetNode | undefined): readonly Link[] =>
-    merged(
-      (selectionSet?.selections ?? []).flatMap((selection) => {
-        if (selection.directives && selection.directives.length > 0) return [];
-        if (selection.kind === Kind.FIELD) return linksOfField(type, selection);
-        const fragment = selection.kind === Kind.INLINE_FRAGMENT ? selection : fragments[selection.name.value];
-        return fragment ? linksOfFragment(type, fragment) : [];
-      }),
-    );
-
-  const linksOfFragment = (type: GraphQLNamedType, fragment: FragmentNode): readonly Link[] => {
-    const on = fragment.typeCondition ? schema.getType(fragment.typeCondition.name.value) : type;
-    if (on !== type) return [];
-    const links = linksOfFragments.get(fragment) ?? linksIn(type, fragment.selectionSet);
-    linksOfFragments.set(fragment, links);
-    return links;
-  };
-
-  const linksOfField = (type: GraphQLNamedType, { name, selectionSet }: FieldNode): readonly Link[] => {
-    const field = isObjectType(type) ? type.getFields()[name.value] : undefined;
-    if (!field || !selectionSet) return [];
-    const links = linksIn(getNamedType(field.type), selectionSet);
-    const source = sourceOf(field);
-    // What has no source is the node of an edge, which is the record itself.
-    if (!source) return links;
-    return source.target ? [{ storedField: source.storedField, target: source.target, links }] : [];
-  };
-
-  return merged(
-    fieldNodes.flatMap((node) => {
-      const links = linksOf.get(node) ?? linksIn(getNamedType(returnType), node.selectionSet);
-      linksOf.set(node, links);
-      return links;
-    }),
-  );
-}
-
-/** A link under several names is followed once, and from there whatever any of them leads to. */
-function merged(links: readonly Link[]): readonly Link[] {
-  const byField = new Map<string, Link>();
-  for (const link of links) {
-    const { storedField } = link;
-    const same = byField.get(storedField);
-    byField.set(storedField, same ? { ...same, links: merged([...same.links, ...link.links]) } : link);
+  function planOperation(operation: OperationDefinitionNode): OperationPlan {
+    const { selectionSet, variableDefinitions = [] } = operation;
+    const defaults = new Map<string, unknown>();
+    for (const { variable, defaultValue, directives: own } of variableDefinitions) {
+      countDirectives(own);
+      if (defaultValue) defaults.set(variable.name.value, valueIn(defaultValue));
+    }
+    countDirectives(operation.directives);
+    const { depth, cost } = planSelectionSet(schema.getRootType(operation.operation), selectionSet);
+    return { depth, cost, defaults };
   }
-  return [...byField.values()];
+
+  /** Planned once, however often it is spread. */
+  function planFragment(fragment: FragmentDefinitionNode): Selection {
+    const planned = fragmentSelections.get(fragment);
+    if (planned) return planned;
+    // Ends the walk for a fragment that spreads itself, which validation refuses.
+    fragmentSelections.set(fragment, empty);
+    countDirectives(fragment.directives);
+    const selection = planSelectionSet(typeNamed(fragment.typeCondition), fragment.selectionSet);
+    fragmentSelections.set(fragment, selection);
+    return selection;
+  }
+
+  const planSelectionSet = (parent: Type, { selections }: SelectionSetNode): Selection =>
+    joined(selections.map((node) => planSelection(parent, node)));
+
+  function planSelection(parent: Type, node: SelectionNode): Selection {
+    countDirectives(node.directives);
+    const selection = node.kind === Kind.FIELD ? planField(parent, node) : planSpread(parent, node);
+    return node.directives?.length ? { ...selection, links: [], parts: [] } : selection;
+  }
+
+  function planField(parent: Type, node: FieldNode): Selection {
+    if (node.alias) aliases += 1;
+    const definition = definitionOf(parent, node.name.value);
+    const { source, isSameRecord } = fieldExtensions(definition);
+    const below = node.selectionSet
+      ? planSelectionSet(definition && getNamedType(definition.type), node.selectionSet)
+      : empty;
+    if (parent && source) readStoredField(parent.name, source.storedField);
+    if (definition && isListType(getNullableType(definition.type))) listSelections.set(node, below);
+    return {
+      depth: 1 + below.depth,
+      cost: fieldCost(node, definition, below.cost),
+      links: source?.target ? [{ storedField: source.storedField, target: source.target, selection: below }] : [],
+      parts: isSameRecord ? [below] : [],
+    };
+  }
+
+  /** The links of a fragment on another type, an interface for instance, are followed by their resolvers. */
+  function planSpread(parent: Type, node: FragmentSpreadNode | InlineFragmentNode): Selection {
+    const fragment = node.kind === Kind.INLINE_FRAGMENT ? node : fragments.get(node.name.value);
+    if (!fragment) return empty;
+    const type = fragment.typeCondition ? typeNamed(fragment.typeCondition) : parent;
+    const selection =
+      fragment.kind === Kind.INLINE_FRAGMENT ? planSelectionSet(type, fragment.selectionSet) : planFragment(fragment);
+    return { depth: selection.depth, cost: selection.cost, links: [], parts: type === parent ? [selection] : [] };
+  }
+
+  function readStoredField(kind: string, storedField: string): void {
+    const fields = storedFields.get(kind) ?? new Set(['id']);
+    storedFields.set(kind, fields.add(storedField));
+  }
+
+  function countDirectives(nodes: readonly unknown[] = []): void {
+    directives += nodes.length;
+  }
+
+  const typeNamed = ({ name }: NamedTypeNode): Type => schema.getType(name.value);
+
+  for (const node of document.definitions) {
+    if (node.kind === Kind.FRAGMENT_DEFINITION) fragments.set(node.name.value, node);
+  }
+  for (const node of document.definitions) {
+    if (node.kind === Kind.FRAGMENT_DEFINITION) planFragment(node);
+    if (node.kind === Kind.OPERATION_DEFINITION) operations.set(node, planOperation(node));
+  }
+  return { operations, aliases, directives, storedFields, listSelections, mayBeCompiled: mayBeCompiled(document) };
+}
+
+const joined = (selections: readonly Selection[]): Selection => ({
+  depth: selections.reduce((most, { depth }) => Math.max(most, depth), 0),
+  cost: sumOf(selections.map(({ cost }) => cost)),
+  links: selections.flatMap(({ links }) => links),
+  parts: selections.flatMap(({ parts }) => parts),
+});
+
+const introspectionFields = [SchemaMetaFieldDef, TypeMetaFieldDef];
+
+function definitionOf(parent: Type, name: string): GraphQLField<unknown, unknown> | undefined {
+  if (!isObjectType(parent) && !isInterfaceType(parent)) return undefined;
+  return parent.getFields()[name] ?? introspectionFields.find((field) => field.name === name);
 }

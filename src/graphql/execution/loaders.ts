@@ -1,105 +1,133 @@
 /**
- * Reads records for one request: whatever is asked for in the same step becomes one statement for each kind, with the
- * columns that the operation asks for. Goes through the session's store, and so never sees another workspace.
+ * Reads records for one request: all IDs requested in the same step become one statement per kind, with the columns that
+ * the document selects. Reads through the session's store, and so never sees another workspace.
  */
 import DataLoader from 'dataloader';
+import type { FieldNode } from 'graphql';
 import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import { kindNamed, kindOfId } from '../../records/index.ts';
 import type { RecordQuery } from '../../store/query.ts';
 import type { LimitedReads } from '../../store/workspace-store.ts';
-import type { AskedFields, Link } from './document-plan.ts';
+import type { DocumentPlan, Link, Selection } from './document-plan.ts';
 
-/** Records have the fields that the operation asks for. */
+/** Records have the fields that the document selects, and their ID. */
 export interface Loaders {
-  /** The record, or null when there is none: the id is unknown, foreign, or of another kind. At once when it was loaded. */
+  /** The record, or null if there is none: the ID is unknown, foreign, or of another kind. Not a promise if it is loaded. */
   load<K extends RecordKind>(kind: K, id: string): RecordOf<K> | null | Promise<RecordOf<K> | null>;
   list<K extends RecordKind>(kind: K, query: RecordQuery): Promise<RecordOf<K>[]>;
-  /** Follows links for a whole list, level by level, so that each record's link is there when it is answered. */
-  follow(records: readonly object[], links: readonly Link[]): Promise<void>;
-  /** How many records of a kind there are, counted once. */
+  /** Loads what the records of a list link to, level by level, so that the resolvers of the links need not wait. */
+  follow(records: readonly object[], listFields: readonly FieldNode[]): Promise<void>;
+  /** The number of records of a kind, counted once. */
   count(kind: RecordKind): Promise<number>;
-  /** Forgets everything: after a write, what was loaded may be stale. */
+  /** Discards all that was loaded: after a write it may be stale. */
   clear(): void;
-  /** Forgets what was read, and how much: for an operation that is executed again. */
-  renew(): void;
+  /** Discards all that was loaded and starts a new read budget: for an operation that is executed again. */
+  reset(): void;
 }
 
-interface Known {
-  /** By id; null where there is none. */
+/** The records of one kind. */
+interface Cache {
+  /** By ID; null if there is none. */
   readonly records: Map<string, object | null>;
-  /** Makes ids known. */
+  /** Adds the records with these IDs. */
   readonly loader: DataLoader<readonly string[], unknown>;
 }
 
-export function createLoaders(open: () => LimitedReads, asked: AskedFields): Loaders {
-  let store = open();
-  const knownByKind = new Map<RecordKind, Known>();
-  const counts = new Map<RecordKind, Promise<number>>();
+type SameField = [Link, ...Link[]];
+type LinksByField = ReadonlyMap<string, SameField>;
 
-  function knownOf(kind: RecordKind): Known {
-    const known = knownByKind.get(kind) ?? createKnown(store, kind, asked.get(kind.name));
-    knownByKind.set(kind, known);
-    return known;
+/** Shared by all documents, because the store caches what it derives from a set of fields. */
+const idOnly: ReadonlySet<string> = new Set(['id']);
+
+export function createLoaders(openStore: () => LimitedReads, plan: DocumentPlan): Loaders {
+  let store = openStore();
+  const caches = new Map<RecordKind, Cache>();
+  const counts = new Map<RecordKind, Promise<number>>();
+  const fieldsOf = ({ name }: RecordKind) => plan.storedFields.get(name) ?? idOnly;
+
+  function cacheOf(kind: RecordKind): Cache {
+    const cache = caches.get(kind) ?? createCache(store, kind, fieldsOf(kind));
+    caches.set(kind, cache);
+    return cache;
   }
 
-  async function followLink(records: readonly object[], { storedField, target, links }: Link): Promise<void> {
+  async function followLinks(records: readonly object[], linksByField: LinksByField): Promise<void> {
+    await Promise.all([...linksByField.values()].map((links) => followLink(records, links)));
+  }
+
+  /** The links are of one field, which fragments and aliases may select several times, each with other links below. */
+  async function followLink(records: readonly object[], links: SameField): Promise<void> {
+    const [{ storedField, target }] = links;
     const kind = kindNamed(target);
-    const known = knownOf(kind);
+    const cache = cacheOf(kind);
     const ids = new Set<string>();
     for (const { [storedField]: id } of records as readonly Readonly<Record<string, unknown>>[]) {
       if (typeof id === 'string' && kindOfId(id) === kind) ids.add(id);
     }
     if (ids.size === 0) return;
-    const unknown = [...ids].filter((id) => !known.records.has(id));
-    if (unknown.length > 0) await known.loader.load(unknown);
-    if (links.length > 0) {
-      const found = [...ids].flatMap((id) => known.records.get(id) ?? []);
-      await follow(found, links);
-    }
+    const missing = [...ids].filter((id) => !cache.records.has(id));
+    if (missing.length > 0) await cache.loader.load(missing);
+    const linksBelow = linksIn(links.map(({ selection }) => selection));
+    if (linksBelow.size === 0) return;
+    const found = [...ids].flatMap((id) => cache.records.get(id) ?? []);
+    await followLinks(found, linksBelow);
   }
 
-  const follow = async (records: readonly object[], links: readonly Link[]): Promise<void> => {
-    await Promise.all(links.map((link) => followLink(records, link)));
-  };
-
   function clear(): void {
-    knownByKind.clear();
+    caches.clear();
     counts.clear();
   }
 
   return {
     load<K extends RecordKind>(kind: K, id: string) {
       if (kindOfId(id) !== kind) return null;
-      const { records, loader } = knownOf(kind);
-      // Sound because what is known of a kind is what the store finds for that kind.
-      const knownRecord = () => records.get(id) as RecordOf<K> | null | undefined;
-      const record = knownRecord();
-      return record === undefined ? loader.load([id]).then(() => knownRecord() ?? null) : record;
+      const { records, loader } = cacheOf(kind);
+      // The cast is safe because a kind's cache holds what the store finds for that kind.
+      const loaded = () => records.get(id) as RecordOf<K> | null | undefined;
+      const record = loaded();
+      return record === undefined ? loader.load([id]).then(() => loaded() ?? null) : record;
     },
-    list: (kind, query) => store.list(kind, { ...query, fields: asked.get(kind.name) }),
-    follow,
+    list: (kind, query) => store.list(kind, { ...query, fields: fieldsOf(kind) }),
+    follow: (records, listFields) =>
+      followLinks(records, linksIn(listFields.flatMap((field) => plan.listSelections.get(field) ?? []))),
     count(kind) {
       const count = counts.get(kind) ?? store.count(kind);
       counts.set(kind, count);
       return count;
     },
     clear,
-    renew() {
+    reset() {
       clear();
-      store = open();
+      store = openStore();
     },
   };
 }
 
-function createKnown(store: LimitedReads, kind: RecordKind, fields: ReadonlySet<string> | undefined): Known {
+/** The links of the selections and of their fragments, each fragment once. */
+function linksIn(selections: Iterable<Selection>): LinksByField {
+  const byField = new Map<string, SameField>();
+  const all = new Set(selections);
+  // The loop also reaches what it adds.
+  for (const { links, parts } of all) {
+    for (const link of links) {
+      const sameField = byField.get(link.storedField);
+      if (sameField) sameField.push(link);
+      else byField.set(link.storedField, [link]);
+    }
+    for (const part of parts) all.add(part);
+  }
+  return byField;
+}
+
+function createCache(store: LimitedReads, kind: RecordKind, fields: ReadonlySet<string>): Cache {
   const records = new Map<string, object | null>();
   const loader = new DataLoader<readonly string[], unknown>(
-    async (asked) => {
-      const ids = [...new Set(asked.flat())];
+    async (requests) => {
+      const ids = [...new Set(requests.flat())];
       const found = await store.find(kind, ids, fields);
       for (const id of ids) records.set(id, null);
       for (const record of found) records.set(record.id, record);
-      return asked;
+      return requests;
     },
     { cache: false },
   );

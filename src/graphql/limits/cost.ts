@@ -1,149 +1,120 @@
 /**
- * What executing an operation costs at most, before it is executed: aliases, fragments, pages and batches multiply, and a
- * few hundred characters can stand for millions of fields.
+ * What an operation costs at most: one for each field, more for an object, times the size of the list it is in. Aliases,
+ * fragments, pages and batches multiply, and a few hundred characters can stand for millions of fields. Costs are added up
+ * once for each document; for a request, only what its variables change is evaluated.
  */
 import {
-  type ExecutionArgs,
   type FieldNode,
-  type FragmentDefinitionNode,
-  GraphQLError,
-  type GraphQLNamedType,
-  type GraphQLSchema,
+  type GraphQLField,
   getNamedType,
-  getOperationAST,
-  isInterfaceType,
+  getNullableType,
   isIntrospectionType,
-  isObjectType,
+  isListType,
   Kind,
-  type OperationDefinitionNode,
-  SchemaMetaFieldDef,
-  type SelectionNode,
-  type SelectionSetNode,
-  TypeMetaFieldDef,
   type ValueNode,
 } from 'graphql';
-import { isAsyncIterable, type Plugin } from 'graphql-yoga';
-import type { Limits } from '../../config.ts';
-import { defaultPageSize } from '../schema/connection.ts';
+import { argumentExtensions, fieldExtensions } from '../schema/extensions.ts';
 
-/** A field with fields of its own: a link waits for its loader, which takes ten times and more of a value that is there. */
+/** A field with fields of its own: waiting for a link's loader takes at least ten times as long as reading a value. */
 const objectCost = 5;
 
-/** A value under another name: the same long text a hundred times over makes an answer of hundreds of megabytes. */
+/** A value under another name: the same long text under a hundred names makes a response of hundreds of megabytes. */
 const aliasCost = 50;
 
-/** A record to be created, before any field of it is answered. */
-const createCost = 10;
-
-/** How long the lists of introspection are about, in this schema. */
+/** Typical lengths of introspection's lists in this schema. GraphQL itself defines them: they cannot declare their cost. */
 const introspectionSizes: Readonly<Record<string, number>> = { types: 60, fields: 20, inputFields: 12, args: 1 };
 const otherIntrospectionSize = 4;
 
-/** Refuses operations that cost more than the limit; every answer says in `extensions.cost` what its operation costs. */
-export const useCostLimit = ({ maxCost }: Limits): Plugin => ({
-  onExecute({ args, setResultAndStopExecution }) {
-    const operation = getOperationAST(args.document, args.operationName);
-    if (!operation) return;
-    const requested = costOf(operation, args);
-    const extensions = { cost: { requested, limit: maxCost } };
-    if (requested > maxCost) {
-      const message = `the operation costs more than ${maxCost}: ask for fewer fields or aliases, smaller pages or batches`;
-      const errors = [new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT' } })];
-      return void setResultAndStopExecution({ errors, extensions });
-    }
-    return {
-      onExecuteDone({ result, setResult }) {
-        if (!isAsyncIterable(result)) setResult({ ...result, extensions });
-      },
-    };
-  },
-});
+/** A number, or a sum with parts that depend on variables. */
+export type Cost = number | CostSum;
 
-/** One for each field, more for those above, times the size of the list it is in; at most, for @skip may leave it out. */
-function costOf(operation: OperationDefinitionNode, { schema, document, variableValues }: ExecutionArgs): number {
-  const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const definition of document.definitions) {
-    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
-  }
-  /** Each fragment is costed once, however often it is spread. */
-  const fragmentCosts = new Map<string, number>();
-
-  const selectionSetCost = (type: GraphQLNamedType, { selections }: SelectionSetNode): number =>
-    selections.reduce((sum, selection) => sum + selectionCost(type, selection), 0);
-
-  const selectionCost = (type: GraphQLNamedType, selection: SelectionNode): number => {
-    switch (selection.kind) {
-      case Kind.FIELD:
-        return fieldCost(type, selection);
-      case Kind.INLINE_FRAGMENT:
-        return selectionSetCost(typeNamed(schema, selection.typeCondition?.name.value) ?? type, selection.selectionSet);
-      case Kind.FRAGMENT_SPREAD:
-        return fragmentCost(selection.name.value);
-    }
-  };
-
-  const fragmentCost = (name: string): number => {
-    const known = fragmentCosts.get(name);
-    if (known !== undefined) return known;
-    const fragment = fragments.get(name);
-    const type = typeNamed(schema, fragment?.typeCondition.name.value);
-    const cost = fragment && type ? selectionSetCost(type, fragment.selectionSet) : 0;
-    fragmentCosts.set(name, cost);
-    return cost;
-  };
-
-  const fieldCost = (parent: GraphQLNamedType, field: FieldNode): number => {
-    const type = fieldType(parent, field.name.value);
-    if (!type || !field.selectionSet) return field.alias ? aliasCost : 1;
-    const inner = selectionSetCost(type, field.selectionSet) + (parent === schema.getMutationType() ? createCost : 0);
-    if (isIntrospectionType(type)) return 1 + inner * introspectionSize(field.name.value);
-    return objectCost + inner * listSize(field, type, operation, variableValues ?? {});
-  };
-
-  const root = schema.getRootType(operation.operation);
-  return root ? selectionSetCost(root, operation.selectionSet) : 0;
+/** The cost of a fragment is shared by all its spreads, not copied: chains of fragments would multiply it. */
+interface CostSum {
+  fixed: number;
+  readonly parts: { readonly cost: Cost; readonly times: Size }[];
 }
 
-const typeNamed = (schema: GraphQLSchema, name: string | undefined) => (name ? schema.getType(name) : undefined);
+type Size = number | ((readVariable: ReadVariable) => number);
 
-function fieldType(parent: GraphQLNamedType, name: string): GraphQLNamedType | undefined {
-  if (name === SchemaMetaFieldDef.name) return getNamedType(SchemaMetaFieldDef.type);
-  if (name === TypeMetaFieldDef.name) return getNamedType(TypeMetaFieldDef.type);
-  if (!isObjectType(parent) && !isInterfaceType(parent)) return undefined;
-  const field = parent.getFields()[name];
-  return field && getNamedType(field.type);
+/** The value of the variable with this name, as sent, or its default. */
+export type ReadVariable = (name: string) => unknown;
+
+const noVariables: ReadVariable = () => undefined;
+
+type Field = GraphQLField<unknown, unknown>;
+
+export function sumOf(costs: readonly Cost[]): Cost {
+  const sum: CostSum = { fixed: 0, parts: [] };
+  for (const cost of costs) add(sum, cost, 1);
+  return folded(sum);
 }
 
-/** `type` and `ofType` lead to one type, the others to a list. */
-const introspectionSize = (name: string): number =>
-  ['__schema', '__type', 'type', 'ofType', 'queryType', 'mutationType', 'subscriptionType'].includes(name)
-    ? 1
-    : (introspectionSizes[name] ?? otherIntrospectionSize);
+/** The cost of a field and of what is selected on it. Its definition is undefined only in an invalid document. */
+export function fieldCost(node: FieldNode, definition: Field | undefined, selectionCost: Cost): Cost {
+  const { perRecord = 0 } = fieldExtensions(definition).cost ?? {};
+  const sum: CostSum = { fixed: ownCost(node, definition), parts: [] };
+  add(sum, sumOf([perRecord, selectionCost]), sizeOf(node, definition));
+  return folded(sum);
+}
 
-/** A page, the ids asked for, or the records to create; 1 for a field that is no list, or a list whose page is counted above. */
-function listSize(
-  { arguments: args = [] }: FieldNode,
-  type: GraphQLNamedType,
-  { variableDefinitions = [] }: OperationDefinitionNode,
-  variables: Readonly<Record<string, unknown>>,
-): number {
-  const read = (node: ValueNode): unknown => {
-    if (node.kind === Kind.VARIABLE) {
-      const name = node.name.value;
-      const fallback = variableDefinitions.find(({ variable }) => variable.name.value === name)?.defaultValue;
-      return Object.hasOwn(variables, name) ? variables[name] : fallback && read(fallback);
+function add(sum: CostSum, cost: Cost, times: Size): void {
+  if (typeof cost === 'number' && typeof times === 'number') sum.fixed += cost * times;
+  else sum.parts.push({ cost, times });
+}
+
+const folded = (sum: CostSum): Cost => (sum.parts.length > 0 ? sum : sum.fixed);
+
+function ownCost({ alias, selectionSet }: FieldNode, definition: Field | undefined): number {
+  if (!selectionSet) return alias ? aliasCost : 1;
+  return definition && isIntrospectionType(getNamedType(definition.type)) ? 1 : objectCost;
+}
+
+/** The size of the field's list; 1 for a field that returns no list, or a list whose page is counted by its connection. */
+function sizeOf({ arguments: sent = [] }: FieldNode, definition: Field | undefined): Size {
+  if (!definition) return 1;
+  if (isIntrospectionType(getNamedType(definition.type))) return introspectionSize(definition);
+  const { listSize = () => 1 } = fieldExtensions(definition).cost ?? {};
+  const args = definition.args.flatMap((declared) => {
+    const argument = sent.find(({ name }) => name.value === declared.name);
+    return argument ? [{ name: declared.name, value: argument.value, ...argumentExtensions(declared) }] : [];
+  });
+  const size = (readVariable: ReadVariable): number => {
+    const values: Record<string, unknown> = {};
+    for (const { name, value: node, requireLength } of args) {
+      const value = valueIn(node, readVariable);
+      values[name] = value;
+      if (node.kind === Kind.VARIABLE && Array.isArray(value)) requireLength?.(value.length, node.name.value);
     }
-    if (node.kind === Kind.INT) return Number(node.value);
-    return node.kind === Kind.LIST ? node.values : undefined;
+    return listSize(values);
   };
-  const value = (name: string): unknown => {
-    const argument = args.find((it) => it.name.value === name);
-    return argument && read(argument.value);
-  };
+  return args.some(({ value }) => value.kind === Kind.VARIABLE) ? size : size(noVariables);
+}
 
-  const list = value('ids') ?? value('input');
-  if (Array.isArray(list)) return list.length;
-  if (!type.name.endsWith('Connection')) return 1;
-  const size = value('first') ?? value('last') ?? defaultPageSize;
-  return typeof size === 'number' ? Math.max(1, size) : 1;
+function introspectionSize({ name, type }: Field): number {
+  if (!isListType(getNullableType(type))) return 1;
+  return introspectionSizes[name] ?? otherIntrospectionSize;
+}
+
+/** What a size can depend on: a whole number, or how long a list is. Of a variable, whatever was sent. */
+export function valueIn(node: ValueNode, readVariable: ReadVariable = noVariables): unknown {
+  if (node.kind === Kind.VARIABLE) return readVariable(node.name.value);
+  if (node.kind === Kind.INT) return Number(node.value);
+  return node.kind === Kind.LIST ? node.values : undefined;
+}
+
+/** The cost of one request. Throws a ServiceError for a list in a variable that is longer than its argument allows. */
+export function evaluateCost(cost: Cost, readVariable: ReadVariable): number {
+  const evaluated = new Map<CostSum, number>();
+  const evaluate = (part: Cost): number => {
+    if (typeof part === 'number') return part;
+    const cached = evaluated.get(part);
+    if (cached !== undefined) return cached;
+    let total = part.fixed;
+    for (const { cost: each, times } of part.parts) {
+      total += evaluate(each) * (typeof times === 'number' ? times : times(readVariable));
+    }
+    evaluated.set(part, total);
+    return total;
+  };
+  return evaluate(cost);
 }

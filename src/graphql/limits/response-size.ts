@@ -1,24 +1,24 @@
 /**
- * How much text an answer holds. What an operation costs is known before it is executed, but not how long texts are: the
- * same record of two megabytes can be linked to by a thousand others.
+ * How much text a response holds, counted while it is built. The cost of an operation is known before it is executed, the
+ * length of its texts is not: a thousand records can link to the same record of two megabytes.
  */
 import { ResponseTooLarge } from '../../errors.ts';
 import { type ExternalIds, textLength } from '../../model/fields.ts';
 
 export interface ResponseSize {
-  /** Throws a ResponseTooLarge once there is too much; the same one each time, for it may be asked very often. */
+  /** Throws a ResponseTooLarge above the limit. Always the same error, because it may be thrown for very many values. */
   add(value: string | ExternalIds | null): void;
-  /** Begins again, for an operation that is executed again. */
+  /** Starts again at zero, for an operation that is executed again. */
   clear(): void;
 }
 
 export function createResponseSize(maxResponseLength: number): ResponseSize {
-  const refusal = new ResponseTooLarge(maxResponseLength);
+  const error = new ResponseTooLarge(maxResponseLength);
   let length = 0;
   return {
     add(value) {
       length += textLength(value);
-      if (length > maxResponseLength) throw refusal;
+      if (length > maxResponseLength) throw error;
     },
     clear() {
       length = 0;

@@ -1,4 +1,4 @@
-/** The Pothos builder with the scalars all types share. A schema has a builder of its own, since its limits are settings. */
+/** The Pothos builder with the scalars that all types share. Each schema has its own builder, because its limits are settings. */
 import SchemaBuilder from '@pothos/core';
 import ValidationPlugin from '@pothos/plugin-validation';
 import type { ExternalIds } from '../../model/fields.ts';
@@ -9,7 +9,7 @@ interface Types {
   DefaultFieldNullability: false;
   Scalars: {
     ID: { Input: string; Output: string };
-    // What comes in is judged by the schema of the kind, which names every failing field at once, as over REST.
+    // The kind's schema validates the input and reports all issues together, as over REST.
     DateTime: { Input: unknown; Output: string };
     ExternalIds: { Input: unknown; Output: ExternalIds };
   };
@@ -30,11 +30,11 @@ export function createBuilder() {
   const builder = new SchemaBuilder<Types>({ plugins: [ValidationPlugin], defaultFieldNullability: false });
   builder.scalarType('DateTime', {
     description:
-      'A moment as text in UTC with milliseconds, `2026-03-01T07:30:00.000Z`. Input may have any zone, or be a date, which means midnight UTC.',
+      'A time as text in UTC with milliseconds: `2026-03-01T07:30:00.000Z`. Input may be in any time zone, or a date, which means midnight UTC.',
     serialize: (value) => value,
   });
   builder.scalarType('ExternalIds', {
-    description: 'Identifiers in outside systems: an object of texts, `{ "erp": "4711" }`.',
+    description: 'Identifiers in outside systems, as an object of texts: `{ "erp": "4711" }`.',
     serialize: (value) => value,
   });
   return builder;

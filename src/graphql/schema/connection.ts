@@ -1,17 +1,18 @@
 /**
- * Relay connections over a kind's records, oldest first. Cursors are positions in the order of ids, not counts, so a page
- * stays right while records are added. What is not asked for costs no statement.
+ * Relay connections over a kind's records, oldest first. Cursors are positions in the order of IDs, not counts, so that a page
+ * stays correct while records are added. A field that is not selected costs no statement.
  */
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Limits } from '../../config.ts';
 import { badRequest } from '../../errors.ts';
+import { withArticle } from '../../model/article.ts';
 import { expected } from '../../model/issues.ts';
 import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import { kindOfId } from '../../records/index.ts';
 import { newestFirst, oldestFirst } from '../../store/query.ts';
 import type { Context } from '../execution/context.ts';
-import { linksBelow } from '../execution/document-plan.ts';
 import type { Builder, ObjectRef } from './builder.ts';
+import type { FieldCost, FieldExtensions } from './extensions.ts';
 
 interface PageArgs {
   readonly first?: number | null | undefined;
@@ -26,21 +27,23 @@ interface Page<T> {
   readonly hasPreviousPage: boolean;
 }
 
-/** A connection is lazy: its page and its count are each read once, and only when a field asks for them. */
+/** A connection is lazy: its page and its count are each read once, and only if a field needs them. */
 interface Connection<T> {
   readonly page: () => Promise<Page<T>>;
   readonly count: () => Promise<number>;
 }
 
-export const defaultPageSize = 50;
+const defaultPageSize = 50;
 
-/** Makes the connection types of one schema, as they are asked for. */
+/** Makes the connection types of one schema, one kind at a time. */
 export function createConnectionTypes(builder: Builder, { maxPageSize }: Limits) {
   const pageInfo = builder.objectRef<Page<{ readonly id: string }>>('PageInfo').implement({
-    description: 'Where a page lies among all records.',
+    description: 'The position of a page among all records.',
     fields: (t) => ({
-      hasNextPage: t.exposeBoolean('hasNextPage', { description: 'Whether records follow this page.' }),
-      hasPreviousPage: t.exposeBoolean('hasPreviousPage', { description: 'Whether records precede this page.' }),
+      hasNextPage: t.exposeBoolean('hasNextPage', { description: 'Whether there are records after this page.' }),
+      hasPreviousPage: t.exposeBoolean('hasPreviousPage', {
+        description: 'Whether there are records before this page.',
+      }),
       startCursor: t.string({
         nullable: true,
         description: 'Cursor of the first record of the page, for `before`.',
@@ -56,11 +59,16 @@ export function createConnectionTypes(builder: Builder, { maxPageSize }: Limits)
 
   const connectionType = <K extends RecordKind>(kind: K, type: ObjectRef<RecordOf<K>>) => {
     const edge = builder.objectRef<RecordOf<K>>(`${kind.name}Edge`).implement({
-      description: `A ${kind.label} and its position.`,
+      description: `One entry of a page: ${withArticle(kind.label)} and its cursor.`,
       fields: (t) => ({
         cursor: t.string({ description: 'Position of the record, for `after` and `before`.', resolve: ({ id }) => id }),
-        // Sound because the record is what the type shows; only for a kind yet unknown the compiler cannot follow.
-        node: t.field({ type, description: `The ${kind.label}.`, resolve: (record) => record as never }),
+        node: t.field({
+          type,
+          description: `The ${kind.label}.`,
+          extensions: { isSameRecord: true } satisfies FieldExtensions,
+          // The cast is safe because an edge is its record; the compiler cannot see it while the kind is a type parameter.
+          resolve: (record) => record as never,
+        }),
       }),
     });
     return builder.objectRef<Connection<RecordOf<K>>>(`${kind.name}Connection`).implement({
@@ -78,11 +86,11 @@ export function createConnectionTypes(builder: Builder, { maxPageSize }: Limits)
         }),
         pageInfo: t.field({
           type: pageInfo,
-          description: 'Where the page lies among all records.',
+          description: 'The position of the page among all records.',
           resolve: ({ page }) => page(),
         }),
         totalCount: t.int({
-          description: 'How many records there are, on all pages.',
+          description: 'The number of records on all pages.',
           resolve: ({ count }) => count(),
         }),
       }),
@@ -91,7 +99,7 @@ export function createConnectionTypes(builder: Builder, { maxPageSize }: Limits)
   return { connectionType, pageArgs: pageArgs(builder, maxPageSize) };
 }
 
-/** The records of the page, once what they link to is loaded too. */
+/** The records of the page, after the records that they link to are loaded too. */
 async function recordsOf<T extends object>(
   { page }: Connection<T>,
   _args: object,
@@ -99,21 +107,29 @@ async function recordsOf<T extends object>(
   info: GraphQLResolveInfo,
 ) {
   const { records } = await page();
-  await loaders.follow(records, linksBelow(info));
+  await loaders.follow(records, info.fieldNodes);
   return records;
 }
 
 const pageArgs = (builder: Builder, maxPageSize: number) =>
   builder.args((t) => ({
     first: t.int({
-      description: `How many records from the start, 1 to ${maxPageSize}; ${defaultPageSize} unless said.`,
+      description: `Number of records from the start, 1 to ${maxPageSize}; ${defaultPageSize} unless set.`,
     }),
-    after: t.string({ description: 'Only records behind this cursor.' }),
-    last: t.int({ description: `How many records from the end, 1 to ${maxPageSize}; not together with first.` }),
-    before: t.string({ description: 'Only records in front of this cursor.' }),
+    after: t.string({ description: 'Only records after this cursor.' }),
+    last: t.int({ description: `Number of records from the end, 1 to ${maxPageSize}; not together with first.` }),
+    before: t.string({ description: 'Only records before this cursor.' }),
   }));
 
-/** The connection for the arguments. Throws a ServiceError 400 for a size or a cursor that is none. */
+/** All fields of a connection are counted once for each record of its page. */
+export const connectionCost: FieldCost = {
+  listSize: ({ first, last }) => {
+    const size = first ?? last ?? defaultPageSize;
+    return typeof size === 'number' ? Math.max(1, size) : 1;
+  },
+};
+
+/** The connection for the arguments. Throws a ServiceError 400 for a size or a cursor that is not valid. */
 export function connect<K extends RecordKind>(
   { loaders }: Context,
   kind: K,
@@ -156,7 +172,7 @@ function pageSize(name: string, size: number, maxPageSize: number): number {
   throw badRequest(`${name}: ${expected(`a whole number from 1 to ${maxPageSize}`, size)}`);
 }
 
-/** A cursor is an id of the kind. It only ever narrows what the store would show anyway. */
+/** A cursor is an ID of the kind. It can only narrow what the store would return without it. */
 function cursor(kind: RecordKind, name: string, sent: string | null | undefined): string | undefined {
   if (sent === null || sent === undefined) return undefined;
   if (kindOfId(sent) === kind) return sent;

@@ -1,15 +1,16 @@
-/** Input types, derived from the record kinds and judged by their schemas: the same rules and words as over REST. */
+/** Input types, derived from the record kinds and validated by their schemas: the same rules and messages as over REST. */
+import { withArticle } from '../../model/article.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { createSchema, type RecordSchema, updateSchema, type ValueLimits } from '../../model/schemas.ts';
 import { takeTurns } from '../../slices.ts';
 import type { Builder, InputFields } from './builder.ts';
 import { scalarOf } from './object-type.ts';
 
-/** `CreateAssetInput`. Resolvers get each item parsed: the service names what is wrong in all of them at once. */
+/** `CreateAssetInput`. Resolvers get each item parsed, valid or not: the service reports the issues of all items together. */
 export const createInput = <K extends RecordKind>(builder: Builder, kind: K, limits: ValueLimits) =>
   builder
     .inputType(`Create${kind.name}Input`, {
-      description: `The fields of a ${kind.label} to create. What is null or absent is not set.`,
+      description: `The fields of ${withArticle(kind.label)} to create. A field that is null or absent is not set.`,
       fields: (t) => inputFields(t, kind, { requires: true }),
     })
     .validate(inTurns(createSchema(kind, limits)));
@@ -18,12 +19,12 @@ export const createInput = <K extends RecordKind>(builder: Builder, kind: K, lim
 export const updateInput = <K extends RecordKind>(builder: Builder, kind: K, limits: ValueLimits) =>
   builder
     .inputType(`Update${kind.name}Input`, {
-      description: `The fields of a ${kind.label} to change. What is absent stays as it is; null clears a field.`,
+      description: `The fields of ${withArticle(kind.label)} to change. An absent field stays as it is; null clears a field.`,
       fields: (t) => inputFields(t, kind, { requires: false }),
     })
     .validate(inTurns(updateSchema(kind, limits)));
 
-/** A batch may have ten thousand records, each with many issues: others get their turn in between. */
+/** A batch may have ten thousand records, each with many issues: other requests run in between. */
 function inTurns<T>(schema: RecordSchema<T>) {
   const turn = takeTurns();
   const { version, vendor, validate } = schema['~standard'];

@@ -1,5 +1,4 @@
-/** What can be written: the same services as REST. The surface: a search for `createAssets` lands here. */
-
+/** The mutations: a search for `createAssets` lands here. They call the same services as REST and decide nothing. */
 import type { Limits } from '../../config.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { asset, assetCategory, location, project, transportOrder, workOrder } from '../../records/index.ts';
@@ -9,31 +8,41 @@ import type { Session } from '../../services/session.ts';
 import { updateRecord } from '../../services/update-record.ts';
 import type { Context } from '../execution/context.ts';
 import type { Builder, MutationFields } from './builder.ts';
+import { type ArgumentExtensions, type FieldExtensions, lengthOf } from './extensions.ts';
 import { createInput, updateInput } from './input-type.ts';
 import type { ObjectTypes } from './object-type.ts';
 
+/** What a record costs that is written, beside the fields that are returned of it. */
+const writeCost = 10;
+
 export function defineMutation(builder: Builder, types: ObjectTypes, limits: Limits): void {
+  const requireLength = (length: number) => requireBatchSize(length, limits.maxBatch);
+
   const create = <K extends RecordKind>(t: MutationFields, kind: K) =>
     t.field({
       type: [types.of(kind)],
-      // One that fails leaves the answers of the others in the same request.
+      // A mutation that fails must not remove the results of the others in the same request.
       nullable: true,
-      description: `Creates ${kind.label} records, all or none, and answers them in the order given.`,
+      description: `Creates ${kind.label} records, all or none, and returns them in the order given.`,
+      extensions: {
+        cost: { listSize: ({ input }) => lengthOf(input), perRecord: writeCost },
+      } satisfies FieldExtensions,
       args: {
         input: t.arg({
           type: [createInput(builder, kind, limits)],
           required: true,
           description: 'The records to create.',
+          extensions: { requireLength } satisfies ArgumentExtensions,
         }),
       },
       resolve: (_root, { input }, context) => {
-        requireBatchSize(input.length, limits.maxBatch);
+        requireLength(input.length);
         return write(context, (session) => createRecords(session, kind, input));
       },
     });
 
   builder.mutationType({
-    description: 'What can be written: records in batches, all or none.',
+    description: 'The operations that write. A batch is stored as a whole, or not at all.',
     fields: (t) => ({
       createAssets: create(t, asset),
       createWorkOrders: create(t, workOrder),
@@ -42,7 +51,8 @@ export function defineMutation(builder: Builder, types: ObjectTypes, limits: Lim
         type: types.of(project),
         nullable: true,
         description:
-          'Changes fields of a project: what is absent stays, null clears, externalIds is replaced as a whole.',
+          'Changes fields of a project. An absent field stays as it is, null clears a field, externalIds is replaced as a whole.',
+        extensions: { cost: { perRecord: writeCost } } satisfies FieldExtensions,
         args: {
           id: t.arg.id({ required: true, description: 'ID of the project.' }),
           input: t.arg({
@@ -61,7 +71,7 @@ export function defineMutation(builder: Builder, types: ObjectTypes, limits: Lim
   });
 }
 
-/** What was loaded before a write may be stale after it. */
+/** Clears the loaders: what they loaded before the write may be stale. */
 async function write<T>({ session, loaders }: Context, work: (session: Session) => Promise<T>): Promise<T> {
   try {
     return await work(session);

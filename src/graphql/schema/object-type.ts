@@ -1,15 +1,15 @@
-/** Object types, derived from the record kinds: every field, and beside every reference the link it stands for. */
+/** Object types, derived from the record kinds: every field, and beside every reference its link. */
 import { type Field, type ForeignReferenceField, foreignTypes, type ReferenceField } from '../../model/fields.ts';
 import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import { kindNamed, kindOfId, recordKinds } from '../../records/index.ts';
 import type { Context } from '../execution/context.ts';
-import type { FieldSource } from '../execution/document-plan.ts';
 import type { Builder, Interface, ObjectFields, ObjectRef } from './builder.ts';
+import type { FieldExtensions } from './extensions.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: fields are derived, and what each holds is known to the kind's own types only.
+// biome-ignore lint/suspicious/noExplicitAny: fields are derived, and only the kind's own types say what each holds.
 type Values = Readonly<Record<string, any>>;
 
-/** The type behind a name; a declaration that names none fails here, when the schema is built. */
+/** The type with this name; a declaration that names an unknown type fails here, when the schema is built. */
 type TypeNamed<T> = (name: string) => ObjectRef<T>;
 
 interface LinkTypes {
@@ -22,7 +22,7 @@ export interface ObjectTypes {
   readonly of: <K extends RecordKind>(kind: K) => ObjectRef<RecordOf<K>>;
 }
 
-/** Makes the object types of one schema: the record kinds, what is kept elsewhere, and Node. */
+/** Makes the object types of one schema: the record kinds, the types of other systems, and Node. */
 export function createObjectTypes(builder: Builder): ObjectTypes {
   const node = nodeType(builder);
   const stored = typesByName(recordKinds.map(({ name }) => [name, builder.objectRef<Values>(name)]));
@@ -39,7 +39,7 @@ export function createObjectTypes(builder: Builder): ObjectTypes {
         ),
     });
   }
-  // Sound because the type's fields are just those of the kind's records.
+  // The cast is safe because the type has exactly the fields of the kind's records.
   return { node, of: <K extends RecordKind>(kind: K) => stored(kind.name) as ObjectRef<RecordOf<K>> };
 }
 
@@ -47,16 +47,16 @@ function typesByName<T>(entries: readonly (readonly [string, ObjectRef<T>])[]): 
   const types = new Map(entries);
   return (name) => {
     const type = types.get(name);
-    if (!type) throw new Error(`no type is called ${name}`);
+    if (!type) throw new Error(`there is no type named ${name}`);
     return type;
   };
 }
 
 const nodeType = (builder: Builder) =>
   builder.interfaceRef<Values>('Node').implement({
-    description: 'A record of any kind that is stored here.',
+    description: 'A record of any kind that this service stores.',
     fields: (t) => ({
-      id: t.exposeID('id', { description: 'ID of the record; it says what kind of record it is.' }),
+      id: t.exposeID('id', { description: 'ID of the record; its prefix says of which kind the record is.' }),
     }),
     resolveType: ({ id }) => kindOfId(id)?.name,
   });
@@ -73,7 +73,7 @@ function fieldsFor(t: ObjectFields<Values>, name: string, field: Field, types: L
     type: scalarOf(field),
     nullable: !field.required,
     description: field.description,
-    extensions: { source: { storedField: name } satisfies FieldSource },
+    extensions: { source: { storedField: name } } satisfies FieldExtensions,
     resolve: isLong(field) ? measured(name) : ({ [name]: value }) => value,
   });
   const link = linkFor(t, name, field, types);
@@ -82,7 +82,7 @@ function fieldsFor(t: ObjectFields<Values>, name: string, field: Field, types: L
   return [[name, value] as const, [name.slice(0, -'Id'.length), link] as const];
 }
 
-/** Identifiers have their limit, numbers and times are short: these can be long. */
+/** Only these can be long: identifiers have their own limit, numbers and times are short. */
 const isLong = ({ type }: Field): boolean => type === 'text' || type === 'externalIds';
 
 const measured =
@@ -103,7 +103,7 @@ const foreignLink = (t: ObjectFields<Values>, name: string, field: ForeignRefere
     type: foreign(field.target),
     nullable: !field.required,
     description: foreignTypes[field.target],
-    extensions: { source: { storedField: name } satisfies FieldSource },
+    extensions: { source: { storedField: name } } satisfies FieldExtensions,
     resolve: ({ [name]: id }) => id && { id },
   });
 
@@ -112,8 +112,8 @@ function storedLink(t: ObjectFields<Values>, name: string, field: ReferenceField
   return t.field({
     type: stored(target.name),
     nullable: true,
-    description: `The ${target.label} itself; null when the ID is not of a ${target.label} stored here.`,
-    extensions: { source: { storedField: name, target: target.name } satisfies FieldSource },
+    description: `The ${target.label} itself; null if no ${target.label} with this ID is stored here.`,
+    extensions: { source: { storedField: name, target: target.name } } satisfies FieldExtensions,
     resolve: ({ [name]: id }, _args, { loaders }) => id && loaders.load(target, id),
   });
 }

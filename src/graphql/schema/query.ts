@@ -1,16 +1,21 @@
-/** What can be read. The surface: one line a field, so that a search for `workOrders` lands here. */
+/** The queries, one line per field: a search for `workOrders` lands here. They read through the loaders and decide nothing. */
 import type { Limits } from '../../config.ts';
 import { badRequest } from '../../errors.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { asset, assetCategory, kindOfId, location, project, transportOrder, workOrder } from '../../records/index.ts';
 import type { Context } from '../execution/context.ts';
 import type { Builder, QueryFields } from './builder.ts';
-import { connect, createConnectionTypes } from './connection.ts';
+import { connect, connectionCost, createConnectionTypes } from './connection.ts';
+import { type ArgumentExtensions, type FieldExtensions, lengthOf } from './extensions.ts';
 import type { ObjectTypes } from './object-type.ts';
 
 export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits): void {
   const { connectionType, pageArgs } = createConnectionTypes(builder, limits);
   const { maxPageSize } = limits;
+
+  const requireLength = (length: number, name: string): void => {
+    if (length > maxPageSize) throw badRequest(`${name}: expected at most ${maxPageSize} IDs, received ${length}`);
+  };
 
   const one = <K extends RecordKind>(t: QueryFields, kind: K) =>
     t.field({
@@ -18,7 +23,7 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
       nullable: true,
       description: `The ${kind.label} with this ID, or null.`,
       args: { id: t.arg.id({ required: true, description: `ID of the ${kind.label}.` }) },
-      // Sound because the loader answers what the type shows; only for a kind yet unknown the compiler cannot follow.
+      // The cast is safe because the loader returns records of the kind; the compiler cannot see it for a type parameter.
       resolve: (_root, { id }, { loaders }) => loaders.load(kind, id) as never,
     });
 
@@ -26,17 +31,18 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
     t.field({
       type: connectionType(kind, types.of(kind)),
       description: `All ${kind.label} records, oldest first, page by page.`,
+      extensions: { cost: connectionCost } satisfies FieldExtensions,
       args: pageArgs,
       resolve: (_root, args, context) => connect(context, kind, args, limits),
     });
 
   builder.queryType({
-    description: 'What can be read: one record by its ID, or all of a kind page by page.',
+    description: 'The operations that read: one record by its ID, or all records of a kind page by page.',
     fields: (t) => ({
       node: t.field({
         type: types.node,
         nullable: true,
-        description: 'The record with this ID, of whatever kind, or null.',
+        description: 'The record with this ID, of any kind, or null.',
         args: { id: t.arg.id({ required: true, description: 'ID of a record.' }) },
         resolve: (_root, { id }, context) => loadNode(context, id),
       }),
@@ -44,11 +50,16 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
         type: [types.node],
         nullable: { list: false, items: true },
         description: `The records with these IDs, in their order, null where there is none. At most ${maxPageSize}.`,
-        args: { ids: t.arg.idList({ required: true, description: 'IDs of records, of any kinds.' }) },
+        extensions: { cost: { listSize: ({ ids }) => lengthOf(ids) } } satisfies FieldExtensions,
+        args: {
+          ids: t.arg.idList({
+            required: true,
+            description: 'IDs of records, of any kinds.',
+            extensions: { requireLength } satisfies ArgumentExtensions,
+          }),
+        },
         resolve: (_root, { ids }, context) => {
-          if (ids.length > maxPageSize) {
-            throw badRequest(`ids: expected at most ${maxPageSize} IDs, received ${ids.length}`);
-          }
+          requireLength(ids.length, 'ids');
           return Promise.all(ids.map((id) => loadNode(context, id)));
         },
       }),

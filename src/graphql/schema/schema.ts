@@ -1,3 +1,4 @@
+/** Puts the GraphQL schema together from the record kinds, the queries and the mutations. Holds no data of a request. */
 import type { GraphQLSchema } from 'graphql';
 import type { Limits } from '../../config.ts';
 import { createBuilder } from './builder.ts';
@@ -5,7 +6,7 @@ import { defineMutation } from './mutation.ts';
 import { createObjectTypes } from './object-type.ts';
 import { defineQuery } from './query.ts';
 
-/** The whole GraphQL schema; schema.graphql at the root is its print. */
+/** The whole schema; schema.graphql in the root folder is printed from it. */
 export function createGraphqlSchema(limits: Limits): GraphQLSchema {
   const builder = createBuilder();
   const types = createObjectTypes(builder);

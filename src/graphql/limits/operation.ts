@@ -1,0 +1,73 @@
+/** What an operation must satisfy before it is executed: its depth, its aliases and directives, its lists and its cost. */
+import {
+  type ASTVisitor,
+  type DocumentNode,
+  type ExecutionArgs,
+  GraphQLError,
+  getOperationAST,
+  type ValidationContext,
+} from 'graphql';
+import { isAsyncIterable, type Plugin } from 'graphql-yoga';
+import type { Limits } from '../../config.ts';
+import { ServiceError } from '../../errors.ts';
+import { documentPlan, type OperationPlan } from '../execution/document-plan.ts';
+import { evaluateCost } from './cost.ts';
+
+/** Refuses documents and operations over the limits; every response says in `extensions.cost` what its operation costs. */
+export const useOperationLimits = (limits: Limits): Plugin => ({
+  onValidate({ addValidationRule }) {
+    addValidationRule(documentRule(limits));
+  },
+  onExecute({ args, setResultAndStopExecution }) {
+    const operation = getOperationAST(args.document, args.operationName);
+    const plan = operation && documentPlan(args.schema, args.document).operations.get(operation);
+    if (!plan) return;
+    const requested = costOf(plan, args);
+    if (requested instanceof GraphQLError) return void setResultAndStopExecution({ errors: [requested] });
+    const extensions = { cost: { requested, limit: limits.maxCost } };
+    // Also refuses what is not a number: an infinite cost times the size of an empty list.
+    if (!(requested <= limits.maxCost)) {
+      return void setResultAndStopExecution({ errors: [tooCostly(limits.maxCost)], extensions });
+    }
+    return {
+      onExecuteDone({ result, setResult }) {
+        if (!isAsyncIterable(result)) setResult({ ...result, extensions });
+      },
+    };
+  },
+});
+
+/** A validation rule that reads only the document's plan. What fragments multiply is a matter of cost. */
+const documentRule =
+  ({ maxDepth, maxAliases, maxDirectives }: Limits) =>
+  (context: ValidationContext): ASTVisitor => ({
+    Document(document: DocumentNode) {
+      const { operations, aliases, directives } = documentPlan(context.getSchema(), document);
+      const refuse = (message: string) => context.reportError(new GraphQLError(message));
+      for (const { depth } of operations.values()) {
+        if (depth > maxDepth) refuse(`the operation is more than ${maxDepth} levels deep`);
+      }
+      if (aliases > maxAliases) refuse(`the document has more than ${maxAliases} aliases`);
+      if (directives > maxDirectives) refuse(`the document has more than ${maxDirectives} directives`);
+      return false;
+    },
+  });
+
+/** The cost, or the error for a list in the variables that is too long: it is refused before its items are read. */
+function costOf({ cost, defaults }: OperationPlan, { variableValues }: ExecutionArgs): number | GraphQLError {
+  const variables = variableValues ?? {};
+  const readVariable = (name: string) => (Object.hasOwn(variables, name) ? variables[name] : defaults.get(name));
+  try {
+    return evaluateCost(cost, readVariable);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    const { message, status } = error;
+    return new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT', http: { status } } });
+  }
+}
+
+const tooCostly = (maxCost: number) =>
+  new GraphQLError(
+    `the operation costs more than ${maxCost}: ask for fewer fields or aliases, smaller pages or batches`,
+    { extensions: { code: 'BAD_USER_INPUT' } },
+  );
