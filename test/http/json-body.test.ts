@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import type { ServiceError } from '../../src/errors.ts';
 import { requireSmallJson } from '../../src/http/json-body.ts';
+import { useSharedService } from '../support/service.ts';
 
 const { limits } = loadConfig({});
 
@@ -185,5 +186,29 @@ describe('different keys in a body', () => {
     const record = `{${Array.from({ length: 100 }, (_, index) => `"system ${index}":"\\"x"`).join()}}`;
 
     expect(refusal(items(9_000, () => record))).toBeUndefined();
+  });
+});
+
+describe('the bytes of a body', () => {
+  const service = useSharedService();
+  const post = (bytes: Buffer) =>
+    service.inject({
+      method: 'POST',
+      url: '/locations',
+      headers: { 'content-type': 'application/json' },
+      payload: bytes,
+    });
+
+  test('may begin with a byte order mark, once', async () => {
+    const mark = Buffer.from('\ufeff');
+    const json = Buffer.from('[{"name":"Höfe"}]');
+
+    expect((await post(Buffer.concat([mark, json]))).body).toMatchObject([{ name: 'Höfe' }]);
+    expect((await post(Buffer.concat([mark, mark, json]))).body.error).toBe('the body is not valid JSON');
+  });
+
+  test.each(['c328', 'eda080', 'f4908080', 'c0af', 'e282'])('are 400 when they are not UTF-8: %s', async (hex) => {
+    const invalid = Buffer.concat([Buffer.from('[{"name":"'), Buffer.from(hex, 'hex'), Buffer.from('"}]')]);
+    expect((await post(invalid)).body).toEqual({ error: 'the body is not valid UTF-8', code: '400' });
   });
 });
