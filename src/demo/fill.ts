@@ -1,6 +1,6 @@
 /** Fills an empty database with the demo's workspace, through the services, as a client would. */
 import { sessionOf } from '../auth/authenticate.ts';
-import { nobody } from '../auth/keyring.ts';
+import { anonymous } from '../auth/keyring.ts';
 import { ServiceError } from '../errors.ts';
 import type { CreateOf, RecordKind } from '../model/record-kind.ts';
 import { asset, assetCategory, location, project, recordKinds, transportOrder, workOrder } from '../records/index.ts';
@@ -29,7 +29,7 @@ export async function fillDemo(database: Database): Promise<void> {
 }
 
 async function fillEmpty(database: Database): Promise<void> {
-  const { store, ...asker } = sessionOf(database, nobody);
+  const { store, ...asker } = sessionOf(database, anonymous);
   await store.transaction(async (transaction) => {
     if (await holdsRecords(transaction)) return;
     const session: Session = { ...asker, store: transaction };

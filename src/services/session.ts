@@ -11,5 +11,5 @@ export interface Session<S extends TransactionStore = TransactionStore> {
 
 /** Every service that writes asks first. Throws a ServiceError 403. */
 export function requireMayWrite({ mayWrite }: Session): void {
-  if (!mayWrite) throw forbidden('this API key may read only');
+  if (!mayWrite) throw forbidden('this API key is read-only');
 }

@@ -60,7 +60,7 @@ describe('a key', () => {
 
     expect((await reader.get('/asset-categories')).status).toBe(200);
     expect((await reader.data(query)).locations.totalCount).toBe(0);
-    const refusal = [403, { error: 'this API key may read only', code: '403' }];
+    const refusal = [403, { error: 'this API key is read-only', code: '403' }];
     const created = await reader.post('/locations', [{ latitude: 'not even valid' }]);
     const changed = await reader.patch(`/projects/${project.id}`, { name: 'Tunnel' });
     const empty = await reader.post('/locations', []);
@@ -70,7 +70,7 @@ describe('a key', () => {
     const mutation = await reader.graphql('mutation { createLocations(input: [{}]) { id } }');
     expect([mutation.status, mutation.body.errors[0]]).toMatchObject([
       403,
-      { message: 'this API key may read only', extensions: { code: 'FORBIDDEN' } },
+      { message: 'this API key is read-only', extensions: { code: 'FORBIDDEN' } },
     ]);
     expect((await writer.data(query)).locations.totalCount).toBe(0);
   });
@@ -116,7 +116,7 @@ describe('a key', () => {
     await rotateKey(keys(), prefixOf(key), 3_600_000);
 
     await expect(rotateKey(keys(), prefixOf(key), 3_600_000)).rejects.toThrow(
-      /^the secret before still works until .*: end it with --overlap 0s$/,
+      /^the previous secret is valid until .*: end it with --overlap 0s$/,
     );
 
     expect((await service.as(key).get('/asset-categories')).status).toBe(200);
@@ -164,7 +164,7 @@ describe('who has no valid key', () => {
     const other = await service.key();
     const flipped = key.slice(0, -1) + (key.endsWith('A') ? 'B' : 'A');
     return [
-      ['none', {}, 'an API key is needed'],
+      ['none', {}, 'an API key is required'],
       ['an empty one', { authorization: '' }, 'the API key is not valid'],
       [
         'an unknown one',

@@ -188,11 +188,12 @@ test('API10 Unsafe consumption of APIs: the service calls nobody but its databas
 
   // One cancels statements of its own database; the others name types and statuses.
   expect(calls).toEqual([
-    'error-answer.ts',
-    'http.ts',
-    'rest/send-error.ts',
+    'http/error-response.ts',
+    'http/methods.ts',
+    'http/send-error.ts',
+    'http/server.ts',
+    'http/sockets.ts',
     'serve.ts',
-    'sockets.ts',
-    'store/postgres.ts',
+    'store/postgres/dialect.ts',
   ]);
 });

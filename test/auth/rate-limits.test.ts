@@ -18,7 +18,7 @@ test('a key that has asked as often as it may gets 429 with Retry-After; another
   expect(headers).toMatchObject({ 'ratelimit-limit': '3', 'retry-after': expect.anything() });
   expect(Number(headers?.['retry-after'])).toBeGreaterThan(0);
   expect(body).toEqual({
-    error: expect.stringMatching(/^at most 3 requests a minute: try again in \d+ s$/),
+    error: expect.stringMatching(/^at most 3 requests per minute: try again in \d+ s$/),
     code: '429',
   });
   const graphql = await key.graphql(query);
@@ -43,7 +43,7 @@ test('an address that presents too many wrong keys gets 429 for them; other addr
 
   expect(wrong.map(({ status }) => status)).toEqual([401, 401, 429]);
   expect(wrong[2]?.body).toEqual({
-    error: expect.stringMatching(/^at most 2 requests a minute: try again in \d+ s$/),
+    error: expect.stringMatching(/^at most 2 requests per minute: try again in \d+ s$/),
     code: '429',
   });
   expect(wrong[2]?.headers).toMatchObject({ 'ratelimit-limit': '2', 'ratelimit-remaining': '0' });
