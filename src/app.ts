@@ -1,4 +1,4 @@
-/** The service as one Fastify instance: what it answers, not that it listens. Tests inject into it, without a port. */
+/** The service as one Fastify instance with all its routes. Does not listen: tests inject requests without a port. */
 import type { FastifyInstance } from 'fastify';
 import { authenticate } from './auth/authenticate.ts';
 import type { Config, Limits } from './config.ts';
@@ -25,7 +25,7 @@ export async function createApp(database: Database, config: Config, logs?: Logs)
   return app;
 }
 
-/** What needs no key, for it shows no data: probes, and the reference. */
+/** Probes and the reference, which show no data and need no key. */
 async function servePublicly(app: FastifyInstance, database: Database, limits: Limits): Promise<void> {
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, isPublic: () => true };

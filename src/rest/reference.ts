@@ -1,4 +1,4 @@
-/** The OpenAPI document, and a page to read and try it that loads nothing from outside. */
+/** Serves the OpenAPI document and Swagger UI. The page loads nothing from other origins. */
 import swagger, { type StaticDocumentSpec } from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
@@ -10,7 +10,7 @@ import { openApiDocument } from './openapi.ts';
 const policy = contentSecurityPolicy({ scripts: "'self'", styles: "'self' 'unsafe-inline'" });
 
 export async function serveReference(app: FastifyInstance, limits: Limits): Promise<void> {
-  // The types of the document say more than the derivation can prove; a validator reads it in the tests.
+  // The library's type is stricter than the derived document's; a test validates the document.
   const document = openApiDocument(limits) as object as StaticDocumentSpec['document'];
   app.get('/openapi.json', async () => document);
   await app.register(swagger, { mode: 'static', specification: { document } });
