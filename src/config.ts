@@ -1,4 +1,4 @@
-/** The settings of the service, from the environment. All invalid settings are reported at once, before anything is opened. */
+/** The settings of the service, from the environment. Invalid ones are all reported before anything is opened. */
 import { z } from 'zod';
 import { StartError } from './errors.ts';
 import { defaultOptions, isDatabaseUrl } from './store/database.ts';
@@ -120,7 +120,7 @@ type ValuesOf<G extends Group> = { readonly [Key in keyof G]: G[Key] extends Set
 export type Limits = ValuesOf<typeof limits>;
 
 export interface Config extends Omit<ValuesOf<typeof service>, 'allowOpenAccess'> {
-  /** Who may use the service while there are no keys: nobody, everybody on this machine, or everybody who reaches the port. */
+  /** Who may use the service while there are no keys: nobody, this machine, or everybody who reaches the port. */
   readonly openAccess: 'no' | 'loopback' | 'anyone';
   readonly databaseOptions: ValuesOf<typeof databaseOptions>;
   readonly logLevel: string;

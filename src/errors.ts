@@ -58,7 +58,7 @@ export const invalid = (issues: readonly Issue[], total = issues.length) =>
 /** Valid input that contradicts stored records. */
 export const conflict = (issues: readonly Issue[]) => new ServiceError(409, summary(issues, issues.length), issues);
 
-/** The first ten issues in words and the number of the others: `[0].name: required; [7].acquiredAt: not a date, received "soon"; and 3 more`. */
+/** The first ten issues and the number of the others: `[0].name: required; [7].uid: expected text; and 3 more`. */
 function summary(issues: readonly Issue[], total: number): string {
   const named = issues.slice(0, 10).map(formatIssue);
   const unnamed = total - named.length;

@@ -1,4 +1,4 @@
-/** Runs the service as a process: opens the database, listens, and on SIGTERM or SIGINT finishes the requests in flight. */
+/** Runs the service as a process: opens the database, listens, and on SIGTERM or SIGINT finishes open requests. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';

@@ -64,6 +64,6 @@ async function find(store: KeyStore, ids: readonly KeyId[]): Promise<(ApiKey | u
   }
 }
 
-/** Whether a server reported the failure, so that another statement may succeed. A 503 without a SQLSTATE: no server responded. */
+/** Whether a server reported the failure, so that another statement may succeed. A 503 has a SQLSTATE only then. */
 const isFromServer = (error: unknown): boolean =>
   !(error instanceof ServiceError) || /^(?=.*\d)[0-9A-Z]{5}$/.test(String(error.cause));

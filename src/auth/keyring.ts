@@ -29,7 +29,7 @@ const cacheOptions = { max: 10_000, ttl: cacheTtl };
 /** Milliseconds between two updates of a key's last use. */
 const useInterval = 60_000;
 
-/** The secret of an unknown key is compared with this hash, so that it takes as long as a wrong secret of a known key. */
+/** Compared with the secrets of unknown keys, so that they take as long as wrong secrets of known ones. */
 const noHash = hashOf(newSecret());
 
 export function createKeyring(database: Database) {

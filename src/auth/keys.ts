@@ -1,4 +1,4 @@
-/** Creates, rotates and revokes API keys. A secret is returned once, by create or rotate, and only its hash is stored. */
+/** Creates, rotates and revokes API keys. A secret is returned once, when it is made; only its hash is stored. */
 import { StartError } from '../errors.ts';
 import type { ApiKey, KeyStore } from '../store/api-keys.ts';
 import { formatKey, hashOf, isWorkspaceName, newPrefix, newSecret, workspaceOf } from './key.ts';

@@ -40,7 +40,7 @@ export function closeStalledSockets(server: Server, timeout: number): void {
   });
 }
 
-/** Invalid HTTP never becomes a request, so its response is written to the socket directly, in the form of all errors. */
+/** Invalid HTTP never becomes a request: its response, in the form of all errors, is written to the socket directly. */
 export function refuseBrokenHttp(log: FastifyBaseLogger, { code }: NodeJS.ErrnoException, socket: HttpSocket): void {
   if (code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   // A request that became complete after this would be executed but could not get a response.

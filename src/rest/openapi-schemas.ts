@@ -53,7 +53,7 @@ function requestFieldSchema(field: Field, limits: Limits): Json {
   return { ...anyOf(formats, { nullable: !field.required }), description: field.description, examples };
 }
 
-/** In a form that client generators read: many lose the null of "object or null", or the type of a schema with only a format. */
+/** Client generators lose the null of `object or null`, and the type of a schema that has only a format. */
 function fieldSchema(field: Field, limits: Limits, { nullable }: { nullable: boolean }): Json {
   const { type, examples, ...rules } = typeSchema(field, limits);
   const schema =

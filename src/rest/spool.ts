@@ -16,7 +16,7 @@ export interface Spooled {
   readonly length: number;
   /** Whether it needs no file, and may therefore be cached. */
   readonly isInMemory: boolean;
-  /** The bytes, for one response. Must be called as soon as the body is written: a file is closed when its last reader is done. */
+  /** The bytes, for one response. Must be called at once: the file is closed when its last reader is done. */
   open(): Buffer | Readable;
 }
 

@@ -1,4 +1,4 @@
-/** The words of the OpenAPI document, which people read in the reference. */
+/** The texts of the OpenAPI document, which people read in the reference. */
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { recordKinds } from '../../src/records/index.ts';
