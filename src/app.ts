@@ -1,9 +1,10 @@
-/** The service as one Fastify instance: what it answers, not that it listens. Tests inject into it, without a port. */
+/** The service as one Fastify instance with all its routes. Does not listen: tests inject requests without a port. */
 import type { FastifyInstance } from 'fastify';
 import { authenticate } from './auth/authenticate.ts';
 import type { Config, Limits } from './config.ts';
 import { serveGraphql } from './graphql/route.ts';
-import { allowOrigins, collectPaths, createHttp, refuseOtherMethods } from './http/server.ts';
+import { collectPaths, refuseOtherMethods } from './http/methods.ts';
+import { allowOrigins, createServer } from './http/server.ts';
 import type { Logs } from './logs.ts';
 import { handler } from './rest/handler.ts';
 import { serveReference } from './rest/reference.ts';
@@ -11,7 +12,7 @@ import { routes } from './rest/routes.ts';
 import type { Database } from './store/database.ts';
 
 export async function createApp(database: Database, config: Config, logs?: Logs): Promise<FastifyInstance> {
-  const app = createHttp(config, logs);
+  const app = createServer(config, logs);
   await allowOrigins(app, config.corsOrigins);
   const paths = collectPaths(app);
   const { isOpen } = await authenticate(app, database, config);
@@ -24,7 +25,7 @@ export async function createApp(database: Database, config: Config, logs?: Logs)
   return app;
 }
 
-/** What needs no key, for it shows no data: probes, and the reference. */
+/** Probes and the reference, which show no data and need no key. */
 async function servePublicly(app: FastifyInstance, database: Database, limits: Limits): Promise<void> {
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, isPublic: () => true };

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The command line: what a person or a supervisor starts. Settings come from the environment. Each command is loaded when it
- * is the one, which keeps the service small and its start quick.
+ * The command line. Settings come from the environment. The modules of a command are loaded when it runs, which keeps the
+ * service small and its start quick.
  */
 import { Command, InvalidArgumentError } from 'commander';
 import ms from 'ms';
@@ -10,13 +10,13 @@ import { loadConfig } from './config.ts';
 import { ServiceError, StartError } from './errors.ts';
 import { DatabaseError } from './store/database-error.ts';
 
-// Statements on SQLite run in these threads, of which Node has four: fewer than there are connections.
+// SQLite statements run in libuv's threads. Node's default of four is fewer than the connections.
 process.env.UV_THREADPOOL_SIZE ??= '8';
 
 const config = () => loadConfig(process.env);
 
 const program = new Command('yardgraph')
-  .description('Keeps operational records and answers them as one linked graph.')
+  .description('Keeps operational records and serves them as one linked graph.')
   .version(version)
   .addHelpText('after', '\nSettings come from the environment: DATABASE_URL, PORT and others. The README lists them.');
 
@@ -30,7 +30,7 @@ program
   .description(
     'start the service with a workspace to try out, in data/demo.db unless DATABASE_URL names another database',
   )
-  // An empty variable is an unset one here too: it must not lead to the service's own file.
+  // An empty variable counts as unset here too: the demo must not write to the service's own file.
   .action(async () => {
     const { serve } = await import('./serve.ts');
     const { fillDemo } = await import('./demo/fill.ts');
@@ -56,12 +56,12 @@ const keys = program.command('keys').description('API keys: who may do what in w
 
 keys
   .command('create')
-  .description('make a key and print it, once; a workspace is there as soon as it has a key')
-  .requiredOption('--workspace <name>', 'the workspace it opens: lower-case letters, digits and hyphens')
-  .requiredOption('--user <id>', 'who uses it: noted on records as createdBy and updatedBy')
-  .option('--read-only', 'it may not write', false)
-  .option('--expires <duration>', 'such as 90d or 12h; unless said, never', duration)
-  .option('--label <text>', 'what it is for')
+  .description('create a key and print it once; a workspace exists as soon as it has a key')
+  .requiredOption('--workspace <name>', 'the workspace it gives access to: lower-case letters, digits and hyphens')
+  .requiredOption('--user <id>', 'the user of the key: stored on records as createdBy and updatedBy')
+  .option('--read-only', 'the key cannot write', false)
+  .option('--expires <duration>', 'such as 90d or 12h; if absent, it never expires', duration)
+  .option('--label <text>', 'what the key is for')
   .action(async (options) => (await import('./commands/keys.ts')).createApiKey(config(), options));
 
 keys
@@ -71,18 +71,18 @@ keys
 
 keys
   .command('rotate')
-  .description('give a key a second secret and print it; the first works on for a while')
-  .argument('<prefix>', 'the part of the key in front of its secret')
-  .option('--overlap <duration>', 'how long the first works on, such as 24h or 0s', duration, ms('24h'))
+  .description('give a key a second secret and print it; the first stays valid for a while')
+  .argument('<prefix>', 'the part of the key before its secret')
+  .option('--overlap <duration>', 'how long the first stays valid, such as 24h or 0s', duration, ms('24h'))
   .action(async (prefix, { overlap }) => (await import('./commands/keys.ts')).rotateApiKey(config(), prefix, overlap));
 
 keys
   .command('revoke')
-  .description('end a key, with all its secrets')
-  .argument('<prefix>', 'the part of the key in front of its secret')
+  .description('end a key with all its secrets')
+  .argument('<prefix>', 'the part of the key before its secret')
   .action(async (prefix) => (await import('./commands/keys.ts')).revokeApiKey(config(), prefix));
 
-// What was asked for and cannot be done is one line a problem; only what nobody expected has more to say.
+// Expected errors print one line per problem; unexpected ones print their stack too.
 program.parseAsync().catch((error: unknown) => {
   const isExpected = [StartError, ServiceError, DatabaseError].some((kind) => error instanceof kind);
   console.error(isExpected ? (error as Error).message : error);
@@ -92,7 +92,7 @@ program.parseAsync().catch((error: unknown) => {
 /** Milliseconds. */
 function duration(text: string): number {
   const milliseconds = /^\d+ ?[a-z]+$/i.test(text) ? ms(text as ms.StringValue) : undefined;
-  // Beyond a thousand years there are no dates that all databases know.
+  // Later dates are not supported by all databases.
   if (milliseconds === undefined || milliseconds > ms('1000y')) {
     throw new InvalidArgumentError('expected a duration such as 90d, 12h or 30m');
   }

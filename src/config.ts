@@ -1,72 +1,20 @@
-/** The settings of the service, from the environment. Every problem is named at once, before anything is opened. */
+/** The settings of the service, from the environment. Invalid ones are all reported before anything is opened. */
 import { z } from 'zod';
 import { StartError } from './errors.ts';
-import type { ValueLimits } from './model/schemas.ts';
 import { defaultOptions, isDatabaseUrl } from './store/database.ts';
-import type { DatabaseOptions } from './store/driver.ts';
 
-/** What one request may hold (decisions: "Limits"). */
-export interface Limits extends ValueLimits {
-  readonly maxBodyBytes: number;
-  readonly maxBatch: number;
-  /** Levels of arrays and objects within one another. */
-  readonly maxNesting: number;
-  /** Characters of a GraphQL document. */
-  readonly maxQueryLength: number;
-  /** Tokens of a GraphQL document. */
-  readonly maxTokens: number;
-  /** Fields of a GraphQL document that are given another name. */
-  readonly maxAliases: number;
-  /** Directives in a GraphQL document. */
-  readonly maxDirectives: number;
-  /** Levels of a GraphQL document, fragments included. */
-  readonly maxDepth: number;
-  /** Fields of a GraphQL operation, times the sizes of the lists they are in. */
-  readonly maxCost: number;
-  /** Characters of texts and external ids in an answer of GraphQL. */
-  readonly maxResponseLength: number;
-  /** Records of a page of a GraphQL connection, and ids of `nodes`. */
-  readonly maxPageSize: number;
+interface Setting<T> {
+  /** The environment variable. */
+  readonly name: string;
+  readonly schema: z.ZodType<T>;
+  readonly defaultValue: T;
 }
 
-/** What a connection may take. Times are in milliseconds. */
-export interface HttpLimits {
-  readonly maxHeaderBytes: number;
-  readonly maxConnections: number;
-  /** To send all headers. */
-  readonly headerTimeout: number;
-  /** To send all of a request. */
-  readonly requestTimeout: number;
-}
-
-export interface Config {
-  readonly host: string;
-  /** Who is let in while there are no keys: nobody, whoever is on this machine, or whoever reaches the port. */
-  readonly openAccess: 'no' | 'loopback' | 'anyone';
-  /** Of one key; 0 sets no limit. */
-  readonly requestsPerMinute: number;
-  /** From one address; 0 sets no limit. */
-  readonly failedLoginsPerMinute: number;
-  readonly port: number;
-  readonly databaseUrl: string;
-  readonly databaseOptions: DatabaseOptions;
-  readonly logLevel: string;
-  /** Whether a browser gets GraphiQL at /graphql. */
-  readonly graphiql: boolean;
-  /** Whether GraphQL tells its schema. */
-  readonly introspection: boolean;
-  /** Whether GraphQL guesses what was meant. */
-  readonly suggestions: boolean;
-  /** Pages from elsewhere that may call the service from a browser. */
-  readonly corsOrigins: readonly string[];
-  readonly http: HttpLimits;
-  readonly limits: Limits;
-}
-
-/** In plain words, so that nobody sets it by chance. */
-const openToAnyone = 'yes-anyone-who-can-reach-this-port';
-
-const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/;
+const setting = <T>(name: string, schema: z.ZodType<T>, defaultValue: NoInfer<T>): Setting<T> => ({
+  name,
+  schema,
+  defaultValue,
+});
 
 const whole = (min: number, max: number) => {
   const error = `expected a whole number from ${min} to ${max}`;
@@ -80,121 +28,161 @@ const whole = (min: number, max: number) => {
 const oneOf = <const T extends readonly string[]>(values: T) =>
   z.enum(values, { error: `expected one of ${values.join(', ')}` });
 
-/** As browsers send it: no path, no default port, no capital letters, no pattern. */
+/** In plain words, so that nobody sets it by accident. */
+const openToAnyone = 'yes-anyone-who-can-reach-this-port';
+
+const databaseUrl = z.string().refine(isDatabaseUrl, {
+  error: 'expected sqlite:PATH, sqlite::memory: or postgres://USER:PASSWORD@HOST:PORT/DATABASE',
+});
+
+/** As browsers send it: no path, no default port, no upper case, no pattern. */
 const isOrigin = (text: string): boolean =>
   /^https?:\/\/[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 
-/** Unless said, on everywhere but in production. */
-const onOrOff = oneOf(['on', 'off']).optional();
+const origins = z
+  .string()
+  .refine((text) => text.split(',').every(isOrigin), {
+    error: 'expected origins such as https://app.example.com, separated by commas',
+  })
+  .transform((text) => text.split(','));
 
-const environment = z.object({
-  HOST: z.string().default('127.0.0.1'),
-  PORT: whole(0, 65_535).default(4000),
-  ALLOW_OPEN_ACCESS: oneOf(['no', openToAnyone]).default('no'),
-  RATE_LIMIT: whole(0, 1_000_000_000).default(0),
-  FAILED_LOGIN_LIMIT: whole(0, 1_000_000_000).default(0),
-  DATABASE_URL: z
-    .string()
-    .refine(isDatabaseUrl, {
-      error: 'expected sqlite:PATH, sqlite::memory: or postgres://USER:PASSWORD@HOST:PORT/DATABASE',
-    })
-    .default('sqlite:data/yardgraph.db'),
-  DATABASE_POOL_SIZE: whole(1, 1_000).default(defaultOptions.poolSize),
-  DATABASE_CONNECTION_TIMEOUT: whole(100, 600_000).default(defaultOptions.connectionTimeout),
-  DATABASE_STATEMENT_TIMEOUT: whole(100, 86_400_000).default(defaultOptions.statementTimeout),
-  LOG_LEVEL: oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
-  NODE_ENV: oneOf(['development', 'production', 'test']).default('development'),
-  GRAPHIQL: onOrOff,
-  INTROSPECTION: onOrOff,
-  SUGGESTIONS: onOrOff,
-  CORS_ORIGINS: z
-    .string()
-    .refine((text) => text.split(',').every(isOrigin), {
-      error: 'expected origins such as https://app.example.com, separated by commas',
-    })
-    .optional(),
-  MAX_HEADER_BYTES: whole(1_024, 1_048_576).default(16_384),
-  MAX_CONNECTIONS: whole(1, 1_000_000).default(10_000),
-  HEADER_TIMEOUT: whole(100, 3_600_000).default(10_000),
-  REQUEST_TIMEOUT: whole(100, 3_600_000).default(120_000),
-  MAX_BODY_BYTES: whole(1_024, 1_073_741_824).default(10 * 1_048_576),
-  MAX_BATCH: whole(1, 1_000_000).default(10_000),
-  MAX_NESTING: whole(3, 1_000).default(32),
-  MAX_TEXT_LENGTH: whole(1, 10_000_000).default(10_000),
-  MAX_EXTERNAL_IDS: whole(0, 100_000).default(100),
-  MAX_RECORD_LENGTH: whole(1, 1_000_000_000).default(200_000),
-  MAX_QUERY_LENGTH: whole(1_000, 10_000_000).default(100_000),
-  MAX_QUERY_TOKENS: whole(100, 100_000).default(2_000),
-  MAX_QUERY_ALIASES: whole(0, 100_000).default(50),
-  MAX_QUERY_DIRECTIVES: whole(0, 100_000).default(50),
-  MAX_QUERY_DEPTH: whole(5, 200).default(20),
-  MAX_QUERY_COST: whole(1_000, 1_000_000_000).default(500_000),
-  MAX_RESPONSE_LENGTH: whole(1_000, 500_000_000).default(50_000_000),
-  MAX_PAGE_SIZE: whole(1, 100_000).default(1_000),
-});
+// Each setting is declared once, here: the types, the checks and the README's order are derived from these tables.
+
+const service = {
+  host: setting('HOST', z.string(), '127.0.0.1'),
+  port: setting('PORT', whole(0, 65_535), 4000),
+  allowOpenAccess: setting('ALLOW_OPEN_ACCESS', oneOf(['no', openToAnyone]), 'no'),
+  /** Of one key; 0 sets no limit. */
+  requestsPerMinute: setting('RATE_LIMIT', whole(0, 1_000_000_000), 0),
+  /** From one address; 0 sets no limit. */
+  failedLoginsPerMinute: setting('FAILED_LOGIN_LIMIT', whole(0, 1_000_000_000), 0),
+  databaseUrl: setting('DATABASE_URL', databaseUrl, 'sqlite:data/yardgraph.db'),
+};
+
+const databaseOptions = {
+  poolSize: setting('DATABASE_POOL_SIZE', whole(1, 1_000), defaultOptions.poolSize),
+  connectionTimeout: setting('DATABASE_CONNECTION_TIMEOUT', whole(100, 600_000), defaultOptions.connectionTimeout),
+  statementTimeout: setting('DATABASE_STATEMENT_TIMEOUT', whole(100, 86_400_000), defaultOptions.statementTimeout),
+};
+
+const exposure = {
+  logLevel: setting('LOG_LEVEL', oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), 'info'),
+  environment: setting('NODE_ENV', oneOf(['development', 'production', 'test']), 'development'),
+  graphiql: setting('GRAPHIQL', oneOf(['on', 'off']).optional(), undefined),
+  introspection: setting('INTROSPECTION', oneOf(['on', 'off']).optional(), undefined),
+  suggestions: setting('SUGGESTIONS', oneOf(['on', 'off']).optional(), undefined),
+  corsOrigins: setting('CORS_ORIGINS', origins, []),
+};
+
+/** Limits of a connection. Times are in milliseconds. */
+const http = {
+  maxHeaderBytes: setting('MAX_HEADER_BYTES', whole(1_024, 1_048_576), 16_384),
+  maxConnections: setting('MAX_CONNECTIONS', whole(1, 1_000_000), 10_000),
+  /** To send all headers. */
+  headerTimeout: setting('HEADER_TIMEOUT', whole(100, 3_600_000), 10_000),
+  /** To send the whole request. */
+  requestTimeout: setting('REQUEST_TIMEOUT', whole(100, 3_600_000), 120_000),
+};
+
+/** Limits of a request (decisions: "Limits"). */
+const limits = {
+  maxBodyBytes: setting('MAX_BODY_BYTES', whole(1_024, 1_073_741_824), 10 * 1_048_576),
+  /** Records of a batch. */
+  maxBatch: setting('MAX_BATCH', whole(1, 1_000_000), 10_000),
+  /** Levels of nested arrays and objects. */
+  maxNesting: setting('MAX_NESTING', whole(3, 1_000), 32),
+  /** Characters of a text, and of a key or value of external ids. */
+  maxTextLength: setting('MAX_TEXT_LENGTH', whole(1, 10_000_000), 10_000),
+  maxExternalIds: setting('MAX_EXTERNAL_IDS', whole(0, 100_000), 100),
+  /** Characters of all texts of a record, keys and values of external ids included. */
+  maxRecordLength: setting('MAX_RECORD_LENGTH', whole(1, 1_000_000_000), 200_000),
+  /** Characters of a GraphQL document. */
+  maxQueryLength: setting('MAX_QUERY_LENGTH', whole(1_000, 10_000_000), 100_000),
+  /** Tokens of a GraphQL document. */
+  maxTokens: setting('MAX_QUERY_TOKENS', whole(100, 100_000), 2_000),
+  /** Aliases in a GraphQL document. */
+  maxAliases: setting('MAX_QUERY_ALIASES', whole(0, 100_000), 50),
+  /** Directives in a GraphQL document. */
+  maxDirectives: setting('MAX_QUERY_DIRECTIVES', whole(0, 100_000), 50),
+  /** Levels of fields of a GraphQL operation, fragments included. */
+  maxDepth: setting('MAX_QUERY_DEPTH', whole(5, 200), 20),
+  /** Fields of a GraphQL operation, times the sizes of the lists they are in. */
+  maxCost: setting('MAX_QUERY_COST', whole(1_000, 1_000_000_000), 500_000),
+  /** Characters of texts and external ids in a GraphQL response. */
+  maxResponseLength: setting('MAX_RESPONSE_LENGTH', whole(1_000, 500_000_000), 50_000_000),
+  /** Records of a page of a GraphQL connection, and ids of `nodes`. */
+  maxPageSize: setting('MAX_PAGE_SIZE', whole(1, 100_000), 1_000),
+};
+
+type Group = Readonly<Record<string, Setting<unknown>>>;
+type ValuesOf<G extends Group> = { readonly [Key in keyof G]: G[Key] extends Setting<infer T> ? T : never };
+
+export type Limits = ValuesOf<typeof limits>;
+
+export interface Config extends Omit<ValuesOf<typeof service>, 'allowOpenAccess'> {
+  /** Who may use the service while there are no keys: nobody, this machine, or everybody who reaches the port. */
+  readonly openAccess: 'no' | 'loopback' | 'anyone';
+  readonly databaseOptions: ValuesOf<typeof databaseOptions>;
+  readonly logLevel: string;
+  /** Whether browsers get GraphiQL at /graphql. */
+  readonly graphiql: boolean;
+  /** Whether GraphQL clients may read the schema. */
+  readonly introspection: boolean;
+  /** Whether GraphQL errors suggest similar names. */
+  readonly suggestions: boolean;
+  /** Origins whose pages may call the service from a browser. */
+  readonly corsOrigins: readonly string[];
+  readonly http: ValuesOf<typeof http>;
+  readonly limits: Limits;
+}
 
 /** The names of all settings, in the README's order. */
-export const settingNames: readonly string[] = Object.keys(environment.shape);
+export const settingNames: readonly string[] = [service, databaseOptions, exposure, http, limits].flatMap(
+  (group: Group) => Object.values(group).map(({ name }) => name),
+);
 
-/** Reads the settings. Throws a StartError that names every setting that is wrong. */
-export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
-  // An empty variable is an unset one: compose files and shells write both.
-  const sent = Object.fromEntries(settingNames.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
-  const result = environment.safeParse(sent);
-  if (!result.success) {
-    const problems = result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
-    throw new StartError(problems.join('\n'));
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Reads the settings. Throws a StartError with one line per invalid setting. */
+export function loadConfig(env: Environment): Config {
+  const problems: string[] = [];
+  const { allowOpenAccess, ...general } = read(service, env, problems);
+  const database = read(databaseOptions, env, problems);
+  const { logLevel, environment, corsOrigins, ...features } = read(exposure, env, problems);
+  const connection = read(http, env, problems);
+  const request = read(limits, env, problems);
+  if (problems.length > 0) throw new StartError(problems.join('\n'));
+  if (!env.MAX_RECORD_LENGTH && request.maxRecordLength < request.maxTextLength) {
+    throw new StartError(`MAX_RECORD_LENGTH: expected at least MAX_TEXT_LENGTH, which is ${request.maxTextLength}`);
   }
-  const settings = result.data;
-  if (!sent.MAX_RECORD_LENGTH && settings.MAX_RECORD_LENGTH < settings.MAX_TEXT_LENGTH) {
-    throw new StartError(`MAX_RECORD_LENGTH: expected at least MAX_TEXT_LENGTH, which is ${settings.MAX_TEXT_LENGTH}`);
-  }
+  /** Unless set explicitly, on everywhere except in production. */
+  const isOn = (feature = environment === 'production' ? 'off' : 'on'): boolean => feature === 'on';
   return {
-    host: settings.HOST,
-    openAccess: openAccess(settings),
-    requestsPerMinute: settings.RATE_LIMIT,
-    failedLoginsPerMinute: settings.FAILED_LOGIN_LIMIT,
-    port: settings.PORT,
-    databaseUrl: settings.DATABASE_URL,
-    databaseOptions: {
-      poolSize: settings.DATABASE_POOL_SIZE,
-      connectionTimeout: settings.DATABASE_CONNECTION_TIMEOUT,
-      statementTimeout: settings.DATABASE_STATEMENT_TIMEOUT,
-    },
-    logLevel: settings.LOG_LEVEL,
-    graphiql: isOn(settings.GRAPHIQL, settings),
-    introspection: isOn(settings.INTROSPECTION, settings),
-    suggestions: isOn(settings.SUGGESTIONS, settings),
-    corsOrigins: settings.CORS_ORIGINS?.split(',') ?? [],
-    http: {
-      maxHeaderBytes: settings.MAX_HEADER_BYTES,
-      maxConnections: settings.MAX_CONNECTIONS,
-      headerTimeout: settings.HEADER_TIMEOUT,
-      requestTimeout: settings.REQUEST_TIMEOUT,
-    },
-    limits: {
-      maxBodyBytes: settings.MAX_BODY_BYTES,
-      maxBatch: settings.MAX_BATCH,
-      maxNesting: settings.MAX_NESTING,
-      maxTextLength: settings.MAX_TEXT_LENGTH,
-      maxExternalIds: settings.MAX_EXTERNAL_IDS,
-      maxRecordLength: settings.MAX_RECORD_LENGTH,
-      maxQueryLength: settings.MAX_QUERY_LENGTH,
-      maxTokens: settings.MAX_QUERY_TOKENS,
-      maxAliases: settings.MAX_QUERY_ALIASES,
-      maxDirectives: settings.MAX_QUERY_DIRECTIVES,
-      maxDepth: settings.MAX_QUERY_DEPTH,
-      maxCost: settings.MAX_QUERY_COST,
-      maxResponseLength: settings.MAX_RESPONSE_LENGTH,
-      maxPageSize: settings.MAX_PAGE_SIZE,
-    },
+    ...general,
+    openAccess: allowOpenAccess === openToAnyone ? 'anyone' : isLoopback(general.host) ? 'loopback' : 'no',
+    databaseOptions: database,
+    logLevel,
+    graphiql: isOn(features.graphiql),
+    introspection: isOn(features.introspection),
+    suggestions: isOn(features.suggestions),
+    corsOrigins,
+    http: connection,
+    limits: request,
   };
 }
 
-function openAccess({ HOST, ALLOW_OPEN_ACCESS }: { HOST: string; ALLOW_OPEN_ACCESS: string }): Config['openAccess'] {
-  if (ALLOW_OPEN_ACCESS === openToAnyone) return 'anyone';
-  return loopback.test(HOST) ? 'loopback' : 'no';
+/** The values of a group. Those that are invalid are missing, and named in `problems`. */
+function read<G extends Group>(group: G, env: Environment, problems: string[]): ValuesOf<G> {
+  const values: Record<string, unknown> = {};
+  for (const [key, { name, schema, defaultValue }] of Object.entries(group)) {
+    // An empty variable counts as unset: compose files and shells write both.
+    const text = env[name];
+    const result = text ? schema.safeParse(text) : undefined;
+    values[key] = result ? result.data : defaultValue;
+    for (const { message } of result?.error?.issues ?? []) problems.push(`${name}: ${message}`);
+  }
+  // Each value is its schema's, or there is a problem and the values are not used.
+  return values as ValuesOf<G>;
 }
 
-const isOn = (setting: 'on' | 'off' | undefined, { NODE_ENV }: { NODE_ENV: string }): boolean =>
-  setting === undefined ? NODE_ENV !== 'production' : setting === 'on';
+const isLoopback = (host: string): boolean => /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/.test(host);

@@ -1,14 +1,14 @@
-/** Errors a client may see. Everything else is logged and answered as an internal error without detail. */
+/** Errors a client may see. Any other error is logged and becomes a 500 without detail. */
 import { formatIssue, type Issue } from './model/issues.ts';
 
-/** An HTTP status that is the client's to act on (interface: "Errors"; the statuses beyond 400 are decisions). */
+/** HTTP statuses a client can act on (interface: "Errors"; those beyond 400 are in the decisions). */
 type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 406 | 409 | 413 | 415 | 429 | 503;
 
 export class ServiceError extends Error {
   readonly status: ErrorStatus;
-  /** What the status does not tell a client that decides by itself: the `type` of RFC 9457. */
+  /** The `type` of RFC 9457, where the status alone does not tell a client how to react. */
   readonly type: string | undefined;
-  /** What is wrong where, in a batch; empty when the request as a whole is at fault. */
+  /** Every invalid field; empty if the error is about the request as a whole. */
   readonly issues: readonly Issue[];
 
   constructor(
@@ -37,33 +37,33 @@ export const tooLarge = (message: string) => new ServiceError(413, message);
 
 export const tooManyRequests = (message: string) => new ServiceError(429, message);
 
-/** The database is away, busy or full: the same request may succeed later. The cause is for the log. */
+/** The database is unreachable, busy or full: the same request may succeed later. The cause is for the log. */
 export const unavailable = (message: string, cause: string) => new ServiceError(503, message, [], { cause });
 
-/** The only 503 that must not be answered by sending the same again: a client that repeats knows it by this type. */
+/** The only 503 after which a client must not simply retry. Clients recognize it by its type. */
 export const mayBeStored = (message: string, cause: string) =>
   new ServiceError(503, message, [], { cause, type: 'urn:yardgraph:may-be-stored' });
 
-/** What was asked for holds too much text for one response: nothing of it is sent. */
+/** The requested records hold too much text for one response: none of it is sent. */
 export class ResponseTooLarge extends ServiceError {
   constructor(maxLength: number) {
     super(413, `the response would hold more than ${maxLength} characters of text: ask for less at a time`);
   }
 }
 
-/** Input that breaks the interface's rules; `total` where issues stand for several. */
+/** Input that breaks the interface's rules; `total` is larger than the list where one issue counts several. */
 export const invalid = (issues: readonly Issue[], total = issues.length) =>
   new ServiceError(400, summary(issues, total), issues);
 
-/** Input that is well-formed but contradicts what is stored. */
+/** Valid input that contradicts stored records. */
 export const conflict = (issues: readonly Issue[]) => new ServiceError(409, summary(issues, issues.length), issues);
 
-/** Up to ten issues in words, the rest counted: `[0].name: required; [7].acquiredAt: not a date, received "soon"; and 3 more`. */
+/** The first ten issues and the number of the others: `[0].name: required; [7].uid: expected text; and 3 more`. */
 function summary(issues: readonly Issue[], total: number): string {
   const named = issues.slice(0, 10).map(formatIssue);
   const unnamed = total - named.length;
   return [...named, ...(unnamed > 0 ? [`and ${unnamed} more`] : [])].join('; ');
 }
 
-/** Why the service cannot start, in one line for the person who started it. */
+/** Why a command cannot run, in one line per problem for the person who started it. */
 export class StartError extends Error {}

@@ -1,22 +1,22 @@
-/** Where log lines go: to standard error, in pieces. Must never fail, block or keep the process from ending. */
+/** Writes log lines to standard error in pieces. Must never fail, block, or keep the process from ending. */
 import { writeSync } from 'node:fs';
 import pino from 'pino';
 
-/** Where log lines go. */
+/** A destination of log lines. */
 export interface Logs {
   write(line: string): void;
 }
 
-/** Written at this many characters: a write for each line would take a tenth of what a small request takes. */
+/** Characters per write: one write per line would cost a tenth of a small request. */
 const pieceLength = 4_096;
 
-/** Milliseconds that a line is late at most. */
+/** Milliseconds a line may wait for the next write. */
 const flushInterval = 100;
 
-/** Characters of lines that wait while they cannot be written; more are lost. */
+/** Characters of lines kept while they cannot be written; further lines are lost. */
 export const maxWaiting = 1_048_576;
 
-/** `write` returns how many of the bytes it took, and throws where it takes none: no space, or nobody reads. */
+/** `write` returns how many bytes it took, and throws if it takes none: the disk is full, or nothing reads the pipe. */
 export function createLogs(write: (bytes: Buffer) => number): Logs & { flush(): void } {
   let rest: Buffer = Buffer.alloc(0);
   let waiting = '';
@@ -26,32 +26,32 @@ export function createLogs(write: (bytes: Buffer) => number): Logs & { flush(): 
 
   const logs = {
     write(line: string): void {
-      // Once lines are lost, all are until there is room, so that it can be said where they would be.
+      // Once a line is lost, all lines are until there is room, so that one line in their place can report it.
       if (lost > 0 || rest.length + waiting.length >= maxWaiting) lost += 1;
       else waiting += line;
       untried += line.length;
       if (untried >= pieceLength) logs.flush();
     },
 
-    /** One attempt; what is not taken waits for the next. */
+    /** Tries once; what is not taken waits for the next attempt. */
     flush(): void {
       untried = 0;
       try {
         while (rest.length + waiting.length > 0) {
           if (rest.length === 0) [rest, waiting] = [Buffer.from(waiting), ''];
           rest = rest.subarray(write(rest));
-          if (lost > 0 && rest.length + waiting.length <= maxWaiting / 2) sayLost();
+          if (lost > 0 && rest.length + waiting.length <= maxWaiting / 2) reportLost();
         }
       } catch {
-        // The reason cannot be told where lines cannot be written.
+        // There is no place to report it: log lines cannot be written.
       }
     },
   };
 
-  /** In the form of all lines, at every log level. */
+  /** Writes in the same form as other lines, at every log level. */
   const report = pino({}, logs);
 
-  function sayLost(): void {
+  function reportLost(): void {
     const lines = lost;
     lost = 0;
     report.warn({ lines }, 'log lines were lost');

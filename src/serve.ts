@@ -1,4 +1,4 @@
-/** The life of the process: opens the database, listens, and on SIGTERM or SIGINT finishes what is in flight. */
+/** Runs the service as a process: opens the database, listens, and on SIGTERM or SIGINT finishes open requests. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
@@ -8,12 +8,12 @@ import { StartError } from './errors.ts';
 import { createKeyStore } from './store/api-keys.ts';
 import { type Database, openDatabase } from './store/database.ts';
 
-/** Milliseconds after which requests that still run do not keep the process from ending. */
+/** Milliseconds after which the process ends although requests are still running. */
 const closeTimeout = 30_000;
 
 /**
- * Serves until told to stop. `prepare` runs on the open database before anybody can reach it. Throws StartError for
- * what keeps the service from starting.
+ * Serves until the process is told to stop. `prepare` runs on the open database before the service can be reached. Throws a
+ * StartError if the service cannot start.
  */
 export async function serve(config: Config, prepare?: (database: Database) => Promise<void>): Promise<void> {
   const database = await openDatabase(config.databaseUrl, config.databaseOptions);
@@ -31,21 +31,21 @@ export async function serve(config: Config, prepare?: (database: Database) => Pr
 }
 
 /**
- * Whether the service runs open; not while the database cannot tell, for then it counts as closed. Throws StartError where
- * anybody could reach it without a key.
+ * Whether the service runs open; while the database is unavailable it counts as closed. Throws a StartError if other machines
+ * could use the service without a key.
  */
 async function requireKeysBeyondLoopback(database: Database, { host, openAccess }: Config): Promise<boolean> {
   const isOpen = await createKeyStore(database).isKnownEmpty();
   if (!isOpen || openAccess !== 'no') return isOpen;
   throw new StartError(
-    `HOST: without a key the service would be open to whoever reaches ${host}: make one with ` +
+    `HOST: without a key the service would be open to everybody who reaches ${host}: create one with ` +
       '"npx yardgraph keys create", listen on 127.0.0.1, or set ALLOW_OPEN_ACCESS as the README says',
   );
 }
 
 async function listen(app: FastifyInstance, { host, port }: Config): Promise<string> {
   try {
-    // For localhost Fastify would open a second server, for ::1, that could not be closed as carefully.
+    // For localhost Fastify would open a second server for ::1, which closeOnSignal would not see.
     return await app.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port });
   } catch (error) {
     await app.close();
@@ -59,9 +59,9 @@ async function listen(app: FastifyInstance, { host, port }: Config): Promise<str
 }
 
 /**
- * Takes no new connections, sees every answer through to its last byte, then closes. (Fastify and Node would call a
- * connection idle whose answer is still on its way, and wait for ever for one that never said a word.)
- * A repeated signal changes nothing: npm passes on what the terminal has already sent to all.
+ * Accepts no new connections, sends every response to its last byte, then closes. (Fastify and Node treat a connection whose
+ * response is still being sent as idle, and wait forever for a connection that never sends a request.)
+ * Repeated signals are ignored: npm forwards a signal that the terminal has already sent to all processes.
  */
 function closeOnSignal(app: FastifyInstance, database: Database): void {
   const inFlight = new Set<ServerResponse>();
@@ -86,7 +86,7 @@ function closeOnSignal(app: FastifyInstance, database: Database): void {
     app.server.closeAllConnections();
     await app.close();
     await database.close();
-    // A database that fell silent would keep its connections, and with them the process.
+    // Connections to a database that stopped responding would keep the process alive.
     process.exit();
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void close());
@@ -99,7 +99,7 @@ const openTo: Record<Config['openAccess'], string> = {
 };
 
 const banner = (address: string, { driver }: Database, { graphiql, openAccess }: Config, isOpen: boolean): string => `
-  Yardgraph is ready, ${isOpen ? openTo[openAccess] : 'for whoever has an API key'}
+  Yardgraph is ready, ${isOpen ? openTo[openAccess] : 'for requests with an API key'}
 
   GraphQL${graphiql ? ' and GraphiQL' : ''}  ${address}/graphql
   REST reference        ${address}/reference

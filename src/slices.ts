@@ -1,10 +1,10 @@
-/** Long work in slices, so that others get their turn in between, and a database that has answered its next statement. */
+/** Splits long work into slices, so that other requests and finished statements are handled in between. */
 import { setImmediate } from 'node:timers/promises';
 
-/** Well under a millisecond's worth of records. */
+/** Items per slice. As many records take well under a millisecond. */
 const sliceLength = 100;
 
-/** For work that comes item by item: each waits for its turn, and every slice of them for others. */
+/** For items that arrive one by one: the returned function resolves when the next item may be processed. */
 export function takeTurns(): () => Promise<void> {
   let taken = 0;
   let slice: Promise<void> = Promise.resolve();
@@ -15,7 +15,7 @@ export function takeTurns(): () => Promise<void> {
   };
 }
 
-/** As `items.map(map)`. */
+/** Returns what `items.map(map)` would. */
 export async function mapInSlices<T, R>(items: readonly T[], map: (item: T) => R): Promise<R[]> {
   const results: R[] = [];
   for (let start = 0; start < items.length; start += sliceLength) {

@@ -23,7 +23,7 @@ function createPlace(room: number) {
 
 const line = (number: number) => `{"number":${number},"padding":"${'x'.repeat(200)}"}\n`;
 
-test('lines are written in pieces, none is missing, and the rest at the end', () => {
+test('lines are written in pieces, the last ones at the end, and none is missing', () => {
   const place = createPlace(Number.POSITIVE_INFINITY);
   const logs = createLogs(place.write);
 
@@ -34,7 +34,7 @@ test('lines are written in pieces, none is missing, and the rest at the end', ()
   expect(place.attempts).toBeLessThan(10);
 });
 
-test('lines wait while there is no room, and come whole and in order when there is', () => {
+test('lines wait while there is no room, and are then written complete and in order', () => {
   const place = createPlace(1_000);
   const logs = createLogs(place.write);
 
@@ -46,7 +46,7 @@ test('lines wait while there is no room, and come whole and in order when there 
   expect(place.lines().map((it) => JSON.parse(it).number)).toEqual(Array.from({ length: 100 }, (_, index) => index));
 });
 
-test('more lines than may wait are lost, which one line says where they would be, with their number', () => {
+test('lines beyond those that may wait are lost, and one line in their place reports how many', () => {
   const place = createPlace(0);
   const logs = createLogs(place.write);
   const sent = Math.ceil((2 * maxWaiting) / line(0).length);
@@ -69,7 +69,7 @@ test('more lines than may wait are lost, which one line says where they would be
   expect(place.text.length).toBeGreaterThan(maxWaiting / 2);
 });
 
-test('each time that lines are lost is said once, and a reader that is slow gets whole lines', () => {
+test('each loss of lines is reported once, and a slow reader gets complete lines', () => {
   const place = createPlace(0);
   const logs = createLogs(place.write);
   const sent = Math.ceil((4 * maxWaiting) / line(0).length);
@@ -89,7 +89,7 @@ test('each time that lines are lost is said once, and a reader that is slow gets
   expect(lines.length - said.length + lost).toBe(sent);
 });
 
-test('a place without room is not tried for each line', () => {
+test('a destination without room is not tried for each line', () => {
   const place = createPlace(0);
   const logs = createLogs(place.write);
 

@@ -1,5 +1,5 @@
-/** Who a request comes from. The one caller that binds a store to a workspace. */
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+/** Gives each request its identity and its session. The only place that binds a store to a workspace. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
 import { badRequest, forbidden, unauthorized } from '../errors.ts';
 import { expected } from '../model/issues.ts';
@@ -7,13 +7,13 @@ import type { Session } from '../services/session.ts';
 import type { Database } from '../store/database.ts';
 import type { Usage } from '../store/usage.ts';
 import { createStores, type WorkspaceStore } from '../store/workspace-store.ts';
-import { createKeyring, type Identity, nobody } from './keyring.ts';
+import { anonymous, createKeyring, type Identity } from './keyring.ts';
 import { createRateLimits } from './rate-limits.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     session: Session<WorkspaceStore>;
-    /** Null before the request is let in, and where nobody is asked who they are. */
+    /** Null until the request is authenticated, and for public routes. */
     identity: Identity | null;
     usage: Usage;
   }
@@ -35,15 +35,15 @@ export function createSessions(database: Database) {
 
 type Settings = Pick<Config, 'openAccess' | 'corsOrigins' | 'requestsPerMinute' | 'failedLoginsPerMinute'>;
 
-/** Gives every request its session, before its body is read. */
+/** Authenticates every request before its body is read. */
 export async function authenticate(app: FastifyInstance, database: Database, settings: Settings) {
   const openSession = createSessions(database);
   const keyring = createKeyring(database);
-  // So that the first request costs what the others do; where it fails, requests ask again.
+  // Checked now so that the first request is as fast as later ones; if it fails, requests check again.
   await keyring.isOpen().catch(() => undefined);
   const { limitRequests, limitFailures } = await createRateLimits(app, settings);
 
-  /** While the database cannot tell, a request with a key has to prove it; one without throws the 503. */
+  /** While the database is unavailable, a request with a key must prove it; one without a key gets the 503. */
   const isOpenTo = async (keys: readonly string[]): Promise<boolean> => {
     if (settings.openAccess === 'no') return false;
     try {
@@ -55,51 +55,73 @@ export async function authenticate(app: FastifyInstance, database: Database, set
   };
 
   const identify = async ([key, other]: readonly string[]): Promise<Identity> => {
-    if (key === undefined) throw unauthorized('an API key is needed');
+    if (key === undefined) throw unauthorized('an API key is required');
     if (other !== undefined) throw unauthorized('expected one API key, received two');
     return keyring.identify(key);
+  };
+
+  /** The identity of a request that nothing has to be awaited for: its one key is cached, and no limit counts it. */
+  const identifyCached = ([key, other]: readonly string[]): Identity | undefined =>
+    key !== undefined && other === undefined && settings.requestsPerMinute === 0
+      ? keyring.identifyCached(key)
+      : undefined;
+
+  const identifyRequest = async (request: FastifyRequest, reply: FastifyReply, keys: readonly string[]) => {
+    const isOpen = await isOpenTo(keys);
+    if (isOpen && settings.openAccess === 'loopback') requireSameMachine(request, settings.corsOrigins);
+    request.identity = isOpen
+      ? anonymous
+      : await limitFailures(request, reply, {
+          isKnown: () => keys.some(keyring.hasAccepted),
+          login: () => identify(keys),
+        });
+    await limitRequests(request, reply);
+    return request.identity;
+  };
+
+  const admit = (request: FastifyRequest, identity: Identity): void => {
+    request.identity = identity;
+    request.session = openSession(identity, request.usage);
   };
 
   app.decorateRequest('session');
   app.decorateRequest('identity', null);
   app.decorateRequest('usage');
-  app.addHook('onRequest', async (request, reply) => {
-    if (request.routeOptions.config.isPublic?.(request)) return;
-    const keys = keysIn(request);
-    const isOpen = await isOpenTo(keys);
-    if (isOpen && settings.openAccess === 'loopback') requireThisMachine(request, settings.corsOrigins);
+  app.addHook('onRequest', (request, reply, done) => {
+    if (request.routeOptions.config.isPublic?.(request)) return done();
     request.usage = { statements: 0 };
-    request.identity = isOpen
-      ? nobody
-      : await limitFailures(request, reply, {
-          isKnown: () => keys.some(keyring.hasLetIn),
-          login: () => identify(keys),
-        });
-    await limitRequests(request, reply);
-    request.session = openSession(request.identity, request.usage);
+    const keys = keysIn(request);
+    const identity = identifyCached(keys);
+    if (identity) {
+      admit(request, identity);
+      return done();
+    }
+    identifyRequest(request, reply, keys)
+      .then((found) => admit(request, found))
+      .then(() => done(), done);
   });
   return { isOpen: () => keyring.isOpen().catch(() => false) };
 }
 
-/** The different keys in a request: `Authorization: Bearer KEY`, `Authorization: KEY` and `X-API-Key: KEY` are all right. */
+/** The distinct keys in a request, from `Authorization: Bearer KEY`, `Authorization: KEY` and `X-API-Key: KEY`. */
 function keysIn({ headers }: FastifyRequest): string[] {
   const sent = [headers.authorization?.replace(/^bearer +/i, ''), headers['x-api-key']];
   return [...new Set(sent.filter((key) => typeof key === 'string'))];
 }
 
 /**
- * While open, only loopback keeps others out. A page from elsewhere gets past that with a name that leads here, or by
- * asking without reading the answer; whoever is beyond a proxy, by way of the proxy.
+ * While the service runs open, only the loopback address keeps others out. Pages of other origins can get past it with a host
+ * name that resolves to this machine or with requests whose responses they cannot read, and other machines through a proxy.
  */
-function requireThisMachine({ hostname, headers }: FastifyRequest, origins: readonly string[]): void {
+function requireSameMachine({ hostname, headers }: FastifyRequest, origins: readonly string[]): void {
   if (!/^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(hostname)) {
     throw badRequest(`Host: ${expected('a loopback name such as 127.0.0.1 or localhost', hostname || undefined)}`);
   }
   const isListed = headers.origin !== undefined && origins.includes(headers.origin);
   if (['cross-site', 'same-site'].includes(String(headers['sec-fetch-site'])) && !isListed) {
-    throw forbidden('without an API key, pages from elsewhere may not call this service');
+    throw forbidden('without an API key, pages of other origins may not call this service');
   }
   if (['forwarded', 'via', 'x-forwarded-for'].some((name) => headers[name] !== undefined)) {
-    throw forbidden('without an API key, nobody is let in through a proxy: make a key first');
+    throw forbidden('without an API key, requests through a proxy are refused: create a key first');
   }
 }

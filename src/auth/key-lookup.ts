@@ -1,17 +1,17 @@
 /**
- * Finds API keys in the database, many with one statement: those asked for while a statement is on its way join the next
- * one. So lookups hold one connection at a time, or two where machines are away, however many unknown keys are presented.
+ * Finds API keys in the database, many with one statement: keys requested while a statement runs join the next one. However
+ * many unknown keys are presented, lookups hold one connection, or two where a machine of the database is unavailable.
  */
 import DataLoader from 'dataloader';
 import pLimit from 'p-limit';
 import { ServiceError } from '../errors.ts';
 import type { ApiKey, KeyId, KeyStore } from '../store/api-keys.ts';
 
-/** A statement takes a few milliseconds, so that nobody waits long for one with others' keys. */
+/** A statement with so many keys takes a few milliseconds: no request waits long for the lookups of others. */
 const keysPerStatement = 1_000;
 
-/** Statements for a workspace each, where one for all has failed. */
-const workspacesAtOnce = 2;
+/** Concurrent statements for one workspace each, where a statement for all workspaces has failed. */
+const maxConcurrentWorkspaces = 2;
 
 export function createKeyLookup(store: KeyStore): (id: KeyId) => Promise<ApiKey | undefined> {
   let statement: Promise<unknown> = Promise.resolve();
@@ -37,13 +37,13 @@ export function createKeyLookup(store: KeyStore): (id: KeyId) => Promise<ApiKey 
     try {
       return await lookups.load(id);
     } finally {
-      // Others have joined this lookup until now; from here on the keyring caches its result.
+      // Until now other requests joined this lookup; from now on the keyring has its result cached.
       lookups.clear(id);
     }
   };
 }
 
-/** What each of these ids leads to, in their order. */
+/** The key of each of these ids, in their order; an Error where the lookup failed. */
 async function find(store: KeyStore, ids: readonly KeyId[]): Promise<(ApiKey | undefined | Error)[]> {
   try {
     const keys = new Map((await store.findAll(ids)).map((key) => [key.id, key]));
@@ -51,19 +51,19 @@ async function find(store: KeyStore, ids: readonly KeyId[]): Promise<(ApiKey | u
   } catch (error) {
     const workspaces = new Set(ids.map(({ workspaceId }) => workspaceId));
     if (workspaces.size === 1 || !isFromServer(error)) throw error;
-    // Where tables are spread over several machines and one of them is away, the others still find their keys.
+    // Where tables are spread over several machines and one of them is unavailable, keys on the others are still found.
     const found = new Map<string, ApiKey | undefined | Error>();
     const findOwn = async (workspaceId: string) => {
       const own = ids.filter((id) => id.workspaceId === workspaceId);
       const keys = await find(store, own).catch((reason: Error) => own.map(() => reason));
       own.forEach(({ id }, index) => void found.set(id, keys[index]));
     };
-    const limit = pLimit(workspacesAtOnce);
+    const limit = pLimit(maxConcurrentWorkspaces);
     await limit.map(workspaces, findOwn);
     return ids.map(({ id }) => found.get(id));
   }
 }
 
-/** A server reported the failure, so that another statement may fare better. A 503 without a SQLSTATE: none was there. */
+/** Whether a server reported the failure, so that another statement may succeed. A 503 has a SQLSTATE only then. */
 const isFromServer = (error: unknown): boolean =>
   !(error instanceof ServiceError) || /^(?=.*\d)[0-9A-Z]{5}$/.test(String(error.cause));

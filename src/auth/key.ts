@@ -1,8 +1,8 @@
 /**
- * The text of an API key: `yardgraph_acme_5f0c21d9_` and 256 random bits. What stands in front of them is its prefix: it
- * names the workspace, people tell keys apart by it, and secret scanners find one that has leaked.
+ * The text of an API key: `yardgraph_acme_5f0c21d9_` and 256 random bits. The part before the secret is the prefix: it names
+ * the workspace, identifies the key in lists and logs, and lets secret scanners find a key that has leaked.
  */
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash as hashText, randomBytes, timingSafeEqual } from 'node:crypto';
 
 export interface KeyText {
   readonly prefix: string;
@@ -18,10 +18,10 @@ const keyForm = new RegExp(`^(yardgraph_(${workspaceName})_[0-9a-f]{8})_([\\w-]{
 
 export const isWorkspaceName = (text: string): boolean => new RegExp(`^${workspaceName}$`).test(text);
 
-/** The workspace in a prefix; undefined when the text is none. */
+/** The workspace in a prefix; undefined if the text is not a prefix. */
 export const workspaceOf = (prefix: string): string | undefined => prefixForm.exec(prefix)?.[1];
 
-/** The parts of a key; undefined when the text is none. */
+/** The parts of a key; undefined if the text is not a key. */
 export function parseKey(text: string): KeyText | undefined {
   const [, prefix, workspaceId, secret] = keyForm.exec(text) ?? [];
   return prefix && workspaceId && secret ? { prefix, workspaceId, secret } : undefined;
@@ -34,10 +34,10 @@ export const newSecret = (): string => randomBytes(32).toString('base64url');
 
 export const formatKey = (prefix: string, secret: string): string => `${prefix}_${secret}`;
 
-/** All that is kept of a secret. It is random, so no slow or salted hash is needed. */
-export const hashOf = (secret: string): string => createHash('sha256').update(secret).digest('base64url');
+/** The only form in which a secret is stored or cached. It is random, so no slow or salted hash is needed. */
+export const hashOf = (secret: string): string => hashText('sha256', secret, 'base64url');
 
-/** Takes the same time wherever the texts differ. */
+/** Takes the same time wherever the hashes differ. */
 export const isHash = (hash: string, expected: string): boolean => {
   const [a, b] = [Buffer.from(hash), Buffer.from(expected)];
   return a.length === b.length && timingSafeEqual(a, b);

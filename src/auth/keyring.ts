@@ -1,6 +1,6 @@
 /**
- * Who stands behind an API key. What the database says is cached for two seconds: a key that is created, revoked or
- * expires is known to every process within that time, and a busy key does not cost a statement per request.
+ * Identifies the user and workspace of an API key. Keys are cached for two seconds as the database has them: within that time
+ * every process learns of keys that were created, rotated or revoked, and a busy key does not cost a statement per request.
  */
 import { LRUCache } from 'lru-cache';
 import { unauthorized } from '../errors.ts';
@@ -9,7 +9,7 @@ import type { Database } from '../store/database.ts';
 import { hashOf, isHash, type KeyText, newSecret, parseKey } from './key.ts';
 import { createKeyLookup } from './key-lookup.ts';
 
-/** Who asks, and for what workspace. */
+/** The user and the workspace of a request. */
 export interface Identity {
   readonly workspaceId: string;
   /** Null while the service runs open. */
@@ -19,41 +19,43 @@ export interface Identity {
   readonly keyPrefix: string | null;
 }
 
-/** While there are no keys, everybody is in the one default workspace, as nobody in particular. */
-export const nobody: Identity = { workspaceId: 'default', userId: null, mayWrite: true, keyPrefix: null };
+/** The identity of every request while there are no keys: no user, in the one default workspace. */
+export const anonymous: Identity = { workspaceId: 'default', userId: null, mayWrite: true, keyPrefix: null };
 
-const cached = { max: 10_000, ttl: 2_000 };
+/** Milliseconds. */
+const cacheTtl = 2_000;
+const cacheOptions = { max: 10_000, ttl: cacheTtl };
 
-/** Milliseconds. That a key is used is noted once in this time, not at every request. */
-const useNotedEvery = 60_000;
+/** Milliseconds between two updates of a key's last use. */
+const useInterval = 60_000;
 
-/** An unknown key is compared too, with what nothing is the secret of, so that it takes as long as a wrong one. */
+/** Compared with the secrets of unknown keys, so that they take as long as wrong secrets of known ones. */
 const noHash = hashOf(newSecret());
 
 export function createKeyring(database: Database) {
   const store = createKeyStore(database);
   const lookUp = createKeyLookup(store);
-  const keys = new LRUCache<string, ApiKey>(cached);
-  // Apart, for they must not push keys out of the cache.
-  const unknown = new LRUCache<string, true>(cached);
-  /** Prefixes of keys that were let in, with the time when their use was last noted. */
-  const letIn = new LRUCache<string, number>({ max: 10_000 });
+  const keys = new LRUCache<string, ApiKey>(cacheOptions);
+  // A cache of their own, so that unknown prefixes cannot evict keys.
+  const unknown = new LRUCache<string, true>(cacheOptions);
+  /** Prefixes of keys that this process has accepted, with the time when their use was last written. */
+  const accepted = new LRUCache<string, number>({ max: 10_000 });
   let isClosed = false;
-  let lookedAt = Number.NEGATIVE_INFINITY;
-  let look: Promise<void> | undefined;
+  let checkedAt = Number.NEGATIVE_INFINITY;
+  let check: Promise<void> | undefined;
 
   async function isOpen(): Promise<boolean> {
-    if (isClosed || performance.now() - lookedAt < cached.ttl) return !isClosed;
-    look ??= lookForKeys().finally(() => {
-      look = undefined;
+    if (isClosed || performance.now() - checkedAt < cacheTtl) return !isClosed;
+    check ??= checkForKeys().finally(() => {
+      check = undefined;
     });
-    await look;
+    await check;
     return !isClosed;
   }
 
-  async function lookForKeys(): Promise<void> {
+  async function checkForKeys(): Promise<void> {
     if (!(await store.isEmpty())) isClosed = true;
-    lookedAt = performance.now();
+    checkedAt = performance.now();
   }
 
   async function find({ prefix, workspaceId }: KeyText): Promise<ApiKey | undefined> {
@@ -64,39 +66,51 @@ export function createKeyring(database: Database) {
     return key;
   }
 
-  /** In the background: whether the time of use can be written is no matter of the request's. */
-  function noteUse(key: ApiKey): void {
-    const notedAt = letIn.get(key.id) ?? Number.NEGATIVE_INFINITY;
-    if (performance.now() - notedAt < useNotedEvery) return;
-    letIn.set(key.id, performance.now());
+  /** The identity of the key if this is its secret and both are still valid. */
+  function accept(key: ApiKey | undefined, secret: string): Identity | undefined {
+    const hash = hashOf(secret);
+    const isCurrent = isHash(hash, key?.secretHash ?? noHash);
+    const isPrevious = isHash(hash, key?.previousHash ?? noHash) && isAhead(key?.previousExpiresAt);
+    if (!key || !(isCurrent || isPrevious) || key.revokedAt !== null || isPast(key.expiresAt)) return undefined;
+    isClosed = true;
+    writeUse(key);
+    return { workspaceId: key.workspaceId, userId: key.userId, mayWrite: !key.readOnly, keyPrefix: key.id };
+  }
+
+  /** In the background: the request neither waits for it nor fails with it. */
+  function writeUse(key: ApiKey): void {
+    const writtenAt = accepted.get(key.id) ?? Number.NEGATIVE_INFINITY;
+    if (performance.now() - writtenAt < useInterval) return;
+    accepted.set(key.id, performance.now());
     store
       .update(key, { lastUsedAt: new Date().toISOString() })
-      .catch(() => letIn.set(key.id, Number.NEGATIVE_INFINITY));
+      .catch(() => accepted.set(key.id, Number.NEGATIVE_INFINITY));
   }
 
   return {
-    /** Whether there are no keys. Once there were any, the service stays closed, also if all of them end. */
+    /** Whether there are no keys. Once there was a key the service stays closed, even if all keys end. */
     isOpen,
 
-    /** Whether this process has let the key in before, be it with another secret. Of many keys, it knows the latest 10,000. */
-    hasLetIn(text: string): boolean {
+    /** Whether this process has accepted the key before, with any of its secrets. Covers the latest 10,000 keys. */
+    hasAccepted(text: string): boolean {
       const parts = parseKey(text);
-      return parts !== undefined && letIn.has(parts.prefix);
+      return parts !== undefined && accepted.has(parts.prefix);
+    },
+
+    /** The identity of a valid key that is cached; undefined for all other texts, which `identify` decides on. */
+    identifyCached(text: string): Identity | undefined {
+      const parts = parseKey(text);
+      const key = parts && keys.get(parts.prefix);
+      return key && accept(key, parts.secret);
     },
 
     /** Throws a ServiceError 401, the same for a key that is unknown, wrong, revoked or expired. */
     async identify(text: string): Promise<Identity> {
       const parts = parseKey(text);
       const key = parts && (keys.get(parts.prefix) ?? (await find(parts)));
-      const hash = hashOf(parts?.secret ?? '');
-      const isCurrent = isHash(hash, key?.secretHash ?? noHash);
-      const isPrevious = isHash(hash, key?.previousHash ?? noHash) && isAhead(key?.previousExpiresAt);
-      if (!key || !(isCurrent || isPrevious) || key.revokedAt !== null || isPast(key.expiresAt)) {
-        throw unauthorized('the API key is not valid');
-      }
-      isClosed = true;
-      noteUse(key);
-      return { workspaceId: key.workspaceId, userId: key.userId, mayWrite: !key.readOnly, keyPrefix: key.id };
+      const identity = accept(key, parts?.secret ?? '');
+      if (!identity) throw unauthorized('the API key is not valid');
+      return identity;
     },
   };
 }

@@ -1,4 +1,4 @@
-/** What an operator does with API keys. The secret is in what create and rotate return, and nowhere else afterwards. */
+/** Creates, rotates and revokes API keys. A secret is returned once, when it is made; only its hash is stored. */
 import { StartError } from '../errors.ts';
 import type { ApiKey, KeyStore } from '../store/api-keys.ts';
 import { formatKey, hashOf, isWorkspaceName, newPrefix, newSecret, workspaceOf } from './key.ts';
@@ -8,11 +8,11 @@ export interface NewKey {
   readonly user: string;
   readonly readOnly: boolean;
   readonly label?: string;
-  /** Milliseconds it is good for; for ever unless said. */
+  /** Milliseconds until it expires; if absent, it never does. */
   readonly expires?: number;
 }
 
-/** Makes a key, and returns its text. Its workspace need not be known: it is there from now on. */
+/** Creates a key, and with it the workspace if this is its first key. */
 export async function createKey(store: KeyStore, { workspace, user, readOnly, label, expires }: NewKey) {
   if (!isWorkspaceName(workspace)) {
     throw new StartError('--workspace: expected 1 to 63 lower-case letters, digits and hyphens');
@@ -38,7 +38,7 @@ export async function createKey(store: KeyStore, { workspace, user, readOnly, la
   return { key, text: formatKey(key.id, secret) };
 }
 
-/** Gives a key a second secret, and returns its new text; the first works on for `overlap` milliseconds. */
+/** Gives a key a second secret, and returns the new text; the first secret stays valid for `overlap` milliseconds. */
 export async function rotateKey(store: KeyStore, prefix: string, overlap: number) {
   const key = await keyWith(store, prefix);
   const now = new Date().toISOString();
@@ -46,7 +46,7 @@ export async function rotateKey(store: KeyStore, prefix: string, overlap: number
   if (key.expiresAt !== null && key.expiresAt <= now) throw new StartError(`the key ${prefix} has expired`);
   if (key.previousExpiresAt !== null && key.previousExpiresAt > now && overlap > 0) {
     // A third secret would end the first, which may still be in use.
-    throw new StartError(`the secret before still works until ${key.previousExpiresAt}: end it with --overlap 0s`);
+    throw new StartError(`the previous secret is valid until ${key.previousExpiresAt}: end it with --overlap 0s`);
   }
   const secret = newSecret();
   const previousExpiresAt = after(overlap);
@@ -54,7 +54,7 @@ export async function rotateKey(store: KeyStore, prefix: string, overlap: number
   return { text: formatKey(prefix, secret), previousExpiresAt };
 }
 
-/** Ends a key, with all its secrets. It stays in the list. */
+/** Ends a key with all its secrets. It stays in the list. */
 export async function revokeKey(store: KeyStore, prefix: string): Promise<void> {
   const key = await keyWith(store, prefix);
   if (key.revokedAt === null) await store.update(key, { revokedAt: new Date().toISOString() });

@@ -1,6 +1,6 @@
 /**
- * How many requests a key may send, and an address without a valid one. Each process counts for itself: with several behind
- * a load balancer each allows as much.
+ * Limits the requests of a key, and the failed logins of an address. Each process counts for itself: several behind a load
+ * balancer allow that many each.
  */
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -13,18 +13,18 @@ type Settings = Pick<Config, 'requestsPerMinute' | 'failedLoginsPerMinute'>;
 export async function createRateLimits(app: FastifyInstance, { requestsPerMinute, failedLoginsPerMinute }: Settings) {
   await app.register(rateLimit, { global: false, timeWindow: '1 minute' });
   const keyGenerator = ({ identity, ip }: FastifyRequest) => identity?.keyPrefix ?? ip;
-  const requests = inTurn(app.createRateLimit({ max: requestsPerMinute, keyGenerator }));
-  const failures = inTurn(app.createRateLimit({ max: failedLoginsPerMinute, keyGenerator: ({ ip }) => ip }));
+  const requests = oneAtATime(app.createRateLimit({ max: requestsPerMinute, keyGenerator }));
+  const failures = oneAtATime(app.createRateLimit({ max: failedLoginsPerMinute, keyGenerator: ({ ip }) => ip }));
 
   return {
     /** Counts a request of a key. Throws a ServiceError 429. */
     async limitRequests(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-      if (requestsPerMinute > 0) tell(reply, await requests(request));
+      if (requestsPerMinute > 0) applyLimit(reply, await requests(request));
     },
 
     /**
-     * Counts logins that fail. Beyond the limit an address gets a ServiceError 429 without a look at what it presents,
-     * unless that is known to have worked: others may share the address.
+     * Counts failed logins. Beyond the limit an address gets a ServiceError 429 before its key is looked up, unless the key
+     * is known to have worked: several clients may share the address.
      */
     async limitFailures<T>(
       request: FastifyRequest,
@@ -34,12 +34,12 @@ export async function createRateLimits(app: FastifyInstance, { requestsPerMinute
       if (failedLoginsPerMinute === 0) return login();
       if (!isKnown()) {
         const state = await failures(request, { increment: false });
-        if (!state.isAllowed && state.remaining === 0) tell(reply, { ...state, isExceeded: true });
+        if (!state.isAllowed && state.remaining === 0) applyLimit(reply, { ...state, isExceeded: true });
       }
       try {
         return await login();
       } catch (error) {
-        if (error instanceof ServiceError && error.status === 401) tell(reply, await failures(request));
+        if (error instanceof ServiceError && error.status === 401) applyLimit(reply, await failures(request));
         throw error;
       }
     },
@@ -48,8 +48,8 @@ export async function createRateLimits(app: FastifyInstance, { requestsPerMinute
 
 type Limit = ReturnType<FastifyInstance['createRateLimit']>;
 
-/** One after the other, for those that are counted at once would all get the last one's count. */
-function inTurn(limit: Limit): Limit {
+/** Counts requests one after the other: counted concurrently, all would get the count of the last one. */
+function oneAtATime(limit: Limit): Limit {
   let last: Promise<unknown> = Promise.resolve();
   return (...args) => {
     const state = last.then(() => limit(...args));
@@ -60,12 +60,12 @@ function inTurn(limit: Limit): Limit {
 
 type State = Awaited<ReturnType<Limit>>;
 
-/** The headers of the IETF's draft. */
-function tell(reply: FastifyReply, state: State): void {
+/** Sets the headers of the IETF draft, and throws a ServiceError 429 where the limit is exceeded. */
+function applyLimit(reply: FastifyReply, state: State): void {
   if (state.isAllowed) return;
   const { max, remaining, ttlInSeconds, isExceeded } = state;
   reply.headers({ 'ratelimit-limit': max, 'ratelimit-remaining': remaining, 'ratelimit-reset': ttlInSeconds });
   if (!isExceeded) return;
   reply.header('retry-after', ttlInSeconds);
-  throw tooManyRequests(`at most ${max} requests a minute: try again in ${ttlInSeconds} s`);
+  throw tooManyRequests(`at most ${max} requests per minute: try again in ${ttlInSeconds} s`);
 }

@@ -659,18 +659,18 @@ export interface ErrorResponse {
 }
 
 /**
- * RFC 9457, answered to `Accept: application/problem+json`.
+ * RFC 9457, for requests with `Accept: application/problem+json`.
  */
 export interface Problem {
   /**
-   * `about:blank`, or `urn:yardgraph:may-be-stored` for the 503 that leaves open whether the request was stored
+   * `about:blank`, or `urn:yardgraph:may-be-stored` for a 503 after which the request may have been stored
    */
   type: string;
   title: string;
   status: number;
   detail: string;
   /**
-   * everything that is wrong
+   * every invalid field
    */
   errors?: {
     /**

@@ -1,4 +1,4 @@
-/** `yardgraph copy`: everything from one database to another, in the terminal. */
+/** `yardgraph copy`: copies everything from one database to another, with progress in the terminal. */
 import { existsSync } from 'node:fs';
 import { Presets, SingleBar } from 'cli-progress';
 import type { Config } from '../config.ts';
@@ -9,7 +9,7 @@ import { copyTables } from '../store/copy.ts';
 import { connectDatabase, type Database, isDatabaseUrl, openDatabase } from '../store/database.ts';
 import { inMemory, sqlitePath } from '../store/sqlite/driver.ts';
 
-/** Nobody waits for an answer: the checks at the end of a large transaction may take their time. */
+/** Milliseconds. Long, because the checks at the end of a large transaction are slow and no request waits for them. */
 const statementTimeout = 24 * 3_600_000;
 
 export async function copyDatabase(
@@ -46,7 +46,7 @@ function requireFileOrServer(option: string, url: string): void {
   throw new StartError(`${option}: expected sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE`);
 }
 
-/** On standard error a bar on a terminal, lines elsewhere; on standard output what was copied. */
+/** Shows progress on standard error, as a bar if it is a terminal, and the result on standard output. */
 async function copyWithProgress(source: Database, target: Database): Promise<void> {
   const format = `${process.stderr.isTTY ? '{bar} ' : ''}{percentage}% {value}/{total} {doing}`;
   const bar = new SingleBar({ format, noTTYOutput: true, notTTYSchedule: 2_000 }, Presets.shades_classic);

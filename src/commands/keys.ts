@@ -1,6 +1,6 @@
 /**
- * `yardgraph keys`: what an operator does with API keys. A key's text goes to standard output, alone, so that it can be
- * piped into whatever keeps it; all else that create, rotate and revoke say goes to standard error.
+ * `yardgraph keys`: creates, lists, rotates and revokes API keys. Only the text of a key goes to standard output, so that it
+ * can be piped into a file or a secret store; the messages of create, rotate and revoke go to standard error.
  */
 import { createKey, type NewKey, revokeKey, rotateKey } from '../auth/keys.ts';
 import type { Config } from '../config.ts';
@@ -26,21 +26,21 @@ export const createApiKey = (config: Config, options: NewKey) =>
     const { key, text } = await createKey(store, options);
     console.log(text);
     console.error(`for ${key.userId} in the workspace ${key.workspaceId}; ${rightsOf(key)}; ${endOf(key)}`);
-    console.error('It is not shown again. Revoke it by the part in front of its secret:', key.id);
-    if (isFirst) console.error('It is the first key: from now on the service answers nobody without one.');
+    console.error('It is not shown again. To revoke it, use its prefix:', key.id);
+    if (isFirst) console.error('It is the first key: from now on every request needs one.');
   });
 
 export const rotateApiKey = (config: Config, prefix: string, overlap: number) =>
   withKeys(config, async (store) => {
     const { text, previousExpiresAt } = await rotateKey(store, prefix, overlap);
     console.log(text);
-    console.error(`The secret before it works until ${previousExpiresAt}.`);
+    console.error(`The previous secret is valid until ${previousExpiresAt}.`);
   });
 
 export const revokeApiKey = (config: Config, prefix: string) =>
   withKeys(config, async (store) => {
     await revokeKey(store, prefix);
-    console.error(`revoked: ${prefix}; within five seconds no process lets it in`);
+    console.error(`revoked: ${prefix}; within five seconds no process accepts it`);
   });
 
 const columns = ['prefix', 'workspace', 'user', 'rights', 'state', 'created', 'last used', 'expires', 'label'];
@@ -70,7 +70,7 @@ const rowOf = (key: ApiKey): string[] => [
   key.label ?? '',
 ];
 
-const rightsOf = ({ readOnly }: ApiKey): string => (readOnly ? 'may read' : 'may read and write');
+const rightsOf = ({ readOnly }: ApiKey): string => (readOnly ? 'read-only' : 'read and write');
 
 const endOf = ({ expiresAt }: ApiKey): string =>
   expiresAt === null ? 'never expires' : `expires ${minute(expiresAt)}`;

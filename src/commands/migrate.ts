@@ -1,4 +1,4 @@
-/** `yardgraph migrate`: the schema of the database, without the service. */
+/** `yardgraph migrate`: brings the schema of the database up to date without starting the service. */
 import type { Config } from '../config.ts';
 import { connectDatabase } from '../store/database.ts';
 

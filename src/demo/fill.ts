@@ -1,6 +1,6 @@
 /** Fills an empty database with the demo's records, through the services, as a client would. Must not bypass them. */
 import { createSessions } from '../auth/authenticate.ts';
-import { nobody } from '../auth/keyring.ts';
+import { anonymous } from '../auth/keyring.ts';
 import { ServiceError } from '../errors.ts';
 import type { CreateOf, RecordKind } from '../model/record-kind.ts';
 import { asset, assetCategory, location, project, recordKinds, transportOrder, workOrder } from '../records/index.ts';
@@ -29,7 +29,7 @@ export async function fillDemo(database: Database): Promise<void> {
 }
 
 async function fillEmpty(database: Database): Promise<void> {
-  const { store, ...caller } = createSessions(database)(nobody);
+  const { store, ...caller } = createSessions(database)(anonymous);
   await store.transaction(async (transaction) => {
     if (await holdsRecords(transaction)) return;
     const session: Session = { ...caller, store: transaction };

@@ -1,5 +1,6 @@
 /** The GraphiQL page: its scripts, its first tabs and its security policy. It loads nothing from other servers. */
 import { createHash } from 'node:crypto';
+import { contentSecurityPolicy } from '../http/page.ts';
 import { graphiqlTabs } from './graphiql-tabs.ts';
 import { loadLate } from './load-late.ts';
 
@@ -27,17 +28,11 @@ async function renderPage(isOpen: boolean): Promise<GraphiqlPage> {
   const html = String(renderGraphiQL(options)).replace('</head>', `${tabsStayInPlace}</head>`);
   const script = /<script>(.*?)<\/script>/s.exec(html)?.[1] ?? '';
   const hash = createHash('sha256').update(script).digest('base64');
-  const policy = [
-    "default-src 'none'",
-    `script-src 'sha256-${hash}'`,
-    'worker-src blob:',
-    "style-src 'unsafe-inline'",
-    "img-src 'self' data:",
-    'font-src data:',
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ];
-  return { html, policy: policy.join('; ') };
+  const policy = contentSecurityPolicy({
+    scripts: `'sha256-${hash}'`,
+    styles: "'unsafe-inline'",
+    workers: 'blob:',
+    fonts: 'data:',
+  });
+  return { html, policy };
 }

@@ -1,4 +1,4 @@
-/** What to answer to an error, whatever raised it; the adapters render it, each in its form. */
+/** Turns any error into a status and a message. The adapters render them; nothing internal may reach the client. */
 import { STATUS_CODES } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../errors.ts';
@@ -11,21 +11,21 @@ export interface ErrorResponse {
   readonly issues: readonly Issue[];
 }
 
-/** Whose log tells what happened, under the id that the answer names. */
+/** The log to write to, and the request id that the response names. */
 export type Caller = Pick<FastifyRequest, 'id' | 'log'>;
 
-/** A client that is told to try again waits so many seconds. */
+/** Seconds until a client should retry after a 503. */
 export const retryAfter = '1';
 
-/** What a status must come with; 429 has its own. */
+/** The headers that a status requires, except for 429, which rate-limits.ts sets. */
 export function setErrorHeaders(reply: FastifyReply, status: number): void {
   if (status === 401) reply.header('www-authenticate', 'Bearer realm="yardgraph"');
   if (status === 503) reply.header('retry-after', retryAfter);
 }
 
 /**
- * A service's errors as they are, the HTTP framework's in our words; anything else tells nothing of the inside.
- * What an operator should know of is logged: that the database is away, and whatever nobody expected.
+ * A ServiceError keeps its status and message, and Fastify's client errors get a message of our own. Anything else is a 500
+ * without detail. Unexpected errors are logged, and so is an unavailable database, with its cause.
  */
 export function errorResponseFor(error: unknown, { id, log }: Caller): ErrorResponse {
   if (error instanceof ServiceError) {

@@ -1,68 +1,79 @@
-/** Reads request bodies: JSON in UTF-8, within the limits, and nothing else. For REST and GraphQL alike. */
-import type { FastifyInstance } from 'fastify';
+/** Reads request bodies for REST and GraphQL: JSON in UTF-8 within the limits, and nothing else. */
+import { isUtf8 } from 'node:buffer';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Limits } from '../config.ts';
 import { badRequest, ServiceError, tooLarge } from '../errors.ts';
 import { count } from '../model/issues.ts';
 
 export function readJsonBodies(app: FastifyInstance, limits: Limits): void {
-  app.addHook('onRequest', async ({ headers }) => {
-    if (headers['content-encoding'] !== undefined) {
-      throw new ServiceError(415, 'expected a body without Content-Encoding');
-    }
-    if (charsetsIn(headers['content-type']).some((charset) => charset !== 'utf-8')) {
-      throw new ServiceError(415, 'expected the charset utf-8');
-    }
+  app.addHook('onRequest', (request, _reply, done) => {
+    requirePlainUtf8(request);
+    done();
   });
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request: unknown, body: Buffer) =>
-    parseJson(body, limits),
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request: unknown, body: Buffer, done) =>
+    done(null, parseJson(body, limits)),
   );
 }
 
-/** The charsets that a content type names; none means UTF-8. */
+function requirePlainUtf8({ headers }: FastifyRequest): void {
+  if (headers['content-encoding'] !== undefined) {
+    throw new ServiceError(415, 'expected a body without Content-Encoding');
+  }
+  if (charsetsIn(headers['content-type']).some((charset) => charset !== 'utf-8')) {
+    throw new ServiceError(415, 'expected the charset utf-8');
+  }
+}
+
+/** Every charset in a content type; usually there is none, which means UTF-8. */
 function charsetsIn(contentType = ''): string[] {
-  const parameters = contentType.toLowerCase().split(';').slice(1);
+  const [, ...parameters] = contentType.toLowerCase().split(';');
   return parameters.flatMap((parameter) => {
     const [name = '', value] = parameter.split('=');
     return name.trim() === 'charset' && value !== undefined ? [value.trim().replaceAll('"', '')] : [];
   });
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
 /** `JSON.parse` keeps `__proto__` as an ordinary key, which external ids may have; Fastify's own parser refuses it. */
 function parseJson(body: Buffer, limits: Limits): unknown {
   if (body.length === 0) return undefined;
   requireSmallJson(body, limits);
+  if (!isUtf8(body)) throw badRequest('the body is not valid UTF-8');
   try {
-    return JSON.parse(utf8.decode(body));
-  } catch (error) {
-    throw badRequest(error instanceof SyntaxError ? 'the body is not valid JSON' : 'the body is not valid UTF-8');
+    return JSON.parse(textOf(body));
+  } catch {
+    throw badRequest('the body is not valid JSON');
   }
 }
 
-/** Keys of one object. Records and variables have far fewer, external ids a limit of their own. */
+/** The text without its byte order mark. In ASCII this takes about half as long as a fatal TextDecoder. */
+function textOf(body: Buffer): string {
+  const text = body.toString();
+  return text.startsWith('\ufeff') ? text.slice(1) : text;
+}
+
+/** Keys of one object. Records and variables have far fewer; external ids have a limit of their own. */
 const maxKeys = ({ maxExternalIds }: Limits): number => Math.max(1_000, maxExternalIds);
 
 /**
- * Objects and arrays of a body, and different keys in all of them. To parse one takes a microsecond and a key that V8 has not met
- * up to six, during which nobody else gets a response; keys that are met again take a tenth of one.
+ * Objects and arrays of a body, and distinct keys in all of them. V8 parses an object in a microsecond and a new key in up to
+ * six, and meanwhile no other request gets a response; a repeated key takes a tenth of a microsecond.
  */
 const maxContainers = ({ maxBatch }: Limits): number => Math.max(100_000, 10 * maxBatch);
-const maxDifferentKeys = maxContainers;
+const maxDistinctKeys = maxContainers;
 
 const [quote, backslash, colon] = [0x22, 0x5c, 0x3a];
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * Reads the bytes one after the other, without building anything from them: what is too much is refused before it is
- * parsed. What is no JSON is left to the parser to refuse. Throws a ServiceError 400, or 413 for too much in all.
+ * Scans the bytes once without building values from them, so that a body beyond the limits is refused before it is parsed.
+ * Leaves invalid JSON to the parser. Throws a ServiceError 400, or 413 for too many objects, arrays or distinct keys.
  */
 export function requireSmallJson(bytes: Buffer, limits: Limits): void {
   const { maxNesting } = limits;
   const keyLimit = maxKeys(limits);
   const containerLimit = maxContainers(limits);
-  /** Of each object or array that is open. */
+  /** Keys so far of each open object or array. */
   const keys = [0];
   let depth = 0;
   let containers = 0;
@@ -77,7 +88,7 @@ export function requireSmallJson(bytes: Buffer, limits: Limits): void {
         depth += 1;
         containers += 1;
         if (depth > maxNesting) throw badRequest(`expected JSON nested at most ${maxNesting} levels deep`);
-        if (containers > containerLimit) throw tooMuch(containerLimit, 'objects and arrays');
+        if (containers > containerLimit) throw tooMany(containerLimit, 'objects and arrays');
         keys[depth] = 0;
         break;
       case closeBracket:
@@ -91,14 +102,14 @@ export function requireSmallJson(bytes: Buffer, limits: Limits): void {
         break;
     }
   }
-  if (allKeys > maxDifferentKeys(limits)) requireFewDifferentKeys(bytes, maxDifferentKeys(limits));
+  if (allKeys > maxDistinctKeys(limits)) requireFewDistinctKeys(bytes, maxDistinctKeys(limits));
 }
 
-const tooMuch = (limit: number, what: string) =>
+const tooMany = (limit: number, what: string) =>
   tooLarge(`expected JSON of at most ${count(limit)} ${what}, send less at once`);
 
-/** Only asked of a body that has so many keys at all. */
-function requireFewDifferentKeys(bytes: Buffer, limit: number): void {
+/** Runs only for bodies that have more keys than the limit, repeated ones included. */
+function requireFewDistinctKeys(bytes: Buffer, limit: number): void {
   const keys = new Set<string>();
   for (let at = 0; at < bytes.length; at += 1) {
     if (bytes[at] !== quote) continue;
@@ -108,13 +119,13 @@ function requireFewDifferentKeys(bytes: Buffer, limit: number): void {
     while (isSpace(bytes[next])) next += 1;
     if (bytes[next] !== colon) continue;
     keys.add(bytes.toString('latin1', start, at));
-    if (keys.size > limit) throw tooMuch(limit, 'different keys');
+    if (keys.size > limit) throw tooMany(limit, 'different keys');
   }
 }
 
 const isSpace = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
 
-/** The place of the quote that ends a string. */
+/** The index of the quote that ends a string. */
 function endOfString(bytes: Buffer, start: number): number {
   let at = start + 1;
   while (at < bytes.length && bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1;

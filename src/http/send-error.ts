@@ -1,4 +1,4 @@
-/** Errors as the interface answers them: two fields, or RFC 9457 for clients that ask for it. Interface: "Errors". */
+/** REST's form of errors: two fields, or RFC 9457 for clients that accept it. Interface: "Errors". */
 import { STATUS_CODES } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { formatPath, type Issue } from '../model/issues.ts';
@@ -21,7 +21,7 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: u
 const wantsProblem = ({ headers: { accept = '' } }: FastifyRequest): boolean =>
   /(?:^|,)\s*application\/problem\+json\s*(?:;(?!\s*q=0(?:\.0*)?\s*(?:,|$))|,|$)/i.test(accept);
 
-/** `{ index, field, message }`: no index outside a batch, no field when the whole item is meant. */
+/** `{ index, field, message }`: no index outside a batch, no field if the message is about the whole item. */
 function problemError({ path: [first, ...rest], message }: Issue) {
   const isIndexed = typeof first === 'number';
   const field = isIndexed || first === undefined ? rest : [first, ...rest];

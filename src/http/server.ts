@@ -1,6 +1,6 @@
-/** HTTP manners that all paths share: ids, headers, bodies, logs, and an answer to every request that no route takes. */
+/** What every path shares: request ids, headers, limits, logs and the form of errors. Knows no route. */
 import { randomUUID } from 'node:crypto';
-import { type IncomingMessage, METHODS, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import cors from '@fastify/cors';
 import Fastify, {
   type FastifyBaseLogger,
@@ -10,35 +10,21 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import type { Config } from '../config.ts';
-import { notFound, ServiceError } from '../errors.ts';
+import { notFound } from '../errors.ts';
 import { type Logs, standardError } from '../logs.ts';
 import { readJsonBodies } from './json-body.ts';
+import { logWhenClosed } from './request-log.ts';
 import { sendError } from './send-error.ts';
 import { closeQueuedResponses, closeStalledSockets, refuseBrokenHttp } from './sockets.ts';
 
-/** Milliseconds between looks at who takes too long. */
+/** Milliseconds between checks for requests that take too long to arrive. */
 const timeoutCheckInterval = 1_000;
 
-/** Longer than any header may be, so that an id in a path is always one that may be unknown, not one too long. */
+/** Longer than any header may be, so that no id in a path is refused for its length: it is an unknown id. */
 const maxParamLength = 16_384;
 
-/** One line a request: who asked for what, how it ended and what it cost. Nothing of what was sent. */
-function logAnswer({ method, routeOptions, identity, usage, log }: FastifyRequest, reply: FastifyReply): void {
-  const isWhole = reply.raw.writableFinished;
-  const answer = {
-    method,
-    route: routeOptions.url,
-    status: isWhole ? reply.statusCode : undefined,
-    milliseconds: Math.round(reply.elapsedTime),
-    statements: usage?.statements,
-    key: identity?.keyPrefix,
-    workspace: identity?.workspaceId,
-  };
-  log.info(answer, isWhole ? 'answered' : 'gone before it was answered');
-}
-
 /** A Fastify instance without routes. */
-export function createHttp({ logLevel, limits, http }: Config, logs: Logs = standardError()): FastifyInstance {
+export function createServer({ logLevel, limits, http }: Config, logs: Logs = standardError()): FastifyInstance {
   const app = Fastify({
     logger: { level: logLevel, stream: logs },
     logController: new LogController({ disableRequestLogging: true }),
@@ -48,32 +34,22 @@ export function createHttp({ logLevel, limits, http }: Config, logs: Logs = stan
       maxHeaderSize: http.maxHeaderBytes,
       headersTimeout: http.headerTimeout,
       connectionsCheckingInterval: timeoutCheckInterval,
-      // Without it Node answers by itself, with an empty body.
+      // Otherwise Node responds to a request without Host itself, with an empty body.
       requireHostHeader: false,
     },
     routerOptions: { maxParamLength },
     genReqId: requestId,
-    // While closing, requests on open connections are answered like all others instead of with Fastify's own 503.
+    // While the service closes, requests on open connections still get their response instead of Fastify's own 503.
     return503OnClosing: false,
     frameworkErrors: (error, request, reply) => {
-      setHeaders(request, reply);
+      logWhenClosed(request, reply);
+      reply.headers(headersFor(request.id));
       return sendError(request, reply, error);
     },
     clientErrorHandler: (error, socket) => refuseBrokenHttp(app.log, error, socket),
   });
-  app.addHook('onRequest', async (request, reply) => {
-    setHeaders(request, reply);
-    // Before its body is read, which may be broken too.
-    if (request.is404) throw notFound('there is nothing at this path');
-  });
-  app.addHook('onSend', async (_request, reply) => {
-    // Fastify would close while the body is still coming, and most clients would see that instead of the answer.
-    if (reply.statusCode === 413) reply.removeHeader('connection');
-  });
-  app.addHook('onRequest', async (request, reply) => {
-    // Also when the client goes away before it is answered.
-    reply.raw.once('close', () => logAnswer(request, reply));
-  });
+  app.addHook('onRequest', beginRequest);
+  app.addHook('onSend', keepConnectionOfLargeBody);
   app.setErrorHandler((error, request, reply) => sendError(request, reply, error));
   app.server.maxConnections = http.maxConnections;
   closeQueuedResponses(app.server);
@@ -84,7 +60,7 @@ export function createHttp({ logLevel, limits, http }: Config, logs: Logs = stan
   return app;
 }
 
-/** Lets pages of these origins, and no others, call the service from a browser. No cookie is ever asked for or sent. */
+/** Lets pages of these origins, and no others, call the service from a browser. Cookies are neither sent nor read. */
 export async function allowOrigins(app: FastifyInstance, origins: readonly string[]): Promise<void> {
   if (origins.length === 0) return;
   await app.register(cors, {
@@ -96,17 +72,13 @@ export async function allowOrigins(app: FastifyInstance, origins: readonly strin
   });
 }
 
-/** The client's own id, when it is one that can be logged and sent back safely. */
+/** The client's own id if it can be logged and sent back safely, otherwise a new one. */
 function requestId({ headers }: IncomingMessage): string {
   const sent = headers['x-request-id'];
   return typeof sent === 'string' && /^[\w.:@/+=-]{1,128}$/.test(sent) ? sent : randomUUID();
 }
 
-function setHeaders(request: FastifyRequest, reply: FastifyReply): void {
-  reply.headers(headersFor(request.id));
-}
-
-/** What every answer has. */
+/** Headers of every response. */
 const headersFor = (id: string) => ({
   'x-request-id': id,
   'api-version': '1.0.0',
@@ -115,34 +87,25 @@ const headersFor = (id: string) => ({
   'referrer-policy': 'no-referrer',
 });
 
-/** The paths of all routes that are registered from now on. */
-export function collectPaths(app: FastifyInstance): ReadonlySet<string> {
-  const paths = new Set<string>();
-  app.addHook('onRoute', ({ url }) => void paths.add(url));
-  return paths;
+/** The hooks that run for every request take a callback: where nothing is awaited, a promise is only overhead. */
+function beginRequest(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
+  logWhenClosed(request, reply);
+  reply.headers(headersFor(request.id));
+  // Before the body is read, which may be invalid too.
+  if (request.is404) throw notFound('there is nothing at this path');
+  done();
 }
 
-/** Every method that one of these paths does not have is 405 with `Allow`, not 404. Refused before a body is read. */
-export function refuseOtherMethods(app: FastifyInstance, paths: ReadonlySet<string>): void {
-  for (const method of METHODS) {
-    if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
-  }
-  for (const url of [...paths]) {
-    const isAllowed = (method: string) => app.hasRoute({ method, url });
-    const allowed = app.supportedMethods.filter(isAllowed).join(', ');
-    const method = app.supportedMethods.filter((it) => !isAllowed(it));
-    const refuse = async (_request: FastifyRequest, reply: FastifyReply) => {
-      reply.header('allow', allowed);
-      throw new ServiceError(405, `this path answers to ${allowed} only`);
-    };
-    app.route({ method, url, onRequest: refuse, handler: refuse });
-  }
+/** Fastify would close the connection while the body still arrives: most clients would see that instead of the 413. */
+function keepConnectionOfLargeBody(_request: FastifyRequest, reply: FastifyReply, _body: unknown, done: () => void) {
+  if (reply.statusCode === 413) reply.removeHeader('connection');
+  done();
 }
 
-/** `Expect` with anything but 100-continue, which Node answers by itself. */
+/** Responds to an `Expect` other than 100-continue, which Node handles itself. */
 function refuseExpectation(log: FastifyBaseLogger, request: IncomingMessage, response: ServerResponse): void {
   const id = requestId(request);
-  log.info({ reqId: id, method: request.method, status: 417 }, 'answered');
+  log.info({ reqId: id, method: request.method, status: 417 }, 'request completed');
   response.writeHead(417, { ...headersFor(id), 'content-type': 'application/json; charset=utf-8' });
-  response.end(JSON.stringify({ error: 'expected no Expect but 100-continue', code: '417' }));
+  response.end(JSON.stringify({ error: 'expected no Expect other than 100-continue', code: '417' }));
 }

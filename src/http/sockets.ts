@@ -1,17 +1,17 @@
-/** Sockets whose client does not do its part: what it sends is not HTTP or comes too slowly, or it does not read. */
+/** Closes sockets whose client sends invalid HTTP, sends too slowly, does not read, or has left. */
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyBaseLogger } from 'fastify';
 
-/** Node's own name for the response that is due or being sent on a socket: there is no public one. */
+/** `_httpMessage` is the response that is due or being sent on a socket. Node has no public name for it. */
 type HttpSocket = Socket & { readonly _httpMessage?: ServerResponse<IncomingMessage> | null };
 
-/** Milliseconds in which a client may read why it was refused. */
+/** Milliseconds a client has to read why its request was refused. */
 const closeAfter = 1_000;
 
 /**
- * Tells the responses of a connection that is gone. Node tells only the one that was being sent: those of requests that came
- * behind it on the same connection would never end, and what they hold never be released.
+ * Closes all responses of a connection that is closed. Node closes only the one being sent: those of the requests pipelined
+ * behind it would never end, and what they hold would never be released.
  */
 export function closeQueuedResponses(server: Server): void {
   const responsesBySocket = new WeakMap<Socket, Set<ServerResponse>>();
@@ -32,18 +32,18 @@ function close(response: ServerResponse): void {
   response.emit('close');
 }
 
-/** Closes sockets on which nothing has moved for so many milliseconds, unless the service has yet to respond. */
+/** Closes sockets without traffic for `timeout` milliseconds, unless the service has yet to respond. */
 export function closeStalledSockets(server: Server, timeout: number): void {
   server.setTimeout(timeout, (socket: HttpSocket) => {
-    const isOurTurn = socket._httpMessage && socket.writableLength === 0;
-    if (!isOurTurn) socket.destroy();
+    const isResponseDue = socket._httpMessage && socket.writableLength === 0;
+    if (!isResponseDue) socket.destroy();
   });
 }
 
-/** What is not HTTP never becomes a request: its response is written to the socket, in the form of all errors. */
+/** Invalid HTTP never becomes a request: its response, in the form of all errors, is written to the socket directly. */
 export function refuseBrokenHttp(log: FastifyBaseLogger, { code }: NodeJS.ErrnoException, socket: HttpSocket): void {
   if (code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  // A request that is completed now would be carried out, but could get no response.
+  // A request that became complete after this would be executed but could not get a response.
   socket.pause();
   const status = code === 'HPE_HEADER_OVERFLOW' ? 431 : code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
   log.info({ status, reason: code, address: socket.remoteAddress }, 'not a valid HTTP request');
@@ -53,12 +53,14 @@ export function refuseBrokenHttp(log: FastifyBaseLogger, { code }: NodeJS.ErrnoE
   });
 }
 
-/** Requests that came whole before the broken one get their responses first. */
+/** Complete requests that arrived before the invalid one get their responses first. */
 function afterResponses(socket: HttpSocket, refuse: () => void): void {
   const response = socket._httpMessage;
   if (response && (response.req.complete || response.headersSent)) {
     response.once('close', () => afterResponses(socket, refuse));
-  } else if (socket.writable) refuse();
+  } else if (socket.writable) {
+    refuse();
+  }
 }
 
 function responseText(status: number): string {

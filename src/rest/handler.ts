@@ -1,4 +1,4 @@
-/** From a request to a service and back, for each kind of operation. Translates, never decides. */
+/** The handlers of the REST routes. They translate between HTTP and the services, and contain no rules. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import fresh from 'fresh';
 import type { Limits } from '../config.ts';
@@ -62,7 +62,7 @@ function list({ kind, success }: Route): Handler {
   };
 }
 
-/** Unknown fields are refused, unless the client prefers `handling=lenient` (RFC 7240). */
+/** Unknown fields are rejected unless the client prefers `handling=lenient` (RFC 7240). */
 function schemaByPreference<T>(schema: (unknownFields: 'refused' | 'ignored') => RecordSchema<T>) {
   const strict = schema('refused');
   const lenient = schema('ignored');
@@ -73,7 +73,7 @@ function schemaByPreference<T>(schema: (unknownFields: 'refused' | 'ignored') =>
   };
 }
 
-/** Preferences are separated by commas outside quotes; of one that comes twice, the first counts. */
+/** Preferences are separated by commas outside quotes; the first one with a name counts. */
 function preferredHandling({ headers }: FastifyRequest): string | undefined {
   for (const preference of String(headers.prefer ?? '').match(/(?:[^,"]|"[^"]*")+/g) ?? []) {
     const [name = '', value = ''] = (preference.split(';')[0] ?? '')

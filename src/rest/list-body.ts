@@ -1,4 +1,4 @@
-/** All records of a kind as one JSON array: read slice by slice, from one state of the database. */
+/** All records of a kind as one JSON array, read slice by slice from one state of the database. */
 import type { RecordKind } from '../model/record-kind.ts';
 import { mapInSlices } from '../slices.ts';
 import type { WorkspaceStore } from '../store/workspace-store.ts';
@@ -7,12 +7,12 @@ import { type Spooled, spool } from './spool.ts';
 
 type ListStore = Pick<WorkspaceStore, 'list'>;
 
-/** Records that are read at once: others get their turn in between. */
+/** Records per statement: other requests run in between. */
 const sliceLength = 1_000;
 
 export async function listBody(store: WorkspaceStore, kind: RecordKind, owner: string): Promise<Spooled> {
   const first = await store.list(kind, { limit: sliceLength });
-  // What fits into one slice is one state by itself.
+  // One statement reads one state, so a list that fits into one slice needs no snapshot.
   if (first.length < sliceLength) return spool(only(await toJson(kind, first)), owner);
   return store.snapshot((state) => spool(slices(state, kind), owner));
 }

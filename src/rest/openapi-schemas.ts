@@ -1,4 +1,4 @@
-/** The JSON schemas of the record kinds, as they are sent and as they are answered. */
+/** The JSON schemas of the record kinds in requests and in responses. */
 import type { Limits } from '../config.ts';
 import type { Field } from '../model/fields.ts';
 import type { RecordKind } from '../model/record-kind.ts';
@@ -14,7 +14,7 @@ export const requestName = (kind: RecordKind, operation: Route['operation']) =>
 export function kindSchemas(kind: RecordKind, limits: Limits): Json {
   const requests = routes.filter((route) => route.kind === kind && route.operation !== 'list');
   return {
-    [kind.name]: answerSchema(kind, limits),
+    [kind.name]: responseSchema(kind, limits),
     ...Object.fromEntries(
       requests.map(({ operation }) => [requestName(kind, operation), requestSchema(kind, operation, limits)]),
     ),
@@ -32,7 +32,7 @@ function requestSchema(kind: RecordKind, operation: Route['operation'], limits: 
   };
 }
 
-function answerSchema(kind: RecordKind, limits: Limits): Json {
+function responseSchema(kind: RecordKind, limits: Limits): Json {
   const fields = Object.entries(kind.storedFields);
   const nullable = kind.unset === 'null';
   return {
@@ -45,7 +45,7 @@ function answerSchema(kind: RecordKind, limits: Limits): Json {
   };
 }
 
-/** What is sent may be a date as well as a datetime, and null where nothing is required. */
+/** In requests a datetime may also be a date, and a field that is not required may be null. */
 function requestFieldSchema(field: Field, limits: Limits): Json {
   if (field.type !== 'dateTime') return fieldSchema(field, limits, { nullable: !field.required });
   const { format: _, examples, ...type } = typeSchema(field, limits);
@@ -53,7 +53,7 @@ function requestFieldSchema(field: Field, limits: Limits): Json {
   return { ...anyOf(formats, { nullable: !field.required }), description: field.description, examples };
 }
 
-/** Generators of clients lose the null of a type that is an object or null, and the type of what has a format only. */
+/** Client generators lose the null of `object or null`, and the type of a schema that has only a format. */
 function fieldSchema(field: Field, limits: Limits, { nullable }: { nullable: boolean }): Json {
   const { type, examples, ...rules } = typeSchema(field, limits);
   const schema =

@@ -1,5 +1,7 @@
 /** The OpenAPI 3.1 document, derived from the routes and the record kinds. */
 import type { Limits } from '../config.ts';
+import { withArticle } from '../model/article.ts';
+import { count } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { recordKinds } from '../records/index.ts';
 import { type Json, kindSchemas, requestName } from './openapi-schemas.ts';
@@ -19,11 +21,11 @@ export function openApiDocument(limits: Limits): Json {
       summary:
         "A workspace's operational records: assets, asset categories, locations, projects, work orders, transport orders.",
       description:
-        'Records are created in batches, all or nothing, and answered in the order sent. Reading them with everything they point at is GraphQL, at `/graphql`.',
+        'Records are created in batches, all or nothing, and returned in the order sent. To read them with everything they refer to, use GraphQL at `/graphql`.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/' }],
-    // The empty one: until there is a key, none is needed.
+    // The empty requirement: no key is needed until the first one is created.
     security: [{ bearer: [] }, { apiKeyHeader: [] }, { authorizationHeader: [] }, {}],
     tags: recordKinds.map(({ name, label, description }) => ({ name, 'x-displayName': label, description })),
     paths,
@@ -50,6 +52,7 @@ function operation({ operation, kind, success }: Route, limits: Limits): Json {
   const { name, label } = kind;
   const many = { type: 'array', items: ref('schemas', name) };
   const json = (schema: Json) => ({ 'application/json': { schema } });
+  const textLimit = `${count(limits.maxRecordLength)} characters in all texts, external ids included`;
   const ok = (description: string, schema: Json) => ({ [success]: { description, content: json(schema) } });
 
   switch (operation) {
@@ -60,6 +63,7 @@ function operation({ operation, kind, success }: Route, limits: Limits): Json {
         summary: `Create a batch of ${label} records`,
         parameters: [ref('parameters', 'Prefer')],
         requestBody: {
+          description: `Each record has at most ${textLimit}.`,
           required: true,
           content: json({
             type: 'array',
@@ -76,16 +80,20 @@ function operation({ operation, kind, success }: Route, limits: Limits): Json {
       return {
         operationId: `update${name}`,
         tags: [name],
-        summary: `Change fields of a ${label}`,
+        summary: `Change fields of ${withArticle(label)}`,
         description:
           'Fields that are absent stay as they are; null clears a field; `externalIds` is replaced as a whole.',
         parameters: [
           { name: 'id', in: 'path', required: true, description: `ID of the ${label}`, schema: { type: 'string' } },
           ref('parameters', 'Prefer'),
         ],
-        requestBody: { required: true, content: json(ref('schemas', requestName(kind, operation))) },
+        requestBody: {
+          description: `The changes have at most ${textLimit}.`,
+          required: true,
+          content: json(ref('schemas', requestName(kind, operation))),
+        },
         responses: {
-          ...ok(`The changed ${label}, whole.`, ref('schemas', name)),
+          ...ok(`The changed ${label} with all its fields.`, ref('schemas', name)),
           ...errors('NotFound', ...writeErrors(kind)),
         },
       };
@@ -98,17 +106,17 @@ function operation({ operation, kind, success }: Route, limits: Limits): Json {
           {
             name: 'If-None-Match',
             in: 'header',
-            description: 'The ETag of an answer you have.',
+            description: 'The ETag of a cached response.',
             schema: { type: 'string' },
           },
         ],
         responses: {
           [success]: {
             description: 'All of them, as one array.',
-            headers: { ETag: { description: 'Changes when the answer does.', schema: { type: 'string' } } },
+            headers: { ETag: { description: 'Changes whenever the response changes.', schema: { type: 'string' } } },
             content: json(many),
           },
-          304: { description: 'The answer you have is still right.' },
+          304: { description: 'The cached response is still current.' },
           ...errors(),
         },
       };
@@ -131,19 +139,19 @@ const statusByResponse = {
 type ErrorName = keyof typeof statusByResponse;
 
 const errorResponses: Record<ErrorName, string> = {
-  BadRequest: 'The request is not valid; the text names what is wrong, and where.',
-  Unauthorized: 'There is no API key in the request, or no valid one.',
-  Forbidden: 'The API key may read only.',
+  BadRequest: 'The request is not valid; the message says what is wrong, and where.',
+  Unauthorized: 'The request has no valid API key.',
+  Forbidden: 'The API key is read-only.',
   NotFound: 'There is no such record.',
   Conflict: 'A unique value is taken.',
   TooLarge: 'The body or the batch is larger than allowed.',
   UnsupportedMediaType: 'The body is not `application/json`, or it is encoded.',
-  TooManyRequests: 'The API key, or the address, has asked too often; try again after `Retry-After` seconds.',
-  Unexpected: 'Something failed inside; the text holds the request id and nothing else.',
-  Unavailable: 'The database cannot answer now; try again after `Retry-After` seconds.',
+  TooManyRequests: 'The API key or the address has sent too many requests; retry after `Retry-After` seconds.',
+  Unexpected: 'An internal error; the message has the request id and no detail.',
+  Unavailable: 'The database is not available; retry after `Retry-After` seconds.',
 };
 
-/** A conflict is over a unique value: kinds without one cannot have any. */
+/** Only unique fields cause conflicts, and not every kind has one. */
 const writeErrors = (kind: RecordKind): ErrorName[] => [
   'BadRequest',
   'Forbidden',
@@ -152,7 +160,7 @@ const writeErrors = (kind: RecordKind): ErrorName[] => [
   'UnsupportedMediaType',
 ];
 
-/** These, and what every operation may answer. */
+/** These responses, and those that every operation may return. */
 const errors = (...names: ErrorName[]): Json =>
   Object.fromEntries(
     ([...names, 'Unauthorized', 'TooManyRequests', 'Unexpected', 'Unavailable'] as const).map((name) => [
@@ -180,20 +188,20 @@ const errorSchema: Json = {
 
 const problemSchema: Json = {
   type: 'object',
-  description: 'RFC 9457, answered to `Accept: application/problem+json`.',
+  description: 'RFC 9457, for requests with `Accept: application/problem+json`.',
   required: ['type', 'title', 'status', 'detail'],
   properties: {
     type: {
       type: 'string',
       description:
-        '`about:blank`, or `urn:yardgraph:may-be-stored` for the 503 that leaves open whether the request was stored',
+        '`about:blank`, or `urn:yardgraph:may-be-stored` for a 503 after which the request may have been stored',
     },
     title: { type: 'string' },
     status: { type: 'integer' },
     detail: { type: 'string' },
     errors: {
       type: 'array',
-      description: 'everything that is wrong',
+      description: 'every invalid field',
       items: {
         type: 'object',
         required: ['message'],
@@ -210,6 +218,6 @@ const problemSchema: Json = {
 const preferHeader: Json = {
   name: 'Prefer',
   in: 'header',
-  description: '`handling=lenient` (RFC 7240): unknown fields are ignored instead of refused.',
+  description: '`handling=lenient` (RFC 7240): unknown fields are ignored instead of rejected.',
   schema: { type: 'string' },
 };

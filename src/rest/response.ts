@@ -1,15 +1,15 @@
-/** Records as the interface answers them. */
+/** Records as the interface returns them. */
 import type { RecordKind } from '../model/record-kind.ts';
 
 /**
- * An asset answers null for what is not set; every other kind leaves the key out, since the interface marks nothing
- * there as nullable and a strict client may refuse null.
+ * In an asset, a field that is not set is null. In every other kind it is absent: the interface marks no field there as
+ * nullable, and a strict client may reject null.
  */
 export function toResponse(kind: RecordKind, record: object): object {
   if (kind.unset === 'null') return record;
-  const answer: Record<string, unknown> = {};
+  const response: Record<string, unknown> = {};
   for (const [field, value] of Object.entries(record)) {
-    if (value !== null) answer[field] = value;
+    if (value !== null) response[field] = value;
   }
-  return answer;
+  return response;
 }

@@ -1,6 +1,6 @@
 /**
- * A body that is written once and sent any number of times: few bytes stay in memory, many go to a temporary file, so that
- * clients may take as long as they like to read them.
+ * A response body that is written once and sent any number of times. A small one stays in memory; a large one goes to a
+ * temporary file, so that slow clients do not hold memory.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
@@ -14,28 +14,25 @@ export interface Spooled {
   readonly hash: string;
   /** Bytes. */
   readonly length: number;
-  /** Whether it takes no file, and may be kept for as long as anybody likes. */
+  /** Whether it needs no file, and may therefore be cached. */
   readonly isInMemory: boolean;
-  /** The bytes, for one response. To be called as soon as the spool is there: a file is closed when its last reader is done. */
+  /** The bytes, for one response. Must be called at once: the file is closed when its last reader is done. */
   open(): Buffer | Readable;
 }
 
-/** Bytes that are read from a file at once. */
+/** Bytes per read from a file. */
 const pieceLength = 131_072;
 
 /** Bytes. */
 const maxInMemory = 8 * 1_048_576;
 
-/**
- * Bytes in files, of all owners and of one of them: as long as clients read slowly, files stay. The rest of the disk is for
- * others.
- */
+/** Bytes in files, of all owners and of one owner. Slow clients keep files on the disk, which others need too. */
 const defaultRoom = { inAll: 4 * 1_073_741_824, ofOwner: 1_073_741_824 };
 
 let inFiles = 0;
 const inFilesOf = new Map<string, number>();
 
-/** Writes the texts for an owner, a workspace. Throws a ServiceError 503 where there is no room for a file. */
+/** Writes the texts on behalf of an owner, a workspace. Throws a ServiceError 503 if there is no room for a file. */
 export async function spool(texts: AsyncIterable<string>, owner: string, room = defaultRoom): Promise<Spooled> {
   const hash = createHash('sha256');
   const chunks: Buffer[] = [];
@@ -67,7 +64,7 @@ interface TemporaryFile {
   close(): void;
 }
 
-/** A file that nobody else can open, and that is gone when the process is, however it ends. */
+/** A file that no other user can open, and that disappears with the process, however it ends. */
 async function openTemporaryFile(owner: string, room: typeof defaultRoom): Promise<TemporaryFile> {
   const path = join(tmpdir(), `yardgraph-${randomUUID()}`);
   let file: FileHandle;
@@ -90,7 +87,7 @@ async function openTemporaryFile(owner: string, room: typeof defaultRoom): Promi
     async write(bytes) {
       count(bytes.length);
       const isFull = inFiles > room.inAll || (inFilesOf.get(owner) ?? 0) > room.ofOwner;
-      if (isFull) throw noRoom(new Error('others read the lists that fill it'));
+      if (isFull) throw noRoom(new Error('slow readers hold the files that fill it'));
       await file.writeFile(bytes).catch((error: unknown) => {
         throw noRoom(error);
       });
@@ -98,7 +95,7 @@ async function openTemporaryFile(owner: string, room: typeof defaultRoom): Promi
     read: async (buffer, position) => (await file.read(buffer, 0, buffer.length, position)).bytesRead,
     close() {
       count(-length);
-      // It is deleted: nobody needs what could not be written.
+      // The file is unlinked: an error while closing loses nothing.
       file.close().catch(() => {});
     },
   };
@@ -110,12 +107,12 @@ const noRoom = (error: unknown) =>
     error instanceof Error && 'code' in error ? String(error.code) : 'unknown',
   );
 
-/** Streams over the whole file, which is closed after the last of them. */
+/** Opens streams over the whole file, which is closed after the last of them. */
 function readers(file: TemporaryFile): () => Readable {
   let open = 0;
   return () => {
     open += 1;
-    // Node's own stream over a descriptor would close it, under the others.
+    // Node's own stream over a descriptor would close it while others still read.
     const stream = Readable.from(pieces(file), { objectMode: false });
     stream.once('close', () => {
       open -= 1;

@@ -12,5 +12,5 @@ export interface Session<S extends TransactionStore = TransactionStore> {
 
 /** Called first by every service that writes. Throws a ServiceError 403. */
 export function requireMayWrite({ mayWrite }: Session): void {
-  if (!mayWrite) throw forbidden('this API key may read only');
+  if (!mayWrite) throw forbidden('this API key is read-only');
 }

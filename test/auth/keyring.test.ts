@@ -1,7 +1,7 @@
-/** How keys are looked up: what that costs, and what a database in pieces does to it. */
+/** How keys are looked up: the number of statements, and lookups while a machine of the database is unavailable. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createKeyring } from '../../src/auth/keyring.ts';
-import { createKey, revokeKey } from '../../src/auth/keys.ts';
+import { createKey, revokeKey, rotateKey } from '../../src/auth/keys.ts';
 import { type ServiceError, unavailable } from '../../src/errors.ts';
 import { createKeyStore } from '../../src/store/api-keys.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
@@ -64,7 +64,7 @@ const outcomeOf = (login: Promise<{ workspaceId: string }>) =>
 test.each([
   ['of one workspace', () => 'acme'],
   ['of many workspaces', (index: number) => `acme-${index % 300}`],
-])('keys %s that are asked for while a lookup is on its way join the next one', async (_, workspaceOf) => {
+])('keys %s that are requested while a lookup runs join the next one', async (_, workspaceOf) => {
   const { identify } = keyring();
   const keys = await Promise.all(Array.from({ length: 20 }, (_, index) => newKey(workspaceOf(index))));
 
@@ -77,7 +77,7 @@ test.each([
   expect(atOnce.most).toBe(1);
 });
 
-test('a key that is looked up is not looked up again meanwhile, nor for two seconds', async () => {
+test('a key is looked up once, and not again for two seconds', async () => {
   const clock = vi.spyOn(performance, 'now').mockReturnValue(1);
   const { identify } = keyring();
   const key = await newKey();
@@ -96,7 +96,35 @@ test('a key that is looked up is not looked up again meanwhile, nor for two seco
   await expect(identify(key)).rejects.toThrow('the API key is not valid');
 });
 
-test('what does not have the form of a key is refused without a lookup', async () => {
+test('a cached key is accepted without a promise: with a valid secret, until it expires and for two seconds', async () => {
+  const clock = vi.spyOn(performance, 'now').mockReturnValue(1);
+  const store = createKeyStore(database);
+  const { identify, identifyCached } = keyring();
+  const { text } = await createKey(store, { workspace: 'acme', user: 'erp', readOnly: true, expires: 60_000 });
+  const { text: second } = await rotateKey(store, text.slice(0, -44), 30_000);
+
+  expect(identifyCached(text)).toBeUndefined();
+  const identity = await identify(second);
+  expect(identity).toEqual({ workspaceId: 'acme', userId: 'erp', mayWrite: false, keyPrefix: text.slice(0, -44) });
+  expect([identifyCached(text), identifyCached(second)]).toEqual([identity, identity]);
+  for (const wrong of [`${text.slice(0, -1)}.`, unknown(1), `${text.slice(0, -43)}${'x'.repeat(43)}`]) {
+    expect(identifyCached(wrong)).toBeUndefined();
+  }
+
+  const now = Date.now();
+  vi.spyOn(Date, 'now').mockReturnValue(now + 30_001);
+  expect([identifyCached(text), identifyCached(second)]).toEqual([undefined, identity]);
+  vi.spyOn(Date, 'now').mockReturnValue(now + 60_001);
+  expect(identifyCached(second)).toBeUndefined();
+
+  vi.spyOn(Date, 'now').mockReturnValue(now);
+  clock.mockReturnValue(2_002);
+  // The cache reads the clock once per millisecond.
+  await new Promise((resolve) => setTimeout(resolve, 5));
+  expect(identifyCached(second)).toBeUndefined();
+});
+
+test('a text that does not have the form of a key is refused without a lookup', async () => {
   const { identify } = keyring();
 
   for (const text of ['', 'wrong', "' or 1=1 --", (await newKey()).slice(0, -1)]) {
@@ -106,7 +134,7 @@ test('what does not have the form of a key is refused without a lookup', async (
   expect(lookups).toEqual([]);
 });
 
-test('unknown keys do not push a known one out of the cache, however many there are', async () => {
+test('unknown keys do not evict a valid one from the cache, however many there are', async () => {
   vi.spyOn(performance, 'now').mockReturnValue(1);
   const { identify } = keyring();
   const key = await newKey();
@@ -119,21 +147,24 @@ test('unknown keys do not push a known one out of the cache, however many there 
   expect(lookups).toEqual([]);
 });
 
-describe('where one machine of several is away', () => {
+describe('while one of several machines is unavailable', () => {
   test.each([
     ['not available', unavailable('the database is not available, try again', '08006'), 503],
     ['a failure', new DatabaseError('database error: XX000'), undefined],
-  ])('(%s) a key of another one is let in: each workspace gets a statement of its own', async (_, error, status) => {
-    const { identify } = keyring((values) => {
-      if (values.includes('lost')) throw error;
-    });
-    const keys = [await newKey('acme'), await newKey('lost'), await newKey('bolt'), unknown(1, 'bolt')];
+  ])(
+    '(%s) keys on other machines are accepted: each workspace gets a statement of its own',
+    async (_, error, status) => {
+      const { identify } = keyring((values) => {
+        if (values.includes('lost')) throw error;
+      });
+      const keys = [await newKey('acme'), await newKey('lost'), await newKey('bolt'), unknown(1, 'bolt')];
 
-    const outcomes = await Promise.all(keys.map((key) => outcomeOf(identify(key))));
+      const outcomes = await Promise.all(keys.map((key) => outcomeOf(identify(key))));
 
-    expect(outcomes).toEqual(['acme', status, 'bolt', 401]);
-    expect(lookups.map(sizeOf)).toEqual([4, 1, 1, 2]);
-  });
+      expect(outcomes).toEqual(['acme', status, 'bolt', 401]);
+      expect(lookups.map(sizeOf)).toEqual([4, 1, 1, 2]);
+    },
+  );
 
   test('keys of very many workspaces are looked up two workspaces at a time', async () => {
     const { identify } = keyring((values) => {
@@ -162,7 +193,7 @@ describe('where one machine of several is away', () => {
     },
   );
 
-  test('the next lookup is tried anew', async () => {
+  test('the next lookup is tried again', async () => {
     let isAway = true;
     const { identify } = keyring(() => {
       if (isAway) throw unavailable('the database is not available, try again', '08006');

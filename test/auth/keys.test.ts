@@ -1,4 +1,4 @@
-/** API keys: who is let in, to what, and for how long. Decisions: "Who may". */
+/** API keys: who may use the service, which workspace, and for how long. Decisions: "Who may". */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { revokeKey, rotateKey } from '../../src/auth/keys.ts';
@@ -42,7 +42,7 @@ describe('a key', () => {
     expect((await service.post('/graphql', { query }, headers(key))).body.data.locations.totalCount).toBe(1);
   });
 
-  test('notes its user on what it writes, and its workspace', async () => {
+  test('stores its user and its workspace on what it writes', async () => {
     const acme = service.as(await service.key({ user: 'ada' }));
     const other = service.as(await service.key({ user: 'bob' }));
 
@@ -53,14 +53,14 @@ describe('a key', () => {
     expect(changed).toMatchObject({ workspaceId: 'acme', createdBy: 'ada', updatedBy: 'bob' });
   });
 
-  test('that may only read reads, and writes nothing: 403 over REST and GraphQL', async () => {
+  test('that is read-only gets 403 for every write, over REST and GraphQL', async () => {
     const writer = service.as(await service.key());
     const [project] = await writer.create('/projects', { name: 'Bridge' });
     const reader = service.as(await service.key({ readOnly: true }));
 
     expect((await reader.get('/asset-categories')).status).toBe(200);
     expect((await reader.data(query)).locations.totalCount).toBe(0);
-    const refusal = [403, { error: 'this API key may read only', code: '403' }];
+    const refusal = [403, { error: 'this API key is read-only', code: '403' }];
     const created = await reader.post('/locations', [{ latitude: 'not even valid' }]);
     const changed = await reader.patch(`/projects/${project.id}`, { name: 'Tunnel' });
     const empty = await reader.post('/locations', []);
@@ -70,12 +70,12 @@ describe('a key', () => {
     const mutation = await reader.graphql('mutation { createLocations(input: [{}]) { id } }');
     expect([mutation.status, mutation.body.errors[0]]).toMatchObject([
       403,
-      { message: 'this API key may read only', extensions: { code: 'FORBIDDEN' } },
+      { message: 'this API key is read-only', extensions: { code: 'FORBIDDEN' } },
     ]);
     expect((await writer.data(query)).locations.totalCount).toBe(0);
   });
 
-  test('that expires is not valid from then on', async () => {
+  test('is not valid after it expires', async () => {
     const key = await service.key({ expires: 60_000 });
     expect((await service.as(key).get('/asset-categories')).status).toBe(200);
 
@@ -85,7 +85,7 @@ describe('a key', () => {
     expect((await service.as(key).get('/asset-categories')).status).toBe(401);
   });
 
-  test('that is revoked is not valid within seconds, with all its secrets', async () => {
+  test('is not valid within seconds of being revoked, with all its secrets', async () => {
     const key = await service.key();
     const { text: second } = await rotateKey(keys(), prefixOf(key), 3_600_000);
     expect((await service.as(key).get('/asset-categories')).status).toBe(200);
@@ -97,7 +97,7 @@ describe('a key', () => {
     expect((await service.as(second).get('/asset-categories')).status).toBe(401);
   });
 
-  test('that is rotated has two secrets for a while, and then the second only', async () => {
+  test('has two secrets for a while after it is rotated, and then only the second', async () => {
     const first = await service.key();
     const { text: second } = await rotateKey(keys(), prefixOf(first), 3_600_000);
 
@@ -111,18 +111,18 @@ describe('a key', () => {
     expect((await service.as(second).get('/asset-categories')).status).toBe(200);
   });
 
-  test('that is rotating is not rotated again by mistake: the secret in use would end', async () => {
+  test('is not rotated again while both secrets are valid: the secret in use would end', async () => {
     const key = await service.key();
     await rotateKey(keys(), prefixOf(key), 3_600_000);
 
     await expect(rotateKey(keys(), prefixOf(key), 3_600_000)).rejects.toThrow(
-      /^the secret before still works until .*: end it with --overlap 0s$/,
+      /^the previous secret is valid until .*: end it with --overlap 0s$/,
     );
 
     expect((await service.as(key).get('/asset-categories')).status).toBe(200);
   });
 
-  test('is known however many unknown ones are asked for at once', async () => {
+  test('is accepted however many unknown keys are looked up at the same time', async () => {
     const key = service.as(await service.key());
     const unknown = (index: number) => `yardgraph_acme_${index.toString(16).padStart(8, '0')}_${'x'.repeat(43)}`;
 
@@ -140,7 +140,7 @@ describe('a key', () => {
     expect(lookups).toBeLessThan(200);
   });
 
-  test('that is used is noted with the time, once a minute at most', async () => {
+  test('has the time of its last use written, at most once a minute', async () => {
     const key = await service.key();
 
     const statements = await service.statements(async () => {
@@ -158,13 +158,13 @@ describe('a key', () => {
   });
 });
 
-describe('who has no valid key', () => {
+describe('a request without a valid key', () => {
   const refusals = async (): Promise<[string, Record<string, string>, string][]> => {
     const key = await service.key();
     const other = await service.key();
     const flipped = key.slice(0, -1) + (key.endsWith('A') ? 'B' : 'A');
     return [
-      ['none', {}, 'an API key is needed'],
+      ['none', {}, 'an API key is required'],
       ['an empty one', { authorization: '' }, 'the API key is not valid'],
       [
         'an unknown one',
@@ -212,7 +212,7 @@ describe('who has no valid key', () => {
     expect((await service.send('DELETE', '/locations')).status).toBe(401);
   });
 
-  test('sees the probes and the pages, which show no data', async () => {
+  test('may read the probes and the pages, which show no data', async () => {
     for (const path of ['/healthz', '/readyz', '/openapi.json', '/reference/']) {
       expect([path, (await service.get(path)).status]).toEqual([path, 200]);
     }
@@ -223,7 +223,7 @@ describe('who has no valid key', () => {
 describe('a service without keys', () => {
   const open = useService();
 
-  test('lets everybody on the machine into the workspace "default", as nobody', async () => {
+  test('lets everybody on the machine use the workspace "default", without a user', async () => {
     const [project] = await open.create('/projects', { name: 'Bridge' });
 
     expect(project).toMatchObject({ workspaceId: 'default' });
@@ -233,14 +233,14 @@ describe('a service without keys', () => {
 
   test.each<[string, Record<string, string>]>([
     ['a page from elsewhere', { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }],
-    ['whoever comes through a proxy', { 'x-forwarded-for': '203.0.113.7' }],
-  ])('lets in nobody else: not %s', async (_, headers) => {
+    ['a request through a proxy', { 'x-forwarded-for': '203.0.113.7' }],
+  ])('refuses everything else: %s', async (_, headers) => {
     expect((await open.get('/asset-categories', headers)).status).toBe(403);
     expect((await open.get('/graphql?query={__typename}', headers)).status).toBe(403);
     expect((await open.get('/readyz', { ...headers, host: 'yard.example.com' })).status).toBe(200);
   });
 
-  test('closes within seconds once there is one, and stays closed when that one ends', async () => {
+  test('closes within seconds of the first key, and stays closed when that key ends', async () => {
     expect((await open.get('/asset-categories')).status).toBe(200);
 
     const key = await open.key({ workspace: 'default' });
@@ -256,7 +256,7 @@ describe('a service without keys', () => {
   });
 });
 
-describe('while nobody can tell whether there are keys, as with tables on several machines of which one is away', () => {
+describe('while the database cannot say whether there are keys, as when one of its machines is unavailable', () => {
   /** A service that starts then, and how often it has asked. */
   const start = async (host: string, openAccess = 'no') => {
     const asked = { times: 0 };
@@ -287,7 +287,7 @@ describe('while nobody can tell whether there are keys, as with tables on severa
     await app.close();
   });
 
-  test('a valid key is let in, and proves that there are keys: nobody asks any more', async () => {
+  test('a valid key is accepted and proves that there are keys: the database is not asked again', async () => {
     const { app, asked, statusWith } = await start('127.0.0.1');
 
     expect(await statusWith({ 'x-api-key': await service.key() })).toBe(200);
@@ -299,7 +299,7 @@ describe('while nobody can tell whether there are keys, as with tables on severa
     await app.close();
   });
 
-  test('a service beyond loopback that needs keys anyway does not ask', async () => {
+  test('a service on another address needs keys anyway and does not ask', async () => {
     const { app, asked, statusWith } = await start('0.0.0.0');
     asked.times = 0;
 

@@ -1,4 +1,4 @@
-/** OWASP API Security Top 10 (2023), one test an item. https://owasp.org/API-Security/editions/2023/en/0x11-t10/ */
+/** OWASP API Security Top 10 (2023), one test per item. https://owasp.org/API-Security/editions/2023/en/0x11-t10/ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -19,7 +19,7 @@ beforeEach(async () => {
   reader = service.as(await service.key({ workspace: 'ours', readOnly: true }));
 });
 
-test('API1 Broken object level authorization: an id of another workspace is one that nobody has', async () => {
+test('API1 Broken object level authorization: an id of another workspace is an unknown id', async () => {
   const [foreign] = await theirs.create('/projects', { name: 'Bridge' });
 
   for (const ask of [
@@ -38,7 +38,7 @@ test('API1 Broken object level authorization: an id of another workspace is one 
   expect((await theirs.data(`{ project(id: "${foreign.id}") { name } }`)).project.name).toBe('Bridge');
 });
 
-test('API2 Broken authentication: an unknown key and a wrong secret cost and answer the same, and keys are not kept', async () => {
+test('API2 Broken authentication: an unknown key and a wrong secret cost and return the same, and keys are not stored', async () => {
   const key = await service.key();
   const attempts = [key.slice(0, -43) + 'x'.repeat(43), `yardgraph_acme_00000000_${'x'.repeat(43)}`];
 
@@ -55,7 +55,7 @@ test('API2 Broken authentication: an unknown key and a wrong secret cost and ans
   expect(JSON.stringify(await service.database.run('select * from api_keys'))).not.toContain(key.slice(-43));
 });
 
-test('API3 Broken object property level authorization: what the service sets cannot be sent, and no more is answered than declared', async () => {
+test('API3 Broken object property level authorization: fields the service sets cannot be sent, and only declared fields are returned', async () => {
   for (const { kind, path, smallest } of kinds) {
     for (const field of ['id', 'workspaceId', 'createdAt', 'updatedAt', 'createdBy', 'updatedBy', 'isAdmin']) {
       const { status, body } = await ours.post(path, [{ ...smallest, [field]: 'theirs' }]);
@@ -85,7 +85,7 @@ test('API4 Unrestricted resource consumption: bodies, batches, pages, costs and 
   expect(statuses).toEqual(new Set([200, 429]));
 });
 
-test('API5 Broken function level authorization: a key that may only read is refused by whatever writes', async () => {
+test('API5 Broken function level authorization: a read-only key is refused by every write', async () => {
   for (const { method, path } of routes) {
     if (method === 'GET') continue;
     const { status } = await reader.send(
@@ -106,7 +106,7 @@ test('API5 Broken function level authorization: a key that may only read is refu
   expect(status).toBe(403);
 });
 
-test('API6 Unrestricted access to sensitive business flows: what a key does is counted over all ways together', async () => {
+test('API6 Unrestricted access to sensitive business flows: the requests of a key are counted over REST and GraphQL together', async () => {
   for (let request = 0; request < 100; request += 1) {
     await ours.get('/asset-categories');
     await ours.graphql('{ __typename }');
@@ -140,7 +140,7 @@ test('API7 Server side request forgery: addresses in records are text, and nobod
   await new Promise((resolve) => trap.close(resolve));
 });
 
-test('API8 Security misconfiguration: no stack, SQL or version in an answer, no page of another origin, no other method', async () => {
+test('API8 Security misconfiguration: no stack, SQL or version in a response, no page of another origin, no other method', async () => {
   const answers = [
     await ours.post('/locations', '{'),
     await ours.post('/locations', [{ name: 1 }]),

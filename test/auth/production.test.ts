@@ -1,4 +1,4 @@
-/** What a service shows of itself in production, and to pages from elsewhere. */
+/** What a service reveals in production, and to pages of other origins. */
 import { describe, expect, test } from 'vitest';
 import { useSharedService } from '../support/service.ts';
 
@@ -31,14 +31,14 @@ describe.each<[Record<string, string>, Shown]>([
     expect((await service.get('/graphql', browser)).text.includes('<html')).toBe(shown.graphiql);
   });
 
-  test(`the schema is ${shown.introspection ? 'told' : 'not told'}`, async () => {
+  test(`the schema is ${shown.introspection ? 'readable' : 'not readable'}`, async () => {
     const { body } = await service.graphql(introspection);
 
     expect(body.data?.__schema?.queryType?.name).toBe(shown.introspection ? 'Query' : undefined);
     expect((await service.data('{ __typename }')).__typename).toBe('Query');
   });
 
-  test(`names are ${shown.suggestions ? 'guessed' : 'not guessed'}`, async () => {
+  test(`names are ${shown.suggestions ? 'suggested' : 'not suggested'}`, async () => {
     const wrong = [
       await service.graphql(mistyped),
       await service.graphql('{ locations(frist: 1) { totalCount } }'),
@@ -53,7 +53,7 @@ describe.each<[Record<string, string>, Shown]>([
     for (const { text } of wrong) expect([text, text.includes('Did you mean')]).toEqual([text, shown.suggestions]);
   });
 
-  test('what a client sent is no guess: it is quoted as it came', async () => {
+  test('a value that a client sent is quoted as sent, even if it reads like a suggestion', async () => {
     const { body } = await service.graphql('query ($n: Int) { locations(first: $n) { totalCount } }', {
       n: 'x Did you mean y?',
     });
@@ -79,7 +79,7 @@ describe('headers', () => {
     expect(policy).not.toMatch(/https?:|\*|script-src [^;]*unsafe/);
   });
 
-  test('of every answer keep it from being kept, sniffed or told to others', async () => {
+  test('of every response prevent caching, sniffing and referrers', async () => {
     for (const { headers } of [
       await service.get('/asset-categories'),
       await service.post('/locations', [{}]),
@@ -94,7 +94,7 @@ describe('headers', () => {
   });
 });
 
-describe('a page from elsewhere', () => {
+describe('a page of another origin', () => {
   const closed = useSharedService();
   const listed = useSharedService({ CORS_ORIGINS: 'https://app.example.com,http://localhost:3000' });
   const preflight = (service: typeof closed, origin: string, url = '/locations') =>

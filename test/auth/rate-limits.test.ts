@@ -1,11 +1,11 @@
-/** How often a key may ask, and an address that presents wrong ones. */
+/** Limits of the requests of a key, and of the failed logins of an address. */
 import { expect, test } from 'vitest';
 import { useService } from '../support/service.ts';
 
 const service = useService({ RATE_LIMIT: '3', FAILED_LOGIN_LIMIT: '2' }, { closed: true });
 const query = '{ __typename }';
 
-test('a key that has asked as often as it may gets 429 with Retry-After; another key is not held up', async () => {
+test('a key beyond its limit gets 429 with Retry-After; another key is not affected', async () => {
   const key = service.as(await service.key());
   const other = service.as(await service.key());
 
@@ -18,7 +18,7 @@ test('a key that has asked as often as it may gets 429 with Retry-After; another
   expect(headers).toMatchObject({ 'ratelimit-limit': '3', 'retry-after': expect.anything() });
   expect(Number(headers?.['retry-after'])).toBeGreaterThan(0);
   expect(body).toEqual({
-    error: expect.stringMatching(/^at most 3 requests a minute: try again in \d+ s$/),
+    error: expect.stringMatching(/^at most 3 requests per minute: try again in \d+ s$/),
     code: '429',
   });
   const graphql = await key.graphql(query);
@@ -26,7 +26,7 @@ test('a key that has asked as often as it may gets 429 with Retry-After; another
   expect((await other.get('/asset-categories')).status).toBe(200);
 });
 
-test('of requests at once, those within the limit are let in', async () => {
+test('of concurrent requests, those within the limit are accepted', async () => {
   const key = service.as(await service.key());
 
   const answers = await Promise.all(Array.from({ length: 5 }, () => key.get('/asset-categories')));
@@ -43,7 +43,7 @@ test('an address that presents too many wrong keys gets 429 for them; other addr
 
   expect(wrong.map(({ status }) => status)).toEqual([401, 401, 429]);
   expect(wrong[2]?.body).toEqual({
-    error: expect.stringMatching(/^at most 2 requests a minute: try again in \d+ s$/),
+    error: expect.stringMatching(/^at most 2 requests per minute: try again in \d+ s$/),
     code: '429',
   });
   expect(wrong[2]?.headers).toMatchObject({ 'ratelimit-limit': '2', 'ratelimit-remaining': '0' });
@@ -72,7 +72,7 @@ test('many unknown keys at once are 401 up to the limit, and 429 beyond it', asy
   expect(answers.map(({ status }) => status).toSorted()).toEqual([401, 401, ...Array(48).fill(429)]);
 });
 
-test('beyond the limit a key that was let in before is let in all the same; another one waits until the minute is over', async () => {
+test('beyond the limit a key that was accepted before still is; another one must wait until the minute is over', async () => {
   const used = service.as(await service.key());
   const unused = service.as(await service.key());
   expect((await used.get('/asset-categories')).status).toBe(200);
@@ -89,7 +89,7 @@ test('beyond the limit a key that was let in before is let in all the same; anot
   expect(elsewhere.statusCode).toBe(200);
 });
 
-test('a key that works is let in while no wrong ones are presented, however many there are', async () => {
+test('valid keys are accepted while no wrong ones are presented, however many there are', async () => {
   const keys = await Promise.all(Array.from({ length: 10 }, () => service.key()));
 
   const answers = await Promise.all(keys.map((key) => service.as(key).get('/asset-categories')));

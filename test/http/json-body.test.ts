@@ -1,9 +1,10 @@
-/** What is refused of a body before it is parsed: the same as a look at what is parsed would find, whatever the text. */
+/** Bodies beyond the limits are refused before they are parsed, exactly as an inspection of the parsed value would. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import type { ServiceError } from '../../src/errors.ts';
 import { requireSmallJson } from '../../src/http/json-body.ts';
+import { useSharedService } from '../support/service.ts';
 
 const { limits } = loadConfig({});
 
@@ -60,7 +61,7 @@ const anything = fc.letrec((tie) => ({
 })).value;
 
 describe('nesting', () => {
-  test('is refused in any JSON just where a look at its value would find it', () => {
+  test('is refused in any JSON exactly where its parsed value is too deep', () => {
     let deep = 0;
     fc.assert(
       fc.property(textOf(anything), (json) => {
@@ -73,7 +74,7 @@ describe('nesting', () => {
     expect(deep).toBeGreaterThan(50);
   });
 
-  test('is never let through in a text that was damaged: it is no JSON, or refused, or not too deep', () => {
+  test('in damaged text never passes: it is invalid JSON, or refused, or not too deep', () => {
     const damaged = fc
       .tuple(textOf(anything), fc.nat(), fc.constantFrom('', '"', '\\', '[', ']', '{', '}', ':', ',', '\\"', '\\\\'))
       .map(([json, at, piece]) => {
@@ -98,7 +99,7 @@ describe('nesting', () => {
   });
 
   test.each(['', ']', '}}}}', '"', '"\\', '"\\"', '[', '[[[', ':', '::::', '\\', '[}', '\0'])(
-    'of what is no JSON is left to the parser: %j',
+    'of invalid JSON is left to the parser: %j',
     (text) => {
       expect(refusal(text)).toBeUndefined();
     },
@@ -119,7 +120,7 @@ describe('keys of an object', () => {
     expect(refusal(`[{},{"x":{${members(most + 1)}}}]`, { maxNesting: 9, maxExternalIds })).toEqual([400, message]);
   });
 
-  test('are counted in each object by itself', () => {
+  test('are counted in each object separately', () => {
     expect(refusal(`[{${members(999)}},{${members(999)}}]`, { maxNesting: 9 })).toBeUndefined();
     expect(refusal(`{"a":{${members(999)}},${members(999)}}`, { maxNesting: 9 })).toBeUndefined();
   });
@@ -163,10 +164,10 @@ describe('objects and arrays of a body', () => {
   });
 });
 
-describe('different keys in a body', () => {
+describe('distinct keys in a body', () => {
   const tooMany = [413, 'expected JSON of at most 100,000 different keys, send less at once'];
 
-  test('are at most 100,000, with and without space behind them', () => {
+  test('are at most 100,000, with and without white space after them', () => {
     for (const colon of [':', ' \t\r\n:']) {
       const pair = (index: number) => `{"a${index}"${colon}"x","b${index}"${colon}":"}`;
 
@@ -175,15 +176,39 @@ describe('different keys in a body', () => {
     }
   });
 
-  test('are counted also in what is no JSON', () => {
+  test('are counted in invalid JSON too', () => {
     const pairs = items(50_001, (index) => `{"a${index}":"x","b${index}":1}`);
 
     for (const broken of [`${pairs}]`, `]${pairs}`, `${pairs.slice(0, -1)}}`]) expect(refusal(broken)).toEqual(tooMany);
   });
 
-  test('are counted once each: records have the same ones, as many as they are', () => {
+  test('are counted once each: all records of a batch have the same ones', () => {
     const record = `{${Array.from({ length: 100 }, (_, index) => `"system ${index}":"\\"x"`).join()}}`;
 
     expect(refusal(items(9_000, () => record))).toBeUndefined();
+  });
+});
+
+describe('the bytes of a body', () => {
+  const service = useSharedService();
+  const post = (bytes: Buffer) =>
+    service.inject({
+      method: 'POST',
+      url: '/locations',
+      headers: { 'content-type': 'application/json' },
+      payload: bytes,
+    });
+
+  test('may begin with a byte order mark, once', async () => {
+    const mark = Buffer.from('\ufeff');
+    const json = Buffer.from('[{"name":"Höfe"}]');
+
+    expect((await post(Buffer.concat([mark, json]))).body).toMatchObject([{ name: 'Höfe' }]);
+    expect((await post(Buffer.concat([mark, mark, json]))).body.error).toBe('the body is not valid JSON');
+  });
+
+  test.each(['c328', 'eda080', 'f4908080', 'c0af', 'e282'])('are 400 when they are not UTF-8: %s', async (hex) => {
+    const invalid = Buffer.concat([Buffer.from('[{"name":"'), Buffer.from(hex, 'hex'), Buffer.from('"}]')]);
+    expect((await post(invalid)).body).toEqual({ error: 'the body is not valid UTF-8', code: '400' });
   });
 });

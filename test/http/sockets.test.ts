@@ -1,4 +1,4 @@
-/** Sockets on which nothing moves, closed where the client does not read; and what is left when one is closed. */
+/** Stalled sockets are closed if the client does not read, and all responses of a closed socket are closed too. */
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
@@ -53,7 +53,7 @@ test.each([
   expect(await isGivenUp).toBe(true);
 });
 
-test('responses to requests that came one behind the other all close when their client leaves', async () => {
+test('responses to pipelined requests all close when their client leaves', async () => {
   const closed: string[] = [];
   const socket = await sendRequest(({ url = '' }, response) => {
     response.once('close', () => closed.push(url));

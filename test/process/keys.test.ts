@@ -26,8 +26,8 @@ test('create prints the key alone on standard output, and says on standard error
 
   expect(code).toBe(0);
   expect(out).toMatch(keyForm);
-  expect(err).toMatch(/^for erp-sync in the workspace acme; may read; expires \d{4}-\d\d-\d\d \d\d:\d\d\n/);
-  expect(err).toContain('from now on the service answers nobody without one');
+  expect(err).toMatch(/^for erp-sync in the workspace acme; read-only; expires \d{4}-\d\d-\d\d \d\d:\d\d\n/);
+  expect(err).toContain('from now on every request needs one');
   expect(err).not.toContain(out.slice(-43));
   expect((await create()).err).not.toContain('first key');
 });
@@ -44,9 +44,9 @@ test('list shows all keys and no secret', async () => {
   const time = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d$/);
   expect(first).toEqual([
     secrets[0]?.slice(0, -44),
-    ...['acme', 'erp-sync', 'may read and write', 'active', time, '-', '-', 'ERP sync'],
+    ...['acme', 'erp-sync', 'read and write', 'active', time, '-', '-', 'ERP sync'],
   ]);
-  expect(second).toEqual([secrets[1]?.slice(0, -44), ...['acme', 'erp-sync', 'may read', 'revoked', time, '-', time]]);
+  expect(second).toEqual([secrets[1]?.slice(0, -44), ...['acme', 'erp-sync', 'read-only', 'revoked', time, '-', time]]);
   for (const secret of secrets) expect(out).not.toContain(secret.slice(-43));
 });
 
@@ -124,7 +124,7 @@ describe('a start on an address that others reach', () => {
 
     expect([code, err]).toEqual([
       1,
-      'HOST: without a key the service would be open to whoever reaches 0.0.0.0: make one with ' +
+      'HOST: without a key the service would be open to everybody who reaches 0.0.0.0: create one with ' +
         '"npx yardgraph keys create", listen on 127.0.0.1, or set ALLOW_OPEN_ACCESS as the README says',
     ]);
   });
@@ -134,7 +134,7 @@ describe('a start on an address that others reach', () => {
     const service = start({});
     const { port } = new URL(await service.ready());
 
-    expect(service.said.out).toContain('for whoever has an API key');
+    expect(service.said.out).toContain('for requests with an API key');
     expect(await statusWith(`http://127.0.0.1:${port}`, 'wrong')).toBe(401);
     expect(await statusWith(`http://127.0.0.1:${port}`, key)).toBe(200);
   });

@@ -101,11 +101,11 @@ describe('standard error', () => {
 
     const lines = linesOf(service.said.err);
     const said = lines.filter(({ msg }) => msg === 'log lines were lost');
-    const answered = lines.filter(({ msg }) => msg === 'answered');
+    const answered = lines.filter(({ msg }) => msg === 'request completed');
     expect(said).toMatchObject([{ level: 40, pid: service.child.pid, lines: expect.any(Number) }]);
     // The line that says where the service listens is no request, and is written before any is lost.
     expect(answered.length + said[0].lines).toBe(6_001);
-    expect(lines.at(-1)).toMatchObject({ msg: 'answered' });
+    expect(lines.at(-1)).toMatchObject({ msg: 'request completed' });
   });
 
   test('that is a file gets every line, also those of the last moment', async () => {
@@ -118,7 +118,7 @@ describe('standard error', () => {
     service.child.kill('SIGTERM');
     expect(await service.exited).toBe(0);
 
-    expect(linesOf(readFileSync(path, 'utf8')).filter(({ msg }) => msg === 'answered')).toHaveLength(1_000);
+    expect(linesOf(readFileSync(path, 'utf8')).filter(({ msg }) => msg === 'request completed')).toHaveLength(1_000);
   });
 });
 

@@ -167,7 +167,7 @@ test('what is logged is one line a request, with its route and status, and nothi
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line));
-  expect(lines.filter(({ msg }) => msg === 'answered')).toMatchObject([
+  expect(lines.filter(({ msg }) => msg === 'request completed')).toMatchObject([
     { method: 'POST', route: '/assets', status: 400 },
     { method: 'GET', route: '/graphql', status: 200 },
   ]);

@@ -1,4 +1,4 @@
-/** Bodies in temporary files: read by many, and only so many at a time. */
+/** Bodies in temporary files: several readers, and limited room. */
 import type { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { spool } from '../../src/rest/spool.ts';
@@ -28,7 +28,7 @@ const closed = (content: Readable) =>
     content.destroy();
   });
 
-test('an owner has so much room, and again when a reader is done', async () => {
+test('an owner has limited room, which is free again when a reader is done', async () => {
   const first = await spoolFor('ours', 15);
 
   await expect(spoolFor('ours', 15)).rejects.toThrow('there is no room for a list of this size, try again');
@@ -38,7 +38,7 @@ test('an owner has so much room, and again when a reader is done', async () => {
   expect(await lengthOf(await spoolFor('ours', 15))).toBe(15 * megabyte.length);
 });
 
-test('all owners together have so much', async () => {
+test('all owners together have limited room', async () => {
   const contents = await Promise.all(['one', 'two', 'three'].map((owner) => spoolFor(owner, 16)));
 
   await expect(spoolFor('four', 16)).rejects.toThrow('there is no room');
@@ -52,7 +52,7 @@ test('what stays in memory needs no room', async () => {
   expect([isInMemory, (open() as Buffer).length]).toEqual([true, 2 * megabyte.length]);
 });
 
-test('several readers of one file each get all of it, also when another one leaves', async () => {
+test('several readers of one file each get all of it, even if another one leaves', async () => {
   const { open } = await spool(texts(12), 'ours', room);
   const [leaving, ...staying] = [open(), open(), open()] as Readable[];
   leaving?.destroy();

@@ -30,7 +30,7 @@ test.each(notAllowed)('$method $path is 405 with Allow: $allow', async ({ method
 
   expect(status).toBe(405);
   expect(String(headers.allow).split(', ').toSorted()).toEqual(allow.split(', ').toSorted());
-  expect(body).toEqual({ error: `this path answers to ${headers.allow} only`, code: '405' });
+  expect(body).toEqual({ error: `this path supports ${headers.allow} only`, code: '405' });
 });
 
 test.each(['/', '/assets/', '/asset', '/assets/1', '/projects/a/b', '/ASSETS', '/%61ssets2'])(

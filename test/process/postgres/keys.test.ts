@@ -49,7 +49,7 @@ test('the service starts closed on every address: nobody is let in but with a va
     const { port } = new URL(await service.ready());
     const address = `http://127.0.0.1:${port}`;
 
-    expect(service.said.out).toContain('Yardgraph is ready, for whoever has an API key');
+    expect(service.said.out).toContain('Yardgraph is ready, for requests with an API key');
     expect(await statusOf(address)).toBe(HOST === '0.0.0.0' ? 401 : 503);
     expect(await statusOf(address, { authorization: `Bearer ${key}` })).toBe(200);
     expect(await statusOf(address)).toBe(401);

@@ -1,0 +1,29 @@
+/** The response to a method that a path does not have: 405 with `Allow`, before the body is read. */
+import { METHODS } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ServiceError } from '../errors.ts';
+
+/** The paths of all routes registered after this call. */
+export function collectPaths(app: FastifyInstance): ReadonlySet<string> {
+  const paths = new Set<string>();
+  app.addHook('onRoute', ({ url }) => void paths.add(url));
+  return paths;
+}
+
+/** Adds a route for every method that these paths do not have yet, which Fastify would respond to with 404. */
+export function refuseOtherMethods(app: FastifyInstance, paths: ReadonlySet<string>): void {
+  for (const method of METHODS) {
+    if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
+  }
+  // Copied because the routes added here are collected too.
+  for (const url of [...paths]) {
+    const isAllowed = (method: string) => app.hasRoute({ method, url });
+    const allowed = app.supportedMethods.filter(isAllowed).join(', ');
+    const others = app.supportedMethods.filter((method) => !isAllowed(method));
+    const refuse = async (_request: FastifyRequest, reply: FastifyReply) => {
+      reply.header('allow', allowed);
+      throw new ServiceError(405, `this path supports ${allowed} only`);
+    };
+    app.route({ method: others, url, onRequest: refuse, handler: refuse });
+  }
+}

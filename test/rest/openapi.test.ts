@@ -1,0 +1,25 @@
+/** The texts of the OpenAPI document, which people read in the reference. */
+import { expect, test } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
+import { recordKinds } from '../../src/records/index.ts';
+import { openApiDocument } from '../../src/rest/openapi.ts';
+
+const textOf = (settings: Record<string, string> = {}) => JSON.stringify(openApiDocument(loadConfig(settings).limits));
+
+test('labels have the right article', () => {
+  const words = recordKinds.map(({ label }) => label.split(' ')[0]).join('|');
+  const articles = [...textOf().matchAll(new RegExp(`\\b(an?) (?:${words})\\b`, 'gi'))].map(([text]) => text);
+
+  expect(articles.length).toBeGreaterThan(0);
+  expect(articles.filter((text) => /^a [aeiou]|^an [^aeiou]/i.test(text))).toEqual([]);
+});
+
+test('every write describes the limit of all texts of a record', () => {
+  const { paths } = JSON.parse(textOf({ MAX_RECORD_LENGTH: '123456' }));
+
+  const writes = Object.values<object>(paths).flatMap((path) =>
+    Object.values(path).filter(({ requestBody }) => requestBody !== undefined),
+  );
+  expect(writes).toHaveLength(7);
+  for (const { requestBody } of writes) expect(requestBody.description).toContain('123,456 characters in all texts');
+});
