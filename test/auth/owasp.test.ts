@@ -189,6 +189,7 @@ test('API10 Unsafe consumption of APIs: the service calls nobody but its databas
   // One cancels statements of its own database; the others name types and statuses.
   expect(calls).toEqual([
     'http/error-response.ts',
+    'http/methods.ts',
     'http/send-error.ts',
     'http/server.ts',
     'http/sockets.ts',
