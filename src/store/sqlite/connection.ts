@@ -1,14 +1,7 @@
-/** A connection to SQLite: its settings, and a cache of its prepared statements. */
-import { LRUCache } from 'lru-cache';
+/** A connection to SQLite: its settings, how its statements are cancelled, and how it is closed. */
+import { createStatements, type Statement, type Statements } from './statements.ts';
 
-type Done<T> = (error: Error | null, result: T) => void;
-
-/** The part of the driver that is used here. */
-interface Statement {
-  all(values: readonly unknown[], done: Done<unknown>): void;
-  finalize(done?: () => void): void;
-}
-
+/** The part of the driver's connection that is used here. */
 export interface SqliteConnection {
   exec(sql: string, done: (error: Error | null) => void): void;
   prepare(sql: string, done: (this: Statement, error: Error | null) => void): void;
@@ -31,15 +24,13 @@ const pragmas = `
   pragma cache_size = -32768;
   pragma wal_autocheckpoint = 16384;`;
 
-/** SQLite does not close a connection while one of its statements is not finalized. */
-const maxStatements = 200;
-const statementsOf = new WeakMap<SqliteConnection, LRUCache<string, Statement>>();
-
 interface ConnectionOptions {
   /** Milliseconds that a statement may run. */
   readonly statementTimeout: number;
   readonly readOnly: boolean;
 }
+
+const statementsByConnection = new WeakMap<SqliteConnection, Statements>();
 
 /** Sets up a connection for Knex's pool. */
 export function prepareConnection(
@@ -47,24 +38,18 @@ export function prepareConnection(
   { statementTimeout, readOnly }: ConnectionOptions,
   done: (error: Error | null, connection: SqliteConnection) => void,
 ): void {
-  const statements = new LRUCache<string, Statement>({
-    max: maxStatements,
-    dispose: (statement, _sql, reason) => {
-      // The caller that deletes one waits until it is finalized.
-      if (reason !== 'delete') statement.finalize();
-    },
-  });
-  statementsOf.set(connection, statements);
+  const statements = createStatements(
+    (sql) => prepare(connection, sql),
+    () => connection.interrupt(),
+  );
+  statementsByConnection.set(connection, statements);
   const close = connection.close.bind(connection);
   let isClosed = false;
   connection.close = (closed) => {
     // Knex closes a connection again that it throws away.
     if (isClosed) return closed(null);
     isClosed = true;
-    statementsOf.delete(connection);
-    for (const statement of statements.values()) statement.finalize();
-    statements.clear();
-    close(closed);
+    void statements.close().then(() => close(closed));
   };
   const busyTimeout = `pragma busy_timeout = ${Math.min(maxBusyTimeout, statementTimeout)};`;
   connection.exec(`${busyTimeout}${pragmas}${readOnly ? 'pragma query_only = on;' : ''}`, (error) =>
@@ -72,54 +57,29 @@ export function prepareConnection(
   );
 }
 
-/** Returns the driver's rows. Preparing the statement each time would be a third of the cost of a small query. */
-export async function query(connection: SqliteConnection, sql: string, values: readonly unknown[]): Promise<unknown> {
-  const statement = await prepared(connection, sql);
-  try {
-    const rows = await new Promise((resolve, reject) => {
-      statement.all(values, (error, result) => (error ? reject(error) : resolve(result)));
+const prepare = (connection: SqliteConnection, sql: string): Promise<Statement> =>
+  new Promise((resolve, reject) => {
+    connection.prepare(sql, function (error) {
+      if (error) reject(error);
+      else resolve(this);
     });
-    if (values.some(isLarge)) await discard(connection, sql, statement);
-    return rows;
-  } catch (error) {
-    // The driver does not reset a statement that failed: one that was refused the lock would stay an active writer, and
-    // SQLite commits nothing on a connection while another writer is active.
-    await discard(connection, sql, statement);
-    throw error;
-  }
+  });
+
+function statementsOf(connection: SqliteConnection): Statements {
+  const statements = statementsByConnection.get(connection);
+  if (!statements) throw new Error('the connection was not set up');
+  return statements;
 }
+
+/** Returns rows as the driver makes them. */
+export const query = async (connection: SqliteConnection, sql: string, values: readonly unknown[]): Promise<unknown> =>
+  statementsOf(connection).run(sql, values);
+
+/** Makes the statements that are running fail. */
+export const cancel = (connection: SqliteConnection): void => statementsOf(connection).cancel();
 
 /** Whether no transaction is open and no writing statement is active: SQLite refuses `begin` in the one case, `commit` in the other. */
 export const isIdle = (connection: SqliteConnection): Promise<boolean> =>
   new Promise((resolve) => {
     connection.exec('begin; commit', (error) => resolve(!error));
   });
-
-async function discard(connection: SqliteConnection, sql: string, statement: Statement): Promise<void> {
-  const statements = statementsOf.get(connection);
-  // Another call may have discarded it already, when it runs for several at once.
-  if (statements?.get(sql) !== statement) return;
-  statements.delete(sql);
-  await new Promise<void>((resolve) => statement.finalize(resolve));
-}
-
-/** A cached statement keeps its values until it is used again: those of a batch would stay forever. */
-const isLarge = (value: unknown): boolean => typeof value === 'string' && value.length > 65_536;
-
-function prepared(connection: SqliteConnection, sql: string): Statement | Promise<Statement> {
-  const statements = statementsOf.get(connection);
-  const cached = statements?.get(sql);
-  if (cached) return cached;
-  return new Promise((resolve, reject) => {
-    connection.prepare(sql, function (error) {
-      if (error) return reject(error);
-      if (!statementsOf.has(connection)) {
-        // The connection was closed meanwhile: a statement that is not finalized would keep it open.
-        this.finalize();
-        return reject(new Error('the connection is closed'));
-      }
-      statements?.set(sql, this);
-      resolve(this);
-    });
-  });
-}

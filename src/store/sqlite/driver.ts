@@ -5,7 +5,7 @@ import type { Knex } from 'knex';
 import { StartError } from '../../errors.ts';
 import { reason } from '../database-error.ts';
 import type { DatabaseOptions, Driver, Row } from '../driver.ts';
-import { isIdle, prepareConnection, query, type SqliteConnection } from './connection.ts';
+import { cancel, isIdle, prepareConnection, query, type SqliteConnection } from './connection.ts';
 
 /** SQLite's name for a database without a file. */
 export const inMemory = ':memory:';
@@ -53,7 +53,7 @@ export function createSqliteDriver(path: string, { connectionTimeout, statementT
     concurrentGroups: 1,
     query: async (connection, sql, values) => (await query(connection as SqliteConnection, sql, values)) as Row[],
     isIdle: (connection) => isIdle(connection as SqliteConnection),
-    cancel: (connection) => (connection as SqliteConnection).interrupt(),
+    cancel: (connection) => cancel(connection as SqliteConnection),
     destroy: (connection) => (connection as SqliteConnection).close(() => {}),
     async version(run) {
       const [changes] = await run('select total_changes() as own, data_version as others from pragma_data_version');

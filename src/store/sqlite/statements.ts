@@ -1,0 +1,108 @@
+/**
+ * The prepared statements of a connection, cached: preparing one each time would be a third of the cost of a small query.
+ * SQLite finalizes a statement on the main thread, and while another one runs on the connection that would block the process
+ * until it ends. So statements are finalized only while none runs.
+ */
+import { LRUCache } from 'lru-cache';
+
+/** The part of the driver's statement that is used here. */
+export interface Statement {
+  all(values: readonly unknown[], done: (error: Error | null, rows: unknown) => void): void;
+  finalize(done: () => void): void;
+}
+
+/** SQLite does not close a connection while one of its statements is not finalized. */
+const maxStatements = 200;
+
+/** Milliseconds between attempts to interrupt a statement. */
+const interruptInterval = 20;
+
+export type Statements = ReturnType<typeof createStatements>;
+
+export function createStatements(prepare: (sql: string) => Promise<Statement>, interrupt: () => void) {
+  /** Statements that are no longer cached, and not yet finalized. */
+  let discarded: Statement[] = [];
+  const cache = new LRUCache<string, Statement>({
+    max: maxStatements,
+    dispose: (statement) => void discarded.push(statement),
+  });
+  /** A mark for each call of `run` that has not ended. */
+  const running = new Set<symbol>();
+  let finalized = Promise.resolve();
+  let close: (() => void) | undefined;
+
+  async function prepared(sql: string): Promise<Statement> {
+    const cached = cache.get(sql);
+    if (cached) return cached;
+    const statement = await prepare(sql);
+    cache.set(sql, statement);
+    return statement;
+  }
+
+  /** To be called only while no statement runs; `finalized` resolves before the next one starts. */
+  function finalizeDiscarded(): void {
+    const statements = discarded;
+    discarded = [];
+    finalized = finalized.then(async () => {
+      await Promise.all(statements.map((statement) => new Promise<void>((resolve) => statement.finalize(resolve))));
+    });
+  }
+
+  async function end(run: symbol): Promise<void> {
+    running.delete(run);
+    if (running.size > 0) return;
+    if (discarded.length > 0) finalizeDiscarded();
+    await finalized;
+    close?.();
+  }
+
+  return {
+    /** Returns the rows as the driver makes them. Several statements may run at once. */
+    async run(sql: string, values: readonly unknown[]): Promise<unknown> {
+      await finalized;
+      if (close) throw new Error('the connection is closed');
+      const run = Symbol();
+      running.add(run);
+      try {
+        const statement = await prepared(sql);
+        const rows = await new Promise((resolve, reject) => {
+          statement.all(values, (error, result) => (error ? reject(error) : resolve(result)));
+        });
+        if (values.some(isLarge)) cache.delete(sql);
+        return rows;
+      } catch (error) {
+        // The driver does not reset a statement that failed: one that was refused the lock would stay an active writer, and
+        // SQLite commits nothing on a connection while another writer is active.
+        cache.delete(sql);
+        throw error;
+      } finally {
+        await end(run);
+      }
+    },
+
+    /** Interrupts what runs now until it has ended: a statement that waits for a thread would only start afterwards. */
+    cancel(): void {
+      const cancelled = [...running];
+      const repeat = () => {
+        if (!cancelled.some((run) => running.has(run))) return;
+        interrupt();
+        setTimeout(repeat, interruptInterval);
+      };
+      repeat();
+    },
+
+    /** Resolves when the last statement has ended and all are finalized. */
+    close: () =>
+      new Promise<void>((resolve) => {
+        close = () => {
+          cache.clear();
+          finalizeDiscarded();
+          void finalized.then(resolve);
+        };
+        if (running.size === 0) close();
+      }),
+  };
+}
+
+/** A cached statement keeps its values until it is used again: those of a batch would stay forever. */
+const isLarge = (value: unknown): boolean => typeof value === 'string' && value.length > 65_536;

@@ -1,0 +1,64 @@
+/** Statements that take too long, on connections to SQLite: they are cancelled, and never block the process. */
+import { pbkdf2 } from 'node:crypto';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Database, defaultOptions, openDatabase } from '../../../src/store/database.ts';
+import type { SqliteConnection } from '../../../src/store/sqlite/connection.ts';
+import { createFile } from '../../support/database.ts';
+
+/** Takes some seconds, unless it is interrupted. */
+const slow = 'with recursive n(i) as (values (1) union all select i + 1 from n limit 50000000) select count(*) from n';
+
+let database: Database;
+let remove: () => Promise<void>;
+
+beforeEach(async () => {
+  const file = await createFile();
+  remove = file.remove;
+  database = await openDatabase(file.url, { ...defaultOptions, statementTimeout: 100 });
+});
+
+afterEach(async () => {
+  await database.close();
+  await remove();
+});
+
+test('a statement that only starts after its timeout, because all threads are busy, is interrupted', async () => {
+  const keepThreadsBusy = Array.from({ length: 16 }, () => promisify(pbkdf2)('', '', 500_000, 64, 'sha512'));
+
+  await expect(database.read(slow)).rejects.toThrow('the database is not available, try again');
+
+  await Promise.all(keepThreadsBusy);
+  expect(await database.read('select 1 as n')).toEqual([{ n: 1 }]);
+});
+
+test('a connection that is closed while a statement runs is closed once it ends, and the process is not blocked', async () => {
+  const { client } = database.knex;
+  const connection: SqliteConnection = await client.acquireConnection();
+  await database.driver.query(connection, 'select 1', []);
+  const running = database.driver.query(connection, slow, []);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+
+  const closed = new Promise((resolve) => connection.close(resolve));
+  // The main thread finalizes statements: it would wait here until the statement had ended by itself.
+  database.driver.cancel(connection);
+
+  await expect(running).rejects.toThrow('SQLITE_INTERRUPT');
+  expect(await closed).toBeNull();
+  await expect(database.driver.query(connection, 'select 1', [])).rejects.toThrow('closed');
+  Object.assign(connection, { __knex__disposed: 'closed by a test' });
+  await client.releaseConnection(connection);
+});
+
+test('statements that do not fit into the cache are finalized only when none runs on the connection', async () => {
+  const { client } = database.knex;
+  const connection: SqliteConnection = await client.acquireConnection();
+  const running = database.driver.query(connection, slow, []);
+  const others = Array.from({ length: 300 }, (_, n) => database.driver.query(connection, `select ${n} as n`, []));
+
+  setTimeout(() => database.driver.cancel(connection), 50);
+
+  await expect(running).rejects.toThrow('SQLITE_INTERRUPT');
+  await Promise.allSettled(others);
+  await client.releaseConnection(connection);
+});
