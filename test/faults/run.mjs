@@ -1,0 +1,89 @@
+/**
+ * Tests the tests: plants faults one after the other, two at a time, and expects the tests that should find each to fail.
+ * Ends with 1 when a fault is not noticed, when its place no longer exists, or when its tests fail without it.
+ * Arguments select the faults whose names contain one of them.
+ */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { createVitest } from 'vitest/node';
+import { faults } from './faults.mjs';
+import { placeOf } from './plant.mjs';
+
+process.env.TEST_EFFORT ??= 'small';
+if (process.send) await serve();
+else await main(process.argv.slice(2));
+
+async function main(parts) {
+  const chosen = faults.filter(({ name }) => parts.length === 0 || parts.some((part) => name.includes(part)));
+  const [planted, lost] = sort(chosen);
+  for (const { name, error } of lost) console.log(`PLACE NOT FOUND: ${name}: ${error.message}`);
+  const baselines = [...new Map(planted.map(({ tests }) => [tests.join(' '), tests])).values()];
+  const failed = new Set();
+  let missed = 0;
+
+  const processes = Array.from({ length: 2 }, () => fork(fileURLToPath(import.meta.url)));
+
+  const withoutFaults = baselines.map((tests) => ({ tests }));
+  await distribute(processes, withoutFaults, ({ tests }, hasPassed, duration) => {
+    if (!hasPassed) failed.add(tests.join(' '));
+    console.log(`${hasPassed ? 'passes' : 'FAILS'} without a fault: ${tests.join(' ')} (${duration})`);
+  });
+  const testable = planted.filter(({ tests }) => !failed.has(tests.join(' ')));
+  await distribute(processes, testable, ({ name }, hasPassed, duration) => {
+    if (hasPassed) missed += 1;
+    console.log(`${hasPassed ? 'NOT NOTICED' : 'noticed'}: ${name} (${duration})`);
+  });
+  for (const child of processes) child.disconnect();
+  await Promise.all(processes.map((child) => once(child, 'exit')));
+  console.log(`${chosen.length} faults, ${lost.length + missed} lost or not noticed, ${failed.size} baselines failed`);
+  if (lost.length + missed + failed.size > 0) process.exitCode = 1;
+}
+
+/** Faults whose places all exist, and the others with the error that says why. */
+function sort(chosen) {
+  const planted = [];
+  const lost = [];
+  for (const fault of chosen) {
+    try {
+      for (const place of fault.plant ?? []) placeOf(place);
+      planted.push(fault);
+    } catch (error) {
+      lost.push({ name: fault.name, error });
+    }
+  }
+  return [planted, lost];
+}
+
+/** Runs each task in one of the processes as soon as that is free. */
+async function distribute(processes, tasks, report) {
+  const queue = [...tasks];
+  const work = async (child) => {
+    for (let task = queue.shift(); task; task = queue.shift()) {
+      const began = performance.now();
+      child.send(task);
+      const [{ hasPassed }] = await once(child, 'message');
+      report(task, hasPassed, `${Math.round((performance.now() - began) / 1_000)} s`);
+    }
+  };
+  await Promise.all(processes.map(work));
+}
+
+/** Runs tests with the faults that it is sent, one after the other, until the other process disconnects. */
+async function serve() {
+  const options = { config: 'test/faults/vitest.config.mts', watch: false, bail: 1, reporters: [{}] };
+  const vitest = await createVitest('test', options);
+
+  process.on('message', async ({ name, tests: [project, file] }) => {
+    const places = (faults.find((fault) => fault.name === name)?.plant ?? []).map(placeOf);
+    process.env.FAULT = name;
+    for (const place of places) vitest.invalidateFile(place.file);
+    const specifications = await vitest.globTestSpecifications([file]);
+    const { testModules } = await vitest.runTestSpecifications(
+      specifications.filter((specification) => specification.project.name === project),
+    );
+    for (const place of places) vitest.invalidateFile(place.file);
+    process.send({ hasPassed: testModules.length > 0 && testModules.every((module) => module.ok()) });
+  });
+  process.on('disconnect', () => vitest.close());
+}
