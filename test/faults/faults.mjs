@@ -123,7 +123,11 @@ export const faults = [
     sql: (sql) => sql.replace(' for key share', ''),
     tests: concurrency,
   },
-  { name: 'a row to be updated is not locked', sql: (sql) => sql.replace(' for no key update', ''), tests: concurrency },
+  {
+    name: 'a row to be updated is not locked',
+    sql: (sql) => sql.replace(' for no key update', ''),
+    tests: concurrency,
+  },
   {
     name: 'an error at COMMIT counts as success',
     plant: [
@@ -149,7 +153,7 @@ export const faults = [
   },
   {
     name: 'a rejected create is reported as stored',
-    plant: [['src/store', 'tell', constant((group) => group.forEach(({ resolve }) => resolve()))]],
+    plant: [['src/store', 'tell', constant((group) => void group.map(({ resolve }) => resolve()))]],
     tests: ['sqlite', 'test/spec/together.test.ts'],
   },
   {

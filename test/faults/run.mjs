@@ -71,7 +71,7 @@ async function distribute(processes, tasks, report) {
 
 /** Runs tests with the faults that it is sent, one after the other, until the other process disconnects. */
 async function serve() {
-  const options = { config: 'test/faults/vitest.config.mts', watch: false, bail: 1, reporters: [{}] };
+  const options = { config: 'test/faults/vitest.config.mjs', watch: false, reporters: [{}] };
   const vitest = await createVitest('test', options);
 
   process.on('message', async ({ name, tests: [project, file] }) => {

@@ -141,6 +141,8 @@ const definition = `
     (select jsonb_agg(to_jsonb(t) order by oid) from pg_trigger t) as triggers,
     (select count(*) from pg_proc where pronamespace = 'public'::regnamespace) as functions,
     (select count(*) from pg_attribute where attnum > 0) as columns,
+    (select count(*) from pg_namespace where nspname !~ '^pg_') as schemas,
+    (select jsonb_agg(extname) from pg_extension) as extensions,
     (select jsonb_agg(setconfig) from pg_db_role_setting s join pg_database d on d.oid = setdatabase
       where datname = current_database()) as settings,
     (select count(*) from knex_migrations) as migrations`;

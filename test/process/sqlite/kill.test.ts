@@ -1,21 +1,22 @@
-/** The process is killed while clients write, again and again: nothing acknowledged is lost, nothing is half. */
+/** The process is killed while clients write, again and again: nothing acknowledged is lost, and no batch is stored in part. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { openDatabase } from '../../../src/store/database.ts';
+import { byEffort } from '../../support/effort.ts';
 import { post, useProcesses } from '../../support/process.ts';
 
 const processes = useProcesses();
 
-const rounds = 50;
+const rounds = byEffort({ small: 10, middle: 25, long: 50 });
 
-/** Clients that post as fast as they can until nobody answers; some one record at a time, some a hundred. */
+/** Clients that post as fast as they can until the service is gone; some one record at a time, some a hundred. */
 async function write(address: string, size: number, prefix: string, acknowledged: Map<string, number>): Promise<void> {
   for (let sent = 0; ; sent += 1) {
     const name = `${prefix} ${sent}`;
     const records = Array.from({ length: size }, (_, n) => ({ name, uid: `${name} ${n}` }));
-    const answer = await post(`${address}/assets`, records).catch(() => undefined);
-    if (answer?.status === 201) acknowledged.set(name, size);
-    else if (answer) throw new Error(`${answer.status}: ${await answer.text()}`);
+    const response = await post(`${address}/assets`, records).catch(() => undefined);
+    if (response?.status === 201) acknowledged.set(name, size);
+    else if (response) throw new Error(`${response.status}: ${await response.text()}`);
     else return;
   }
 }
