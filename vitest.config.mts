@@ -13,7 +13,7 @@ const withoutDatabase = [
   'test/client/{browser,failures,openapi-types,options,other-generator}.test.ts',
   'test/graphql/{graphiql-tabs,load-late,schema-file}.test.ts',
   'test/logs.test.ts',
-  'test/process/{connections,descriptors,logs,package}.test.ts',
+  'test/process/{descriptors,logs,package}.test.ts',
   'test/rest/spool.test.ts',
   'test/services/slices.test.ts',
   'test/store/group-commit.test.ts',

@@ -333,7 +333,7 @@ export const faults = [
   {
     name: 'a client whose request was refused may keep its connection',
     plant: [['src/http', 'closeAfter', constant(2 ** 31 - 1)]],
-    tests: ['sqlite', 'test/process/connections.test.ts'],
+    tests: ['sqlite', 'test/http/connections.test.ts'],
   },
   {
     name: 'responses queued behind one whose client has left never end',

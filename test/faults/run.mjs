@@ -10,7 +10,7 @@ import { createVitest } from 'vitest/node';
 import { faults } from './faults.mjs';
 import { placeOf } from './plant.mjs';
 
-process.env.TEST_EFFORT ??= 'small';
+process.env.TEST_EFFORT = 'small';
 if (process.send) await serve();
 else await main(process.argv.slice(2));
 
@@ -25,14 +25,16 @@ async function main(parts) {
   const processes = Array.from({ length: 2 }, () => fork(fileURLToPath(import.meta.url)));
 
   const withoutFaults = baselines.map((tests) => ({ tests }));
-  await distribute(processes, withoutFaults, ({ tests }, hasPassed, duration) => {
-    if (!hasPassed) failed.add(tests.join(' '));
-    console.log(`${hasPassed ? 'passes' : 'FAILS'} without a fault: ${tests.join(' ')} (${duration})`);
+  await distribute(processes, withoutFaults, ({ tests }, { failure, problem }, duration) => {
+    const error = failure ?? problem;
+    if (error) failed.add(tests.join(' '));
+    console.log(`${error ? `FAILS (${error})` : 'passes'} without a fault: ${tests.join(' ')} (${duration})`);
   });
   const testable = planted.filter(({ tests }) => !failed.has(tests.join(' ')));
-  await distribute(processes, testable, ({ name }, hasPassed, duration) => {
-    if (hasPassed) missed += 1;
-    console.log(`${hasPassed ? 'NOT NOTICED' : 'noticed'}: ${name} (${duration})`);
+  await distribute(processes, testable, ({ name }, { failure, problem }, duration) => {
+    if (!failure) missed += 1;
+    if (failure) console.log(`noticed: ${name} (${duration})\n    by ${failure}`);
+    else console.log(`NOT NOTICED${problem ? ` (${problem})` : ''}: ${name} (${duration})`);
   });
   for (const child of processes) child.disconnect();
   await Promise.all(processes.map((child) => once(child, 'exit')));
@@ -62,8 +64,8 @@ async function distribute(processes, tasks, report) {
     for (let task = queue.shift(); task; task = queue.shift()) {
       const began = performance.now();
       child.send(task);
-      const [{ hasPassed }] = await once(child, 'message');
-      report(task, hasPassed, `${Math.round((performance.now() - began) / 1_000)} s`);
+      const [outcome] = await once(child, 'message');
+      report(task, outcome, `${Math.round((performance.now() - began) / 1_000)} s`);
     }
   };
   await Promise.all(processes.map(work));
@@ -71,19 +73,31 @@ async function distribute(processes, tasks, report) {
 
 /** Runs tests with the faults that it is sent, one after the other, until the other process disconnects. */
 async function serve() {
-  const options = { config: 'test/faults/vitest.config.mjs', watch: false, reporters: [{}] };
+  /** Why the current run has failed: the name of a test, or an error that kept the tests from running. */
+  let failure;
+  const reporter = {
+    onTestCaseResult(test) {
+      if (test.result().state !== 'failed') return;
+      failure ??= `"${test.name}": ${test.result().errors[0]?.message.split('\n')[0].slice(0, 120)}`;
+      vitest.cancelCurrentRun('test-failure');
+    },
+  };
+  const options = { config: 'test/faults/vitest.config.mjs', watch: false, reporters: [reporter] };
   const vitest = await createVitest('test', options);
 
   process.on('message', async ({ name, tests: [project, file] }) => {
     const places = (faults.find((fault) => fault.name === name)?.plant ?? []).map(placeOf);
-    process.env.FAULT = name;
+    process.env.FAULT = name ?? '';
+    failure = undefined;
     for (const place of places) vitest.invalidateFile(place.file);
     const specifications = await vitest.globTestSpecifications([file]);
     const { testModules } = await vitest.runTestSpecifications(
       specifications.filter((specification) => specification.project.name === project),
     );
     for (const place of places) vitest.invalidateFile(place.file);
-    process.send({ hasPassed: testModules.length > 0 && testModules.every((module) => module.ok()) });
+    const errors = testModules.flatMap((module) => module.errors());
+    const problem = testModules.length === 0 ? 'there is no such test file' : errors[0]?.message;
+    process.send({ failure, problem: failure ? undefined : problem });
   });
   process.on('disconnect', () => vitest.close());
 }

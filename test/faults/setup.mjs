@@ -1,18 +1,7 @@
 /** Plants a fault in the process of a test file: the wrappers that the loaded modules call, and other SQL for the drivers. */
 import pg from 'pg';
 import sqlite3 from 'sqlite3';
-import { beforeEach } from 'vitest';
 import { faults } from './faults.mjs';
-
-/** One failure is enough. */
-let hasFailed = false;
-
-beforeEach(({ onTestFailed, skip }) => {
-  if (hasFailed) skip();
-  onTestFailed(() => {
-    hasFailed = true;
-  });
-});
 
 const fault = faults.find(({ name }) => name === process.env.FAULT);
 

@@ -15,7 +15,7 @@ interface TestDatabase {
   remove(): Promise<void>;
 }
 
-/** Databases without records but with the schema of the service that earlier tests of this process have left. */
+/** Databases that earlier tests of this process have left: with the schema of the service, without records. */
 const cleared: string[] = [];
 
 /**
@@ -26,7 +26,7 @@ export async function createDatabase({ empty = false } = {}): Promise<TestDataba
   if (!server || !serviceServer) return createFile();
   const name = (empty ? undefined : cleared.pop()) ?? (await makeDatabase(server, { empty }));
   const remove = async () => {
-    // To make a database takes far longer than to clear one.
+    // To create a database takes far longer than to clear one.
     if (!empty && (await clearDatabase(server, name, { isPooled: server !== serviceServer }))) cleared.push(name);
     else await dropDatabase(server, name);
   };

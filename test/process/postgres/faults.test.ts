@@ -28,14 +28,14 @@ function startClients(address: string, count: number) {
     while (!isOver) {
       sent += 1;
       const name = `batch ${sent}`;
-      const answer = await post(
+      const response = await post(
         `${address}/locations`,
         Array.from({ length: batchSize }, () => ({ name })),
       );
-      const body = await answer.json();
-      if (answer.status === 201) acknowledged.push(name);
+      const body = await response.json();
+      if (response.status === 201) acknowledged.push(name);
       else {
-        failures.push({ status: answer.status, retryAfter: answer.headers.get('retry-after'), body });
+        failures.push({ status: response.status, retryAfter: response.headers.get('retry-after'), body });
         await pause(20);
       }
     }

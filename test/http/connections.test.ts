@@ -1,19 +1,22 @@
 /** Limits of connections: the length of headers, the time a request takes, and how many are open. Decisions: "Limits". */
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
-import { useProcesses } from '../support/process.ts';
+import { startService } from '../support/service.ts';
 
-const processes = useProcesses();
 const sockets: Socket[] = [];
+let service: Awaited<ReturnType<typeof startService>>;
 
-afterEach(() => {
+afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy();
+  await service.stop();
 });
 
-async function start(settings: Record<string, string>) {
-  const service = processes.start({ DATABASE_URL: 'sqlite::memory:', ...settings });
-  return { service, port: Number(new URL(await service.ready()).port) };
+/** Starts the service, and returns its port. */
+async function start(settings: Record<string, string> = {}): Promise<number> {
+  service = await startService(settings);
+  await service.app.listen({ port: 0, host: '127.0.0.1' });
+  return (service.app.server.address() as AddressInfo).port;
 }
 
 async function open(port: number): Promise<Socket> {
@@ -37,7 +40,7 @@ test.each([
   [2_000, 200],
   [2_300, 431],
 ])('headers of about %i bytes, where 2,048 are allowed, are %i', async (bytes, status) => {
-  const { port } = await start({ MAX_HEADER_BYTES: '2048' });
+  const port = await start({ MAX_HEADER_BYTES: '2048' });
   const socket = await open(port);
   const head = 'GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nx: ';
 
@@ -47,7 +50,7 @@ test.each([
 });
 
 test('headers sent one byte at a time get a 408', async () => {
-  const { port } = await start({ HEADER_TIMEOUT: '500' });
+  const port = await start({ HEADER_TIMEOUT: '500' });
   const socket = await open(port);
   const trickle = setInterval(() => socket.write('x'), 100);
 
@@ -60,7 +63,7 @@ test('headers sent one byte at a time get a 408', async () => {
 });
 
 test('a body sent one byte at a time gets a 408', async () => {
-  const { port } = await start({ HEADER_TIMEOUT: '500', REQUEST_TIMEOUT: '1000' });
+  const port = await start({ HEADER_TIMEOUT: '500', REQUEST_TIMEOUT: '1000' });
   const socket = await open(port);
   const trickle = setInterval(() => socket.write('['), 100);
 
@@ -100,7 +103,7 @@ const areServed = (port: number, count: number) =>
   );
 
 test('MAX_CONNECTIONS are served, one more is closed, and closing one makes room for another', async () => {
-  const { port } = await start({ MAX_CONNECTIONS: '3' });
+  const port = await start({ MAX_CONNECTIONS: '3' });
   const held = [await open(port), await open(port), await open(port)];
 
   expect(await Promise.all(held.map(ask))).toEqual(Array(3).fill('HTTP/1.1 200 OK'));
@@ -127,25 +130,23 @@ test('connections are closed by force where clients stall and do not read the er
     // A response of nine megabytes that is never read.
     ['GET /graphql HTTP/1.1\r\nhost: localhost\r\naccept: text/html\r\n\r\n'],
   ];
-  const settings = { LOG_LEVEL: 'info', MAX_CONNECTIONS: String(badly.length), MAX_BODY_BYTES: '1024' };
-  const { service, port } = await start({ ...settings, HEADER_TIMEOUT: '500', REQUEST_TIMEOUT: '500' });
+  const settings = { MAX_CONNECTIONS: String(badly.length), MAX_BODY_BYTES: '1024' };
+  const port = await start({ ...settings, HEADER_TIMEOUT: '500', REQUEST_TIMEOUT: '500' });
   for (const [sent] of badly) (await open(port)).write(sent);
 
   await areServed(port, badly.length);
 
-  const lines = service.said.err
-    .trim()
-    .split('\n')
+  const lines = service.logs
     .map((line) => JSON.parse(line))
     .filter(({ msg }) => msg === 'not a valid HTTP request')
     .map(({ level, status, reason, address }) => `${level} ${status} ${reason} ${address}`);
   const expected = badly.flatMap(([, status, reason]) => (status ? [`30 ${status} ${reason} 127.0.0.1`] : []));
   expect(lines.toSorted()).toEqual(expected.toSorted());
-  expect(service.said.err).not.toContain('secret');
+  expect(service.logs.join('')).not.toContain('secret');
 });
 
 test('a client that reads slowly gets all of its response', async () => {
-  const { port } = await start({ HEADER_TIMEOUT: '500', REQUEST_TIMEOUT: '500' });
+  const port = await start({ HEADER_TIMEOUT: '500', REQUEST_TIMEOUT: '500' });
   const socket = await open(port);
   socket.write('GET /graphql HTTP/1.1\r\nhost: localhost\r\naccept: text/html\r\nconnection: close\r\n\r\n');
 
@@ -163,7 +164,7 @@ test('a client that reads slowly gets all of its response', async () => {
 });
 
 test('requests before one that is not HTTP get their responses first', async () => {
-  const { port } = await start({});
+  const port = await start();
   const socket = await open(port);
   const body = '[{"name": "North yard"}]';
 
@@ -174,18 +175,18 @@ test('requests before one that is not HTTP get their responses first', async () 
 });
 
 test('a request with an unknown Expect header gets a 417, and is logged like every other', async () => {
-  const { service, port } = await start({ LOG_LEVEL: 'info' });
+  const port = await start();
   const socket = await open(port);
   socket.write('GET /healthz HTTP/1.1\r\nhost: localhost\r\nexpect: x\r\nx-request-id: mine\r\n\r\n');
 
   expect(String(await once(socket, 'data'))).toMatch(/^HTTP\/1.1 417 .*"code":"417"/s);
-  await vi.waitFor(() => expect(service.said.err).toContain('"reqId":"mine","method":"GET","status":417'), {
+  await vi.waitFor(() => expect(service.logs.join('')).toContain('"reqId":"mine","method":"GET","status":417'), {
     timeout: 50_000,
   });
 });
 
 test('a request that is completed after its timeout is not carried out', async () => {
-  const { service, port } = await start({ HEADER_TIMEOUT: '500', REQUEST_TIMEOUT: '500' });
+  const port = await start({ HEADER_TIMEOUT: '500', REQUEST_TIMEOUT: '500' });
   const socket = await open(port);
   const body = '[{"name": "North yard"}]';
   socket.write(`${post}content-length: ${body.length}\r\n\r\n${body.slice(0, 5)}`);
@@ -198,6 +199,6 @@ test('a request that is completed after its timeout is not carried out', async (
 
   expect(String(response)).toMatch(/^HTTP\/1.1 408 /);
   const query = '?query={locations{totalCount}}';
-  const { data } = await (await fetch(`${await service.ready()}/graphql${query}`)).json();
+  const { data } = await (await fetch(`http://127.0.0.1:${port}/graphql${query}`)).json();
   expect(data.locations.totalCount).toBe(0);
 });
