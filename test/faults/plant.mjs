@@ -6,14 +6,22 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parseAst } from 'vitest/node';
 
-/** Where `name` is defined below `folder`: in one place, or an error says what to fix. */
+/**
+ * Where `name` is defined below `folder`: as a function or constant or, if there is none, as a property. An error says what to
+ * fix unless that is one place.
+ */
 export function placeOf([folder, name]) {
   const places = filesIn(folder).flatMap((file) => {
     const code = readFileSync(file, 'utf8');
-    return code.includes(name) ? definitions(code, name).map((edits) => ({ file: resolve(file), edits })) : [];
+    const found = code.includes(name) ? definitions(code, name) : [];
+    return found.map((definition) => ({ file: resolve(file), ...definition }));
   });
-  if (places.length !== 1) throw new Error(`expected one definition of ${name} in ${folder}, found ${places.length}`);
-  return places[0];
+  const declared = places.filter(({ isProperty }) => !isProperty);
+  const [place, ...others] = declared.length > 0 ? declared : places;
+  if (!place || others.length > 0) {
+    throw new Error(`expected one definition of ${name} in ${folder}, found ${others.length + (place ? 1 : 0)}`);
+  }
+  return place;
 }
 
 function filesIn(path) {
@@ -31,21 +39,23 @@ export function edited(code, edits) {
 
 /** For each definition of the name, the insertions that wrap it. */
 function definitions(code, name) {
-  const wrap = `globalThis.plantedFault(${JSON.stringify(name)}, `;
+  // Outside of test files, where nothing is planted, it stays as it is.
+  const wrap = `(globalThis.plantedFault ?? ((_, original) => original))(${JSON.stringify(name)}, `;
   const around = ({ start, end }, opening = wrap, closing = ')') => [
     { at: start, insert: opening },
     { at: end, insert: closing },
   ];
   const found = [];
+  const add = (edits, isProperty = false) => found.push({ edits, isProperty });
   walk(parseAst(code, { lang: 'ts' }), undefined, (node, parent, block) => {
-    if (node.type === 'VariableDeclarator' && node.id.name === name && node.init) found.push(around(node.init));
+    if (node.type === 'VariableDeclarator' && node.id.name === name && node.init) add(around(node.init));
     // A declared function is there from the start of its block.
     if (node.type === 'FunctionDeclaration' && node.id?.name === name) {
-      found.push([{ at: block.body[0].start, insert: `${name} = ${wrap}${name});\n` }]);
+      add([{ at: block.body[0].start, insert: `${name} = ${wrap}${name});\n` }]);
     }
     if (node.type !== 'Property' || parent.type !== 'ObjectExpression' || node.shorthand) return;
     if (node.computed || node.key.name !== name) return;
-    found.push(node.method ? around(node, `${name}: ${wrap}({ `, ` }).${name})`) : around(node.value));
+    add(node.method ? around(node, `${name}: ${wrap}({ `, ` }).${name})`) : around(node.value), true);
   });
   return found;
 }

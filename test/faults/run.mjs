@@ -5,14 +5,11 @@
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createVitest } from 'vitest/node';
 import { faults } from './faults.mjs';
 import { placeOf } from './plant.mjs';
-
-process.env.TEST_EFFORT = 'small';
-if (process.send) await serve();
-else await main(process.argv.slice(2));
 
 async function main(parts) {
   const chosen = faults.filter(({ name }) => parts.length === 0 || parts.some((part) => name.includes(part)));
@@ -22,22 +19,18 @@ async function main(parts) {
   const failed = new Set();
   let missed = 0;
 
-  const processes = Array.from({ length: 2 }, () => fork(fileURLToPath(import.meta.url)));
-
   const withoutFaults = baselines.map((tests) => ({ tests }));
-  await distribute(processes, withoutFaults, ({ tests }, { failure, problem }, duration) => {
+  await distribute(withoutFaults, ({ tests }, { failure, problem }, duration) => {
     const error = failure ?? problem;
     if (error) failed.add(tests.join(' '));
     console.log(`${error ? `FAILS (${error})` : 'passes'} without a fault: ${tests.join(' ')} (${duration})`);
   });
   const testable = planted.filter(({ tests }) => !failed.has(tests.join(' ')));
-  await distribute(processes, testable, ({ name }, { failure, problem }, duration) => {
+  await distribute(testable, ({ name }, { failure, problem }, duration) => {
     if (!failure) missed += 1;
     if (failure) console.log(`noticed: ${name} (${duration})\n    by ${failure}`);
     else console.log(`NOT NOTICED${problem ? ` (${problem})` : ''}: ${name} (${duration})`);
   });
-  for (const child of processes) child.disconnect();
-  await Promise.all(processes.map((child) => once(child, 'exit')));
   console.log(`${chosen.length} faults, ${lost.length + missed} lost or not noticed, ${failed.size} baselines failed`);
   if (lost.length + missed + failed.size > 0) process.exitCode = 1;
 }
@@ -57,18 +50,44 @@ function sort(chosen) {
   return [planted, lost];
 }
 
-/** Runs each task in one of the processes as soon as that is free. */
-async function distribute(processes, tasks, report) {
+/** Milliseconds in which a run must end after its first failure: some faults leave connections that nothing closes. */
+const patience = 15_000;
+
+/** In a process group of its own, which includes the databases and processes that its tests start. */
+const start = () => fork(fileURLToPath(import.meta.url), { detached: true });
+
+const ended = async (child) => {
+  await once(child, 'exit');
+  return [{ problem: 'the process of the tests ended', hasEnded: true }];
+};
+
+function killGroup({ pid }) {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // All of its processes have ended.
+  }
+}
+
+/** Runs each task in one of two processes as soon as that is free. */
+async function distribute(tasks, report) {
   const queue = [...tasks];
-  const work = async (child) => {
+  const work = async () => {
+    let child = start();
     for (let task = queue.shift(); task; task = queue.shift()) {
       const began = performance.now();
       child.send(task);
-      const [outcome] = await once(child, 'message');
+      const [outcome] = await Promise.race([once(child, 'message'), ended(child)]);
       report(task, outcome, `${Math.round((performance.now() - began) / 1_000)} s`);
+      if (outcome.isDone) continue;
+      if (!outcome.hasEnded && (await Promise.race([once(child, 'message'), pause(patience)]))) continue;
+      killGroup(child);
+      child = start();
     }
+    child.disconnect();
+    await once(child, 'exit');
   };
-  await Promise.all(processes.map(work));
+  await Promise.all([work(), work()]);
 }
 
 /** Runs tests with the faults that it is sent, one after the other, until the other process disconnects. */
@@ -78,7 +97,9 @@ async function serve() {
   const reporter = {
     onTestCaseResult(test) {
       if (test.result().state !== 'failed') return;
-      failure ??= `"${test.name}": ${test.result().errors[0]?.message.split('\n')[0].slice(0, 120)}`;
+      if (failure) return;
+      failure = `"${test.name}": ${test.result().errors[0]?.message.split('\n')[0].slice(0, 120)}`;
+      process.send({ failure });
       vitest.cancelCurrentRun('test-failure');
     },
   };
@@ -97,7 +118,11 @@ async function serve() {
     for (const place of places) vitest.invalidateFile(place.file);
     const errors = testModules.flatMap((module) => module.errors());
     const problem = testModules.length === 0 ? 'there is no such test file' : errors[0]?.message;
-    process.send({ failure, problem: failure ? undefined : problem });
+    process.send({ failure, problem, isDone: true });
   });
   process.on('disconnect', () => vitest.close());
 }
+
+process.env.TEST_EFFORT = 'small';
+if (process.send) await serve();
+else await main(process.argv.slice(2));

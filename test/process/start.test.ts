@@ -120,7 +120,7 @@ describe('an end', () => {
   });
 
   test('does not wait for connections without a complete request', async () => {
-    const service = run({ HEADER_TIMEOUT: '3600000', REQUEST_TIMEOUT: '3600000' });
+    const service = run({ HEADER_TIMEOUT: '300000', REQUEST_TIMEOUT: '300000' });
     const { port } = new URL(await service.ready());
     const silent = connect(Number(port), '127.0.0.1');
     const stalled = connect(Number(port), '127.0.0.1');

@@ -28,7 +28,9 @@ test(`${rounds} times kill -9 while clients write`, async () => {
     const service = processes.start({ DATABASE_URL: url, LOG_LEVEL: 'silent' });
     const address = await service.ready();
     const clients = Array.from({ length: 8 }, (_, n) => write(address, n < 6 ? 1 : 100, `${round}-${n}`, acknowledged));
-    await pause(20 + Math.random() * 150);
+    const before = acknowledged.size;
+    while (acknowledged.size === before) await pause(5);
+    await pause(Math.random() * 150);
     service.child.kill('SIGKILL');
     await Promise.all([service.exited, ...clients]);
   }
@@ -46,6 +48,6 @@ test(`${rounds} times kill -9 while clients write`, async () => {
   expect(health).toEqual({ integrity_check: 'ok' });
   expect([...acknowledged].filter(([name, size]) => stored.get(name) !== size)).toEqual([]);
   expect([...stored].filter(([, count]) => count !== 1 && count !== 100)).toEqual([]);
-  expect(acknowledged.size).toBeGreaterThan(rounds);
+  expect(acknowledged.size).toBeGreaterThanOrEqual(rounds);
   console.info(`${acknowledged.size} creates acknowledged in ${rounds} lives, ${stored.size} stored`);
 }, 240_000);
