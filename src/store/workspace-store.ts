@@ -132,7 +132,7 @@ function bindStore(dialect: Dialect, run: Run, workspaceId: string, selectBudget
     find: (kind, ids, fields) => select(kind, { where: [{ field: 'id', in: ids }], fields }, ids.length),
 
     async findForUpdate(kind, id) {
-      const rows = rowsOf(dialect, kind, workspaceId, { where: [{ field: 'id', in: [id] }] }).forNoKeyUpdate();
+      const rows = rowsOf(dialect, kind, workspaceId).where('id', id).forNoKeyUpdate();
       const [record] = await dialect.select(run, kind, rows);
       return record && stored(kind, [record])[0];
     },

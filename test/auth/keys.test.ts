@@ -8,7 +8,8 @@ import { createKeyStore } from '../../src/store/api-keys.ts';
 import type { Run } from '../../src/store/driver.ts';
 import { useService } from '../support/service.ts';
 
-const service = useService({}, { closed: true });
+// Thousands of requests at once may wait for connections longer than usual.
+const service = useService({ DATABASE_CONNECTION_TIMEOUT: '60000' }, { closed: true });
 
 afterEach(() => {
   vi.useRealTimers();

@@ -57,27 +57,27 @@ describe.runIf(hasBrowser || process.env.CI)('in Chromium', () => {
     return () => context.close();
   });
 
-  /** Presses play until the answer shows the text: GraphiQL takes a moment after a change before it knows the operation. */
+  /** Presses play until the response shows the text: GraphiQL takes a moment after a change before it knows the operation. */
   async function executeUntil(text: string) {
-    const answer = page.getByRole('region', { name: /result/i });
+    const response = page.getByRole('region', { name: /result/i });
     for (let attempt = 1; ; attempt += 1) {
       await page.getByRole('button', { name: /execute query/i }).click();
       try {
-        await answer.getByText(text).first().waitFor({ timeout: 4_000 });
-        return answer;
+        await response.getByText(text).first().waitFor({ timeout: 4_000 });
+        return response;
       } catch (error) {
         if (attempt === 5) throw error;
       }
     }
   }
 
-  test('GraphiQL opens on its examples, and the first answers linked data', async () => {
+  test('GraphiQL opens on its examples, and the first returns linked data', async () => {
     await page.goto(`${origin}/graphql`);
-    const answer = await executeUntil('"city"');
+    const response = await executeUntil('"city"');
 
     const tabs = await page.getByRole('tab').allTextContents();
     expect(tabs.filter((name) => name.trim() !== '').length).toBeGreaterThanOrEqual(graphiqlTabs.length);
-    expect(await answer.textContent()).toMatch(/"project".*"location"/s);
+    expect(await response.textContent()).toMatch(/"project".*"location"/s);
     expect(outside).toEqual([]);
     expect(errors).toEqual([]);
     await page.screenshot({ path: `${screenshots}/graphiql.png` });
@@ -90,9 +90,9 @@ describe.runIf(hasBrowser || process.env.CI)('in Chromium', () => {
       .getByRole('region', { name: /variables/i })
       .getByText('North yard')
       .waitFor();
-    const answer = await executeUntil('"createLocations"');
+    const response = await executeUntil('"createLocations"');
 
-    expect(await answer.textContent()).toContain('location_');
+    expect(await response.textContent()).toContain('location_');
     expect(errors).toEqual([]);
     await page.screenshot({ path: `${screenshots}/graphiql-mutation.png` });
   });

@@ -7,6 +7,9 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { createLinkedRecords } from '../support/linked-records.ts';
 import { startService, useService } from '../support/service.ts';
 
+// Other test files of this process may have loaded it without the mock.
+vi.hoisted(() => vi.resetModules());
+
 vi.mock('graphql-jit', async (original) => {
   const actual = await original<typeof jit>();
   return { ...actual, compileQuery: vi.fn(actual.compileQuery) };

@@ -57,7 +57,7 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
     for (const workspace of ['ours', 'theirs']) {
       for (const { kind } of kinds) {
         const inputs = fc.sample(anyRecord(kind), 100);
-        // Sound because the records are valid ones of the kind.
+        // Valid because the records are of the kind.
         await insert(createStores(from)(workspace), kind, inputs as never);
       }
     }

@@ -1,4 +1,4 @@
-/** What is loaded late, when no file can be opened any more: it is missed meanwhile, and loaded once one can. */
+/** Modules that are loaded late, while no file can be opened: requests get a 503 until the modules can be loaded. */
 import { writeFileSync } from 'node:fs';
 import { Agent, request } from 'node:http';
 import { join } from 'node:path';
@@ -52,7 +52,7 @@ function send(url: string, descriptors: 'none' | 'free', body?: object, headers:
   });
 }
 
-test('a query that comes again gets the same response, whether or not it can be compiled', async () => {
+test('a repeated query gets the same response, whether or not it can be compiled', async () => {
   const url = `${await start()}/graphql`;
   const query = { query: '{ locations { totalCount } }' };
   const first = await send(url, 'free', query);
@@ -71,17 +71,17 @@ test('GraphiQL is 503 while it cannot be loaded, and is there afterwards', async
   await send(url, 'free', { query: '{ locations { totalCount } }' });
 
   const page = { accept: 'text/html' };
-  const answers = [await send(url, 'none', undefined, page), await send(url, 'free', undefined, page)];
+  const responses = [await send(url, 'none', undefined, page), await send(url, 'free', undefined, page)];
 
-  expect(answers.map(({ status }) => status)).toEqual([503, 200]);
-  expect(answers[1]?.body.trimEnd()).toMatch(/<\/html>$/);
+  expect(responses.map(({ status }) => status)).toEqual([503, 200]);
+  expect(responses[1]?.body.trimEnd()).toMatch(/<\/html>$/);
 });
 
 test('GraphQL is 503 while it cannot be loaded, and is there afterwards', async () => {
   const url = `${await start({ CONNECTIONS: '1' })}/graphql`;
   const query = { query: '{ locations { totalCount } }' };
 
-  const answers = [await send(url, 'none', query), await send(url, 'none', query), await send(url, 'free', query)];
+  const responses = [await send(url, 'none', query), await send(url, 'none', query), await send(url, 'free', query)];
 
-  expect(answers.map(({ status }) => status)).toEqual([503, 503, 200]);
+  expect(responses.map(({ status }) => status)).toEqual([503, 503, 200]);
 });

@@ -102,8 +102,8 @@ test('a revoked key is refused within five seconds by every process, on a connec
     Promise.all(
       sockets.map(async (socket) => {
         socket.write(request);
-        const [answer] = await once(socket, 'data');
-        return /^HTTP\/1.1 (\d+)/.exec(String(answer))?.[1];
+        const [response] = await once(socket, 'data');
+        return /^HTTP\/1.1 (\d+)/.exec(String(response))?.[1];
       }),
     );
   expect(await statuses()).toEqual(Array(nodes).fill('200'));
@@ -129,7 +129,7 @@ describe('a start on an address that others reach', () => {
     ]);
   });
 
-  test('is made once there is one, and lets in nobody else', async () => {
+  test('is made once there is one, and accepts no other key', async () => {
     const key = (await create()).out;
     const service = start({});
     const { port } = new URL(await service.ready());

@@ -94,7 +94,7 @@ describe('standard error', () => {
 
     for (let round = 0; round < 6; round += 1) expect(await requests(address, 1_000)).toBe(1_000);
     service.child.stderr?.resume();
-    await vi.waitFor(() => expect(service.said.err).toContain('log lines were lost'), { timeout: 10_000 });
+    await vi.waitFor(() => expect(service.said.err).toContain('log lines were lost'), { timeout: 50_000 });
     expect(await requests(address, 1)).toBe(1);
     service.child.kill('SIGTERM');
     await service.exited;
@@ -129,7 +129,7 @@ describe('standard output', () => {
     const service = processes.startUnder({ streams: [full, 'pipe'] }, { ...settings, PORT: port });
     closeSync(full);
 
-    await vi.waitFor(() => expect(service.said.err).toContain('Server listening'), { timeout: 10_000 });
+    await vi.waitFor(() => expect(service.said.err).toContain('Server listening'), { timeout: 50_000 });
     expect(await requests(`http://127.0.0.1:${port}`, 100)).toBe(100);
     service.child.kill('SIGTERM');
 
@@ -141,7 +141,7 @@ describe('standard output', () => {
     const service = processes.start({ ...settings, PORT: port });
     service.child.stdout?.destroy();
 
-    await vi.waitFor(() => expect(service.said.err).toContain('Server listening'), { timeout: 10_000 });
+    await vi.waitFor(() => expect(service.said.err).toContain('Server listening'), { timeout: 50_000 });
     expect(await requests(`http://127.0.0.1:${port}`, 100)).toBe(100);
     service.child.kill('SIGTERM');
 

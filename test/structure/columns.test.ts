@@ -46,7 +46,7 @@ const keysOf = async (table: string): Promise<string[][]> => {
   return [...keys.values()];
 };
 
-/** What each type of field is in a table: what serves whoever looks at it with other tools. */
+/** The column type of each field type, chosen for people who read the tables with other tools. */
 const types = {
   id: 'text',
   text: 'text',

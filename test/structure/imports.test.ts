@@ -1,9 +1,9 @@
-/** Imports follow the layers, never back: the architecture, read off the import lines. */
+/** Imports follow the layers and never point back: the architecture, checked by the import lines. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { expect, test } from 'vitest';
 
-/** What each folder or file of src may import, beside its own. */
+/** What each folder or file of src may import, besides its own. */
 const mayImport: Record<string, string[]> = {
   model: [],
   records: ['model'],

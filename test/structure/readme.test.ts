@@ -1,4 +1,4 @@
-/** The README tells the truth: its tour runs as pasted, its settings are the settings, its tree is the tree. */
+/** The README is correct: its tour runs as pasted, its settings and its tree match the code. */
 import { execFile } from 'node:child_process';
 import {
   existsSync,
@@ -58,7 +58,7 @@ test('the tour can be pasted: it links three records, reads them at once, change
   });
 });
 
-test('the program of the client can be pasted: it creates, changes, asks, and names what is wrong', async () => {
+test('the program of the client can be pasted: it creates, changes, reads, and lists invalid fields', async () => {
   await service.app.listen({ port: 0, host: '127.0.0.1' });
   const { port } = service.app.server.address() as AddressInfo;
   const folder = mkdtempSync(join(tmpdir(), 'yardgraph-'));
@@ -100,7 +100,7 @@ test('every setting is in the table, in order, with its real default', () => {
   expect(loadConfig(Object.fromEntries(rows))).toEqual(loadConfig({}));
 });
 
-test('the tree names every folder and file at the top of src, and nothing that is not there', () => {
+test('the tree names every folder and file at the top of src, and nothing else', () => {
   const [tree = ''] = blocks('').filter((block) => block.startsWith('knexfile.ts'));
   const named = [...tree.matchAll(/[\w-]+(?:\.ts|\/)/g)].map(([name]) => name.replace('/', ''));
 
@@ -110,7 +110,7 @@ test('the tree names every folder and file at the top of src, and nothing that i
   }
 });
 
-test('what it links to is there', () => {
+test('every file it links to exists', () => {
   const links = [...readme.matchAll(/\]\((?!http)([^)]+)\)/g)].map(([, path = '']) => path);
 
   expect(links.length).toBeGreaterThan(1);

@@ -1,18 +1,18 @@
-/** The client on a service that listens, and errors that are expected. */
+/** The client of a service that listens, and expected errors. */
 import type { AddressInfo } from 'node:net';
 import { type Options, Yardgraph } from '../../src/client/index.ts';
 import type { startService } from './service.ts';
 
 type App = Awaited<ReturnType<typeof startService>>['app'];
 
-/** A client of the service, which listens from the first time on. */
+/** A client of the service, which starts to listen at the first call. */
 export async function clientOf({ app }: { app: App }, options: Partial<Options> = {}): Promise<Yardgraph> {
   if (!app.server.listening) await app.listen({ port: 0, host: '127.0.0.1' });
   const { port } = app.server.address() as AddressInfo;
   return new Yardgraph({ serverURL: `http://127.0.0.1:${port}`, ...options });
 }
 
-/** The error that a call must end with. */
+/** The error that a call must throw. */
 export async function errorOf<E extends Error>(
   type: abstract new (...args: never[]) => E,
   call: Promise<unknown>,

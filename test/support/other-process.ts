@@ -1,4 +1,4 @@
-/** Another process that has the same SQLite file open: it holds the write lock when told to, and reads what is committed. */
+/** Another process that has the same SQLite file open: it holds the write lock on request, and reads what is committed. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 

@@ -36,7 +36,7 @@ ${process.getuid?.() === 0 ? 'user = postgres' : ''}
 `,
   );
   const bouncer = spawn(pgbouncer, ['-q', join(folder, 'pgbouncer.ini')], { stdio: 'ignore' });
-  for (let attempt = 0; !(await answers(port)); attempt += 1) {
+  for (let attempt = 0; !(await accepts(port)); attempt += 1) {
     if (attempt === 100) throw new Error(`${pgbouncer} did not start`);
     await pause(50);
   }
@@ -50,7 +50,7 @@ ${process.getuid?.() === 0 ? 'user = postgres' : ''}
   };
 }
 
-const answers = (port: number): Promise<boolean> =>
+const accepts = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
     socket.on('connect', () => {

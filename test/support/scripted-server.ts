@@ -1,4 +1,4 @@
-/** A server that answers what a test tells it to, one answer a request, and notes what it was asked. */
+/** A server that sends the replies a test sets, one per request, and records the requests. */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,7 +16,7 @@ export type Reply = (response: ServerResponse) => void;
 
 interface ScriptedServer {
   url: string;
-  /** What each request is answered with; the last one counts for all further ones. */
+  /** The reply to each request; the last one is repeated for all further requests. */
   replies: readonly Reply[];
   received: Received[];
 }
@@ -48,13 +48,13 @@ export function useScriptedServer(): ScriptedServer {
   return script;
 }
 
-/** Answers JSON. */
+/** Replies with JSON. */
 export const json =
   (status: number, body: unknown, headers: Record<string, string> = {}): Reply =>
   (response) =>
     void response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 
-/** Answers a problem of RFC 9457. */
+/** Replies with a problem of RFC 9457. */
 export const problem = (
   status: number,
   detail: string,
@@ -66,13 +66,13 @@ export const problem = (
     { 'content-type': 'application/problem+json', ...(headers as object) },
   );
 
-/** Answers something that is not ours. */
+/** Replies with a page that is not of this service. */
 export const page =
   (status: number, headers: Record<string, string> = {}): Reply =>
   (response) =>
     void response.writeHead(status, { 'content-type': 'text/html', ...headers }).end('<h1>Gateway</h1>');
 
-/** Says that it answers JSON, and sends this text of it, with an end or without. */
+/** Announces JSON and sends this text of it, with an end or without. */
 export const half =
   (status: number, text: string, { isEnded = false } = {}): Reply =>
   (response) => {
@@ -81,8 +81,8 @@ export const half =
     else response.write(text);
   };
 
-/** Never answers. */
+/** Never replies. */
 export const hang: Reply = () => undefined;
 
-/** Breaks the connection instead of an answer. */
+/** Closes the connection without a reply. */
 export const hangUp: Reply = (response) => void response.destroy();

@@ -9,7 +9,7 @@ import { createKeyStore } from '../../src/store/api-keys.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { createOwnDatabase } from './database.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: what was answered is what the tests are about.
+// biome-ignore lint/suspicious/noExplicitAny: the tests say what a response holds.
 type Json = any;
 
 export interface TestResponse {
@@ -27,7 +27,7 @@ interface Access {
   readonly closed?: boolean;
 }
 
-/** Starts a service; whoever starts it stops it. */
+/** Starts a service; the caller stops it. */
 export async function startService(settings: Settings = {}, { closed = false }: Access = {}) {
   const { url, remove } = settings.DATABASE_URL
     ? { url: settings.DATABASE_URL, remove: async () => {} }
@@ -55,7 +55,7 @@ export async function startService(settings: Settings = {}, { closed = false }: 
     return { status: statusCode, headers, text: body, body: jsonOf(body) };
   }
 
-  /** What a client does that sends these headers with every request. */
+  /** A client that sends these headers with every request. */
   const client = (own: Record<string, string> = {}) => {
     /** Sends a body as JSON; text is sent as it is. */
     const send = (method: 'POST' | 'PATCH' | 'PUT' | 'DELETE', path: string, body?: unknown, headers = {}) =>
@@ -74,9 +74,9 @@ export async function startService(settings: Settings = {}, { closed = false }: 
 
       /** Creates records that must be accepted. */
       async create(path: string, ...records: object[]): Promise<Json[]> {
-        const answer = await send('POST', path, records);
-        if (answer.status !== 201) throw new Error(`not created: ${answer.text}`);
-        return answer.body;
+        const response = await send('POST', path, records);
+        if (response.status !== 201) throw new Error(`not created: ${response.text}`);
+        return response.body;
       },
 
       graphql: (query: string, variables: object = {}) => send('POST', '/graphql', { query, variables }),
@@ -98,10 +98,10 @@ export async function startService(settings: Settings = {}, { closed = false }: 
     inject,
     as: (key: string) => client({ authorization: `Bearer ${key}` }),
 
-    /** Makes an API key, and returns its text. */
+    /** Creates an API key, and returns its text. */
     key,
 
-    /** The SQL statements run meanwhile. */
+    /** The SQL statements that run during the work. */
     async statements(work: () => Promise<unknown>): Promise<string[]> {
       const statements: string[] = [];
       const note = ({ sql }: { sql: string }) => statements.push(sql);
@@ -115,14 +115,14 @@ export async function startService(settings: Settings = {}, { closed = false }: 
       await app.close();
       await database.close();
       await remove();
-      if (unfiltered.length > 0) throw new Error(`without its workspace: ${unfiltered.join('; ')}`);
+      if (unfiltered.length > 0) throw new Error(`statement not limited to a workspace: ${unfiltered.join('; ')}`);
       if (cookies.length > 0) throw new Error(`a cookie: ${cookies.join('; ')}`);
       requireSilence(logs, sentTexts);
     },
   };
 }
 
-/** The texts in a body that no log line would hold by itself, as far as they can be told apart. */
+/** Collects the texts of a body that are long enough not to be in a log line by chance. */
 function noteTexts(payload: unknown, texts: Set<string>): void {
   if (typeof payload !== 'string' || texts.size > 500) return;
   const body = jsonOf(payload);
@@ -134,7 +134,7 @@ function noteTexts(payload: unknown, texts: Set<string>): void {
   visit(body, 0);
 }
 
-/** Whatever the tests do: no key and nothing of a body is logged. */
+/** In every test, no key and no text of a body is logged. */
 function requireSilence(logs: readonly string[], texts: ReadonlySet<string>): void {
   const all = logs.join('');
   const key = /yardgraph_[a-z0-9-]+_[0-9a-f]{8}_[\w-]{43}/.exec(all);
@@ -152,7 +152,7 @@ export function useService(settings: Settings = {}, access: Access = {}): Servic
   return service;
 }
 
-/** One service for all tests of a file: for those that do not mind what others have stored. */
+/** One service for all tests of a file: for tests that pass whatever others have stored. */
 export function useSharedService(settings: Settings = {}, access: Access = {}): Service {
   const service = {} as Service;
   beforeAll(async () => {
@@ -165,7 +165,7 @@ export function useSharedService(settings: Settings = {}, access: Access = {}): 
 const tables = recordKinds.map(({ table }) => table).join('|');
 const touchesRecords = new RegExp(`\\b(?:from|into|update|join) (?:${tables})\\b`);
 
-/** Whatever the tests do: no statement reaches records but those of one workspace. */
+/** In every test, each statement reaches the records of one workspace only. */
 const isFiltered = (sql: string): boolean =>
   !touchesRecords.test(sql) ||
   (sql.startsWith('insert') ? /^insert into \w+ \([^)]*\bworkspace_id\b/ : / where workspace_id = (?:\?|\$\d+)/).test(

@@ -1,4 +1,4 @@
-/** Keys on a database of which a part is away, so that it cannot tell whether there are any. */
+/** Keys on a database of which a part is unavailable, so that it is unknown whether there are any. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -7,7 +7,7 @@ import { useProcesses } from '../../support/process.ts';
 
 const processes = useProcesses();
 let database: Awaited<ReturnType<typeof createDatabase>>;
-/** Settings of a process whose driver fails the statements that ask for keys of all workspaces, as Citus does. */
+/** Settings of a process whose driver fails the statements that read keys of all workspaces, as on Citus. */
 let settings: Record<string, string>;
 
 beforeEach(async () => {
@@ -41,7 +41,7 @@ test('keys create works, and does not say whether it is the first', async () => 
   expect(list).toBe('the database is not available, try again');
 });
 
-test('the service starts closed on every address: nobody is let in but with a valid key', async () => {
+test('the service starts closed on every address: only a valid key is accepted', async () => {
   const key = (await create()).out;
 
   for (const HOST of ['127.0.0.1', '0.0.0.0']) {

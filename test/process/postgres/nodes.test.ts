@@ -1,4 +1,4 @@
-/** Several processes on one database: they start at once, write at once, and answer the same. */
+/** Several processes on one database: they start at once, write at once, and return the same. */
 import { expect, test } from 'vitest';
 import { migrationNames } from '../../../src/store/migrations.ts';
 import { createDatabase } from '../../support/database.ts';
@@ -31,9 +31,9 @@ test('three write linked records at once, and each reads the same graph', async 
   const addresses = await Promise.all(nodes.map(({ ready }) => ready()));
   const node = (index: number) => addresses[index % 3] ?? '';
   const create = async (index: number, path: string, ...records: object[]) => {
-    const answer = await post(`${node(index)}${path}`, records);
-    expect(answer.status).toBe(201);
-    return answer.json();
+    const response = await post(`${node(index)}${path}`, records);
+    expect(response.status).toBe(201);
+    return response.json();
   };
 
   // Each record refers to one that another node has acknowledged.

@@ -1,23 +1,26 @@
-/** What a connection may take: headers, time, and company. Decisions: "Limits". */
+/** Limits of connections: the length of headers, the time a request takes, and how many are open. Decisions: "Limits". */
 import { once } from 'node:events';
-import { connect, type Socket } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
-import { useProcesses } from '../support/process.ts';
+import { startService } from '../support/service.ts';
 
-const processes = useProcesses();
 const sockets: Socket[] = [];
+let service: Awaited<ReturnType<typeof startService>>;
 
-afterEach(() => {
+afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy();
+  await service.stop();
 });
 
-async function start(settings: Record<string, string>) {
-  const service = processes.start({ DATABASE_URL: 'sqlite::memory:', ...settings });
-  return { service, port: Number(new URL(await service.ready()).port) };
+/** Starts the service, and returns its port. */
+async function start(settings: Record<string, string> = {}): Promise<number> {
+  service = await startService(settings);
+  await service.app.listen({ port: 0, host: '127.0.0.1' });
+  return (service.app.server.address() as AddressInfo).port;
 }
 
 async function open(port: number): Promise<Socket> {
-  // Neither reads by itself, nor closes because the service does.
+  // It reads nothing by itself, and stays open when the service closes its side.
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   socket.on('error', () => undefined);
   sockets.push(socket);
@@ -25,84 +28,82 @@ async function open(port: number): Promise<Socket> {
   return socket;
 }
 
-/** All that comes until the service closes the connection, and after how many milliseconds that is. */
-async function rest(socket: Socket) {
-  const before = Date.now();
+/** Everything that the service sends until it closes the connection. */
+async function rest(socket: Socket): Promise<string> {
   let text = '';
   for await (const chunk of socket) text += chunk;
   socket.destroy();
-  return { text, milliseconds: Date.now() - before };
+  return text;
 }
 
 test.each([
   [2_000, 200],
   [2_300, 431],
 ])('headers of about %i bytes, where 2,048 are allowed, are %i', async (bytes, status) => {
-  const { port } = await start({ MAX_HEADER_BYTES: '2048' });
+  const port = await start({ MAX_HEADER_BYTES: '2048' });
   const socket = await open(port);
   const head = 'GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\nx: ';
 
   socket.write(`${head}${'x'.repeat(bytes - head.length)}\r\n\r\n`);
 
-  expect((await rest(socket)).text).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+  expect(await rest(socket)).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
 });
 
-test('headers that come a byte at a time are cut off with 408', async () => {
-  const { port } = await start({ HEADER_TIMEOUT: '500' });
+test('headers sent one byte at a time get a 408', async () => {
+  const port = await start({ HEADER_TIMEOUT: '500' });
   const socket = await open(port);
   const trickle = setInterval(() => socket.write('x'), 100);
 
   socket.write('GET /healthz HTTP/1.1\r\nx: ');
-  const { text, milliseconds } = await rest(socket);
+  const text = await rest(socket);
   clearInterval(trickle);
 
   expect(text).toMatch(/^HTTP\/1.1 408 /);
   expect(text).toContain('"code":"408"');
-  expect(milliseconds).toBeLessThan(10_000);
 });
 
-test('a body that comes a byte at a time is cut off', async () => {
-  const { port } = await start({ HEADER_TIMEOUT: '500', REQUEST_TIMEOUT: '1000' });
+test('a body sent one byte at a time gets a 408', async () => {
+  const port = await start({ HEADER_TIMEOUT: '500', REQUEST_TIMEOUT: '1000' });
   const socket = await open(port);
   const trickle = setInterval(() => socket.write('['), 100);
 
   socket.write(
     'POST /locations HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 100000\r\n\r\n',
   );
-  const { text } = await rest(socket);
+  const text = await rest(socket);
   clearInterval(trickle);
 
   expect(text).toMatch(/^HTTP\/1.1 408 /);
 });
 
-/** The status line of a response on this connection, or that it is closed. */
+/** The status line of a response on this connection, or `closed`. */
 async function ask(socket: Socket): Promise<string | undefined> {
   if (socket.destroyed) return 'closed';
   socket.write('GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n');
-  // A connection that is closed may be reset, which is an error here.
-  const answered = Promise.race([
+  // A closed connection may be reset, which is an error here.
+  const responded = Promise.race([
     once(socket, 'data'),
     once(socket, 'end').then(() => ['closed']),
     once(socket, 'close').then(() => ['closed']),
   ]);
-  const [answer] = await answered.catch(() => ['closed']);
-  return String(answer).split('\r\n')[0];
+  const [response] = await responded.catch(() => ['closed']);
+  return String(response).split('\r\n')[0];
 }
 
-/** So many connections can be opened and used at once, now or soon. */
+/** Resolves once `count` connections can be opened and used at once. */
 const areServed = (port: number, count: number) =>
   vi.waitFor(
     async () => {
       const opened = await Promise.all(Array.from({ length: count }, () => open(port)));
-      const answers = await Promise.all(opened.map(ask));
+      const responses = await Promise.all(opened.map(ask));
       for (const socket of opened) socket.destroy();
-      expect(answers).toEqual(Array(count).fill('HTTP/1.1 200 OK'));
+      expect(responses).toEqual(Array(count).fill('HTTP/1.1 200 OK'));
     },
-    { timeout: 15_000, interval: 500 },
+    { timeout: 50_000, interval: 200 },
   );
 
-test('as many connections as are allowed are served, one more is closed, and room is made again', async () => {
-  const { port } = await start({ MAX_CONNECTIONS: '3' });
+test('MAX_CONNECTIONS are served, one more is closed, and closing one makes room for another', async () => {
+  const port = await start({ MAX_CONNECTIONS: '3' });
   const held = [await open(port), await open(port), await open(port)];
 
   expect(await Promise.all(held.map(ask))).toEqual(Array(3).fill('HTTP/1.1 200 OK'));
@@ -114,40 +115,38 @@ test('as many connections as are allowed are served, one more is closed, and roo
 
 const post = 'POST /locations HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n';
 
-test('room is made again by force where clients do not do their part, and do not read why', async () => {
+test('connections are closed by force where clients stall and do not read the error', async () => {
   const badly: readonly [string, number?, string?][] = [
-    // Never says a word.
+    // Never sends anything.
     ['', 408, 'ERR_HTTP_REQUEST_TIMEOUT'],
     ['GET /healthz HTTP/1.1\r\nhost: loc', 408, 'ERR_HTTP_REQUEST_TIMEOUT'],
     [`${post}content-length: 100\r\n\r\n[{"na`, 408, 'ERR_HTTP_REQUEST_TIMEOUT'],
     // 413, but never sends all of it.
     [`${post}content-length: 1000000\r\n\r\n[`, 408, 'ERR_HTTP_REQUEST_TIMEOUT'],
-    // 417, and the same.
+    // 417, and never sends all of it.
     [`${post}expect: x\r\ncontent-length: 9\r\n\r\n`, 408, 'ERR_HTTP_REQUEST_TIMEOUT'],
     ['secret-nonsense\r\n\r\n', 400, 'HPE_INVALID_METHOD'],
     [`GET / HTTP/1.1\r\nx: ${'secret'.repeat(5_000)}`, 431, 'HPE_HEADER_OVERFLOW'],
     // A response of nine megabytes that is never read.
     ['GET /graphql HTTP/1.1\r\nhost: localhost\r\naccept: text/html\r\n\r\n'],
   ];
-  const settings = { LOG_LEVEL: 'info', MAX_CONNECTIONS: String(badly.length), MAX_BODY_BYTES: '1024' };
-  const { service, port } = await start({ ...settings, HEADER_TIMEOUT: '500', REQUEST_TIMEOUT: '500' });
+  const settings = { MAX_CONNECTIONS: String(badly.length), MAX_BODY_BYTES: '1024' };
+  const port = await start({ ...settings, HEADER_TIMEOUT: '500', REQUEST_TIMEOUT: '500' });
   for (const [sent] of badly) (await open(port)).write(sent);
 
   await areServed(port, badly.length);
 
-  const lines = service.said.err
-    .trim()
-    .split('\n')
+  const lines = service.logs
     .map((line) => JSON.parse(line))
     .filter(({ msg }) => msg === 'not a valid HTTP request')
     .map(({ level, status, reason, address }) => `${level} ${status} ${reason} ${address}`);
   const expected = badly.flatMap(([, status, reason]) => (status ? [`30 ${status} ${reason} 127.0.0.1`] : []));
   expect(lines.toSorted()).toEqual(expected.toSorted());
-  expect(service.said.err).not.toContain('secret');
+  expect(service.logs.join('')).not.toContain('secret');
 });
 
 test('a client that reads slowly gets all of its response', async () => {
-  const { port } = await start({ HEADER_TIMEOUT: '500', REQUEST_TIMEOUT: '500' });
+  const port = await start({ HEADER_TIMEOUT: '500', REQUEST_TIMEOUT: '500' });
   const socket = await open(port);
   socket.write('GET /graphql HTTP/1.1\r\nhost: localhost\r\naccept: text/html\r\nconnection: close\r\n\r\n');
 
@@ -156,7 +155,7 @@ test('a client that reads slowly gets all of its response', async () => {
   for await (const chunk of socket) {
     length += chunk.length;
     text = `${text}${chunk}`.slice(-100);
-    // Longer in all than a client may take that reads nothing.
+    // In all, longer than the timeout of a client that reads nothing.
     if (length % 1_000_000 < chunk.length) await new Promise((resolve) => setTimeout(resolve, 400));
   }
 
@@ -165,39 +164,41 @@ test('a client that reads slowly gets all of its response', async () => {
 });
 
 test('requests before one that is not HTTP get their responses first', async () => {
-  const { port } = await start({});
+  const port = await start();
   const socket = await open(port);
   const body = '[{"name": "North yard"}]';
 
   socket.write(`${post}content-length: ${body.length}\r\n\r\n${body}nonsense\r\n\r\n`);
-  const { text } = await rest(socket);
+  const text = await rest(socket);
 
   expect(text.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 201', 'HTTP/1.1 400']);
 });
 
-test('a request that expects what there is not is refused, and logged as every other', async () => {
-  const { service, port } = await start({ LOG_LEVEL: 'info' });
+test('a request with an unknown Expect header gets a 417, and is logged like every other', async () => {
+  const port = await start();
   const socket = await open(port);
   socket.write('GET /healthz HTTP/1.1\r\nhost: localhost\r\nexpect: x\r\nx-request-id: mine\r\n\r\n');
 
   expect(String(await once(socket, 'data'))).toMatch(/^HTTP\/1.1 417 .*"code":"417"/s);
-  await vi.waitFor(() => expect(service.said.err).toContain('"reqId":"mine","method":"GET","status":417'));
+  await vi.waitFor(() => expect(service.logs.join('')).toContain('"reqId":"mine","method":"GET","status":417'), {
+    timeout: 50_000,
+  });
 });
 
-test('a request that is completed after its time was up is not carried out', async () => {
-  const { service, port } = await start({ HEADER_TIMEOUT: '500', REQUEST_TIMEOUT: '500' });
+test('a request that is completed after its timeout is not carried out', async () => {
+  const port = await start({ HEADER_TIMEOUT: '500', REQUEST_TIMEOUT: '500' });
   const socket = await open(port);
   const body = '[{"name": "North yard"}]';
   socket.write(`${post}content-length: ${body.length}\r\n\r\n${body.slice(0, 5)}`);
-  const [answer] = await once(socket, 'data');
+  const [response] = await once(socket, 'data');
   socket.write(body.slice(5));
   // A write to a closed connection resets it.
   const trickle = setInterval(() => socket.write(' '), 100);
   await new Promise((resolve) => socket.once('close', resolve));
   clearInterval(trickle);
 
-  expect(String(answer)).toMatch(/^HTTP\/1.1 408 /);
+  expect(String(response)).toMatch(/^HTTP\/1.1 408 /);
   const query = '?query={locations{totalCount}}';
-  const { data } = await (await fetch(`${await service.ready()}/graphql${query}`)).json();
+  const { data } = await (await fetch(`http://127.0.0.1:${port}/graphql${query}`)).json();
   expect(data.locations.totalCount).toBe(0);
 });

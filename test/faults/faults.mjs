@@ -1,0 +1,394 @@
+/**
+ * Faults that the tests must notice. `plant` wraps what is defined under a name in a file or folder of src; `sql` changes the
+ * statements that reach the database's driver. `tests` are a project, a test file and, where that saves time, a part of the
+ * tests' names.
+ */
+
+const wall = ['sqlite', 'test/auth/wall.test.ts'];
+const keys = ['sqlite', 'test/auth/keys.test.ts'];
+const locks = ['sqlite', 'test/store/sqlite/locks.test.ts'];
+const store = ['sqlite', 'test/store/workspace-store.test.ts'];
+const groupCommit = ['sqlite', 'test/store/group-commit.test.ts'];
+const compiled = ['sqlite', 'test/graphql/compiled.test.ts'];
+const concurrency = ['postgres', 'test/spec/postgres/concurrency.test.ts'];
+const citus = ['postgres', 'test/spec/postgres/citus.test.ts'];
+
+const isAlways = (value) => () => () => value;
+const constant = (value) => () => value;
+
+/** Every API key is found with these fields instead of its own. */
+const keysWith = (fields) => [
+  'src/auth',
+  'createKeyLookup',
+  (original) => (store) => {
+    const find = original(store);
+    return async (id) => {
+      const key = await find(id);
+      return key && { ...key, ...fields };
+    };
+  },
+];
+
+/** Statements on records that match `pattern` lose the condition on their workspace; the parameter keeps its place. */
+const unfiltered = (pattern) => (sql) =>
+  pattern.test(sql) && !sql.includes('api_keys')
+    ? sql.replaceAll(/\bwhere workspace_id = (\?|\$\d+)/g, 'where ($1 is not null)')
+    : sql;
+
+export const faults = [
+  { name: 'reads do not filter by workspace', sql: unfiltered(/^select .* order by id/s), tests: wall },
+  {
+    name: 'a loader finds records of any workspace',
+    sql: unfiltered(/^select .* and id in \(select value from json_each/s),
+    tests: wall,
+  },
+  {
+    name: 'all requests share their loaders',
+    plant: [
+      [
+        'src/graphql/execution',
+        'createLoaders',
+        (original) => {
+          let shared;
+          return (...args) => {
+            shared ??= original(...args);
+            return shared;
+          };
+        },
+      ],
+    ],
+    tests: wall,
+  },
+  {
+    name: 'an update does not check the workspace of the record',
+    sql: (sql) => {
+      const read = unfiltered(/^select .* and id = \?/s)(sql);
+      return sql.startsWith('update') ? read.replace(/\bworkspace_id = \? and /, '? is not null and ') : read;
+    },
+    tests: wall,
+  },
+  {
+    name: 'a cursor is trusted to be in the workspace',
+    sql: (sql) => sql.replace(' and id > ?', ' or id > ?'),
+    tests: wall,
+  },
+  { name: 'references are looked up in any workspace', sql: unfiltered(/^select \w+ as value/), tests: wall },
+  { name: 'counts include all workspaces', sql: unfiltered(/^select count\(\*\)/), tests: wall },
+  { name: 'any secret is accepted', plant: [['src/auth', 'isHash', isAlways(true)]], tests: keys },
+  { name: 'a revoked key is accepted', plant: [keysWith({ revokedAt: null })], tests: keys },
+  { name: 'an expired key is accepted', plant: [keysWith({ expiresAt: null })], tests: keys },
+  {
+    name: 'a replaced secret never expires',
+    plant: [keysWith({ previousExpiresAt: '9999-01-01T00:00:00.000Z' })],
+    tests: keys,
+  },
+  { name: 'a read-only key writes', plant: [keysWith({ readOnly: false })], tests: keys },
+  {
+    name: 'keys are logged',
+    plant: [
+      [
+        'src/http',
+        'logRequest',
+        (original) =>
+          (request, ...rest) => {
+            request.log.info(String(request.headers.authorization));
+            return original(request, ...rest);
+          },
+      ],
+    ],
+    tests: keys,
+  },
+  {
+    name: 'the service is open while the database cannot tell whether there are keys',
+    plant: [
+      [
+        'src/auth',
+        'isOpenTo',
+        (original) =>
+          (...args) =>
+            original(...args).then(
+              (isOpen) => isOpen,
+              () => true,
+            ),
+      ],
+    ],
+    tests: keys,
+  },
+  {
+    name: 'each key is looked up by a statement of its own',
+    plant: [['src/auth', 'keysPerStatement', constant(1)]],
+    tests: ['sqlite', 'test/auth/keyring.test.ts'],
+  },
+  {
+    name: 'rows that records refer to are not locked',
+    sql: (sql) => sql.replace(' for key share', ''),
+    tests: concurrency,
+  },
+  {
+    name: 'a row to be updated is not locked',
+    sql: (sql) => sql.replace(' for no key update', ''),
+    tests: concurrency,
+  },
+  {
+    name: 'an error at COMMIT counts as success',
+    plant: [
+      [
+        'src/store/transactions.ts',
+        'commit',
+        (original) =>
+          (...args) =>
+            original(...args).catch(() => undefined),
+      ],
+    ],
+    tests: concurrency,
+  },
+  {
+    name: 'a deadlock is not retried',
+    plant: [['src/store', 'conflicts', (codes) => new Set([...codes].filter((code) => code !== '40P01'))]],
+    tests: concurrency,
+  },
+  {
+    name: 'a group that may be stored is stored again',
+    plant: [['src/store', 'failsWholeGroup', isAlways(false)]],
+    tests: groupCommit,
+  },
+  {
+    name: 'a rejected create is reported as stored',
+    plant: [['src/store', 'settle', constant((group) => void group.map(({ resolve }) => resolve()))]],
+    tests: ['sqlite', 'test/spec/together.test.ts'],
+  },
+  {
+    name: 'one conflict keeps a workspace out of shared transactions for good',
+    plant: [['src/store', 'inConflict', (counts) => Object.assign(counts, { delete: () => false })]],
+    tests: groupCommit,
+  },
+  {
+    name: 'workspaces share derived values',
+    plant: [
+      [
+        'src/store',
+        'createDerivedCache',
+        (original) => (engine) => {
+          const cache = original(engine);
+          return { ...cache, derive: (run, name, make) => cache.derive(run, name.split(' ').at(-1), make) };
+        },
+      ],
+    ],
+    tests: store,
+  },
+  {
+    name: 'writes of other processes go unnoticed',
+    sql: (sql) => sql.replace('data_version as others', '1 as others'),
+    tests: store,
+  },
+  {
+    name: 'SQLite reads numbers from decimals',
+    plant: [['src/store/sqlite', 'binaryParts', constant((value) => [typeof value === 'number' ? value : null, 0])]],
+    tests: store,
+  },
+  {
+    name: 'one workspace may hold all connections',
+    plant: [['src/store', 'share', constant(1)]],
+    tests: ['postgres', 'test/store/workspace-store.test.ts'],
+  },
+  {
+    name: 'a statement that did not get the lock stays active on its connection',
+    plant: [
+      ['src/store/sqlite/statements.ts', 'cache', (cache) => Object.assign(cache, { delete: () => false })],
+      ['src/store/sqlite/connection.ts', 'isIdle', isAlways(true)],
+    ],
+    tests: locks,
+  },
+  {
+    name: 'a connection that is not idle after an error is used again',
+    plant: [['src/store', 'inspect', isAlways(undefined)]],
+    tests: locks,
+  },
+  {
+    name: 'a statement that starts after its timeout is not cancelled',
+    plant: [
+      [
+        'src/store/sqlite/statements.ts',
+        'repeat',
+        (original) => {
+          let isFirst = true;
+          return () => {
+            if (isFirst) original();
+            isFirst = false;
+          };
+        },
+      ],
+    ],
+    tests: ['sqlite', 'test/store/sqlite/cancel.test.ts'],
+  },
+  {
+    name: 'reads wait for writes',
+    plant: [
+      [
+        'src/store',
+        'createTransactions',
+        (original) =>
+          (pools, ...rest) =>
+            original({ ...pools, reads: pools.writes }, ...rest),
+      ],
+    ],
+    tests: locks,
+  },
+  {
+    name: 'a long list mixes several states of the database',
+    plant: [
+      [
+        'src/store',
+        'createTransactions',
+        (original) =>
+          (...args) => {
+            const transactions = original(...args);
+            const withoutSnapshots = (statements) => ({ ...statements, snapshot: (work) => work(statements.read) });
+            return {
+              ...withoutSnapshots(transactions),
+              sharedBy: (workspaceId) => withoutSnapshots(transactions.sharedBy(workspaceId)),
+            };
+          },
+      ],
+    ],
+    tests: ['sqlite', 'test/spec/long-lists.test.ts'],
+  },
+  {
+    name: 'unique values are inserted in the order they were sent in',
+    plant: [['src/store/postgres', 'inOrderOfUniqueValues', constant((_table, records) => records)]],
+    tests: ['postgres', 'test/spec/postgres/same-values.test.ts'],
+  },
+  {
+    name: 'inserts return nothing on Citus',
+    plant: [['src/store/postgres', 'inserts', (original) => (table, records) => original(table, records, false)]],
+    tests: citus,
+  },
+  {
+    name: 'a commit that Citus may have stored in part counts as rolled back',
+    plant: [
+      [
+        'src/store',
+        'commitError',
+        (original) => (error, isLost) =>
+          original(error?.code === 'XX000' ? Object.assign(new Error('failed'), { code: '22000' }) : error, isLost),
+      ],
+    ],
+    tests: citus,
+  },
+  {
+    name: 'a page is read however long its texts are',
+    plant: [
+      [
+        'src/store',
+        'selectWithin',
+        constant((dialect, run, { table, rows }) => dialect.select(run, table, rows, true)),
+      ],
+    ],
+    tests: ['sqlite', 'test/store/read-budget.test.ts'],
+  },
+  {
+    name: 'children are copied before their parents',
+    plant: [['src/store', 'parentsFirst', constant((_table, pages) => pages)]],
+    tests: ['sqlite', 'test/process/copy.test.ts'],
+  },
+  {
+    name: 'queries that contain text are compiled',
+    plant: [['src/graphql/execution', 'plainNodes', (kinds) => new Set([...kinds, 'StringValue'])]],
+    tests: compiled,
+  },
+  {
+    name: 'queries with fragments and directives are compiled',
+    plant: [
+      [
+        'src/graphql/execution',
+        'mayBeCompiled',
+        constant(({ definitions: [definition] }) => definition.operation === 'query'),
+      ],
+    ],
+    tests: compiled,
+  },
+  {
+    name: 'the size of a list in a variable costs nothing',
+    plant: [['src/graphql/limits', 'evaluateCost', (original) => (cost) => original(cost, () => undefined)]],
+    tests: ['sqlite', 'test/graphql/limits.test.ts'],
+  },
+  {
+    name: 'variables of a query may be a string',
+    plant: [
+      [
+        'src/graphql',
+        'requireShape',
+        (original) =>
+          (name, shape, ...rest) =>
+            shape === 'text' && original(name, shape, ...rest),
+      ],
+    ],
+    tests: ['sqlite', 'test/graphql/endpoint.test.ts'],
+  },
+  {
+    name: 'a module that failed to load once is never loaded',
+    plant: [
+      [
+        'src/graphql',
+        'loadLate',
+        (original) => (load) => {
+          const attempt = original(load);
+          let first;
+          return () => {
+            first ??= attempt();
+            return first;
+          };
+        },
+      ],
+    ],
+    tests: ['sqlite', 'test/graphql/load-late.test.ts'],
+  },
+  {
+    name: 'an object may have any number of keys',
+    plant: [['src/http', 'maxKeys', isAlways(Number.POSITIVE_INFINITY)]],
+    tests: ['sqlite', 'test/http/json-body.test.ts'],
+  },
+  {
+    name: 'a record may have any number of characters',
+    plant: [['src/model', 'isRecordLongerThan', isAlways(false)]],
+    tests: ['sqlite', 'test/spec/limits.test.ts'],
+  },
+  {
+    name: 'a client whose request was refused may keep its connection',
+    plant: [['src/http', 'closeAfter', constant(2 ** 31 - 1)]],
+    tests: ['sqlite', 'test/http/connections.test.ts'],
+  },
+  {
+    name: 'responses queued behind one whose client has left never end',
+    plant: [['src/http/sockets.ts', 'close', constant((response) => response.destroy())]],
+    tests: ['sqlite', 'test/http/sockets.test.ts'],
+  },
+  {
+    name: 'a log line that cannot be written ends the process',
+    plant: [
+      [
+        'src/logs.ts',
+        'createLogs',
+        (original) => (write) => {
+          let failure;
+          const logs = original((bytes) => {
+            try {
+              return write(bytes);
+            } catch (error) {
+              failure = error;
+              throw error;
+            }
+          });
+          const failing =
+            (method) =>
+            (...args) => {
+              method(...args);
+              if (failure) throw failure;
+            };
+          return { ...logs, write: failing(logs.write), flush: failing(logs.flush) };
+        },
+      ],
+    ],
+    tests: ['sqlite', 'test/logs.test.ts'],
+  },
+];

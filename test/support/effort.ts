@@ -1,0 +1,11 @@
+/**
+ * How much the randomized tests do, from TEST_EFFORT: `small` while working (the default), `middle` before a merge, as
+ * .ci/run does, `long` before a release, as `npm run test:long` does.
+ */
+const efforts = ['small', 'middle', 'long'] as const;
+
+const effort = efforts.find((name) => name === (process.env.TEST_EFFORT ?? 'small'));
+if (!effort) throw new Error(`TEST_EFFORT: expected one of ${efforts.join(', ')}`);
+
+/** The amount for the chosen effort. */
+export const byEffort = (amounts: Readonly<Record<(typeof efforts)[number], number>>): number => amounts[effort];
