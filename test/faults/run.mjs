@@ -56,10 +56,19 @@ const patience = 15_000;
 /** In a process group of its own, which includes the databases and processes that its tests start. */
 const start = () => fork(fileURLToPath(import.meta.url), { detached: true });
 
-const ended = async (child) => {
-  await once(child, 'exit');
-  return [{ problem: 'the process of the tests ended', hasEnded: true }];
-};
+/** The next message of a process, or that it has ended. */
+async function outcomeOf(child) {
+  const waiting = new AbortController();
+  const next = (event) => once(child, event, { signal: waiting.signal });
+  const ended = next('exit').then(() => [{ problem: 'the process of the tests ended', hasEnded: true }]);
+  try {
+    const [outcome] = await Promise.race([next('message'), ended]);
+    return outcome;
+  } finally {
+    ended.catch(() => {});
+    waiting.abort();
+  }
+}
 
 function killGroup({ pid }) {
   try {
@@ -77,10 +86,10 @@ async function distribute(tasks, report) {
     for (let task = queue.shift(); task; task = queue.shift()) {
       const began = performance.now();
       child.send(task);
-      const [outcome] = await Promise.race([once(child, 'message'), ended(child)]);
+      const outcome = await outcomeOf(child);
       report(task, outcome, `${Math.round((performance.now() - began) / 1_000)} s`);
       if (outcome.isDone) continue;
-      if (!outcome.hasEnded && (await Promise.race([once(child, 'message'), pause(patience)]))) continue;
+      if (!outcome.hasEnded && (await Promise.race([outcomeOf(child), pause(patience)]))) continue;
       killGroup(child);
       child = start();
     }
@@ -100,7 +109,7 @@ async function serve() {
       if (failure) return;
       failure = `"${test.name}": ${test.result().errors[0]?.message.split('\n')[0].slice(0, 120)}`;
       process.send({ failure });
-      vitest.cancelCurrentRun('test-failure');
+      void vitest.cancelCurrentRun('test-failure');
     },
   };
   const options = { config: 'test/faults/vitest.config.mjs', watch: false, reporters: [reporter] };

@@ -3,21 +3,23 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { location, project } from '../../src/records/index.ts';
 import { type Database, defaultOptions, openDatabase } from '../../src/store/database.ts';
-import { createStores, type WorkspaceStore } from '../../src/store/workspace-store.ts';
+import { createStores, type OpenStore, type WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createDatabase, isPostgres } from '../support/database.ts';
 import { insert } from '../support/insert.ts';
 
 let url: string;
 let remove: () => Promise<void>;
 let database: Database;
+let openStore: OpenStore;
 let ours: WorkspaceStore;
 let theirs: WorkspaceStore;
 
 beforeEach(async () => {
   ({ url, remove } = await createDatabase());
   database = await openDatabase(url);
-  ours = createStores(database)('ours');
-  theirs = createStores(database)('theirs');
+  openStore = createStores(database);
+  ours = openStore('ours');
+  theirs = openStore('theirs');
 });
 
 afterEach(async () => {
@@ -158,7 +160,6 @@ describe('what is derived', () => {
 
     const usage = { statements: 0 };
 
-    const openStore = createStores(database);
     for (let time = 0; time < 5; time += 1) await derive(openStore('ours', usage));
 
     expect(made.times).toBe(1);
