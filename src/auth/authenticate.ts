@@ -6,7 +6,7 @@ import { expected } from '../model/issues.ts';
 import type { Session } from '../services/session.ts';
 import type { Database } from '../store/database.ts';
 import type { Usage } from '../store/usage.ts';
-import { createStores, type WorkspaceStore } from '../store/workspace-store.ts';
+import { createStoreOpener, type WorkspaceStore } from '../store/workspace-store.ts';
 import { anonymous, createKeyring, type Identity } from './keyring.ts';
 import { createRateLimits } from './rate-limits.ts';
 
@@ -24,8 +24,8 @@ declare module 'fastify' {
 }
 
 /** Opens sessions, each in the workspace of its identity. */
-export function createSessions(database: Database) {
-  const openStore = createStores(database);
+export function createSessionOpener(database: Database) {
+  const openStore = createStoreOpener(database);
   return ({ workspaceId, userId, mayWrite }: Identity, usage?: Usage): Session<WorkspaceStore> => ({
     store: openStore(workspaceId, usage),
     userId,
@@ -37,7 +37,7 @@ type Settings = Pick<Config, 'openAccess' | 'corsOrigins' | 'requestsPerMinute' 
 
 /** Authenticates every request before its body is read. */
 export async function authenticate(app: FastifyInstance, database: Database, settings: Settings) {
-  const openSession = createSessions(database);
+  const openSession = createSessionOpener(database);
   const keyring = createKeyring(database);
   // Checked now so that the first request is as fast as later ones; if it fails, requests check again.
   await keyring.isOpen().catch(() => undefined);

@@ -24,10 +24,10 @@ export async function copyDatabase(
 
   const source = await connectDatabase(from, options);
   try {
-    const missing = await source.missingMigrations();
-    if (missing.length > 0) {
+    const pending = await source.pendingMigrations();
+    if (pending.length > 0) {
       throw new StartError(
-        `--from: the database is not up to date, run yardgraph migrate on it: ${missing.join(', ')}`,
+        `--from: the database is not up to date, run yardgraph migrate on it: ${pending.join(', ')}`,
       );
     }
     const target = await openDatabase(to, options);

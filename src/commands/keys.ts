@@ -22,7 +22,7 @@ async function withKeys(
 
 export const createApiKey = (config: Config, options: NewKey) =>
   withKeys(config, async (store) => {
-    const isFirst = await store.isKnownEmpty();
+    const isFirst = await store.isDefinitelyEmpty();
     const { key, text } = await createKey(store, options);
     console.log(text);
     console.error(`for ${key.userId} in the workspace ${key.workspaceId}; ${rightsOf(key)}; ${endOf(key)}`);

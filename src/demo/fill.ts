@@ -1,5 +1,5 @@
 /** Fills an empty database with the demo's records, through the services, as a client would. Must not bypass them. */
-import { createSessions } from '../auth/authenticate.ts';
+import { createSessionOpener } from '../auth/authenticate.ts';
 import { anonymous } from '../auth/keyring.ts';
 import { ServiceError } from '../errors.ts';
 import type { CreateOf, RecordKind } from '../model/record-kind.ts';
@@ -29,7 +29,7 @@ export async function fillDemo(database: Database): Promise<void> {
 }
 
 async function fillEmpty(database: Database): Promise<void> {
-  const { store, ...caller } = createSessions(database)(anonymous);
+  const { store, ...caller } = createSessionOpener(database)(anonymous);
   await store.transaction(async (transaction) => {
     if (await holdsRecords(transaction)) return;
     const session: Session = { ...caller, store: transaction };

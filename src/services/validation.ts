@@ -93,7 +93,7 @@ async function referenceIssues(store: CheckStore, kind: RecordKind, candidates: 
   for (const name of new Set(own.map(({ target }) => target))) {
     const target = kindNamed(name);
     const references = own.filter((reference) => reference.target === name);
-    const existing = await store.existing(target, 'id', [...new Set(references.map(({ id }) => id))]);
+    const existing = await store.existingValues(target, 'id', [...new Set(references.map(({ id }) => id))]);
     for (const { path, id } of references) {
       if (!existing.has(id)) issues.push({ path, message: `there is no ${target.label} with the ID ${quote(id)}` });
     }
@@ -110,7 +110,7 @@ async function uniquenessIssues(store: CheckStore, kind: RecordKind, candidates:
     const sent = [...textsOf(candidates, name)].filter(({ text }) => text !== current[name]);
     if (sent.length === 0) continue;
 
-    const stored = await store.existing(kind, name, [...new Set(sent.map(({ text }) => text))]);
+    const stored = await store.existingValues(kind, name, [...new Set(sent.map(({ text }) => text))]);
     const earlier = new Map<string, Path>();
     for (const { path, text } of sent) {
       const first = earlier.get(text);

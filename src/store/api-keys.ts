@@ -6,7 +6,7 @@ import { boolean, dateTime, required, text } from '../model/fields.ts';
 import type { Table } from '../model/record-kind.ts';
 import type { Database } from './database.ts';
 import type { Row } from './driver.ts';
-import { rowsOf, runQuery, updateOf } from './query.ts';
+import { rowsQuery, runQuery, updateQuery } from './query.ts';
 
 /** Identifies a key. */
 export interface KeyId {
@@ -62,7 +62,9 @@ export function createKeyStore({ run, read, dialect }: Pick<Database, 'run' | 'r
     const [workspaceId, ...others] = new Set(ids.map((key) => key.workspaceId));
     if (workspaceId === undefined) return [];
     if (others.length === 0) {
-      return select(rowsOf(dialect, apiKeys, workspaceId, { where: [{ field: 'id', in: ids.map(({ id }) => id) }] }));
+      return select(
+        rowsQuery(dialect, apiKeys, workspaceId, { where: [{ field: 'id', in: ids.map(({ id }) => id) }] }),
+      );
     }
     // Two lists, of workspaces and of IDs, would make the databases look for each ID in each workspace.
     const isPair = `(workspace_id, id) in (select value ->> 0, value ->> 1 from ${dialect.jsonElements}(?) as _)`;
@@ -77,7 +79,7 @@ export function createKeyStore({ run, read, dialect }: Pick<Database, 'run' | 'r
     isEmpty,
 
     /** The same, but false while the database is unavailable: there may be keys. */
-    isKnownEmpty: (): Promise<boolean> =>
+    isDefinitelyEmpty: (): Promise<boolean> =>
       isEmpty().catch((error: unknown) => {
         if (error instanceof ServiceError && error.status === 503) return false;
         throw error;
@@ -95,7 +97,7 @@ export function createKeyStore({ run, read, dialect }: Pick<Database, 'run' | 'r
     },
 
     async update({ workspaceId, id }: ApiKey, changes: Partial<ApiKey>): Promise<void> {
-      await runQuery(run, updateOf(dialect, apiKeys, workspaceId, id, changes as object as Row));
+      await runQuery(run, updateQuery(dialect, apiKeys, workspaceId, id, changes as object as Row));
     },
   };
 }

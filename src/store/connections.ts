@@ -15,7 +15,7 @@ export type UseConnection = <T>(pool: Knex, work: (connection: Connection) => Pr
 export interface Connections {
   readonly use: UseConnection;
   /** The same within a workspace's share of the pool. */
-  useSharedBy(workspaceId: string): UseConnection;
+  useForWorkspace(workspaceId: string): UseConnection;
   /** Returns a statement's rows, or throws the driver's error. */
   send(connection: Connection, sql: string, values?: readonly unknown[]): Promise<readonly Row[]>;
   /** Whether the connection was closed, so that an error says nothing about its statement. */
@@ -70,7 +70,7 @@ export function createConnections(
 
   return {
     use,
-    useSharedBy: (workspaceId) => (pool, work) => sharesOf(pool)(workspaceId, () => use(pool, work)),
+    useForWorkspace: (workspaceId) => (pool, work) => sharesOf(pool)(workspaceId, () => use(pool, work)),
 
     async send(connection, sql, values = []) {
       let timer = setTimeout(() => {

@@ -6,7 +6,7 @@ import type { Database } from './database.ts';
 import type { Dialect } from './dialect.ts';
 import type { Row, Run } from './driver.ts';
 import { parentsFirst } from './parents-first.ts';
-import { rowsOf, runQuery } from './query.ts';
+import { rowsQuery, runQuery } from './query.ts';
 
 /** What was copied of a table. The checksum is over all fields of all records, in the order of workspaces and IDs. */
 export interface CopiedTable {
@@ -75,7 +75,7 @@ async function copyTable(source: Side, target: Side, table: Table, progress: Pro
     }
   }
   const find = (workspaceId: string, ids: readonly string[]) => {
-    const rows = rowsOf(source.dialect, table, workspaceId, { where: [{ field: 'id', in: ids }] });
+    const rows = rowsQuery(source.dialect, table, workspaceId, { where: [{ field: 'id', in: ids }] });
     return source.dialect.select(source.run, table, rows);
   };
   for await (const page of parentsFirst(table, read(), find)) {

@@ -4,7 +4,7 @@ import { StartError } from '../errors.ts';
 import { reason } from './database-error.ts';
 import type { Dialect } from './dialect.ts';
 import type { DatabaseOptions, Driver, Pools } from './driver.ts';
-import { migrate, missingMigrations } from './migrate.ts';
+import { migrate, pendingMigrations } from './migrate.ts';
 import { migrationSource } from './migrations.ts';
 import { createPostgresDialect } from './postgres/dialect.ts';
 import { createPostgresDriver } from './postgres/driver.ts';
@@ -20,7 +20,7 @@ export interface Database extends Transactions {
   /** Brings the schema up to date, and returns the names of the migrations it ran. Throws StartError when it cannot. */
   migrate(): Promise<readonly string[]>;
   /** The names of the migrations that migrate would run. Throws StartError when they cannot be determined. */
-  missingMigrations(): Promise<readonly string[]>;
+  pendingMigrations(): Promise<readonly string[]>;
   /** Resolves when the database responds; rejects with a 503 otherwise. */
   ping(): Promise<void>;
   /** Waits for running transactions, then closes. */
@@ -69,7 +69,7 @@ export async function connectDatabase(databaseUrl: string, options = defaultOpti
     driver,
     knex: writes,
     migrate: () => explained(driver, () => migrate(writes, dialect)),
-    missingMigrations: () => explained(driver, () => missingMigrations(writes)),
+    pendingMigrations: () => explained(driver, () => pendingMigrations(writes)),
     ping: async () => void (await transactions.read('select 1')),
     close: async () => {
       for (const pool of Object.values(pools)) await pool.destroy();
@@ -85,11 +85,11 @@ export async function connectDatabase(databaseUrl: string, options = defaultOpti
 
 function openPools(driver: Driver): Pools<Knex> {
   const open = (config: Knex.Config) => knex({ ...config, log: silent });
-  const { reads, watch } = driver.pools;
+  const { reads, version } = driver.pools;
   return {
     writes: open(writesConfig(driver)),
     ...(reads && { reads: open(reads) }),
-    ...(watch && { watch: open(watch) }),
+    ...(version && { version: open(version) }),
   };
 }
 

@@ -30,13 +30,13 @@ interface Turns {
   next?: Promise<Sized> | undefined;
 }
 
-export function createDerivedCache({ version }: Pick<Driver, 'version'>): DerivedCache {
+export function createDerivedCache({ readVersion }: Pick<Driver, 'readVersion'>): DerivedCache {
   const cache = new LRUCache<string, Cached>({ maxSize, sizeCalculation: ({ value }) => Math.max(1, value.length) });
   const turnsByName = new Map<string, Turns>();
 
   async function remake(run: Run, name: string, make: () => Promise<Sized>): Promise<Sized> {
     // Before anything is read, so that a write in the meantime makes the value out of date.
-    const current = await version?.(run);
+    const current = await readVersion?.(run);
     const cached = cache.get(name);
     if (cached && cached.version === current) return cached.value;
     const value = await make();
@@ -68,7 +68,7 @@ export function createDerivedCache({ version }: Pick<Driver, 'version'>): Derive
     async derive<T extends Sized>(run: Run, name: string, make: () => Promise<T>) {
       const cached = cache.get(name);
       // Sound because a name always has the same `make`.
-      if (cached && cached.version === (await version?.(run))) return cached.value as T;
+      if (cached && cached.version === (await readVersion?.(run))) return cached.value as T;
       return (await inTurn(name, () => remake(run, name, make))) as T;
     },
   };

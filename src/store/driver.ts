@@ -21,7 +21,7 @@ export interface Pools<Pool> {
   readonly writes: Pool;
   readonly reads?: Pool;
   /** One connection, for `version`. */
-  readonly watch?: Pool;
+  readonly version?: Pool;
 }
 
 /** A connection is what Knex's pool makes of the driver's. */
@@ -41,5 +41,5 @@ export interface Driver {
   /** Closes a connection, at the latest when its statement ends. */
   destroy(connection: unknown): void;
   /** A token that changes with every committed write, by any process; only where the database can report one. */
-  version?(run: Run): Promise<string>;
+  readVersion?(run: Run): Promise<string>;
 }

@@ -201,9 +201,9 @@ export function addIds({ kind, workspaceId, records }: Pick<Addition, 'kind' | '
 
 /** Counts the lookups of one addition. */
 const countLookups = (store: CheckStore, usage: Usage): CheckStore => ({
-  existing(...lookup) {
+  existingValues(...lookup) {
     usage.statements += 1;
-    return store.existing(...lookup);
+    return store.existingValues(...lookup);
   },
 });
 

@@ -17,10 +17,10 @@ const pauseBetweenAttempts = 100;
 export async function migrate(knex: Knex, { lockMigrations }: Dialect): Promise<readonly string[]> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      if ((await missingMigrations(knex)).length === 0) return [];
+      if ((await pendingMigrations(knex)).length === 0) return [];
       return await knex.transaction(async (transaction) => {
         if (lockMigrations) await transaction.raw(lockMigrations);
-        const missing = await missingMigrations(transaction);
+        const missing = await pendingMigrations(transaction);
         if (missing.length > 0) await transaction.migrate.latest();
         return missing;
       });
@@ -33,7 +33,7 @@ export async function migrate(knex: Knex, { lockMigrations }: Dialect): Promise<
 }
 
 /** The names of the migrations that the database lacks. Throws StartError when it has some that this version does not know. */
-export async function missingMigrations(knex: Knex): Promise<string[]> {
+export async function pendingMigrations(knex: Knex): Promise<string[]> {
   const applied: string[] = (await knex.schema.hasTable('knex_migrations'))
     ? await knex('knex_migrations').pluck('name')
     : [];

@@ -35,7 +35,7 @@ export const oldestFirst: readonly Order[] = [{ field: 'id', direction: 'asc' }]
 export const newestFirst: readonly Order[] = [{ field: 'id', direction: 'desc' }];
 
 /** The rows of a workspace that a query finds. Which columns are read is up to the caller. */
-export function rowsOf(
+export function rowsQuery(
   dialect: Dialect,
   { table }: Table,
   workspaceId: string,
@@ -51,10 +51,10 @@ export function rowsOf(
 }
 
 /** Sets the fields that are present in a record of a workspace. */
-export function updateOf(dialect: Dialect, table: Table, workspaceId: string, id: string, changes: Row) {
+export function updateQuery(dialect: Dialect, table: Table, workspaceId: string, id: string, changes: Row) {
   const changed = columnsOf(table).filter(({ field }) => changes[field] !== undefined);
   const values = changed.map((column) => [column.name, toColumnValue(column, changes[column.field])]);
-  return rowsOf(dialect, table, workspaceId).where('id', id).update(Object.fromEntries(values));
+  return rowsQuery(dialect, table, workspaceId).where('id', id).update(Object.fromEntries(values));
 }
 
 /** Runs what the builder has built. */

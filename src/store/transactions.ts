@@ -11,12 +11,12 @@ import type { DatabaseOptions, Driver, Pools, Run } from './driver.ts';
 
 export interface Transactions extends Statements {
   /** Runs a short statement, always on the same connection where reads have a pool of their own. */
-  readonly watch: Run;
+  readonly runVersionQuery: Run;
   /**
    * The same for one workspace: it never holds more than its share of the connections, and what it asks for beyond that waits
    * for its own statements, not for those of others.
    */
-  sharedBy(workspaceId: string): Statements;
+  forWorkspace(workspaceId: string): Statements;
 }
 
 export interface Statements {
@@ -44,13 +44,13 @@ const firstPause = 10;
 
 /** Pools that a database does not have are its one for writes. */
 export function createTransactions(
-  { writes, reads = writes, watch = writes }: Pools<Knex>,
+  { writes, reads = writes, version = writes }: Pools<Knex>,
   driver: Driver,
   dialect: Pick<Dialect, 'begin' | 'beginSnapshot'>,
   options: Pick<DatabaseOptions, 'connectionTimeout' | 'statementTimeout'>,
 ): Transactions {
   const connections = createConnections(driver, options);
-  const { use, useSharedBy, isLost } = connections;
+  const { use, useForWorkspace, isLost } = connections;
 
   const send: Connections['send'] = (connection, sql, values = []) => {
     // For those who listen to Knex's queries.
@@ -150,7 +150,7 @@ export function createTransactions(
 
   return {
     ...statements(use),
-    watch: (sql, values) => use(watch, (connection) => runOn(connection)(sql, values)),
-    sharedBy: (workspaceId) => statements(useSharedBy(workspaceId)),
+    runVersionQuery: (sql, values) => use(version, (connection) => runOn(connection)(sql, values)),
+    forWorkspace: (workspaceId) => statements(useForWorkspace(workspaceId)),
   };
 }

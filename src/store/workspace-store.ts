@@ -11,7 +11,7 @@ import { createDerivedCache, type Sized } from './derived-cache.ts';
 import type { Dialect } from './dialect.ts';
 import type { Row, Run } from './driver.ts';
 import { addIds, type Check, createGroupCommit, type Draft } from './group-commit.ts';
-import { oldestFirst, type RecordQuery, rowsOf, runQuery, updateOf } from './query.ts';
+import { oldestFirst, type RecordQuery, rowsQuery, runQuery, updateQuery } from './query.ts';
 import { type BudgetedSelect, createReadBudget, type ReadLimits } from './read-budget.ts';
 import { counted, type Usage } from './usage.ts';
 
@@ -69,7 +69,7 @@ export interface WorkspaceStore extends CheckStore {
 export type OpenStore = (workspaceId: string, usage?: Usage) => WorkspaceStore;
 
 /** Made once for a database: its stores share group commits and what is cached. */
-export function createStores(database: Database): OpenStore {
+export function createStoreOpener(database: Database): OpenStore {
   const { dialect, driver } = database;
   const cache = createDerivedCache(driver);
   const groupCommit = createGroupCommit(database, dialect, driver, (run, workspaceId) =>
@@ -77,7 +77,7 @@ export function createStores(database: Database): OpenStore {
   );
 
   return (workspaceId, usage = { statements: 0 }) => {
-    const { run, read, transaction, snapshot } = database.sharedBy(workspaceId);
+    const { run, read, transaction, snapshot } = database.forWorkspace(workspaceId);
     const bind = (runStatement: Run, select?: BudgetedSelect) =>
       bindStore(dialect, counted(runStatement, usage), workspaceId, select);
     return {
@@ -86,7 +86,7 @@ export function createStores(database: Database): OpenStore {
       transaction: (work) => transaction((runStatement) => work(bind(runStatement))),
       snapshot: (work) => snapshot((runStatement) => work(bind(runStatement))),
       within: (limits) => bind(read, createReadBudget(dialect, limits)),
-      derive: (name, make) => cache.derive(counted(database.watch, usage), `${workspaceId} ${name}`, make),
+      derive: (name, make) => cache.derive(counted(database.runVersionQuery, usage), `${workspaceId} ${name}`, make),
       async add(kind, inputs, stamps, check = acceptAll) {
         const records = await mapInSlices(inputs, (input) => draftOf(kind, input, stamps));
         await groupCommit.add({ workspaceId, kind, records, check, usage });
@@ -106,7 +106,7 @@ function bindStore(dialect: Dialect, run: Run, workspaceId: string, selectBudget
     maxRows?: number,
   ): Promise<RecordOf<K>[]> => {
     const table = partOf(kind, query.fields);
-    const rows = rowsOf(dialect, kind, workspaceId, query);
+    const rows = rowsQuery(dialect, kind, workspaceId, query);
     const records =
       selectBudgeted && maxRows !== undefined
         ? await selectBudgeted(run, { table, rows, maxRows })
@@ -126,13 +126,13 @@ function bindStore(dialect: Dialect, run: Run, workspaceId: string, selectBudget
     },
 
     async update(kind, id, changes) {
-      await runQuery(run, updateOf(dialect, kind, workspaceId, id, changes));
+      await runQuery(run, updateQuery(dialect, kind, workspaceId, id, changes));
     },
 
     find: (kind, ids, fields) => select(kind, { where: [{ field: 'id', in: ids }], fields }, ids.length),
 
     async findForUpdate(kind, id) {
-      const rows = rowsOf(dialect, kind, workspaceId).where('id', id).forNoKeyUpdate();
+      const rows = rowsQuery(dialect, kind, workspaceId).where('id', id).forNoKeyUpdate();
       const [record] = await dialect.select(run, kind, rows);
       return record && stored(kind, [record])[0];
     },
@@ -140,12 +140,12 @@ function bindStore(dialect: Dialect, run: Run, workspaceId: string, selectBudget
     list: (kind, query = {}) => select(kind, { orderBy: oldestFirst, ...query }, query.limit),
 
     async count(kind, query) {
-      const [row] = await runQuery(run, rowsOf(dialect, kind, workspaceId, query).count({ count: '*' }));
+      const [row] = await runQuery(run, rowsQuery(dialect, kind, workspaceId, query).count({ count: '*' }));
       return Number(row?.count);
     },
 
-    async existing(kind, field, values) {
-      const rows = rowsOf(dialect, kind, workspaceId, { where: [{ field, in: values }] });
+    async existingValues(kind, field, values) {
+      const rows = rowsQuery(dialect, kind, workspaceId, { where: [{ field, in: values }] });
       const found = await runQuery(run, rows.select({ value: columnName(field) }).forKeyShare());
       return new Set(found.map(({ value }) => String(value)));
     },

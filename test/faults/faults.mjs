@@ -246,7 +246,7 @@ export const faults = [
             const withoutSnapshots = (statements) => ({ ...statements, snapshot: (work) => work(statements.read) });
             return {
               ...withoutSnapshots(transactions),
-              sharedBy: (workspaceId) => withoutSnapshots(transactions.sharedBy(workspaceId)),
+              forWorkspace: (workspaceId) => withoutSnapshots(transactions.forWorkspace(workspaceId)),
             };
           },
       ],

@@ -1,6 +1,6 @@
 /** Creating records: what is answered is what is stored. */
 import { expect, test } from 'vitest';
-import { createSessions } from '../../src/auth/authenticate.ts';
+import { createSessionOpener } from '../../src/auth/authenticate.ts';
 import { anonymous } from '../../src/auth/keyring.ts';
 import { createRecords } from '../../src/services/create-records.ts';
 import { fullRecord, kinds } from '../support/records.ts';
@@ -9,7 +9,7 @@ import { useService } from '../support/service.ts';
 const service = useService();
 
 test.each(kinds)('a $kind.label reads back as it was answered, value by value', async ({ kind, smallest }) => {
-  const session = { ...createSessions(service.database)(anonymous), userId: 'user-7' };
+  const session = { ...createSessionOpener(service.database)(anonymous), userId: 'user-7' };
 
   const created = await createRecords(session, kind, [
     { value: fullRecord(kind) as never },
@@ -20,7 +20,7 @@ test.each(kinds)('a $kind.label reads back as it was answered, value by value', 
 });
 
 test.each(kinds)('a $kind.label notes its creator where the interface says so', async ({ kind, smallest }) => {
-  const session = { ...createSessions(service.database)(anonymous), userId: 'user-7' };
+  const session = { ...createSessionOpener(service.database)(anonymous), userId: 'user-7' };
 
   const [record] = await createRecords(session, kind, [{ value: smallest as never }]);
 

@@ -1,6 +1,6 @@
 /** Changing records of any kind, also those that no route changes yet. */
 import { afterEach, expect, test, vi } from 'vitest';
-import { createSessions } from '../../src/auth/authenticate.ts';
+import { createSessionOpener } from '../../src/auth/authenticate.ts';
 import { anonymous } from '../../src/auth/keyring.ts';
 import { asset } from '../../src/records/index.ts';
 import { updateRecord } from '../../src/services/update-record.ts';
@@ -11,7 +11,7 @@ afterEach(() => void vi.useRealTimers());
 
 test('a record may keep its own unique value, and may not take that of another', async () => {
   const [{ id }] = await service.create('/assets', { name: 'a', uid: 'EX-1' }, { name: 'b', uid: 'EX-2' });
-  const session = createSessions(service.database)(anonymous);
+  const session = createSessionOpener(service.database)(anonymous);
 
   const kept = await updateRecord(session, asset, id, { value: { name: 'c', uid: 'EX-1' } });
 
@@ -24,7 +24,7 @@ test('a record may keep its own unique value, and may not take that of another',
 
 test('createdBy and updatedBy are the user of the session, on the kinds that have them', async () => {
   const [{ id }] = await service.create('/assets', { name: 'a' });
-  const session = { ...createSessions(service.database)(anonymous), userId: 'user-7' };
+  const session = { ...createSessionOpener(service.database)(anonymous), userId: 'user-7' };
 
   expect(await updateRecord(session, asset, id, { value: { name: 'b' } })).toMatchObject({ updatedBy: 'user-7' });
 });
@@ -33,7 +33,7 @@ test('updatedAt never goes back, also when the clock does', async () => {
   const setClock = (time: string) => vi.useFakeTimers({ toFake: ['Date'], now: new Date(time) });
   setClock('2026-03-01T12:00:00.000Z');
   const [{ id, createdAt }] = await service.create('/assets', { name: 'a' });
-  const session = createSessions(service.database)(anonymous);
+  const session = createSessionOpener(service.database)(anonymous);
   const change = async (clock: string) => {
     setClock(clock);
     return (await updateRecord(session, asset, id, { value: { name: clock } })).updatedAt;

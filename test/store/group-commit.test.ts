@@ -32,7 +32,7 @@ beforeEach(() => {
     return result;
   };
   groups = createGroupCommit({ transaction }, { inserts }, { concurrentGroups: 1 }, () => ({
-    existing: async () => new Set(),
+    existingValues: async () => new Set(),
   }));
 });
 

@@ -4,7 +4,7 @@ import { ResponseTooLarge } from '../../src/errors.ts';
 import { location, project } from '../../src/records/index.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { newestFirst } from '../../src/store/query.ts';
-import { createStores } from '../../src/store/workspace-store.ts';
+import { createStoreOpener } from '../../src/store/workspace-store.ts';
 import { createOwnDatabase } from '../support/database.ts';
 import { insert } from '../support/insert.ts';
 
@@ -28,7 +28,7 @@ afterEach(async () => {
   await remove();
 });
 
-const workspace = () => createStores(database)('ours');
+const workspace = () => createStoreOpener(database)('ours');
 const store = () => workspace().within(limits);
 
 async function createProjects(count: number, length: number): Promise<string[]> {
@@ -101,8 +101,8 @@ test('a page that became shorter while it was looked at is read all the same', a
   let isShort = false;
   const shrinking: Database = {
     ...database,
-    sharedBy: (user) => ({
-      ...database.sharedBy(user),
+    forWorkspace: (user) => ({
+      ...database.forWorkspace(user),
       async read(sql, values) {
         const rows = await database.read(sql, values);
         if (!isShort) {
@@ -114,7 +114,7 @@ test('a page that became shorter while it was looked at is read all the same', a
     }),
   };
 
-  const found = await createStores(shrinking)('ours').within(limits).list(project, { limit: 51, fields });
+  const found = await createStoreOpener(shrinking)('ours').within(limits).list(project, { limit: 51, fields });
 
   expect(found.map(({ id }) => id)).toEqual([ids[0]]);
 });

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { location, project } from '../../src/records/index.ts';
 import { type Database, defaultOptions, openDatabase } from '../../src/store/database.ts';
-import { createStores, type OpenStore, type WorkspaceStore } from '../../src/store/workspace-store.ts';
+import { createStoreOpener, type OpenStore, type WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createDatabase, isPostgres } from '../support/database.ts';
 import { insert } from '../support/insert.ts';
 
@@ -17,7 +17,7 @@ let theirs: WorkspaceStore;
 beforeEach(async () => {
   ({ url, remove } = await createDatabase());
   database = await openDatabase(url);
-  openStore = createStores(database);
+  openStore = createStoreOpener(database);
   ours = openStore('ours');
   theirs = openStore('theirs');
 });
@@ -38,7 +38,7 @@ test('what one workspace stores, another does not see, count, find, page over or
   expect(await theirs.list(location, { after: `${location.idPrefix}_0` })).toEqual([]);
   expect(await theirs.count(location)).toBe(0);
   expect(await theirs.find(location, [id])).toEqual([]);
-  expect(await theirs.existing(location, 'id', [id])).toEqual(new Set());
+  expect(await theirs.existingValues(location, 'id', [id])).toEqual(new Set());
   expect(await theirs.findForUpdate(location, id)).toBeUndefined();
   await theirs.update(location, id, { name: 'taken over' });
   expect(await ours.find(location, [id])).toEqual([record]);
@@ -125,7 +125,7 @@ describe('what is derived', () => {
 
     await insert(ours, location, [{ name: 'two' }]);
     expect((await derive(ours)).names).toEqual(['one', 'two']);
-    await insert(createStores(other)('ours'), location, [{ name: 'three' }]);
+    await insert(createStoreOpener(other)('ours'), location, [{ name: 'three' }]);
     expect((await derive(ours)).names).toEqual(['one', 'two', 'three']);
     const [{ id } = { id: '' }] = await ours.list(location);
     await ours.transaction((store) => store.update(location, id, { name: 'changed' }));
@@ -182,7 +182,7 @@ describe('one workspace', () => {
     let running = 0;
     let peak = 0;
     const reads = Array.from({ length: count }, () =>
-      database.sharedBy('ours').snapshot(async (run) => {
+      database.forWorkspace('ours').snapshot(async (run) => {
         running += 1;
         peak = Math.max(peak, running);
         for (let step = 0; step < 5; step += 1) await run('select 1');
@@ -200,7 +200,7 @@ describe('one workspace', () => {
 
   test('waits for its share no longer than for a connection', async () => {
     const impatient = await openDatabase(url, { ...defaultOptions, poolSize: 1, connectionTimeout: 200 });
-    const { transaction, run } = impatient.sharedBy('ours');
+    const { transaction, run } = impatient.forWorkspace('ours');
     let end = () => {};
     const holding = transaction(async (it) => {
       await it('select 1');
@@ -240,7 +240,7 @@ describe('errors of the database', () => {
 
 test('two processes that read and then write at once both succeed', async () => {
   const other = await openDatabase(url);
-  const stores = [ours, createStores(other)('ours')];
+  const stores = [ours, createStoreOpener(other)('ours')];
 
   const writes = Array.from({ length: 60 }, (_, index) =>
     stores[index % 2]?.transaction(async (store) => {

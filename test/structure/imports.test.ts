@@ -71,7 +71,7 @@ test('the client is its own files and nothing else: no packages, nothing of Node
 });
 
 test('a store is bound to a workspace in one place', () => {
-  const callers = files.filter((file) => /(?<!function )createStores\(/.test(readFileSync(file, 'utf8')));
+  const callers = files.filter((file) => /(?<!function )createStoreOpener\(/.test(readFileSync(file, 'utf8')));
 
   expect(callers.toSorted()).toEqual(['src/auth/authenticate.ts']);
 });

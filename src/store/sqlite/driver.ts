@@ -17,15 +17,15 @@ export const sqlitePath = (databaseUrl: string): string | undefined =>
 interface PoolOptions {
   readonly max: number;
   readonly readOnly: boolean;
-  /** Whether `version` runs on this pool. */
-  readonly isWatch: boolean;
+  /** Whether `readVersion` runs on this pool. */
+  readonly isVersionPool: boolean;
 }
 
 /** Creates the file's folder if there is none. Throws StartError when it cannot be written to. */
 export function createSqliteDriver(path: string, { connectionTimeout, statementTimeout }: DatabaseOptions): Driver {
   requireFolder(path);
-  let watchConnections = 0;
-  const pool = ({ max, readOnly, isWatch }: PoolOptions): Knex.Config => ({
+  let versionConnections = 0;
+  const pool = ({ max, readOnly, isVersionPool }: PoolOptions): Knex.Config => ({
     client: 'sqlite3',
     connection: { filename: path },
     useNullAsDefault: true,
@@ -33,7 +33,7 @@ export function createSqliteDriver(path: string, { connectionTimeout, statementT
       min: 1,
       max,
       afterCreate: (connection: SqliteConnection, done: Parameters<typeof prepareConnection>[2]) => {
-        if (isWatch) watchConnections += 1;
+        if (isVersionPool) versionConnections += 1;
         prepareConnection(connection, { statementTimeout, readOnly }, done);
       },
     },
@@ -43,11 +43,11 @@ export function createSqliteDriver(path: string, { connectionTimeout, statementT
     location: path === inMemory ? 'memory only, gone when the process ends' : resolve(path),
     pools: {
       // SQLite has one writer: a second connection could only wait for it, in one of the four threads all share.
-      writes: pool({ max: 1, readOnly: false, isWatch: path === inMemory }),
+      writes: pool({ max: 1, readOnly: false, isVersionPool: path === inMemory }),
       // A database in memory belongs to its one connection. Three to read: one is left when a workspace holds two for long.
       ...(path !== inMemory && {
-        reads: pool({ max: 3, readOnly: true, isWatch: false }),
-        watch: pool({ max: 1, readOnly: true, isWatch: true }),
+        reads: pool({ max: 3, readOnly: true, isVersionPool: false }),
+        version: pool({ max: 1, readOnly: true, isVersionPool: true }),
       }),
     },
     concurrentGroups: 1,
@@ -55,10 +55,10 @@ export function createSqliteDriver(path: string, { connectionTimeout, statementT
     isIdle: (connection) => isIdle(connection as SqliteConnection),
     cancel: (connection) => cancel(connection as SqliteConnection),
     destroy: (connection) => (connection as SqliteConnection).close(() => {}),
-    async version(run) {
+    async readVersion(run) {
       const [changes] = await run('select total_changes() as own, data_version as others from pragma_data_version');
       // Both numbers count from when the connection was opened.
-      return `${watchConnections} ${changes?.own} ${changes?.others}`;
+      return `${versionConnections} ${changes?.own} ${changes?.others}`;
     },
   };
 }

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { ServiceError } from '../../../src/errors.ts';
 import { location } from '../../../src/records/index.ts';
 import { connectDatabase, defaultOptions, openDatabase } from '../../../src/store/database.ts';
-import { createStores } from '../../../src/store/workspace-store.ts';
+import { createStoreOpener } from '../../../src/store/workspace-store.ts';
 import { createDatabase } from '../../support/database.ts';
 import { insert } from '../../support/insert.ts';
 import { databaseUrl, freePort, query, startPostgres } from '../../support/postgres.ts';
@@ -158,7 +158,7 @@ test('a node opens no more connections than it may', async () => {
 
 test('a page is read from the index of its workspace, also where the database has no statistics', async () => {
   const opened = await openDatabase(database.url);
-  const store = createStores(opened)('ours');
+  const store = createStoreOpener(opened)('ours');
   await opened.run('alter table locations set (autovacuum_enabled = off)');
   const records = await insert(
     store,

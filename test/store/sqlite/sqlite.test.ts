@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ServiceError } from '../../../src/errors.ts';
 import { location } from '../../../src/records/index.ts';
 import { type Database, defaultOptions, openDatabase } from '../../../src/store/database.ts';
-import { createStores } from '../../../src/store/workspace-store.ts';
+import { createStoreOpener } from '../../../src/store/workspace-store.ts';
 import { insert } from '../../support/insert.ts';
 
 let folder: string;
@@ -52,7 +52,7 @@ describe('a database that cannot be used', () => {
   });
 });
 
-const store = () => createStores(database)('ours');
+const store = () => createStoreOpener(database)('ours');
 
 test('while another process holds the lock writes are 503, and nothing is lost after it', async () => {
   const other = await openDatabase(`sqlite:${folder}/new/folder/yardgraph.db`);
