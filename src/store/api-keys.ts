@@ -1,4 +1,4 @@
-/** API keys as they are stored: found by workspace and prefix, and listed for the operator across all workspaces. */
+/** Stored API keys: looked up by workspace and prefix, and listed for the operator across all workspaces. */
 
 import type { Knex } from 'knex';
 import { ServiceError } from '../errors.ts';
@@ -20,7 +20,7 @@ export interface ApiKey extends KeyId {
   readonly readOnly: boolean;
   readonly label: string | null;
   readonly secretHash: string;
-  /** The hash of a replaced secret, which is valid until `previousExpiresAt`. */
+  /** The hash of the previous secret, which is valid until `previousExpiresAt`. */
   readonly previousHash: string | null;
   readonly previousExpiresAt: string | null;
   readonly createdAt: string;
@@ -33,16 +33,16 @@ export const apiKeys: Table = {
   table: 'api_keys',
   label: 'API key',
   storedFields: {
-    workspaceId: required(text('workspace that it opens')),
+    workspaceId: required(text('workspace that it gives access to')),
     id: required(text('prefix')),
-    userId: required(text('user it stands for')),
-    readOnly: required(boolean('whether it may only read')),
+    userId: required(text('user that it identifies')),
+    readOnly: required(boolean('whether it is read-only')),
     label: text('what it is for'),
     secretHash: required(text('SHA-256 of the secret')),
-    previousHash: text('SHA-256 of the secret before'),
-    previousExpiresAt: dateTime('when the secret before ends'),
+    previousHash: text('SHA-256 of the previous secret'),
+    previousExpiresAt: dateTime('when the previous secret expires'),
     createdAt: required(dateTime('creation time')),
-    expiresAt: dateTime('when it ends'),
+    expiresAt: dateTime('when it expires'),
     revokedAt: dateTime('when it was revoked'),
     lastUsedAt: dateTime('when it was last used, to the minute'),
   },
@@ -53,11 +53,11 @@ export type KeyStore = ReturnType<typeof createKeyStore>;
 export function createKeyStore({ run, read, dialect }: Pick<Database, 'run' | 'read' | 'dialect'>) {
   const { builder } = dialect;
   const keys = () => builder(apiKeys.table);
-  // Sound because rows are written from API keys only.
+  // The cast is safe: rows are written only from API keys.
   const select = async (rows: Knex.QueryBuilder) =>
     (await dialect.select(read, apiKeys, rows)) as readonly object[] as ApiKey[];
 
-  /** The keys with these ids, in no particular order, by one statement with two parameters at most. */
+  /** Reads the keys with these IDs, in no particular order, by one statement with at most two parameters. */
   async function findAll(ids: readonly KeyId[]): Promise<ApiKey[]> {
     const [workspaceId, ...others] = new Set(ids.map((key) => key.workspaceId));
     if (workspaceId === undefined) return [];
@@ -66,19 +66,19 @@ export function createKeyStore({ run, read, dialect }: Pick<Database, 'run' | 'r
         rowsQuery(dialect, apiKeys, workspaceId, { where: [{ field: 'id', in: ids.map(({ id }) => id) }] }),
       );
     }
-    // Two lists, of workspaces and of IDs, would make the databases look for each ID in each workspace.
+    // With two lists, of workspaces and of IDs, the databases would look for each ID in each workspace.
     const isPair = `(workspace_id, id) in (select value ->> 0, value ->> 1 from ${dialect.jsonElements}(?) as _)`;
     return select(keys().whereRaw(isPair, [JSON.stringify(ids.map((key) => [key.workspaceId, key.id]))]));
   }
 
-  /** Whether there is no key in any workspace, usable or not. */
+  /** Whether no workspace has any key, valid or not. */
   const isEmpty = async (): Promise<boolean> =>
     (await runQuery(read, keys().select(builder.raw('1')).limit(1))).length === 0;
 
   return {
     isEmpty,
 
-    /** The same, but false while the database is unavailable: there may be keys. */
+    /** Like `isEmpty`, but false while the database is unavailable, because there may be keys. */
     isDefinitelyEmpty: (): Promise<boolean> =>
       isEmpty().catch((error: unknown) => {
         if (error instanceof ServiceError && error.status === 503) return false;

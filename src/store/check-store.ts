@@ -1,14 +1,16 @@
-/** What checks of new records may read, many of them at once. */
+/** The lookups that a check of new records may make. Lookups of concurrent checks are combined. */
 import DataLoader from 'dataloader';
 import type { RecordKind } from '../model/record-kind.ts';
 
-/** Reads only what no other transaction can change before this one ends. */
 export interface CheckStore {
-  /** Which of these values the field has in some record: in a transaction, none of those is removed before the end. */
+  /**
+   * Returns those of the values that the field has in some record. A transaction locks these records, so that no other
+   * transaction can remove the values before it ends.
+   */
   existingValues(kind: RecordKind, field: string, values: readonly string[]): Promise<ReadonlySet<string>>;
 }
 
-/** Lookups of the same step become one statement; each gets the values found for all of them. */
+/** Combines the lookups made in the same tick into one statement; each receives the values found for all of them. */
 export function batchLookups(store: CheckStore): CheckStore {
   const lookups = new Map<string, DataLoader<readonly string[], ReadonlySet<string>>>();
   return {

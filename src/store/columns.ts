@@ -1,4 +1,4 @@
-/** Records to rows and back: snake_case columns, and for each type of field the value a column holds. */
+/** Converts records to rows and back: snake_case column names, and the column value for each type of field. */
 import type { Field } from '../model/fields.ts';
 import type { Table } from '../model/record-kind.ts';
 import type { Row } from './driver.ts';
@@ -15,7 +15,7 @@ type Conversion = Pick<Column, 'toColumn' | 'fromColumn'>;
 
 const asIs: Conversion = { toColumn: (value) => value, fromColumn: (value) => value };
 
-/** For values that are not null. The drivers bind booleans, and return times, in the form they have here. */
+/** For values that are not null. The drivers accept booleans, and return times, in the form that records have. */
 const conversions: Record<Field['type'], Conversion> = {
   id: asIs,
   text: asIs,
@@ -23,9 +23,9 @@ const conversions: Record<Field['type'], Conversion> = {
   reference: asIs,
   foreignReference: asIs,
   number: asIs,
-  // SQLite keeps them as 0 and 1.
+  // SQLite stores booleans as 0 and 1.
   boolean: { toColumn: (value) => value, fromColumn: Boolean },
-  // As JSON, with their keys in the order they were sent.
+  // Stored as JSON, with the keys in the order sent.
   externalIds: { toColumn: (value) => JSON.stringify(value), fromColumn: (value) => JSON.parse(String(value)) },
 };
 
@@ -61,22 +61,22 @@ export function partOf(table: Table, fields: ReadonlySet<string> | undefined): T
   return part;
 }
 
-/** The names of all columns, for SQL, in the order of columnsOf. */
+/** The names of all columns, as SQL, in the order of columnsOf. */
 export const columnList = (table: Table): string =>
   columnsOf(table)
     .map(({ name }) => name)
     .join(', ');
 
-/** The fields of a record, in the order they are declared, from its columns' values. */
-export function fieldsOf(table: Table, value: (column: string, index: number) => unknown): Row {
+/** Builds the fields of a record, in the order of their declaration, from the values of its columns. */
+export function fieldsOf(table: Table, columnValue: (column: string, index: number) => unknown): Row {
   const fields: Record<string, unknown> = {};
   columnsOf(table).forEach(({ field, name, fromColumn }, index) => {
-    const found = value(name, index);
-    fields[field] = found === null ? null : fromColumn(found);
+    const value = columnValue(name, index);
+    fields[field] = value === null ? null : fromColumn(value);
   });
   return fields;
 }
 
-/** What the column holds for a value of its field; null for one that is not set. */
+/** The column value for a value of its field; null if the field is not set. */
 export const toColumnValue = ({ toColumn }: Pick<Column, 'toColumn'>, value: unknown): unknown =>
   value === null || value === undefined ? null : toColumn(value);

@@ -1,24 +1,24 @@
-/** Connections of Knex's pools: each statement has a time limit, and after an error a connection is proven idle or closed. */
+/** Connections of Knex's pools. Each statement has a time limit, and after an error a connection is reused only if it is idle. */
 import type { Knex } from 'knex';
-import { connectionError, needsNewConnection } from './database-error.ts';
+import { connectionError, databaseUnavailable, needsNewConnection } from './database-error.ts';
 import type { DatabaseOptions, Driver, Row } from './driver.ts';
 import { createShares, type Shares } from './shares.ts';
 
-/** A driver's connection. Knex's pool throws away one that has the mark. */
+/** A driver's connection. Knex's pool discards a connection that has this mark. */
 export interface Connection {
   __knex__disposed?: unknown;
 }
 
-/** Runs work on a connection of a pool, and returns the connection. */
+/** Runs work on a connection of a pool, and then returns the connection to the pool. */
 export type UseConnection = <T>(pool: Knex, work: (connection: Connection) => Promise<T>) => Promise<T>;
 
 export interface Connections {
   readonly use: UseConnection;
-  /** The same within a workspace's share of the pool. */
+  /** Like `use`, but within the workspace's share of the pool. */
   useForWorkspace(workspaceId: string): UseConnection;
   /** Returns a statement's rows, or throws the driver's error. */
   send(connection: Connection, sql: string, values?: readonly unknown[]): Promise<readonly Row[]>;
-  /** Whether the connection was closed, so that an error says nothing about its statement. */
+  /** Whether the connection was discarded: an error then says nothing about its statement. */
   isLost(connection: Connection): boolean;
 }
 
@@ -29,7 +29,7 @@ export function createConnections(
   driver: Driver,
   { connectionTimeout, statementTimeout }: Pick<DatabaseOptions, 'connectionTimeout' | 'statementTimeout'>,
 ): Connections {
-  /** Connections on which a statement has failed, and whether one may be used again if it is idle. */
+  /** Connections on which a statement has failed, and whether each may be reused if it is idle. */
   const suspects = new WeakMap<Connection, { readonly mayBeKept: boolean }>();
   const sharesByPool = new WeakMap<Knex, Shares>();
 
@@ -45,7 +45,7 @@ export function createConnections(
     }
   };
 
-  /** After an error, a connection is used again only if it is idle. */
+  /** Closes a connection on which a statement has failed, unless it is idle and may be reused. */
   async function inspect(connection: Connection): Promise<void> {
     const suspect = suspects.get(connection);
     if (!suspect) return;
@@ -54,16 +54,15 @@ export function createConnections(
     if (!isIdle) close(connection);
   }
 
-  /** At once, since it may hold locks; Knex's pool would only do so when the next connection is requested. */
+  /** Closes at once, because the connection may hold locks. Knex's pool would wait until the next connection is requested. */
   function close(connection: Connection): void {
     connection.__knex__disposed ??= 'closed after an error';
     driver.destroy(connection);
   }
 
-  const outOfShare = () => connectionError(new Error('the share of the workspace is in use'));
-
   function sharesOf(pool: Knex): Shares {
-    const shares = sharesByPool.get(pool) ?? createShares(pool.client.config.pool.max, connectionTimeout, outOfShare);
+    const timeoutError = () => databaseUnavailable('WORKSPACE_SHARE_IN_USE');
+    const shares = sharesByPool.get(pool) ?? createShares(pool.client.config.pool.max, connectionTimeout, timeoutError);
     sharesByPool.set(pool, shares);
     return shares;
   }

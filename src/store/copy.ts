@@ -1,4 +1,4 @@
-/** Copies all records of all workspaces from one database to another, and compares the copies with what was sent. */
+/** Copies all records of all workspaces from one database to another, and compares the copies with the originals. */
 import { createHash } from 'node:crypto';
 import { StartError } from '../errors.ts';
 import type { Table } from '../model/record-kind.ts';
@@ -8,7 +8,7 @@ import type { Row, Run } from './driver.ts';
 import { parentsFirst } from './parents-first.ts';
 import { rowsQuery, runQuery } from './query.ts';
 
-/** What was copied of a table. The checksum is over all fields of all records, in the order of workspaces and IDs. */
+/** The result for one table. The checksum covers all fields of all records, ordered by workspace and ID. */
 export interface CopiedTable {
   readonly table: Table;
   readonly records: number;
@@ -17,24 +17,24 @@ export interface CopiedTable {
 }
 
 interface Progress {
-  /** The number of steps, one for each record written and one for each compared. */
+  /** `total` counts each record twice: once when it is written, and once when it is compared. */
   start(total: number): void;
   step(records: number, doing: string): void;
 }
 
-/** A database, and a transaction on it. */
+/** One of the two databases, in a transaction. */
 interface Side {
   readonly dialect: Dialect;
   readonly run: Run;
 }
 
-/** Few, for each may hold two megabytes. */
+/** Few, because a single record may have hundreds of thousands of characters. */
 const recordsPerPage = 100;
 
 /**
- * Copies one state of the source, whatever is written to it meanwhile, in one transaction: all of it arrives, or
- * nothing. Holds a page of records in memory, and the IDs of those that come before their parents. Throws StartError when
- * the target is not empty, or not the same in the end.
+ * Copies a consistent snapshot of the source in one transaction: the target receives all of it, or nothing. Holds one page
+ * of records in memory, and the IDs of records that precede their parents. Throws StartError if the target is not empty, or
+ * if its records differ from the source's in the end.
  */
 export async function copyTables(
   from: Database,
@@ -56,10 +56,10 @@ export async function copyTables(
         }
       }
       progress.start(2 * total);
-      const sent: CopiedTable[] = [];
-      for (const table of tables) sent.push(await copyTable(source, target, table, progress));
-      for (const expected of sent) await requireSame(target, expected, progress);
-      return sent;
+      const copied: CopiedTable[] = [];
+      for (const table of tables) copied.push(await copyTable(source, target, table, progress));
+      for (const expected of copied) await requireSame(target, expected, progress);
+      return copied;
     };
     return to.transaction(fill, { maxAttempts: 1 });
   });
@@ -101,7 +101,7 @@ async function count({ dialect, run }: Side, { table }: Table): Promise<number> 
   return Number(row?.count);
 }
 
-/** All records of a table, page by page: each begins after the last record of the one before. */
+/** All records of a table, page by page. Each page begins after the last record of the previous one. */
 async function* pages({ dialect, run }: Side, table: Table): AsyncGenerator<readonly Row[]> {
   let last: Row = { workspaceId: '', id: '' };
   for (;;) {

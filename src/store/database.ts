@@ -1,4 +1,4 @@
-/** Opens and migrates the database. Knows connections; knows nothing of workspaces. */
+/** Opens, migrates and closes the database. Knows connections, but no records. */
 import { type Knex, knex } from 'knex';
 import { StartError } from '../errors.ts';
 import { reason } from './database-error.ts';
@@ -17,9 +17,9 @@ export interface Database extends Transactions {
   readonly dialect: Dialect;
   readonly driver: Driver;
   readonly knex: Knex;
-  /** Brings the schema up to date, and returns the names of the migrations it ran. Throws StartError when it cannot. */
+  /** Brings the schema up to date, and returns the names of the migrations it ran. Throws StartError if it cannot. */
   migrate(): Promise<readonly string[]>;
-  /** The names of the migrations that migrate would run. Throws StartError when they cannot be determined. */
+  /** The names of the migrations that `migrate` would run. Throws StartError if they cannot be determined. */
   pendingMigrations(): Promise<readonly string[]>;
   /** Resolves when the database responds; rejects with a 503 otherwise. */
   ping(): Promise<void>;
@@ -43,7 +43,7 @@ function createDriver(databaseUrl: string, options: DatabaseOptions): Driver {
   return createSqliteDriver(path, options);
 }
 
-/** What Knex would print itself either holds SQL or repeats an error. */
+/** What Knex would log itself contains SQL, or repeats an error. */
 const silent: Knex.Logger = { debug() {}, deprecate() {}, error() {}, warn() {} };
 
 /** Knex's settings for a database URL, for the knex command line. */
@@ -51,12 +51,12 @@ export const knexConfig = (databaseUrl: string): Knex.Config => writesConfig(cre
 
 const writesConfig = ({ pools }: Driver): Knex.Config => ({
   ...pools.writes,
-  // Knex would write all values of a failed statement into its error.
+  // Otherwise Knex would write all values of a failed statement into its error.
   compileSqlOnError: false,
   migrations: { migrationSource },
 });
 
-/** The database as it is. Throws StartError when it cannot be used. */
+/** Opens the database without migrating it. Throws StartError if it cannot be used. */
 export async function connectDatabase(databaseUrl: string, options = defaultOptions): Promise<Database> {
   const driver = createDriver(databaseUrl, options);
   const dialect = isPostgresUrl(databaseUrl) ? createPostgresDialect() : sqliteDialect;
@@ -68,15 +68,15 @@ export async function connectDatabase(databaseUrl: string, options = defaultOpti
     dialect,
     driver,
     knex: writes,
-    migrate: () => explained(driver, () => migrate(writes, dialect)),
-    pendingMigrations: () => explained(driver, () => pendingMigrations(writes)),
+    migrate: () => explainFailure(driver, () => migrate(writes, dialect)),
+    pendingMigrations: () => explainFailure(driver, () => pendingMigrations(writes)),
     ping: async () => void (await transactions.read('select 1')),
     close: async () => {
       for (const pool of Object.values(pools)) await pool.destroy();
     },
   };
-  return closedOnFailure(database, () =>
-    explained(driver, async () => {
+  return closeOnFailure(database, () =>
+    explainFailure(driver, async () => {
       const problem = await dialect.findProblem?.(async (sql) => (await writes.raw(sql)).rows);
       if (problem !== undefined) throw new Error(problem);
     }),
@@ -93,13 +93,13 @@ function openPools(driver: Driver): Pools<Knex> {
   };
 }
 
-/** Opens the database and brings its schema up to date. Throws StartError when it cannot be used. */
+/** Opens the database and brings its schema up to date. Throws StartError if it cannot be used. */
 export async function openDatabase(databaseUrl: string, options = defaultOptions): Promise<Database> {
   const database = await connectDatabase(databaseUrl, options);
-  return closedOnFailure(database, database.migrate);
+  return closeOnFailure(database, database.migrate);
 }
 
-async function closedOnFailure(database: Database, start: () => Promise<unknown>): Promise<Database> {
+async function closeOnFailure(database: Database, start: () => Promise<unknown>): Promise<Database> {
   try {
     await start();
     return database;
@@ -109,8 +109,8 @@ async function closedOnFailure(database: Database, start: () => Promise<unknown>
   }
 }
 
-/** Says in one line why a database cannot be used. */
-async function explained<T>({ location }: Driver, work: () => Promise<T>): Promise<T> {
+/** Throws a StartError that says in one line why the database cannot be used. */
+async function explainFailure<T>({ location }: Driver, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

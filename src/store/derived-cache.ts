@@ -1,11 +1,11 @@
-/** Values derived from a workspace's records, cached until the next write to the database; recomputed where it reports no version. */
+/** Values derived from a workspace's records, cached until the next write to the database. Not cached where it reports no version. */
 import { LRUCache } from 'lru-cache';
 import type { Driver, Run } from './driver.ts';
 
-/** Bytes of all values of a database. */
+/** Bytes of all cached values together. */
 const maxSize = 16 * 1_048_576;
 
-/** A derived value takes `length` bytes of memory; one that is not in memory is never cached. */
+/** A derived value. It takes `length` bytes, and is cached only if it is in memory. */
 export interface Sized {
   readonly length: number;
   readonly isInMemory: boolean;
@@ -18,13 +18,14 @@ interface Cached {
 
 export interface DerivedCache {
   /**
-   * The value of a name, as of a state of the database that is no older than the call. A name always has the same `make`.
-   * Calls that arrive while a value is made share the next one, so that a name never takes more than one connection.
+   * Returns the value with this name, which includes every write committed before the call. All calls with the same name must
+   * pass an equivalent `make`. Calls that arrive while the value is being made share the next one, so that a name never takes
+   * more than one connection.
    */
   derive<T extends Sized>(run: Run, name: string, make: () => Promise<T>): Promise<T>;
 }
 
-/** A value that is being made, and the one after it. */
+/** The value that is being made, and the next one, which is made after it. */
 interface Turns {
   running?: Promise<Sized> | undefined;
   next?: Promise<Sized> | undefined;
@@ -35,12 +36,12 @@ export function createDerivedCache({ readVersion }: Pick<Driver, 'readVersion'>)
   const turnsByName = new Map<string, Turns>();
 
   async function remake(run: Run, name: string, make: () => Promise<Sized>): Promise<Sized> {
-    // Before anything is read, so that a write in the meantime makes the value out of date.
-    const current = await readVersion?.(run);
+    // Read before the records, so that a write in the meantime makes the value out of date.
+    const version = await readVersion?.(run);
     const cached = cache.get(name);
-    if (cached && cached.version === current) return cached.value;
+    if (cached && cached.version === version) return cached.value;
     const value = await make();
-    if (current !== undefined && value.isInMemory) cache.set(name, { version: current, value });
+    if (version !== undefined && value.isInMemory) cache.set(name, { version, value });
     return value;
   }
 
@@ -67,7 +68,7 @@ export function createDerivedCache({ readVersion }: Pick<Driver, 'readVersion'>)
   return {
     async derive<T extends Sized>(run: Run, name: string, make: () => Promise<T>) {
       const cached = cache.get(name);
-      // Sound because a name always has the same `make`.
+      // The cast is safe: all calls with the same name pass an equivalent `make`.
       if (cached && cached.version === (await readVersion?.(run))) return cached.value as T;
       return (await inTurn(name, () => remake(run, name, make))) as T;
     },

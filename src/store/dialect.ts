@@ -14,26 +14,26 @@ export interface Dialect {
   readonly builder: Knex;
   /** Begins a transaction that may write. */
   readonly begin: string;
-  /** Begins a transaction that reads one state of the database, whatever is written meanwhile. */
+  /** Begins a transaction that reads a consistent snapshot of the database. */
   readonly beginSnapshot: string;
   /** The function that returns the elements of a JSON array as rows, in a column `value`. */
   readonly jsonElements: string;
-  /** First statement of a transaction that copies: it may wait for its source. */
+  /** The first statement of a transaction that copies into this database, which may be idle while it waits for the source. */
   readonly prepareCopy?: string;
-  /** Makes a transaction that migrates wait for any other one that does. */
+  /** Makes a migrating transaction wait for those of other processes. */
   readonly lockMigrations?: string;
 
-  /** Reads the database's settings once, at the start, and returns why it cannot be used. */
+  /** Reads the database's settings once, at the start, and returns the reason if it cannot be used. */
   findProblem?(run: (sql: string) => Promise<readonly Row[]>): Promise<string | undefined>;
-  /** Keeps the rows whose column has one of these values: one parameter, however many values. */
+  /** Restricts a query to the rows whose column has one of these values. Takes one parameter, however many values there are. */
   whereIn(rows: Knex.QueryBuilder, column: string, values: readonly string[]): Knex.QueryBuilder;
-  /** The bytes of a column's text, without reading it where the database knows its length. */
+  /** An expression for the bytes of a column's text, which does not read the text where the database stores its length. */
   byteLength(column: string): string;
-  /** A handful of statements that insert any number of records. */
+  /** Statements that insert the records, thousands per statement. */
   inserts(table: Table, records: readonly Row[]): Iterable<Statement>;
   /**
-   * Reads the table's fields of these rows in the form that costs the driver least. `isPage` says that there are no more
-   * of them than a page has.
+   * Runs the query, and returns the table's fields of its rows. Reads them in the form that costs the driver least. With
+   * `isPage`, the caller limits the number of rows, so that all of them may be read as one text.
    */
   select(run: Run, table: Table, rows: Knex.QueryBuilder, isPage?: boolean): Promise<Row[]>;
 }

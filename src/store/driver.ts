@@ -1,4 +1,4 @@
-/** What the service asks of a database's driver: connections, and statements on them. Knows no tables. */
+/** The interface of a database's driver: connections, and statements on them. Knows no tables. */
 import type { Knex } from 'knex';
 
 export type Row = Readonly<Record<string, unknown>>;
@@ -16,20 +16,20 @@ export interface DatabaseOptions {
   readonly statementTimeout: number;
 }
 
-/** Statements that only read have pools of their own where a writer would make them wait. */
+/** Statements that only read have a pool of their own where writes would otherwise make them wait. */
 export interface Pools<Pool> {
   readonly writes: Pool;
   readonly reads?: Pool;
-  /** One connection, for `version`. */
+  /** One connection, for `readVersion`. */
   readonly version?: Pool;
 }
 
-/** A connection is what Knex's pool makes of the driver's. */
+/** Connections are those of Knex's pools, which Knex opens with the driver's own library. */
 export interface Driver {
-  /** Where the data lies, as shown to people: no password. */
+  /** Where the data is stored, for messages: without the password. */
   readonly location: string;
   readonly pools: Pools<Knex.Config>;
-  /** How many group commits are worth running at once. */
+  /** How many group commits run concurrently. */
   readonly concurrentGroups: number;
 
   /** Returns the rows. Throws the driver's error. */

@@ -137,7 +137,7 @@ export function createTransactions(
           return await useConnection(writes, (connection) => attempt(connection, dialect.begin, commit, work));
         } catch (error) {
           if (!(error instanceof TransactionConflict)) throw error;
-          if (attempts >= maxAttempts) throw error.atLast();
+          if (attempts >= maxAttempts) throw error.afterLastAttempt();
           await pause(Math.random() * firstPause * 2 ** attempts);
         }
       }

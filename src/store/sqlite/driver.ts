@@ -40,7 +40,7 @@ export function createSqliteDriver(path: string, { connectionTimeout, statementT
     acquireConnectionTimeout: connectionTimeout,
   });
   return {
-    location: path === inMemory ? 'memory only, gone when the process ends' : resolve(path),
+    location: path === inMemory ? 'in memory only, lost when the process ends' : resolve(path),
     pools: {
       // SQLite has one writer: a second connection could only wait for it, in one of the four threads all share.
       writes: pool({ max: 1, readOnly: false, isVersionPool: path === inMemory }),
