@@ -2,10 +2,13 @@
 import { forbidden } from '../errors.ts';
 import type { TransactionStore } from '../store/workspace-store.ts';
 
+/** The part of a store that services use: that of a request has it, and that of a transaction. */
+type ServiceStore = Pick<TransactionStore, 'add' | 'transaction'>;
+
 /** A user and the store of their workspace. Services take it as their first argument; adapters get one for each request. */
-export interface Session<S extends TransactionStore = TransactionStore> {
+export interface Session<S extends ServiceStore = ServiceStore> {
   readonly store: S;
-  /** Noted on records as createdBy and updatedBy; null while the service runs open. */
+  /** Recorded as `createdBy` and `updatedBy`; null while the service runs open. */
   readonly userId: string | null;
   readonly mayWrite: boolean;
 }

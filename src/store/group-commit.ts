@@ -1,6 +1,6 @@
 /**
- * Group commit for records that are added: additions that arrive while others are stored share the next transaction, and with
- * it the cost of a commit, a write to the disk. Each is acknowledged after that commit, and one that fails fails alone.
+ * Group commit for new records: additions that arrive while others are being stored share the next transaction, and with it
+ * the cost of a commit, a write to disk. Each is acknowledged after that commit; one that fails does not fail the others.
  */
 import { LRUCache } from 'lru-cache';
 import pLimit, { type LimitFunction } from 'p-limit';
@@ -15,7 +15,7 @@ import type { Driver, Run } from './driver.ts';
 import type { Transactions } from './transactions.ts';
 import type { Usage } from './usage.ts';
 
-/** Records to be added, all or none of them. */
+/** New records, to be stored all or none. */
 export interface Addition {
   readonly workspaceId: string;
   readonly kind: RecordKind;
@@ -33,13 +33,13 @@ export interface Draft {
 }
 
 /**
- * Throws a ServiceError below 500 when the records may not be stored. With `uniqueness: 'database'` it may leave unique values
- * that are taken to the database, which refuses the transaction: then it is run again with `'lookup'`.
+ * Throws a ServiceError below 500 if the records may not be stored. With `uniqueness: 'database'` it may skip the lookup of
+ * duplicate unique values: the database then rejects the transaction, and the check runs again with `'lookup'`.
  */
 export type Check = (store: CheckStore, uniqueness: 'lookup' | 'database') => Promise<void>;
 
 export interface GroupCommit {
-  /** Resolves once the records are stored. Throws what their check throws, and what a transaction does. */
+  /** Resolves once the records are stored. Rejects with the error of their check or of their transaction. */
   add(addition: Addition): Promise<void>;
 }
 
@@ -50,15 +50,15 @@ interface Waiting extends Addition {
   readonly reject: (reason: unknown) => void;
 }
 
-/** Records, and characters, in one transaction, unless a single addition has more: the next group need not wait long. */
+/** The most records and characters in one transaction, unless a single addition has more: the next group waits for it. */
 const maxRecords = 2_000;
 const maxLength = 4_000_000;
 
-/** Two, so that one that waits until its timeout does not hold up all others of its workspace. */
-const singlesAtOnce = 2;
+/** Two, so that an addition that waits until its timeout does not delay all others of its workspace. */
+const maxAlonePerWorkspace = 2;
 const maxWorkspaces = 10_000;
 
-/** `openCheckStore` is called once for all additions of a group to the same workspace. */
+/** `openCheckStore` is called once per group and workspace. */
 export function createGroupCommit(
   { transaction }: Pick<Transactions, 'transaction'>,
   { inserts }: Pick<Dialect, 'inserts'>,
@@ -67,9 +67,12 @@ export function createGroupCommit(
 ): GroupCommit {
   const waiting: Waiting[] = [];
   let running = 0;
-  /** Additions that have a transaction each, by workspace: few at once, so that none takes all connections. */
-  const singles = new LRUCache<string, LimitFunction>({ max: maxWorkspaces, memoMethod: () => pLimit(singlesAtOnce) });
-  /** The number of additions of failed groups that are not stored yet, by workspace. */
+  /** Limits for additions that have a transaction of their own, by workspace, so that no workspace takes all connections. */
+  const aloneLimits = new LRUCache<string, LimitFunction>({
+    max: maxWorkspaces,
+    memoMethod: () => pLimit(maxAlonePerWorkspace),
+  });
+  /** The number of additions from failed groups that are still being stored, by workspace. */
   const inConflict = new Map<string, number>();
 
   async function runGroups(): Promise<void> {
@@ -77,7 +80,7 @@ export function createGroupCommit(
     running -= 1;
   }
 
-  /** As many as there is room for, and at least one. */
+  /** Takes as many waiting additions as one transaction may have, and at least one. */
   function nextGroup(): Waiting[] {
     let records = 0;
     let length = 0;
@@ -95,11 +98,11 @@ export function createGroupCommit(
         return settle(group, await storeTogether(group, uniqueness, { maxAttempts: 1 }));
       } catch (error) {
         if (failsWholeGroup(error, group.length)) return rejectAll(group, error);
-        // The others need not wait for it once more.
+        // One addition caused the timeout: the others must not wait for it a second time.
         if (isTimeout(error)) break;
       }
     }
-    // Two additions conflict, or one always fails: give each its own transaction. The next group need not wait.
+    // Two additions conflict, or one always fails: give each its own transaction. The next group does not wait for them.
     for (const addition of group) void storeAfterConflict(addition);
   }
 
@@ -113,14 +116,14 @@ export function createGroupCommit(
   }
 
   const storeAlone = (addition: Waiting): Promise<void> =>
-    singles.memo(addition.workspaceId)(() =>
+    aloneLimits.memo(addition.workspaceId)(() =>
       storeTogether([addition], 'lookup').then(
         (outcomes) => settle([addition], outcomes),
         (error) => rejectAll([addition], error),
       ),
     );
 
-  /** Returns for each addition whether it was accepted, and is stored. Throws when none is stored. */
+  /** Stores the additions that their checks accept, and returns the outcome of each check. Throws if none is stored. */
   const storeTogether = (group: readonly Addition[], uniqueness: 'lookup' | 'database', options = {}) =>
     transaction(async (run, runAlone) => {
       let hasRead = false;
@@ -134,6 +137,7 @@ export function createGroupCommit(
       const statements = insertsOf(accepted);
       const first = statements.next();
       if (first.done) return outcomes;
+      // Looks ahead one statement: a single insert, without a lookup before it, needs no BEGIN and COMMIT.
       const second = statements.next();
       const isOnlyStatement = !hasRead && second.done;
       await (isOnlyStatement ? runAlone : run)(first.value.sql, first.value.values);
@@ -141,7 +145,7 @@ export function createGroupCommit(
       return outcomes;
     }, options);
 
-  /** All at once, so that lookups of the same step can become one statement. */
+  /** Runs the checks concurrently, so that their lookups can be combined into one statement. */
   async function checkAll(group: readonly Addition[], uniqueness: 'lookup' | 'database', run: Run) {
     const stores = new Map<string, CheckStore>();
     const storeOf = (workspaceId: string): CheckStore => {
@@ -153,7 +157,7 @@ export function createGroupCommit(
       group.map(({ workspaceId, check, usage }) => check(countLookups(storeOf(workspaceId), usage), uniqueness)),
     );
     for (const outcome of outcomes) {
-      if (outcome.status === 'rejected' && !isRefusal(outcome.reason)) throw outcome.reason;
+      if (outcome.status === 'rejected' && !isRejection(outcome.reason)) throw outcome.reason;
     }
     return outcomes;
   }
@@ -173,25 +177,25 @@ export function createGroupCommit(
     add: (addition) =>
       new Promise((resolve, reject) => {
         const entry = { ...addition, length: lengthOf(addition), resolve, reject };
-        // It would probably conflict too.
+        // In a group, it would probably conflict too.
         if (inConflict.has(entry.workspaceId)) return void storeAlone(entry);
         waiting.push(entry);
         if (running >= concurrentGroups) return;
         running += 1;
-        // Requests that have arrived by now are still to be read.
+        // Later, so that requests that have already arrived are read first and can join the group.
         setImmediate(() => void runGroups());
       }),
   };
 }
 
-/** About how much memory the records take on their way. */
+/** The characters of all texts, an estimate of the memory that the records take until they are stored. */
 function lengthOf({ records }: Addition): number {
   let length = 0;
   for (const record of records) for (const value of Object.values(record)) length += textLength(value);
   return length;
 }
 
-/** As late as this, so that where there is one writer the order of IDs is that of commits. */
+/** Called just before the insert, so that with a single writer the order of IDs is the order of commits. */
 export function addIds({ kind, workspaceId, records }: Pick<Addition, 'kind' | 'workspaceId' | 'records'>): void {
   for (const record of records) {
     record.id = newId(kind.idPrefix);
@@ -199,7 +203,7 @@ export function addIds({ kind, workspaceId, records }: Pick<Addition, 'kind' | '
   }
 }
 
-/** Counts the lookups of one addition. */
+/** Counts lookups in the usage of one addition. */
 const countLookups = (store: CheckStore, usage: Usage): CheckStore => ({
   existingValues(...lookup) {
     usage.statements += 1;
@@ -218,12 +222,12 @@ function rejectAll(group: readonly Waiting[], error: unknown): void {
   for (const { reject } of group) reject(error);
 }
 
-/** A rule refuses the records. */
-const isRefusal = (error: unknown): boolean => error instanceof ServiceError && error.status < 500;
+/** Whether a rule rejects the records. Any other error of a check is a failure of the database or of this service. */
+const isRejection = (error: unknown): boolean => error instanceof ServiceError && error.status < 500;
 
 /**
- * The database is unavailable, or may have stored the group: nothing to retry. A statement that timed out belongs to one of
- * the group; it fails the whole group only where that is all of it.
+ * Whether a retry is useless, because the database is unavailable, or wrong, because the group may be stored. A timeout is
+ * caused by one addition of the group: unless it is the only one, each is retried alone.
  */
 const failsWholeGroup = (error: unknown, size: number): boolean =>
   error instanceof ServiceError && !(error instanceof TransactionConflict) && !(isTimeout(error) && size > 1);

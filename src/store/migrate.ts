@@ -7,12 +7,13 @@ import type { Dialect } from './dialect.ts';
 import { migrationNames } from './migrations.ts';
 
 const maxAttempts = 50;
+/** Milliseconds. */
 const pauseBetweenAttempts = 100;
 
 /**
- * Runs the missing migrations, and returns their names. In one transaction: of several processes that start on a new database
- * one migrates and the others wait, and one that is killed leaves nothing behind, not even Knex's own lock. Throws StartError
- * when the database is from a newer version.
+ * Runs the pending migrations in one transaction, and returns their names. When several processes start on a new database, one
+ * migrates and the others wait; a process that is killed leaves nothing behind, not even Knex's own lock. Throws StartError if
+ * the database is from a newer version.
  */
 export async function migrate(knex: Knex, { lockMigrations }: Dialect): Promise<readonly string[]> {
   for (let attempt = 1; ; attempt += 1) {
@@ -20,9 +21,9 @@ export async function migrate(knex: Knex, { lockMigrations }: Dialect): Promise<
       if ((await pendingMigrations(knex)).length === 0) return [];
       return await knex.transaction(async (transaction) => {
         if (lockMigrations) await transaction.raw(lockMigrations);
-        const missing = await pendingMigrations(transaction);
-        if (missing.length > 0) await transaction.migrate.latest();
-        return missing;
+        const pending = await pendingMigrations(transaction);
+        if (pending.length > 0) await transaction.migrate.latest();
+        return pending;
       });
     } catch (error) {
       // SQLite does not wait for a lock when it switches a new file to WAL, nor between a transaction's read and its write.
@@ -32,7 +33,7 @@ export async function migrate(knex: Knex, { lockMigrations }: Dialect): Promise<
   }
 }
 
-/** The names of the migrations that the database lacks. Throws StartError when it has some that this version does not know. */
+/** The names of the migrations that the database lacks. Throws StartError if it has any that this version does not know. */
 export async function pendingMigrations(knex: Knex): Promise<string[]> {
   const applied: string[] = (await knex.schema.hasTable('knex_migrations'))
     ? await knex('knex_migrations').pluck('name')

@@ -1,4 +1,4 @@
-/** The migrations, by name and in order. Names have no file extension: the same database is used with `.ts` and compiled `.js`. */
+/** The migrations, by name and in order. Names have no extension: `.ts` and compiled `.js` files use the same databases. */
 import type { Knex } from 'knex';
 import * as recordKinds from '../../migrations/0001_record_kinds.ts';
 import * as apiKeys from '../../migrations/0002_api_keys.ts';

@@ -1,6 +1,6 @@
 /**
- * The order in which records are copied, parents before children: databases check foreign keys at each statement, and not all
- * can defer that to the end of the transaction.
+ * Orders records for a copy, parents before children: databases check foreign keys at each statement, and not all of them can
+ * defer the check to the end of the transaction.
  */
 import { StartError } from '../errors.ts';
 import type { Table } from '../model/record-kind.ts';
@@ -8,10 +8,10 @@ import type { Row } from './driver.ts';
 
 type Page = readonly Row[];
 
-/** Reads records of one workspace, in any order. */
+/** Reads the records with these IDs, in any order. */
 type Find = (workspaceId: string, ids: readonly string[]) => Promise<Page>;
 
-interface Place {
+interface RecordKey {
   readonly workspaceId: string;
   readonly id: string;
 }
@@ -19,9 +19,9 @@ interface Place {
 const maxPageSize = 100;
 
 /**
- * The records of these pages, which are in the order of workspaces and IDs, with each parent before its children. A parent may
- * have the greater ID where several processes with different clocks created them. A child that comes first is skipped, and
- * read again after its parent. Only its ID is held until then: a million of them take some 400 MB.
+ * Yields the records of these pages, which are ordered by workspace and ID, with each parent before its children. A parent has
+ * the greater ID if processes with different clocks created the two. A child that comes before its parent is deferred, and
+ * read again after it. Only its ID is held until then: a million of them take about 400 MB.
  */
 export async function* parentsFirst(table: Table, pages: AsyncIterable<Page>, find: Find): AsyncGenerator<Page> {
   const field = parentField(table);
@@ -31,9 +31,9 @@ export async function* parentsFirst(table: Table, pages: AsyncIterable<Page>, fi
   }
   const waiting = createWaitingList();
   for await (const page of pages) {
-    const ready = page.filter((record) => !waiting.takes(placeOf(record), record[field]));
+    const ready = page.filter((record) => !waiting.deferIfEarly(keyOf(record), record[field]));
     if (ready.length > 0) yield ready;
-    for (const { workspaceId, ids } of inPages(ready.flatMap((record) => waiting.release(placeOf(record))))) {
+    for (const { workspaceId, ids } of inPages(ready.flatMap((record) => waiting.release(keyOf(record))))) {
       const records = new Map((await find(workspaceId, ids)).map((record) => [record.id, record]));
       yield ids.map((id) => records.get(id)).filter((record) => record !== undefined);
     }
@@ -50,36 +50,36 @@ const parentField = (table: Table): string | undefined =>
     ([, field]) => field.type === 'reference' && field.mustExist && 'name' in table && field.target === table.name,
   )?.[0];
 
-// Sound because every table has both fields, as text.
-const placeOf = ({ workspaceId, id }: Row) => ({ workspaceId, id }) as Place;
+// The cast is safe: every table has both fields, as text.
+const keyOf = ({ workspaceId, id }: Row) => ({ workspaceId, id }) as RecordKey;
 
-const keyOf = ({ workspaceId, id }: Place): string => `${workspaceId} ${id}`;
+const textOf = ({ workspaceId, id }: RecordKey): string => `${workspaceId} ${id}`;
 
 function createWaitingList() {
-  const places = new Set<string>();
-  const childrenOf = new Map<string, Place[]>();
+  const deferred = new Set<string>();
+  const childrenOf = new Map<string, RecordKey[]>();
   return {
-    /** Whether a record has to wait for its parent, because that comes later or waits too. */
-    takes(place: Place, parentId: unknown): boolean {
+    /** Defers a record whose parent comes later, or is itself deferred. Returns whether it did. */
+    deferIfEarly(key: RecordKey, parentId: unknown): boolean {
       if (typeof parentId !== 'string') return false;
-      const parent = keyOf({ ...place, id: parentId });
-      if (parentId <= place.id && !places.has(parent)) return false;
-      places.add(keyOf(place));
+      const parent = textOf({ ...key, id: parentId });
+      if (parentId <= key.id && !deferred.has(parent)) return false;
+      deferred.add(textOf(key));
       const siblings = childrenOf.get(parent);
-      if (siblings) siblings.push(place);
-      else childrenOf.set(parent, [place]);
+      if (siblings) siblings.push(key);
+      else childrenOf.set(parent, [key]);
       return true;
     },
 
-    /** The records that need not wait any longer once this one is written, in the order to write them. */
-    release(place: Place): Place[] {
-      const released: Place[] = [];
-      const parents = [place];
+    /** Returns the descendants that were deferred because of this record, in the order to write them after it. */
+    release(key: RecordKey): RecordKey[] {
+      const released: RecordKey[] = [];
+      const parents = [key];
       for (const parent of parents) {
-        const children = childrenOf.get(keyOf(parent)) ?? [];
-        childrenOf.delete(keyOf(parent));
+        const children = childrenOf.get(textOf(parent)) ?? [];
+        childrenOf.delete(textOf(parent));
         for (const child of children) {
-          places.delete(keyOf(child));
+          deferred.delete(textOf(child));
           released.push(child);
           parents.push(child);
         }
@@ -87,7 +87,7 @@ function createWaitingList() {
       return released;
     },
 
-    /** The IDs of the records that still wait. */
+    /** The IDs of the records that are still deferred. */
     rest: (): string[] =>
       [...childrenOf.values()]
         .flat()
@@ -97,11 +97,11 @@ function createWaitingList() {
 }
 
 /** Consecutive IDs of the same workspace, a page at a time. */
-function* inPages(places: readonly Place[]): Generator<{ workspaceId: string; ids: readonly string[] }> {
+function* inPages(keys: readonly RecordKey[]): Generator<{ workspaceId: string; ids: readonly string[] }> {
   let ids: string[] = [];
-  for (const [index, { workspaceId, id }] of places.entries()) {
+  for (const [index, { workspaceId, id }] of keys.entries()) {
     ids.push(id);
-    if (ids.length < maxPageSize && places[index + 1]?.workspaceId === workspaceId) continue;
+    if (ids.length < maxPageSize && keys[index + 1]?.workspaceId === workspaceId) continue;
     yield { workspaceId, ids };
     ids = [];
   }

@@ -1,4 +1,4 @@
-/** Queries for records, turned into SQL by Knex's query builder. Every condition and order is written here. */
+/** Queries for the records of a workspace, built with Knex. Adds all their conditions and orders, and the workspace to each. */
 import type { Knex } from 'knex';
 import type { Table } from '../model/record-kind.ts';
 import { columnName, columnsOf, toColumnValue } from './columns.ts';
@@ -6,7 +6,7 @@ import type { Dialect } from './dialect.ts';
 import type { Row, Run } from './driver.ts';
 
 export interface RecordQuery {
-  /** Conditions that all hold. */
+  /** All of these conditions must hold. */
   readonly where?: readonly Condition[];
   /** If absent, the rows come in any order. */
   readonly orderBy?: readonly Order[];
@@ -34,7 +34,7 @@ interface Order {
 export const oldestFirst: readonly Order[] = [{ field: 'id', direction: 'asc' }];
 export const newestFirst: readonly Order[] = [{ field: 'id', direction: 'desc' }];
 
-/** The rows of a workspace that a query finds. Which columns are read is up to the caller. */
+/** A query for rows of a workspace. The caller adds the columns to read, or a count, a lock or an update. */
 export function rowsQuery(
   dialect: Dialect,
   { table }: Table,
@@ -50,14 +50,14 @@ export function rowsQuery(
   return rows;
 }
 
-/** Sets the fields that are present in a record of a workspace. */
+/** A query that sets the fields that are present in `changes`, in one record of a workspace. */
 export function updateQuery(dialect: Dialect, table: Table, workspaceId: string, id: string, changes: Row) {
   const changed = columnsOf(table).filter(({ field }) => changes[field] !== undefined);
   const values = changed.map((column) => [column.name, toColumnValue(column, changes[column.field])]);
   return rowsQuery(dialect, table, workspaceId).where('id', id).update(Object.fromEntries(values));
 }
 
-/** Runs what the builder has built. */
+/** Runs a query, in the database's own form. */
 export function runQuery(run: Run, query: Knex.QueryBuilder): ReturnType<Run> {
   const { sql, bindings } = query.toSQL().toNative();
   return run(sql, bindings);

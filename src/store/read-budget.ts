@@ -1,7 +1,7 @@
 /**
- * How much text one request may read into memory. The number of records of a page is limited, but a single one may hold
- * millions of characters: so each read first reserves the most that it can bring. Where that is more than is left, the database
- * measures the records, and returns none of them if they are too long.
+ * Limits the text that one request may read into memory. A page has a limited number of records, but a single record may have
+ * millions of characters: so each read first reserves the most text that its records can have. If less than that is left, the
+ * database measures the records, and returns none of them if they are too long.
  */
 import type { Knex } from 'knex';
 import pLimit from 'p-limit';
@@ -15,25 +15,25 @@ import type { Row, Run } from './driver.ts';
 import { runQuery } from './query.ts';
 
 export interface ReadLimits extends ValueLimits {
-  /** Characters of text in a response. What is read for it may have twice as many bytes: not all text is ASCII. */
+  /** Characters of text in a response. Reads for it may have twice as many, because the database measures text in bytes. */
   readonly maxResponseLength: number;
 }
 
-/** There are no more than `maxRows` of the rows. */
+/** A query for at most `maxRows` rows of a table. */
 interface Selection {
   readonly table: Table;
   readonly rows: Knex.QueryBuilder;
   readonly maxRows: number;
 }
 
-/** Throws ResponseTooLarge. */
+/** Reads records within the budget. Throws ResponseTooLarge. */
 export type BudgetedSelect = (run: Run, selection: Selection) => Promise<Row[]>;
 
-/** The selects of one request. */
+/** Returns a function for all reads of one request, which share its budget. */
 export function createReadBudget(dialect: Dialect, limits: ReadLimits): BudgetedSelect {
-  // A page reads one record more than it shows, to know whether others follow.
+  // In characters. A page reads one record more than it shows, to know whether others follow.
   let left = 2 * limits.maxResponseLength + limits.maxRecordLength;
-  /** Reads that had room for all they could bring; what they did bring is only counted when there is not enough left. */
+  /** Reads whose reservation was within the budget. Their texts are only counted when another reservation is not. */
   let uncounted: { readonly reserved: number; readonly records: Promise<readonly Row[]> }[] = [];
   const oneAtATime = pLimit(1);
 
@@ -56,6 +56,7 @@ export function createReadBudget(dialect: Dialect, limits: ReadLimits): Budgeted
     return oneAtATime(async () => {
       await returnUnused();
       if (reserved <= left) return readAll();
+      // A text has at least as many bytes as characters, so what passes is within the budget.
       const maxBytes = left;
       left = 0;
       let records: Row[] | undefined;
@@ -70,7 +71,7 @@ export function createReadBudget(dialect: Dialect, limits: ReadLimits): Budgeted
   };
 }
 
-/** Undefined when the texts of the records have more bytes than that. One statement, unless it finds nothing. */
+/** Returns undefined if the texts of the records have more than `maxBytes`. Runs one statement, unless that finds nothing. */
 async function selectWithin(
   dialect: Dialect,
   run: Run,
@@ -86,14 +87,14 @@ async function selectWithin(
   const [row] = await runQuery(run, total);
   const bytes = Number(row?.total);
   if (bytes > maxBytes) return undefined;
-  // Every record has an ID. Where there are some now, they have become shorter since the first statement.
+  // Every record has an ID, so 0 means that there are no records. Otherwise they have become shorter since the first statement.
   return bytes === 0 ? records : selectWithin(dialect, run, { table, rows, maxRows }, maxBytes);
 }
 
 const textColumnsOf = (table: Table) =>
   columnsOf(table).filter(({ type }) => !['number', 'boolean', 'dateTime'].includes(type));
 
-/** Characters that the texts of a record can have. */
+/** The most characters that the texts of a record can have. */
 function maxTextLength(table: Table, limits: ReadLimits): number {
   let length = 0;
   for (const field of Object.values(table.storedFields)) {
@@ -103,6 +104,7 @@ function maxTextLength(table: Table, limits: ReadLimits): number {
   return length;
 }
 
+/** Characters of all texts. */
 function lengthOf(rows: readonly Row[]): number {
   let length = 0;
   for (const row of rows) for (const value of Object.values(row)) length += textLength(value);

@@ -1,17 +1,17 @@
-/** Shares of a pool's connections: no workspace holds all of them, and each waits for its own work only. */
+/** Limits each workspace to a share of a pool's connections, so that a busy workspace waits for itself and delays no other. */
 import { LRUCache } from 'lru-cache';
 import pLimit, { type LimitFunction } from 'p-limit';
 
-/** Workspaces whose shares are counted; of more, those used least recently are dropped. */
+/** The most workspaces whose shares are counted. Beyond that, the least recently used are dropped. */
 const maxWorkspaces = 10_000;
 
-/** Of all connections of a pool. */
+/** The fraction of a pool's connections that one workspace may hold. */
 const share = 0.75;
 
-/** Runs work of a workspace that takes one connection. */
+/** Runs work that takes one connection, within the share of its workspace. */
 export type Shares = <T>(workspaceId: string, work: () => Promise<T>) => Promise<T>;
 
-/** Work that has waited `timeout` milliseconds for its workspace's share fails with the error. */
+/** Work that has waited `timeout` milliseconds for its workspace's share fails with `timeoutError`. */
 export function createShares(poolSize: number, timeout: number, timeoutError: () => Error): Shares {
   const size = Math.max(1, Math.floor(share * poolSize));
   const limits = new LRUCache<string, LimitFunction>({ max: maxWorkspaces, memoMethod: () => pLimit(size) });

@@ -1,6 +1,6 @@
 /**
- * Statements and transactions. Knex's own transactions continue with the work when BEGIN has failed, and do not distinguish
- * an error at COMMIT, after which the outcome is unknown, from one before it.
+ * Statements and transactions. Knex's own transactions are not used: they continue with the work when BEGIN has failed, and do
+ * not distinguish an error at COMMIT, after which the outcome is unknown, from an earlier one.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Knex } from 'knex';
@@ -10,39 +10,36 @@ import type { Dialect } from './dialect.ts';
 import type { DatabaseOptions, Driver, Pools, Run } from './driver.ts';
 
 export interface Transactions extends Statements {
-  /** Runs a short statement, always on the same connection where reads have a pool of their own. */
+  /** Runs the statement that reads the database's version, always on the same connection if there is a pool for it. */
   readonly runVersionQuery: Run;
   /**
-   * The same for one workspace: it never holds more than its share of the connections, and what it asks for beyond that waits
-   * for its own statements, not for those of others.
+   * The same functions for one workspace. It never holds more than its share of the connections; beyond that, its statements
+   * wait for each other, and not for those of other workspaces.
    */
   forWorkspace(workspaceId: string): Statements;
 }
 
 export interface Statements {
-  /** Runs a statement by itself. */
+  /** Runs a statement outside a transaction. */
   readonly run: Run;
-  /** Runs a statement that only reads; it never waits for statements that write. */
+  /** Runs a statement that only reads. It does not wait for writes, except in a SQLite database in memory. */
   readonly read: Run;
   /**
    * Runs the work in one transaction: all of it is stored, or nothing. Work that conflicts with other transactions is
-   * retried, a few times.
+   * retried a few times.
    */
   transaction<T>(work: Work<T>, options?: { readonly maxAttempts?: number }): Promise<T>;
-  /** Runs work that reads one state of the database, whatever is written meanwhile. */
+  /** Runs work that reads a consistent snapshot of the database. */
   snapshot<T>(work: Work<T>): Promise<T>;
 }
 
-/**
- * What happens in a transaction. Work that is a single statement may run it with `runAlone`: as a single-statement
- * transaction, without the two statements that begin and end one.
- */
+/** The body of a transaction. A body with exactly one statement may use `runAlone`, which skips BEGIN and COMMIT. */
 type Work<T> = (run: Run, runAlone: Run) => Promise<T>;
 
-/** Milliseconds before the first retry; each further one waits up to twice as long, so that the same two do not meet again. */
-const firstPause = 10;
+/** Milliseconds. Retry n waits a random time below `basePause * 2 ** n`, so that the same two transactions do not meet again. */
+const basePause = 10;
 
-/** Pools that a database does not have are its one for writes. */
+/** `reads` and `version` default to `writes`. */
 export function createTransactions(
   { writes, reads = writes, version = writes }: Pools<Knex>,
   driver: Driver,
@@ -53,7 +50,7 @@ export function createTransactions(
   const { use, useForWorkspace, isLost } = connections;
 
   const send: Connections['send'] = (connection, sql, values = []) => {
-    // For those who listen to Knex's queries.
+    // For listeners to Knex's own event, such as tests that count statements.
     writes.client.emit('query', { sql, bindings: values });
     return connections.send(connection, sql, values);
   };
@@ -68,7 +65,7 @@ export function createTransactions(
       }
     };
 
-  /** A single-statement transaction: an error may be one at COMMIT. */
+  /** For a statement that is a transaction by itself: its error may be one at COMMIT. */
   const runAloneOn =
     (connection: Connection): Run =>
     async (sql, values) => {
@@ -96,7 +93,7 @@ export function createTransactions(
       const result = await work(
         async (sql, values) => {
           requireOpen();
-          // Of several statements sent at once, none may run before it has succeeded.
+          // Of several statements sent at once, none may run before BEGIN has succeeded.
           begun ??= run(begin);
           await begun;
           return run(sql, values);
@@ -123,7 +120,7 @@ export function createTransactions(
       throw commitError(error, isLost(connection));
     });
 
-  /** Fails where SQLite has rolled back by itself, for example after a full disk: the connection is inspected in any case. */
+  /** Fails if SQLite has rolled back by itself, for example because the disk is full. The connection is inspected in any case. */
   const rollBack = (connection: Connection) => send(connection, 'rollback').catch(() => {});
 
   const statements = (useConnection: UseConnection): Statements => ({
@@ -138,7 +135,7 @@ export function createTransactions(
         } catch (error) {
           if (!(error instanceof TransactionConflict)) throw error;
           if (attempts >= maxAttempts) throw error.afterLastAttempt();
-          await pause(Math.random() * firstPause * 2 ** attempts);
+          await pause(Math.random() * basePause * 2 ** attempts);
         }
       }
     },

@@ -2,7 +2,7 @@
 import type { Run } from './driver.ts';
 
 export interface Usage {
-  /** Statements, except those that begin and end transactions; a shared one counts for each request that shares it. */
+  /** Statements, except those that begin and end transactions. One that several requests share counts for each of them. */
   statements: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Records of one workspace, kept in tables. A store is bound to its workspace: every statement is filtered or stamped with it,
- * and there is no store without one. Knows no rules; services do.
+ * The records of one workspace. A store is bound to its workspace: every statement filters by it or writes it, and there is no
+ * store without one. Contains no rules, which belong to services.
  */
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
 import { mapInSlices } from '../slices.ts';
@@ -15,7 +15,7 @@ import { oldestFirst, type RecordQuery, rowsQuery, runQuery, updateQuery } from 
 import { type BudgetedSelect, createReadBudget, type ReadLimits } from './read-budget.ts';
 import { counted, type Usage } from './usage.ts';
 
-/** What the service notes on a new record, beside its ID and its workspace. */
+/** What the service sets on a new record, beside its ID and its workspace. */
 export interface Stamps {
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -23,20 +23,16 @@ export interface Stamps {
   readonly updatedBy?: string | null;
 }
 
-/** Reads of a request, whose texts have limits. */
+/** The reads of one request, which share a limit on their texts. */
 export type LimitedReads = Pick<WorkspaceStore, 'find' | 'list' | 'count'>;
 
-/** The store of a transaction, in which nothing is cached and no other connection is used. */
-export type TransactionStore = Omit<WorkspaceStore, 'snapshot' | 'within' | 'derive'>;
-
-export interface WorkspaceStore extends CheckStore {
+/** The store of a transaction. It caches nothing, and uses only the transaction's connection. */
+export interface TransactionStore extends CheckStore {
   /**
-   * Runs the work in one transaction: all of it is stored, or nothing. Only the store passed in may be used inside.
-   * Work that conflicts with other transactions is run again: it must do nothing but through that store.
+   * Runs the work in one transaction: all of it is stored, or nothing. Only the store passed in may be used inside. Work that
+   * conflicts with other transactions runs again, so it must have no effects except through that store.
    */
   transaction<T>(work: (store: TransactionStore) => Promise<T>): Promise<T>;
-  /** Runs work that only reads, on one state of the workspace, whatever is written meanwhile. */
-  snapshot<T>(work: (store: Pick<WorkspaceStore, 'list'>) => Promise<T>): Promise<T>;
   /**
    * Stores new records, all or none, unless `check` throws (see group-commit.ts), and returns them in the order given. Fields
    * that are absent are not set.
@@ -47,28 +43,33 @@ export interface WorkspaceStore extends CheckStore {
     stamps: Stamps,
     check?: Check,
   ): Promise<RecordOf<K>[]>;
-  /** Changes the fields that are present. */
+  /** Changes the fields that are present in `changes`. */
   update<K extends RecordKind>(kind: K, id: string, changes: Partial<RecordOf<K>>): Promise<void>;
-  /** The records with these IDs, in no particular order, without those that do not exist. */
+  /** The records with these IDs, in no particular order. IDs without a record are left out. */
   find<K extends RecordKind>(kind: K, ids: readonly string[], fields?: RecordQuery['fields']): Promise<RecordOf<K>[]>;
-  /** The record to change: in a transaction, no other one changes it before the end. */
+  /** Reads the record and locks it until the transaction ends. */
   findForUpdate<K extends RecordKind>(kind: K, id: string): Promise<RecordOf<K> | undefined>;
-  /** The records that a query finds, oldest first unless it has another order, with the fields that it names. */
+  /** The records that match the query, oldest first unless it has another order, with the fields that it names. */
   list<K extends RecordKind>(kind: K, query?: RecordQuery): Promise<RecordOf<K>[]>;
   count(kind: RecordKind, query?: Pick<RecordQuery, 'where'>): Promise<number>;
-  /** Reads that together bring no more text than a response may hold, and throw a ResponseTooLarge instead. */
+}
+
+export interface WorkspaceStore extends Omit<TransactionStore, 'findForUpdate'> {
+  /** Runs work that only reads, on a consistent snapshot of the workspace. */
+  snapshot<T>(work: (store: Pick<WorkspaceStore, 'list'>) => Promise<T>): Promise<T>;
+  /** Reads that together return at most the text that a response may hold. Beyond that, they throw ResponseTooLarge. */
   within(limits: ReadLimits): LimitedReads;
   /**
-   * The value that `make` derives from the workspace's records: cached under this name until the next write, recomputed where
-   * the database reports no version. Calls that arrive while it is made share the next one.
+   * The value that `make` derives from the workspace's records, cached under this name until the next write; recomputed where
+   * the database reports no version. Calls that arrive while it is being made share the next one.
    */
   derive<T extends Sized>(name: string, make: () => Promise<T>): Promise<T>;
 }
 
-/** Opens the store of a workspace, and counts there what it costs. */
+/** Opens the store of a workspace. Its statements are counted in `usage`. */
 export type OpenStore = (workspaceId: string, usage?: Usage) => WorkspaceStore;
 
-/** Made once for a database: its stores share group commits and what is cached. */
+/** Called once per database: the stores that it opens share group commits and cached values. */
 export function createStoreOpener(database: Database): OpenStore {
   const { dialect, driver } = database;
   const cache = createDerivedCache(driver);
@@ -81,6 +82,7 @@ export function createStoreOpener(database: Database): OpenStore {
     const bind = (runStatement: Run, select?: BudgetedSelect) =>
       bindStore(dialect, counted(runStatement, usage), workspaceId, select);
     return {
+      // Everything not overridden below only reads.
       ...bind(read),
       update: bind(run).update,
       transaction: (work) => transaction((runStatement) => work(bind(runStatement))),
@@ -98,7 +100,7 @@ export function createStoreOpener(database: Database): OpenStore {
 
 const acceptAll: Check = async () => {};
 
-/** A store whose statements run on any connection, or on that of a transaction, which a transaction within it joins. */
+/** A store whose statements run with `run`: on any connection, or in a transaction, which transactions inside it join. */
 function bindStore(dialect: Dialect, run: Run, workspaceId: string, selectBudgeted?: BudgetedSelect): TransactionStore {
   const select = async <K extends RecordKind>(
     kind: K,
@@ -160,5 +162,5 @@ function draftOf<K extends RecordKind>(kind: K, input: CreateOf<K>, stamps: Stam
   return Object.assign(draft, stamps);
 }
 
-/** Sound because rows have the columns of the kind's fields, and are written from its records only. */
+/** The cast is safe: rows have the columns of the kind's fields, and are written only from its records. */
 const stored = <K extends RecordKind>(_kind: K, rows: readonly Row[]) => rows as readonly object[] as RecordOf<K>[];

@@ -39,7 +39,7 @@ test('what one workspace stores, another does not see, count, find, page over or
   expect(await theirs.count(location)).toBe(0);
   expect(await theirs.find(location, [id])).toEqual([]);
   expect(await theirs.existingValues(location, 'id', [id])).toEqual(new Set());
-  expect(await theirs.findForUpdate(location, id)).toBeUndefined();
+  expect(await theirs.transaction((store) => store.findForUpdate(location, id))).toBeUndefined();
   await theirs.update(location, id, { name: 'taken over' });
   expect(await ours.find(location, [id])).toEqual([record]);
 });

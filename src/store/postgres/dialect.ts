@@ -1,6 +1,6 @@
 /**
- * SQL as Postgres writes it. Nothing here lives in a session beyond its transaction, so that connections may come through a
- * pooler that hands them out transaction by transaction.
+ * The SQL of Postgres. Nothing here changes a session beyond its transaction, so that connections may come through a pooler in
+ * transaction mode.
  */
 import { type Knex, knex } from 'knex';
 import type { Field } from '../../model/fields.ts';
@@ -15,12 +15,12 @@ export function createPostgresDialect(): Dialect {
   let isCitus = false;
   return {
     builder,
-    // The locks of a node that fell silent in the middle of a transaction go with its connection.
+    // If a process stops responding in the middle of a transaction, its connection is closed and its locks are released.
     begin: "begin; set local idle_in_transaction_session_timeout = '60s'",
     beginSnapshot: 'begin isolation level repeatable read read only',
     jsonElements: 'json_array_elements',
     prepareCopy: 'set local idle_in_transaction_session_timeout = 0',
-    // A transaction that reads one state would see the one from before it waited.
+    // At a higher isolation level it would not see the migrations that ran while it waited for the lock.
     lockMigrations:
       "set transaction isolation level read committed; select pg_advisory_xact_lock(hashtext('yardgraph migrations'))",
     async findProblem(run) {
@@ -39,8 +39,8 @@ export function createPostgresDialect(): Dialect {
 }
 
 /**
- * Names of tables and columns need no quotes. Limits are hidden from the planner, which without statistics takes a workspace for
- * so small that it sorts all of it for each page.
+ * Names of tables and columns need no quotes. Limits are written as subqueries, which hides their values from the planner: on a
+ * table without statistics it would expect few rows in a workspace, and sort all of them for each page.
  */
 function createBuilder(): Knex {
   const builder = knex({ client: 'pg', wrapIdentifier: (name) => name });
@@ -54,7 +54,7 @@ function createBuilder(): Knex {
   return builder;
 }
 
-/** With other settings some values would not come back as they were sent. */
+/** Returns what is wrong with the server's settings, with which some values would be returned differently than they were sent. */
 async function problemOf(run: (sql: string) => Promise<readonly Row[]>): Promise<string | undefined> {
   const [settings] = await run(
     `select current_setting('server_encoding') as encoding, current_setting('DateStyle') as date_style,
@@ -68,7 +68,7 @@ async function problemOf(run: (sql: string) => Promise<readonly Row[]>): Promise
   return undefined;
 }
 
-/** What a field is in the JSON that records are inserted from. */
+/** The type of each field's column in the JSON from which records are inserted. */
 const jsonTypes: Record<Field['type'], string> = {
   id: 'text',
   text: 'text',
@@ -83,10 +83,11 @@ const jsonTypes: Record<Field['type'], string> = {
 const rowsPerInsert = 5_000;
 
 /**
- * One parameter for thousands of records: with one per value, of which there may be 65,535, batches take a third longer.
+ * One JSON parameter for thousands of records. With a parameter per value, of which a statement may have 65,535, batches take a
+ * third longer.
  *
- * Citus runs an `insert … select` as a COPY, and a transaction that has read the same shard before then ends without its
- * two-phase commit: batches that were acknowledged are gone when a worker dies. One that returns something is no COPY.
+ * Citus runs an `insert … select` as a COPY. If the transaction has read the same shard before, it then commits without
+ * two-phase commit, and acknowledged batches are lost when a worker dies. Citus does not use COPY for an insert with `returning`.
  */
 function* inserts(table: Table, unordered: readonly Row[], isCitus: boolean): Generator<Statement> {
   const records = inOrderOfUniqueValues(table, unordered);
@@ -102,8 +103,8 @@ function* inserts(table: Table, unordered: readonly Row[], isCitus: boolean): Ge
 }
 
 /**
- * Sorted, so that of two transactions that insert the same unique values at once, one waits for the other at the first of them.
- * In different orders each would wait for the other, a deadlock.
+ * Sorts the records, so that of two concurrent transactions that insert the same unique values, one waits for the other at the
+ * first of them. In different orders, each could wait for the other, which is a deadlock.
  */
 function inOrderOfUniqueValues(table: Table, records: readonly Row[]): readonly Row[] {
   const [unique] = Object.entries(table.storedFields).find(([, field]) => field.unique) ?? [];

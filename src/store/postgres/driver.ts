@@ -1,4 +1,4 @@
-/** Postgres's driver, pg: its connections, how they are cancelled, and the values it returns. */
+/** The driver for Postgres, pg: its connections, how their statements are cancelled, and the values it returns. */
 import { connect, type Socket } from 'node:net';
 import type { Knex } from 'knex';
 import { builtins, getTypeParser as standardParser, type TypeId } from 'pg-types';
@@ -14,13 +14,13 @@ export function createPostgresDriver(databaseUrl: string, options: DatabaseOptio
     pools: {
       writes: {
         client: 'pg',
-        // Sound because Knex passes its settings on to the driver's client, whose settings these are.
+        // The cast is safe: Knex passes these settings on to pg, whose settings they are.
         connection: { ...connection, types: { getTypeParser } } as Knex.PgConnectionConfig,
         pool: { min: 0, max: options.poolSize, createTimeoutMillis: options.connectionTimeout },
         acquireConnectionTimeout: options.connectionTimeout,
       },
     },
-    // Some are sent while others are synced to disk; with more, each is smaller.
+    // Some groups are sent while others are synced to disk; with more of them, each would be smaller.
     concurrentGroups: 4,
     query: (connection, sql, values) => query(connection as PostgresConnection, sql, values),
     isIdle: async (connection) => (connection as PostgresConnection).getTransactionStatus() === 'I',
@@ -29,9 +29,9 @@ export function createPostgresDriver(databaseUrl: string, options: DatabaseOptio
   };
 }
 
-/** What the driver's client has beyond its documented part, and Knex's mark of a connection to throw away. */
+/** The part of pg's client that is used here, some of it undocumented, and Knex's mark for connections to discard. */
 interface PostgresConnection {
-  /** A text of several statements has several results. */
+  /** A text with several statements returns several results. */
   query(sql: string, values: readonly unknown[]): Promise<Result | readonly Result[]>;
   /** As of the last statement that ended: `I` outside of transactions. */
   getTransactionStatus(): string | null;
@@ -51,14 +51,14 @@ interface Result {
 async function query(connection: PostgresConnection, sql: string, values: readonly unknown[]): Promise<readonly Row[]> {
   const result = await connection.query(sql, values);
   if (!('command' in result)) return [];
-  // Postgres ends a transaction in which a statement has failed, whatever it is told.
+  // If a statement of the transaction has failed, Postgres responds to COMMIT with a rollback instead of an error.
   if (sql === 'commit' && result.command === 'ROLLBACK') throw rolledBack();
   return result.rows;
 }
 
 const rolledBack = () => Object.assign(new Error('the transaction was rolled back'), { code: '25P02' });
 
-/** From the text of a column to the value a record has. */
+/** Functions from a column's text to the value in a record, by the column's type. */
 const parsers: Readonly<Record<number, (text: string) => unknown>> = {
   [builtins.INT8]: Number,
   [builtins.JSON]: (text) => text,
@@ -77,23 +77,29 @@ function toDateTime(text: string): string {
   return date ? `${date}T${time}.${fraction.padEnd(3, '0')}Z` : parseDate(text).toISOString();
 }
 
-/** Milliseconds that a server has to accept a message. */
+/** Milliseconds after which the connection of a cancel request is closed. */
 const cancelTimeout = 5_000;
 
-/** By a message on a connection of its own, as the protocol has it: it reaches the right server through a pooler too. */
+/** The protocol's number for a cancel request. */
+const cancelRequestCode = 80_877_102;
+
+/**
+ * Sends a cancel request on a separate connection, as the protocol requires. It goes to the address of the connection to
+ * cancel, so that a pooler can pass it on to the right server.
+ */
 function cancel(connection: PostgresConnection): void {
   const { host, port, processID, secretKey } = connection;
   const { remoteAddress, remotePort } = connection.connection.stream;
-  // It may arrive late, and must not cancel the next statement.
+  // Discarded, because the request may arrive late and would then cancel the next statement.
   connection.__knex__disposed ??= 'cancelled';
   const request = Buffer.alloc(16);
   request.writeInt32BE(16, 0);
-  request.writeInt32BE(80_877_102, 4);
+  request.writeInt32BE(cancelRequestCode, 4);
   request.writeInt32BE(processID, 8);
   request.writeInt32BE(secretKey, 12);
   const socket = remoteAddress && remotePort ? connect(remotePort, remoteAddress) : connect(`${host}/.s.PGSQL.${port}`);
   socket.on('error', () => socket.destroy());
-  // The receiver closes the connection; a pooler drops the request if it was closed before.
+  // The receiver closes the connection. If it were closed here first, a pooler would drop the request.
   socket.setTimeout(cancelTimeout, () => socket.destroy());
   socket.write(request);
 }

@@ -1,4 +1,4 @@
-/** Database URLs of Postgres, read as libpq reads them. */
+/** Database URLs of Postgres, interpreted as libpq does. */
 import { parse, toClientConfig } from 'pg-connection-string';
 import { StartError } from '../../errors.ts';
 import { reason } from '../database-error.ts';
@@ -25,9 +25,10 @@ const sslModes = ['disable', 'require', 'verify-ca', 'verify-full'];
 
 export function connectionSettings(databaseUrl: string, { connectionTimeout }: DatabaseOptions) {
   try {
+    // libpq accepts a user without a host, which URL rejects: `base` stands in for the host.
     const { searchParams, pathname } = new URL(databaseUrl.replace(/^(\w+:\/\/[^/?]*@)?\//, '$1base/'));
-    // Otherwise the rest of a password would be taken for the name of the database.
-    if (/[/@]/.test(pathname.slice(1))) throw new Error('expected one name behind the host: escape the password');
+    // A password with an unescaped slash would otherwise end up, in part, in the name of the database.
+    if (/[/@]/.test(pathname.slice(1))) throw new Error('expected one name after the host: escape the password');
     const unknown = [...searchParams.keys()].filter((name) => !urlParameters.includes(name));
     if (unknown.length > 0) {
       throw new Error(`unknown parameter ${unknown.join(', ')}, expected some of ${urlParameters.join(', ')}`);

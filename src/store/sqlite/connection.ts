@@ -9,13 +9,13 @@ export interface SqliteConnection {
   close(done: (error: Error | null) => void): void;
 }
 
-/** Milliseconds to wait for the lock of another process, unless statements have less time. */
+/** Milliseconds to wait for another process's lock, unless the statement timeout is shorter. */
 const maxBusyTimeout = 5_000;
 
 /**
- * FULL: an acknowledged write survives a power cut, at one fsync per commit. For large tables: 32 MB of pages in memory instead
- * of 2, and a log of 64 MB before its pages are written back, instead of 4, since references in random order change the same
- * pages again and again.
+ * FULL: an acknowledged write survives a power cut, at the cost of one fsync per commit. For large tables, 32 MB of pages are
+ * cached instead of 2, and the log has 64 MB instead of 4 before its pages are written back, because references in random order
+ * change the same pages again and again.
  */
 const pragmas = `
   pragma journal_mode = wal;
@@ -46,7 +46,7 @@ export function prepareConnection(
   const close = connection.close.bind(connection);
   let isClosed = false;
   connection.close = (closed) => {
-    // Knex closes a connection again that it throws away.
+    // Knex closes a discarded connection a second time.
     if (isClosed) return closed(null);
     isClosed = true;
     void statements.close().then(() => close(closed));
@@ -71,14 +71,14 @@ function statementsOf(connection: SqliteConnection): Statements {
   return statements;
 }
 
-/** Returns rows as the driver makes them. */
+/** Returns the driver's rows. */
 export const query = async (connection: SqliteConnection, sql: string, values: readonly unknown[]): Promise<unknown> =>
   statementsOf(connection).run(sql, values);
 
 /** Makes the statements that are running fail. */
 export const cancel = (connection: SqliteConnection): void => statementsOf(connection).cancel();
 
-/** Whether no transaction is open and no writing statement is active: SQLite refuses `begin` in the one case, `commit` in the other. */
+/** Whether no transaction is open and no writing statement is active: SQLite rejects `begin` in the first case, `commit` in the second. */
 export const isIdle = (connection: SqliteConnection): Promise<boolean> =>
   new Promise((resolve) => {
     connection.exec('begin; commit', (error) => resolve(!error));

@@ -1,4 +1,4 @@
-/** SQL as SQLite writes it. */
+/** The SQL of SQLite. */
 import { type Knex, knex } from 'knex';
 import type { Table } from '../../model/record-kind.ts';
 import { type Column, columnList, columnsOf, fieldsOf, toColumnValue } from '../columns.ts';
@@ -6,13 +6,13 @@ import type { Dialect, Statement } from '../dialect.ts';
 import type { Row, Run } from '../driver.ts';
 import { runQuery } from '../query.ts';
 
-// Names of tables and columns need no quotes: statements read as they are written elsewhere.
+// Names of tables and columns need no quotes.
 const builder = knex({ client: 'sqlite3', useNullAsDefault: true, wrapIdentifier: (name) => name });
 
 export const sqliteDialect: Dialect = {
   builder,
-  // Takes the write lock at once. Taken later, between a read and a write, it fails when another process has written
-  // in the meantime, whatever the busy timeout. Nobody else writes while it is held: no rows need to be locked.
+  // Takes the write lock at once. Later, between a read and a write, that would fail if another process had written in the
+  // meantime, whatever the busy timeout. No rows need to be locked, because nobody else writes while the lock is held.
   begin: 'begin immediate',
   beginSnapshot: 'begin',
   jsonElements: 'json_each',
@@ -23,13 +23,13 @@ export const sqliteDialect: Dialect = {
   select,
 };
 
-/** As few statements as possible, since one by itself needs no transaction around it; each is built in less than 10 ms. */
+/** Many, because a batch in a single statement needs no BEGIN and COMMIT; building the statement takes less than 10 ms. */
 const rowsPerInsert = 2_500;
 
 /**
- * One parameter with the values that differ from record to record, as JSON, and one for each column that is the same in all of
- * them. With a parameter for every value, the main thread takes four times as long; with all values in JSON, SQLite takes a
- * third longer.
+ * One JSON parameter for the values that differ between records, and one parameter for each column whose value is the same in
+ * all of them. With a parameter for every value, the main thread takes four times as long; with all values in JSON, SQLite takes
+ * a third longer.
  */
 function* inserts(table: Table, records: readonly Row[]): Generator<Statement> {
   for (let start = 0; start < records.length; start += rowsPerInsert) {
@@ -67,7 +67,7 @@ function insertOf(table: Table, records: readonly Row[]): Statement {
   };
 }
 
-/** A number as an integer times a power of two: SQLite misreads the last digit of one decimal in ten thousand. */
+/** A number as an integer times a power of two, because SQLite misreads the last digit of one decimal in ten thousand. */
 function binaryParts(value: unknown): [number | null, number] {
   if (typeof value !== 'number') return [null, 0];
   if (!Number.isFinite(value)) throw new Error('expected a finite number');
@@ -79,8 +79,9 @@ function binaryParts(value: unknown): [number | null, number] {
 }
 
 /**
- * Reads each record as one JSON text, because the driver would build every value by itself, which takes twice as long; a page of
- * short records as a single text, which takes a third less again. (No text may be longer than V8's longest, half a gigabyte.)
+ * Reads each record as one JSON text: with a column per field, the driver takes twice as long. A page without numbers and
+ * external IDs is read as a single text, which takes a third less again. (With external IDs, it could be longer than V8's
+ * longest text, half a gigabyte.)
  */
 async function select(run: Run, table: Table, rows: Knex.QueryBuilder, isPage = false): Promise<Row[]> {
   const columns = columnsOf(table);
@@ -89,7 +90,7 @@ async function select(run: Run, table: Table, rows: Knex.QueryBuilder, isPage = 
     const [page] = await runQuery(run, builder.from(rows.select(builder.raw(columnList(table)))).select(records));
     return (JSON.parse(String(page?.records)) as unknown[][]).map((row) => fieldsOf(table, (_, index) => row[index]));
   }
-  // SQLite writes numbers into JSON with 15 digits, and not always right with more: these come from the driver.
+  // SQLite writes numbers into JSON with 15 digits, and with more not always correctly, so numbers are read as columns.
   const numbers = columns.filter(({ type }) => type === 'number').map(({ name }) => name);
   const isNumber = (name: string) => numbers.includes(name);
   const texts = columns.map(({ name }) => (isNumber(name) ? 'null' : name));

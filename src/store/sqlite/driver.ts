@@ -1,4 +1,4 @@
-/** SQLite's driver: the connections to a file, or to a database in memory. */
+/** The driver for SQLite: its connections to a file, or to a database in memory. */
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Knex } from 'knex';
@@ -21,7 +21,7 @@ interface PoolOptions {
   readonly isVersionPool: boolean;
 }
 
-/** Creates the file's folder if there is none. Throws StartError when it cannot be written to. */
+/** Creates the file's folder if there is none. Throws StartError if the folder or the file cannot be written to. */
 export function createSqliteDriver(path: string, { connectionTimeout, statementTimeout }: DatabaseOptions): Driver {
   requireFolder(path);
   let versionConnections = 0;
@@ -42,9 +42,9 @@ export function createSqliteDriver(path: string, { connectionTimeout, statementT
   return {
     location: path === inMemory ? 'in memory only, lost when the process ends' : resolve(path),
     pools: {
-      // SQLite has one writer: a second connection could only wait for it, in one of the four threads all share.
+      // SQLite has one writer: a second connection would only wait for the first, and block one of libuv's threads.
       writes: pool({ max: 1, readOnly: false, isVersionPool: path === inMemory }),
-      // A database in memory belongs to its one connection. Three to read: one is left when a workspace holds two for long.
+      // A database in memory has one connection only. Three connections read: a workspace may hold two of them for long.
       ...(path !== inMemory && {
         reads: pool({ max: 3, readOnly: true, isVersionPool: false }),
         version: pool({ max: 1, readOnly: true, isVersionPool: true }),
@@ -57,7 +57,7 @@ export function createSqliteDriver(path: string, { connectionTimeout, statementT
     destroy: (connection) => (connection as SqliteConnection).close(() => {}),
     async readVersion(run) {
       const [changes] = await run('select total_changes() as own, data_version as others from pragma_data_version');
-      // Both numbers count from when the connection was opened.
+      // Both numbers start anew with each connection.
       return `${versionConnections} ${changes?.own} ${changes?.others}`;
     },
   };

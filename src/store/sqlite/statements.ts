@@ -1,7 +1,7 @@
 /**
- * The prepared statements of a connection, cached: preparing one each time would be a third of the cost of a small query.
- * SQLite finalizes a statement on the main thread, and while another one runs on the connection that would block the process
- * until it ends. So statements are finalized only while none runs.
+ * Caches the prepared statements of a connection: preparing one each time would be a third of the cost of a small query.
+ * The driver finalizes a statement on the main thread, and while another statement runs on the connection, that would block the
+ * process until the other one ends. So statements are finalized only while none runs.
  */
 import { LRUCache } from 'lru-cache';
 
@@ -11,7 +11,6 @@ export interface Statement {
   finalize(done: () => void): void;
 }
 
-/** SQLite does not close a connection while one of its statements is not finalized. */
 const maxStatements = 200;
 
 /** Milliseconds between attempts to interrupt a statement. */
@@ -20,13 +19,13 @@ const interruptInterval = 20;
 export type Statements = ReturnType<typeof createStatements>;
 
 export function createStatements(prepare: (sql: string) => Promise<Statement>, interrupt: () => void) {
-  /** Statements that are no longer cached, and not yet finalized. */
+  /** Statements that are no longer cached but not finalized yet. */
   let discarded: Statement[] = [];
   const cache = new LRUCache<string, Statement>({
     max: maxStatements,
     dispose: (statement) => void discarded.push(statement),
   });
-  /** A mark for each call of `run` that has not ended. */
+  /** A symbol for each call of `run` that has not ended. */
   const running = new Set<symbol>();
   let finalized = Promise.resolve();
   let close: (() => void) | undefined;
@@ -57,7 +56,7 @@ export function createStatements(prepare: (sql: string) => Promise<Statement>, i
   }
 
   return {
-    /** Returns the rows as the driver makes them. Several statements may run at once. */
+    /** Returns the driver's rows. Several statements may run at once. */
     async run(sql: string, values: readonly unknown[]): Promise<unknown> {
       await finalized;
       if (close) throw new Error('the connection is closed');
@@ -71,7 +70,7 @@ export function createStatements(prepare: (sql: string) => Promise<Statement>, i
         if (values.some(isLarge)) cache.delete(sql);
         return rows;
       } catch (error) {
-        // The driver does not reset a statement that failed: one that was refused the lock would stay an active writer, and
+        // The driver does not reset a statement that failed: one that did not get the lock would remain an active writer, and
         // SQLite commits nothing on a connection while another writer is active.
         cache.delete(sql);
         throw error;
@@ -80,7 +79,7 @@ export function createStatements(prepare: (sql: string) => Promise<Statement>, i
       }
     },
 
-    /** Interrupts what runs now until it has ended: a statement that waits for a thread would only start afterwards. */
+    /** Interrupts what runs now repeatedly until it ends: one interrupt would miss a statement that still waits for a thread. */
     cancel(): void {
       const cancelled = [...running];
       const repeat = () => {
@@ -91,7 +90,7 @@ export function createStatements(prepare: (sql: string) => Promise<Statement>, i
       repeat();
     },
 
-    /** Resolves when the last statement has ended and all are finalized. */
+    /** Resolves when the last statement has ended and all are finalized: SQLite does not close a connection before. */
     close: () =>
       new Promise<void>((resolve) => {
         close = () => {
@@ -104,5 +103,5 @@ export function createStatements(prepare: (sql: string) => Promise<Statement>, i
   };
 }
 
-/** A cached statement keeps its values until it is used again: those of a batch would stay forever. */
+/** A cached statement keeps its values in memory until it is used again, which for a batch may be never. */
 const isLarge = (value: unknown): boolean => typeof value === 'string' && value.length > 65_536;

@@ -57,7 +57,7 @@ describe('a URL', () => {
   test('with a password that is not escaped is refused, and not shown', async () => {
     const failure = await failureOf(openDatabase('postgres://u:12/secret@host/db'));
 
-    expect(failure).toBe('database URL: expected one name behind the host: escape the password');
+    expect(failure).toBe('database URL: expected one name after the host: escape the password');
   });
 
   test.each([
