@@ -43,7 +43,7 @@ export async function authenticate(app: FastifyInstance, database: Database, set
   await keyring.isOpen().catch(() => undefined);
   const { limitRequests, limitFailures } = await createRateLimits(app, settings);
 
-  /** While the database is unavailable, a request with a key must prove it; one without a key gets the 503. */
+  /** While the database is unavailable, a request with a key is authenticated by it, and one without a key gets the 503. */
   const isOpenTo = async (keys: readonly string[]): Promise<boolean> => {
     if (settings.openAccess === 'no') return false;
     try {
@@ -60,7 +60,7 @@ export async function authenticate(app: FastifyInstance, database: Database, set
     return keyring.identify(key);
   };
 
-  /** The identity of a request that nothing has to be awaited for: its one key is cached, and no limit counts it. */
+  /** The identity of a request that needs no promise: it has one key, which is cached, and requests are not limited. */
   const identifyCached = ([key, other]: readonly string[]): Identity | undefined =>
     key !== undefined && other === undefined && settings.requestsPerMinute === 0
       ? keyring.identifyCached(key)
@@ -72,7 +72,7 @@ export async function authenticate(app: FastifyInstance, database: Database, set
     request.identity = isOpen
       ? anonymous
       : await limitFailures(request, reply, {
-          isKnown: () => keys.some(keyring.hasAccepted),
+          wasAccepted: () => keys.some(keyring.hasAccepted),
           login: () => identify(keys),
         });
     await limitRequests(request, reply);

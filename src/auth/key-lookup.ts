@@ -1,16 +1,16 @@
 /**
- * Finds API keys in the database, many with one statement: keys requested while a statement runs join the next one. However
- * many unknown keys are presented, lookups hold one connection, or two where a machine of the database is unavailable.
+ * Looks up API keys in the database, many with one statement: keys requested while a statement runs join the next one. However
+ * many unknown keys are presented, lookups hold one connection, or two while one of the database's machines is unavailable.
  */
 import DataLoader from 'dataloader';
 import pLimit from 'p-limit';
 import { ServiceError } from '../errors.ts';
 import type { ApiKey, KeyId, KeyStore } from '../store/api-keys.ts';
 
-/** A statement with so many keys takes a few milliseconds: no request waits long for the lookups of others. */
+/** A statement with this many keys takes a few milliseconds, so no request waits long for the lookups of others. */
 const keysPerStatement = 1_000;
 
-/** Concurrent statements for one workspace each, where a statement for all workspaces has failed. */
+/** Concurrent statements, each for one workspace, after a statement for all workspaces has failed. */
 const maxConcurrentWorkspaces = 2;
 
 export function createKeyLookup(store: KeyStore): (id: KeyId) => Promise<ApiKey | undefined> {
@@ -43,7 +43,7 @@ export function createKeyLookup(store: KeyStore): (id: KeyId) => Promise<ApiKey 
   };
 }
 
-/** The key of each of these ids, in their order; an Error where the lookup failed. */
+/** The key with each of these IDs, in their order; undefined if there is none, and an Error if its lookup failed. */
 async function find(store: KeyStore, ids: readonly KeyId[]): Promise<(ApiKey | undefined | Error)[]> {
   try {
     const keys = new Map((await store.findAll(ids)).map((key) => [key.id, key]));
@@ -64,6 +64,6 @@ async function find(store: KeyStore, ids: readonly KeyId[]): Promise<(ApiKey | u
   }
 }
 
-/** Whether a server reported the failure, so that another statement may succeed. A 503 has a SQLSTATE only then. */
+/** Whether a server reported the failure, so that another statement may succeed. Only then is the cause of a 503 a SQLSTATE. */
 const isFromServer = (error: unknown): boolean =>
   !(error instanceof ServiceError) || /^(?=.*\d)[0-9A-Z]{5}$/.test(String(error.cause));

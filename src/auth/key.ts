@@ -37,7 +37,7 @@ export const formatKey = (prefix: string, secret: string): string => `${prefix}_
 /** The only form in which a secret is stored or cached. It is random, so no slow or salted hash is needed. */
 export const hashOf = (secret: string): string => hashText('sha256', secret, 'base64url');
 
-/** Takes the same time wherever the hashes differ. */
+/** Whether a hash is the expected one. Takes the same time wherever the two differ. */
 export const isHash = (hash: string, expected: string): boolean => {
   const [a, b] = [Buffer.from(hash), Buffer.from(expected)];
   return a.length === b.length && timingSafeEqual(a, b);

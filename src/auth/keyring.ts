@@ -1,6 +1,6 @@
 /**
- * Identifies the user and workspace of an API key. Keys are cached for two seconds as the database has them: within that time
- * every process learns of keys that were created, rotated or revoked, and a busy key does not cost a statement per request.
+ * Identifies the user and workspace of an API key. Keys are cached for two seconds, so that a busy key does not cost a statement
+ * per request; within that time every process notices that a key was created, rotated or revoked.
  */
 import { LRUCache } from 'lru-cache';
 import { unauthorized } from '../errors.ts';
@@ -36,7 +36,7 @@ export function createKeyring(database: Database) {
   const store = createKeyStore(database);
   const lookUp = createKeyLookup(store);
   const keys = new LRUCache<string, ApiKey>(cacheOptions);
-  // A cache of their own, so that unknown prefixes cannot evict keys.
+  // In a cache of their own, so that unknown prefixes cannot evict keys.
   const unknown = new LRUCache<string, true>(cacheOptions);
   /** Prefixes of keys that this process has accepted, with the time when their use was last written. */
   const accepted = new LRUCache<string, number>({ max: 10_000 });
@@ -70,14 +70,14 @@ export function createKeyring(database: Database) {
   function accept(key: ApiKey | undefined, secret: string): Identity | undefined {
     const hash = hashOf(secret);
     const isCurrent = isHash(hash, key?.secretHash ?? noHash);
-    const isPrevious = isHash(hash, key?.previousHash ?? noHash) && isAhead(key?.previousExpiresAt);
+    const isPrevious = isHash(hash, key?.previousHash ?? noHash) && isFuture(key?.previousExpiresAt);
     if (!key || !(isCurrent || isPrevious) || key.revokedAt !== null || isPast(key.expiresAt)) return undefined;
     isClosed = true;
     writeUse(key);
     return { workspaceId: key.workspaceId, userId: key.userId, mayWrite: !key.readOnly, keyPrefix: key.id };
   }
 
-  /** In the background: the request neither waits for it nor fails with it. */
+  /** Runs in the background: the request neither waits for it nor fails with it. */
   function writeUse(key: ApiKey): void {
     const writtenAt = accepted.get(key.id) ?? Number.NEGATIVE_INFINITY;
     if (performance.now() - writtenAt < useInterval) return;
@@ -88,7 +88,7 @@ export function createKeyring(database: Database) {
   }
 
   return {
-    /** Whether there are no keys. Once there was a key the service stays closed, even if all keys end. */
+    /** Whether there are no keys. Once there has been a key, the service stays closed, even if all keys expire or are revoked. */
     isOpen,
 
     /** Whether this process has accepted the key before, with any of its secrets. Covers the latest 10,000 keys. */
@@ -97,7 +97,7 @@ export function createKeyring(database: Database) {
       return parts !== undefined && accepted.has(parts.prefix);
     },
 
-    /** The identity of a valid key that is cached; undefined for all other texts, which `identify` decides on. */
+    /** The identity of a valid key that is cached; undefined for any other text, which must be passed to `identify`. */
     identifyCached(text: string): Identity | undefined {
       const parts = parseKey(text);
       const key = parts && keys.get(parts.prefix);
@@ -115,5 +115,5 @@ export function createKeyring(database: Database) {
   };
 }
 
-const isAhead = (time: string | null | undefined): boolean => !!time && Date.parse(time) > Date.now();
+const isFuture = (time: string | null | undefined): boolean => !!time && Date.parse(time) > Date.now();
 const isPast = (time: string | null): boolean => time !== null && Date.parse(time) <= Date.now();

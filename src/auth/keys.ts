@@ -1,4 +1,4 @@
-/** Creates, rotates and revokes API keys. A secret is returned once, when it is made; only its hash is stored. */
+/** Creates, rotates and revokes API keys. A secret is returned once, when it is created; only its hash is stored. */
 import { StartError } from '../errors.ts';
 import type { ApiKey, KeyStore } from '../store/api-keys.ts';
 import { formatKey, hashOf, isWorkspaceName, newPrefix, newSecret, workspaceOf } from './key.ts';
@@ -54,7 +54,7 @@ export async function rotateKey(store: KeyStore, prefix: string, overlap: number
   return { text: formatKey(prefix, secret), previousExpiresAt };
 }
 
-/** Ends a key with all its secrets. It stays in the list. */
+/** Revokes a key with all its secrets. It stays in the list. */
 export async function revokeKey(store: KeyStore, prefix: string): Promise<void> {
   const key = await keyWith(store, prefix);
   if (key.revokedAt === null) await store.update(key, { revokedAt: new Date().toISOString() });

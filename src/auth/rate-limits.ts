@@ -1,6 +1,6 @@
 /**
- * Limits the requests of a key, and the failed logins of an address. Each process counts for itself: several behind a load
- * balancer allow that many each.
+ * Limits the requests of a key, and the failed logins of an address. Each process counts separately: behind a load balancer,
+ * each of several processes allows that many.
  */
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -9,7 +9,7 @@ import { ServiceError, tooManyRequests } from '../errors.ts';
 
 type Settings = Pick<Config, 'requestsPerMinute' | 'failedLoginsPerMinute'>;
 
-/** 0 sets no limit. */
+/** A setting of 0 means no limit. */
 export async function createRateLimits(app: FastifyInstance, { requestsPerMinute, failedLoginsPerMinute }: Settings) {
   await app.register(rateLimit, { global: false, timeWindow: '1 minute' });
   const keyGenerator = ({ identity, ip }: FastifyRequest) => identity?.keyPrefix ?? ip;
@@ -23,16 +23,16 @@ export async function createRateLimits(app: FastifyInstance, { requestsPerMinute
     },
 
     /**
-     * Counts failed logins. Beyond the limit an address gets a ServiceError 429 before its key is looked up, unless the key
-     * is known to have worked: several clients may share the address.
+     * Counts failed logins. Beyond the limit an address gets a ServiceError 429 before its key is looked up, unless this key
+     * was accepted before: several clients may share the address.
      */
     async limitFailures<T>(
       request: FastifyRequest,
       reply: FastifyReply,
-      { isKnown, login }: { isKnown: () => boolean; login: () => Promise<T> },
+      { wasAccepted, login }: { wasAccepted: () => boolean; login: () => Promise<T> },
     ): Promise<T> {
       if (failedLoginsPerMinute === 0) return login();
-      if (!isKnown()) {
+      if (!wasAccepted()) {
         const state = await failures(request, { increment: false });
         if (!state.isAllowed && state.remaining === 0) applyLimit(reply, { ...state, isExceeded: true });
       }

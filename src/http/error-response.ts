@@ -11,7 +11,7 @@ export interface ErrorResponse {
   readonly issues: readonly Issue[];
 }
 
-/** The log to write to, and the request id that the response names. */
+/** The log to write to, and the request ID for the response. */
 export type Caller = Pick<FastifyRequest, 'id' | 'log'>;
 
 /** Seconds until a client should retry after a 503. */

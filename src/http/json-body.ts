@@ -34,7 +34,7 @@ function charsetsIn(contentType = ''): string[] {
   });
 }
 
-/** `JSON.parse` keeps `__proto__` as an ordinary key, which external ids may have; Fastify's own parser refuses it. */
+/** `JSON.parse` keeps `__proto__` as an ordinary key, which external IDs may have; Fastify's own parser rejects it. */
 function parseJson(body: Buffer, limits: Limits): unknown {
   if (body.length === 0) return undefined;
   requireSmallJson(body, limits);
@@ -46,18 +46,18 @@ function parseJson(body: Buffer, limits: Limits): unknown {
   }
 }
 
-/** The text without its byte order mark. In ASCII this takes about half as long as a fatal TextDecoder. */
+/** Decodes a body without its byte order mark. For ASCII, this takes about half as long as a fatal TextDecoder. */
 function textOf(body: Buffer): string {
   const text = body.toString();
   return text.startsWith('\ufeff') ? text.slice(1) : text;
 }
 
-/** Keys of one object. Records and variables have far fewer; external ids have a limit of their own. */
+/** The most keys of one object. Records and variables have far fewer; external IDs have a limit of their own. */
 const maxKeys = ({ maxExternalIds }: Limits): number => Math.max(1_000, maxExternalIds);
 
 /**
- * Objects and arrays of a body, and distinct keys in all of them. V8 parses an object in a microsecond and a new key in up to
- * six, and meanwhile no other request gets a response; a repeated key takes a tenth of a microsecond.
+ * The most objects and arrays of a body, and the most distinct keys in all of them. V8 takes a microsecond to parse an object,
+ * up to six for a new key, and a tenth for a repeated one, and meanwhile no other request gets a response.
  */
 const maxContainers = ({ maxBatch }: Limits): number => Math.max(100_000, 10 * maxBatch);
 const maxDistinctKeys = maxContainers;
@@ -73,7 +73,7 @@ export function requireSmallJson(bytes: Buffer, limits: Limits): void {
   const { maxNesting } = limits;
   const keyLimit = maxKeys(limits);
   const containerLimit = maxContainers(limits);
-  /** Keys so far of each open object or array. */
+  /** The number of keys so far in each open object or array, by depth. */
   const keys = [0];
   let depth = 0;
   let containers = 0;

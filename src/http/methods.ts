@@ -1,4 +1,4 @@
-/** The response to a method that a path does not have: 405 with `Allow`, before the body is read. */
+/** The response to a method that a path does not support: 405 with `Allow`, before the body is read. */
 import { METHODS } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../errors.ts';
@@ -10,7 +10,7 @@ export function collectPaths(app: FastifyInstance): ReadonlySet<string> {
   return paths;
 }
 
-/** Adds a route for every method that these paths do not have yet, which Fastify would respond to with 404. */
+/** Adds a route for every method that these paths do not support: Fastify would respond to it with 404. */
 export function refuseOtherMethods(app: FastifyInstance, paths: ReadonlySet<string>): void {
   for (const method of METHODS) {
     if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);

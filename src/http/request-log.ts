@@ -1,4 +1,4 @@
-/** One log line per request: method, route, outcome and cost, and nothing of what was sent. */
+/** One log line per request: method, route, outcome and cost, but nothing that the client sent. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** Logs the request when its response is complete or its client has left, whichever comes first. */

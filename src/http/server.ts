@@ -1,4 +1,4 @@
-/** What every path shares: request ids, headers, limits, logs and the form of errors. Knows no route. */
+/** What all paths share: request IDs, headers, limits, logs and the form of errors. Knows no routes. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import cors from '@fastify/cors';
@@ -20,7 +20,7 @@ import { closeQueuedResponses, closeStalledSockets, refuseBrokenHttp } from './s
 /** Milliseconds between checks for requests that take too long to arrive. */
 const timeoutCheckInterval = 1_000;
 
-/** Longer than any header may be, so that no id in a path is refused for its length: it is an unknown id. */
+/** Longer than the headers of a request may be, so that an ID in a path is never rejected for its length: it is unknown. */
 const maxParamLength = 16_384;
 
 /** A Fastify instance without routes. */
@@ -72,7 +72,7 @@ export async function allowOrigins(app: FastifyInstance, origins: readonly strin
   });
 }
 
-/** The client's own id if it can be logged and sent back safely, otherwise a new one. */
+/** The client's own ID if it can be logged and sent back safely, otherwise a new one. */
 function requestId({ headers }: IncomingMessage): string {
   const sent = headers['x-request-id'];
   return typeof sent === 'string' && /^[\w.:@/+=-]{1,128}$/.test(sent) ? sent : randomUUID();
@@ -96,7 +96,7 @@ function beginRequest(request: FastifyRequest, reply: FastifyReply, done: () => 
   done();
 }
 
-/** Fastify would close the connection while the body still arrives: most clients would see that instead of the 413. */
+/** Fastify would close the connection while the body is still arriving: most clients would see that instead of the 413. */
 function keepConnectionOfLargeBody(_request: FastifyRequest, reply: FastifyReply, _body: unknown, done: () => void) {
   if (reply.statusCode === 413) reply.removeHeader('connection');
   done();

@@ -6,7 +6,7 @@ import type { FastifyBaseLogger } from 'fastify';
 /** `_httpMessage` is the response that is due or being sent on a socket. Node has no public name for it. */
 type HttpSocket = Socket & { readonly _httpMessage?: ServerResponse<IncomingMessage> | null };
 
-/** Milliseconds a client has to read why its request was refused. */
+/** Milliseconds that a client has to read why its request was refused, before its connection is closed. */
 const closeAfter = 1_000;
 
 /**
@@ -43,7 +43,7 @@ export function closeStalledSockets(server: Server, timeout: number): void {
 /** Invalid HTTP never becomes a request: its response, in the form of all errors, is written to the socket directly. */
 export function refuseBrokenHttp(log: FastifyBaseLogger, { code }: NodeJS.ErrnoException, socket: HttpSocket): void {
   if (code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  // A request that became complete after this would be executed but could not get a response.
+  // Otherwise a request that is completed later would be executed but could not get a response.
   socket.pause();
   const status = code === 'HPE_HEADER_OVERFLOW' ? 431 : code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
   log.info({ status, reason: code, address: socket.remoteAddress }, 'not a valid HTTP request');

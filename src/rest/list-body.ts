@@ -1,4 +1,4 @@
-/** All records of a kind as one JSON array, read slice by slice from one state of the database. */
+/** All records of a kind as one JSON array, read slice by slice from a consistent snapshot. */
 import type { RecordKind } from '../model/record-kind.ts';
 import { mapInSlices } from '../slices.ts';
 import type { WorkspaceStore } from '../store/workspace-store.ts';
@@ -7,14 +7,14 @@ import { type Spooled, spool } from './spool.ts';
 
 type ListStore = Pick<WorkspaceStore, 'list'>;
 
-/** Records per statement: other requests run in between. */
+/** Records per statement. Other requests are handled between statements. */
 const sliceLength = 1_000;
 
 export async function listBody(store: WorkspaceStore, kind: RecordKind, owner: string): Promise<Spooled> {
   const first = await store.list(kind, { limit: sliceLength });
-  // One statement reads one state, so a list that fits into one slice needs no snapshot.
+  // A single statement is consistent by itself: a list that fits into one slice needs no snapshot.
   if (first.length < sliceLength) return spool(only(await toJson(kind, first)), owner);
-  return store.snapshot((state) => spool(slices(state, kind), owner));
+  return store.snapshot((snapshot) => spool(slices(snapshot, kind), owner));
 }
 
 async function* only(text: string): AsyncGenerator<string> {

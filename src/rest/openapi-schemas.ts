@@ -53,7 +53,7 @@ function requestFieldSchema(field: Field, limits: Limits): Json {
   return { ...anyOf(formats, { nullable: !field.required }), description: field.description, examples };
 }
 
-/** Client generators lose the null of `object or null`, and the type of a schema that has only a format. */
+/** Client generators lose the null in `type: ['object', 'null']`, and the type of an `anyOf` branch that has only a format. */
 function fieldSchema(field: Field, limits: Limits, { nullable }: { nullable: boolean }): Json {
   const { type, examples, ...rules } = typeSchema(field, limits);
   const schema =

@@ -6,7 +6,7 @@ import type { Limits } from '../config.ts';
 import { contentSecurityPolicy } from '../http/page.ts';
 import { openApiDocument } from './openapi.ts';
 
-/** Swagger UI sets styles on elements. */
+/** Swagger UI sets inline styles. */
 const policy = contentSecurityPolicy({ scripts: "'self'", styles: "'self' 'unsafe-inline'" });
 
 export async function serveReference(app: FastifyInstance, limits: Limits): Promise<void> {

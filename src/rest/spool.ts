@@ -3,7 +3,7 @@
  * temporary file, so that slow clients do not hold memory.
  */
 import { createHash, randomUUID } from 'node:crypto';
-import { type FileHandle, open, unlink } from 'node:fs/promises';
+import { type FileHandle, open as openFile, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -16,18 +16,18 @@ export interface Spooled {
   readonly length: number;
   /** Whether it needs no file, and may therefore be cached. */
   readonly isInMemory: boolean;
-  /** The bytes, for one response. Must be called at once: the file is closed when its last reader is done. */
+  /** Returns the bytes for one response. Must be called at once, because the file is closed when its last reader is done. */
   open(): Buffer | Readable;
 }
 
 /** Bytes per read from a file. */
 const pieceLength = 131_072;
 
-/** Bytes. */
+/** The most bytes of a body that stays in memory. */
 const maxInMemory = 8 * 1_048_576;
 
-/** Bytes in files, of all owners and of one owner. Slow clients keep files on the disk, which others need too. */
-const defaultRoom = { inAll: 4 * 1_073_741_824, ofOwner: 1_073_741_824 };
+/** The most bytes in files, of all owners together and of each. Slow clients keep files on the disk, which others need too. */
+const defaultRoom = { total: 4 * 1_073_741_824, perOwner: 1_073_741_824 };
 
 let inFiles = 0;
 const inFilesOf = new Map<string, number>();
@@ -64,15 +64,15 @@ interface TemporaryFile {
   close(): void;
 }
 
-/** A file that no other user can open, and that disappears with the process, however it ends. */
+/** A file that no other user can open, and that disappears with the process, however the process ends. */
 async function openTemporaryFile(owner: string, room: typeof defaultRoom): Promise<TemporaryFile> {
   const path = join(tmpdir(), `yardgraph-${randomUUID()}`);
   let file: FileHandle;
   try {
-    file = await open(path, 'wx+', 0o600);
+    file = await openFile(path, 'wx+', 0o600);
     await unlink(path);
   } catch (error) {
-    throw noRoom(error);
+    throw noRoom(codeOf(error));
   }
 
   let length = 0;
@@ -86,10 +86,10 @@ async function openTemporaryFile(owner: string, room: typeof defaultRoom): Promi
   return {
     async write(bytes) {
       count(bytes.length);
-      const isFull = inFiles > room.inAll || (inFilesOf.get(owner) ?? 0) > room.ofOwner;
-      if (isFull) throw noRoom(new Error('slow readers hold the files that fill it'));
+      const isFull = inFiles > room.total || (inFilesOf.get(owner) ?? 0) > room.perOwner;
+      if (isFull) throw noRoom('TEMPORARY_FILES_FULL');
       await file.writeFile(bytes).catch((error: unknown) => {
-        throw noRoom(error);
+        throw noRoom(codeOf(error));
       });
     },
     read: async (buffer, position) => (await file.read(buffer, 0, buffer.length, position)).bytesRead,
@@ -101,22 +101,20 @@ async function openTemporaryFile(owner: string, room: typeof defaultRoom): Promi
   };
 }
 
-const noRoom = (error: unknown) =>
-  unavailable(
-    'there is no room for a list of this size, try again',
-    error instanceof Error && 'code' in error ? String(error.code) : 'unknown',
-  );
+const noRoom = (cause: string) => unavailable('there is no room for a list of this size, try again', cause);
 
-/** Opens streams over the whole file, which is closed after the last of them. */
+const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : 'unknown');
+
+/** Returns a function that opens streams over the whole file, which is closed after the last of them. */
 function readers(file: TemporaryFile): () => Readable {
-  let open = 0;
+  let openStreams = 0;
   return () => {
-    open += 1;
+    openStreams += 1;
     // Node's own stream over a descriptor would close it while others still read.
     const stream = Readable.from(pieces(file), { objectMode: false });
     stream.once('close', () => {
-      open -= 1;
-      if (open === 0) file.close();
+      openStreams -= 1;
+      if (openStreams === 0) file.close();
     });
     return stream;
   };

@@ -1,12 +1,12 @@
-/** Creating records, for REST and GraphQL alike. */
+/** Creates records, for REST and GraphQL alike. */
 import type { Parsed } from '../model/issues.ts';
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
 import { requireMayWrite, type Session } from './session.ts';
 import { requireValid } from './validation.ts';
 
 /**
- * Creates all records of a batch in one transaction, or none, and returns them in the order sent.
- * Throws a ServiceError that names every failing item: 400, 409 when unique values are taken, or 403.
+ * Creates all records of a batch in one transaction, or none, and returns them in the order sent. Throws a ServiceError: 403 if
+ * the session may not write, otherwise 400, or 409 if taken unique values are the only issues, with every invalid field.
  */
 export async function createRecords<K extends RecordKind>(
   session: Session,
@@ -16,6 +16,7 @@ export async function createRecords<K extends RecordKind>(
   requireMayWrite(session);
   if (batch.length === 0) return [];
   const { store, userId } = session;
+  // Invalid items are dropped here; requireValid then rejects the whole batch.
   const inputs = batch.flatMap(({ value }) => (value ? [value] : []));
   const now = new Date().toISOString();
   // A new record counts as last changed by its creator.

@@ -1,4 +1,4 @@
-/** Changing a record, for REST and GraphQL alike. */
+/** Changes a record, for REST and GraphQL alike. */
 import { notFound } from '../errors.ts';
 import type { Parsed } from '../model/issues.ts';
 import type { RecordKind, RecordOf, UpdateOf } from '../model/record-kind.ts';
@@ -7,8 +7,8 @@ import { requireMayWrite, type Session } from './session.ts';
 import { requireValid } from './validation.ts';
 
 /**
- * Changes the fields that were sent and returns the whole record; nothing sent changes nothing.
- * Throws a ServiceError: 404 when there is no such record, 400 or 409 as createRecords does.
+ * Changes the fields that were sent, and returns the whole record. If none were sent, nothing changes, including `updatedAt`.
+ * Throws a ServiceError: 404 if there is no such record, 403, 400 or 409 like createRecords.
  */
 export async function updateRecord<K extends RecordKind>(
   session: Session,
@@ -17,7 +17,7 @@ export async function updateRecord<K extends RecordKind>(
   change: Parsed<UpdateOf<K>>,
 ): Promise<RecordOf<K>> {
   requireMayWrite(session);
-  // Saves a statement, and keeps any other text that a client sends away from the database.
+  // Saves a statement, and lets only well-formed IDs reach the database.
   if (kindOfId(id) !== kind) throw notFound(`there is no ${kind.label} with this ID`);
   const { store, userId } = session;
   return store.transaction(async (transaction) => {
@@ -32,12 +32,12 @@ export async function updateRecord<K extends RecordKind>(
       updatedAt: latest(new Date().toISOString(), current.updatedAt, current.createdAt),
       ...(kind.stamps.includes('updatedBy') && { updatedBy: userId }),
     };
-    // Sound because a change has fields of the record only, with values the record may have.
+    // The cast is safe: a change has only fields of the record, with values that the record may have.
     const changes = { ...sent, ...stamp } as object as Partial<RecordOf<K>>;
     await transaction.update(kind, id, changes);
     return { ...current, ...changes };
   });
 }
 
-/** Clocks can be set back, and differ between processes: no record is changed before it was created, or last changed. */
+/** The clock can be behind: `updatedAt` must not precede `createdAt` or an earlier `updatedAt`. */
 const latest = (...times: readonly string[]): string => times.reduce((a, b) => (a > b ? a : b));

@@ -1,6 +1,6 @@
 /**
- * Validation against the rules and what is stored: shapes, references and unique fields. The error lists every invalid field of
- * a batch, so that an integrator can fix all of them at once.
+ * Validates records against the rules and the stored records: shapes, references and unique fields. The error lists every
+ * invalid field of a batch, so that an integrator can fix all of them at once.
  */
 import { conflict, invalid } from '../errors.ts';
 import { count, expected, type Issue, type Parsed, type Path, quote } from '../model/issues.ts';
@@ -13,14 +13,15 @@ type Values = Readonly<Record<string, unknown>>;
 /** Parsed records: a batch, where paths begin with an index, or a single change. */
 interface Candidates {
   readonly parsed: readonly Parsed<object>[];
-  /** The stored record, when it is to be changed: it may keep its own unique values. */
+  /** The stored record, for a change: it may keep its own unique values. */
   readonly current?: object;
 }
 
 /**
- * Throws a ServiceError that lists every issue of the candidates: 400, or 409 when all of them are values taken by other
- * records. Runs inside the transaction that stores them. With `uniqueness: 'database'` it leaves taken values to the database
- * unless something else is wrong: they are rare, and looking them up costs a statement.
+ * Throws a ServiceError that lists every issue of the candidates: 400, or 409 if all of them are values taken by other records.
+ * Runs inside the transaction that stores them. With `uniqueness: 'database'` it looks up taken values only if there are other
+ * issues. They are rare, and the lookup costs a statement: otherwise the database rejects them, and the check runs again with
+ * 'lookup'.
  */
 export async function requireValid(
   store: CheckStore,
@@ -30,17 +31,17 @@ export async function requireValid(
 ): Promise<void> {
   const malformed = malformedIssues(candidates);
   const unresolved = await referenceIssues(store, kind, candidates);
-  const isRefused = malformed.length + unresolved.length > 0;
-  const taken = isRefused || uniqueness === 'lookup' ? await uniquenessIssues(store, kind, candidates) : [];
+  const isInvalid = malformed.length + unresolved.length > 0;
+  const taken = isInvalid || uniqueness === 'lookup' ? await uniquenessIssues(store, kind, candidates) : [];
   const others = [...unresolved, ...taken];
-  if (isRefused) {
+  if (isInvalid) {
     const total = candidates.parsed.reduce((sum, { issues = [] }) => sum + issues.length, others.length);
     throw invalid(others.length > 0 ? inOrder([...malformed, ...others]) : malformed, total);
   }
   if (taken.length > 0) throw conflict(inOrder(taken));
 }
 
-/** So many issues of a batch are listed. Of each further record only the first one is, and the others are counted. */
+/** Issues listed per batch. Beyond that, only the first issue of each record is listed, and the rest are counted. */
 const maxListed = 10_000;
 
 function malformedIssues(candidates: Candidates): Issue[] {
@@ -65,7 +66,7 @@ function* textsOf(candidates: Candidates, field: string): Generator<{ readonly p
   }
 }
 
-/** By position in the batch; issues of one record stay in the order they were found. */
+/** By position in the batch. The issues of one record keep their order. */
 const inOrder = (issues: readonly Issue[]): Issue[] =>
   issues.toSorted(({ path: [a] }, { path: [b] }) => (typeof a === 'number' && typeof b === 'number' ? a - b : 0));
 
@@ -75,7 +76,7 @@ interface Reference {
   readonly id: string;
 }
 
-/** An id in this service's own form must be of the right kind and exist; any other text is a foreign identifier. */
+/** An ID of this service must be of the right kind and exist. Any other text is a foreign identifier, which some fields reject. */
 async function referenceIssues(store: CheckStore, kind: RecordKind, candidates: Candidates): Promise<Issue[]> {
   const issues: Issue[] = [];
   const own: Reference[] = [];
@@ -101,7 +102,7 @@ async function referenceIssues(store: CheckStore, kind: RecordKind, candidates: 
   return issues;
 }
 
-/** A unique value must not be taken by a stored record, nor by an earlier one of the batch. */
+/** A unique value must not be taken by a stored record, nor by an earlier record of the batch. */
 async function uniquenessIssues(store: CheckStore, kind: RecordKind, candidates: Candidates): Promise<Issue[]> {
   const issues: Issue[] = [];
   const current = (candidates.current ?? {}) as Values;

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { spool } from '../../src/rest/spool.ts';
 
 const megabyte = 'x'.repeat(1_048_576);
-const room = { inAll: 50 * megabyte.length, ofOwner: 25 * megabyte.length };
+const room = { total: 50 * megabyte.length, perOwner: 25 * megabyte.length };
 
 async function* texts(megabytes: number): AsyncGenerator<string> {
   for (let n = 0; n < megabytes; n += 1) yield megabyte;
@@ -28,7 +28,7 @@ const closed = (content: Readable) =>
     content.destroy();
   });
 
-test('an owner has limited room, which is free again when a reader is done', async () => {
+test('an owner has limited room, which becomes free when a reader is done', async () => {
   const first = await spoolFor('ours', 15);
 
   await expect(spoolFor('ours', 15)).rejects.toThrow('there is no room for a list of this size, try again');
@@ -46,8 +46,8 @@ test('all owners together have limited room', async () => {
   await closed(await spoolFor('four', 16));
 });
 
-test('what stays in memory needs no room', async () => {
-  const { open, isInMemory } = await spool(texts(2), 'ours', { inAll: 0, ofOwner: 0 });
+test('a body that stays in memory does not count against the limit for files', async () => {
+  const { open, isInMemory } = await spool(texts(2), 'ours', { total: 0, perOwner: 0 });
 
   expect([isInMemory, (open() as Buffer).length]).toEqual([true, 2 * megabyte.length]);
 });
