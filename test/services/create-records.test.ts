@@ -1,4 +1,4 @@
-/** Creating records: what is answered is what is stored. */
+/** Creating records of any kind: what is returned is what is stored. */
 import { expect, test } from 'vitest';
 import { createSessionOpener } from '../../src/auth/authenticate.ts';
 import { anonymous } from '../../src/auth/keyring.ts';
@@ -8,7 +8,7 @@ import { useService } from '../support/service.ts';
 
 const service = useService();
 
-test.each(kinds)('a $kind.label reads back as it was answered, value by value', async ({ kind, smallest }) => {
+test.each(kinds)('a new record is stored exactly as it was returned: $kind.label', async ({ kind, smallest }) => {
   const session = { ...createSessionOpener(service.database)(anonymous), userId: 'user-7' };
 
   const created = await createRecords(session, kind, [
@@ -19,11 +19,14 @@ test.each(kinds)('a $kind.label reads back as it was answered, value by value', 
   expect(await session.store.list(kind)).toStrictEqual(created);
 });
 
-test.each(kinds)('a $kind.label notes its creator where the interface says so', async ({ kind, smallest }) => {
-  const session = { ...createSessionOpener(service.database)(anonymous), userId: 'user-7' };
+test.each(kinds)(
+  'a create stores its user in createdBy and updatedBy, if the kind has them: $kind.label',
+  async ({ kind, smallest }) => {
+    const session = { ...createSessionOpener(service.database)(anonymous), userId: 'user-7' };
 
-  const [record] = await createRecords(session, kind, [{ value: smallest as never }]);
+    const [record] = await createRecords(session, kind, [{ value: smallest as never }]);
 
-  const users = Object.entries(record ?? {}).filter(([, value]) => value === 'user-7');
-  expect(users.map(([name]) => name)).toEqual(kind.stamps);
-});
+    const users = Object.entries(record ?? {}).filter(([, value]) => value === 'user-7');
+    expect(users.map(([name]) => name)).toEqual(kind.stamps);
+  },
+);

@@ -1,4 +1,4 @@
-/** The statement count in the log of a request is what was run for it, beside the statements that begin and end transactions. */
+/** The log line of a request counts the statements that ran for it, except those that begin and end transactions. */
 import { expect, test } from 'vitest';
 import { useService } from '../support/service.ts';
 
@@ -14,14 +14,14 @@ async function countsOf(request: () => Promise<unknown>) {
 
 const assets = (count: number) => Array.from({ length: count }, (_, n) => ({ name: 'Crane', uid: `EX-${n}` }));
 
-test('a batch of 10,000 assets: each insert', async () => {
+test('a batch of 10,000 assets counts each of its inserts', async () => {
   const { logged, run } = await countsOf(() => service.create('/assets', ...assets(10_000)));
 
   expect(logged).toBe(run);
   expect(run).toBeGreaterThan(1);
 });
 
-test('a single asset: its insert, and a lookup for each kind that it refers to', async () => {
+test('a single asset counts its insert, and a lookup for each kind that it refers to', async () => {
   const [{ id }] = await service.create('/locations', {});
 
   expect(await countsOf(() => service.create('/assets', { name: 'Crane' }))).toEqual({ logged: 1, run: 1 });
@@ -31,15 +31,15 @@ test('a single asset: its insert, and a lookup for each kind that it refers to',
   });
 });
 
-test('a rejected batch: only what was looked up', async () => {
+test('a rejected batch counts the statements that ran before it was rejected', async () => {
   await service.create('/assets', ...assets(1));
 
   expect(await countsOf(() => service.post('/assets', [{ name: 5 }]))).toEqual({ logged: 0, run: 0 });
-  // Group commit leaves the uid to the database first, and looks it up when that refuses the insert.
+  // The database first rejects the insert because of the uid, which is then looked up.
   expect(await countsOf(() => service.post('/assets', assets(1)))).toEqual({ logged: 2, run: 2 });
 });
 
-test('a change: the record that is locked, and the update', async () => {
+test('a change counts the read that locks the record, and the update', async () => {
   const [{ id }] = await service.create('/projects', { name: 'Bridge' });
 
   expect(await countsOf(() => service.patch(`/projects/${id}`, { name: 'Tunnel' }))).toEqual({ logged: 2, run: 2 });

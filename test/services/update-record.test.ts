@@ -1,4 +1,4 @@
-/** Changing records of any kind, also those that no route changes yet. */
+/** Changing records, including kinds that have no route for it yet. */
 import { afterEach, expect, test, vi } from 'vitest';
 import { createSessionOpener } from '../../src/auth/authenticate.ts';
 import { anonymous } from '../../src/auth/keyring.ts';
@@ -9,7 +9,7 @@ import { useService } from '../support/service.ts';
 const service = useService();
 afterEach(() => void vi.useRealTimers());
 
-test('a record may keep its own unique value, and may not take that of another', async () => {
+test('a record may keep its own unique value, and may not take that of another record', async () => {
   const [{ id }] = await service.create('/assets', { name: 'a', uid: 'EX-1' }, { name: 'b', uid: 'EX-2' });
   const session = createSessionOpener(service.database)(anonymous);
 
@@ -22,14 +22,14 @@ test('a record may keep its own unique value, and may not take that of another',
   });
 });
 
-test('createdBy and updatedBy are the user of the session, on the kinds that have them', async () => {
+test('updatedBy is the user of the session', async () => {
   const [{ id }] = await service.create('/assets', { name: 'a' });
   const session = { ...createSessionOpener(service.database)(anonymous), userId: 'user-7' };
 
   expect(await updateRecord(session, asset, id, { value: { name: 'b' } })).toMatchObject({ updatedBy: 'user-7' });
 });
 
-test('updatedAt never goes back, also when the clock does', async () => {
+test('updatedAt never goes back, even if the clock does', async () => {
   const setClock = (time: string) => vi.useFakeTimers({ toFake: ['Date'], now: new Date(time) });
   setClock('2026-03-01T12:00:00.000Z');
   const [{ id, createdAt }] = await service.create('/assets', { name: 'a' });

@@ -1,6 +1,6 @@
-/** The database: migrated, whoever starts with it, and in the shape the kinds declare. */
+/** Migrations: complete or not at all, however many processes start at once, and for databases of other versions. */
 import { knex } from 'knex';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Database, knexConfig, openDatabase } from '../../src/store/database.ts';
 import { migrationNames } from '../../src/store/migrations.ts';
 import { createDatabase, isPostgres } from '../support/database.ts';
@@ -28,7 +28,7 @@ const tablesOf = async ({ run }: Database): Promise<string[]> =>
     )
   ).map(({ name }) => String(name));
 
-test('a migration taken back leaves nothing, and can be taken again', async () => {
+test('rolling back all migrations leaves no tables, and they can run again', async () => {
   await database.knex.migrate.rollback(undefined, true);
   expect((await tablesOf(database)).toSorted()).toEqual(['knex_migrations', 'knex_migrations_lock']);
 
@@ -36,17 +36,15 @@ test('a migration taken back leaves nothing, and can be taken again', async () =
   await database.knex('locations').select();
 });
 
-describe('a database from a newer version', () => {
-  test('is not used', async () => {
-    await database.knex('knex_migrations').insert({ name: '0999_future', batch: 1 });
+test('a database from a newer version is not opened', async () => {
+  await database.knex('knex_migrations').insert({ name: '0999_future', batch: 1 });
 
-    await expect(openDatabase(url)).rejects.toThrow(
-      'the database is from a newer version of Yardgraph: it has the migration 0999_future',
-    );
-  });
+  await expect(openDatabase(url)).rejects.toThrow(
+    'the database is from a newer version of Yardgraph: it has the migration 0999_future',
+  );
 });
 
-test('a migration lock that a killed process left does not stop a database that is up to date', async () => {
+test('a database that is up to date opens even if a killed process left a migration lock', async () => {
   await database.knex('knex_migrations_lock').update({ is_locked: 1 });
 
   const again = await openDatabase(url);
@@ -55,7 +53,7 @@ test('a migration lock that a killed process left does not stop a database that 
   await again.close();
 });
 
-test('a migration that fails half way leaves nothing, no lock either', async () => {
+test('a migration that fails halfway leaves neither tables nor a lock', async () => {
   await database.knex.migrate.rollback(undefined, true);
   await database.knex.schema.dropTable('knex_migrations').dropTable('knex_migrations_lock');
   await database.knex.schema.createTable('projects', (table) => void table.increments());
@@ -67,29 +65,32 @@ test('a migration that fails half way leaves nothing, no lock either', async () 
   await (await openDatabase(url)).close();
 });
 
-test('three that are opened at once on a new database leave one clean schema', async () => {
+test('three processes that open a new database at once run each migration once', async () => {
   const fresh = await createDatabase({ empty: true });
 
   const opened = await Promise.all(Array.from({ length: 3 }, () => openDatabase(fresh.url)));
 
   const applied = await Promise.all(opened.map(({ knex }) => knex('knex_migrations').pluck('name')));
   expect(applied).toEqual(opened.map(() => migrationNames));
-  await Promise.all(opened.map((it) => it.close()));
+  for (const other of opened) await other.close();
   await fresh.remove();
 });
 
-test.runIf(isPostgres)('so do six where every transaction reads one state of the database', async () => {
-  const fresh = await createDatabase({ empty: true });
-  const name = new URL(fresh.url).pathname.slice(1);
-  await database.run(`alter database ${name} set default_transaction_isolation = 'serializable'`);
+test.runIf(isPostgres)(
+  'six processes can open a new database at once if transactions are serializable by default',
+  async () => {
+    const fresh = await createDatabase({ empty: true });
+    const name = new URL(fresh.url).pathname.slice(1);
+    await database.run(`alter database ${name} set default_transaction_isolation = 'serializable'`);
 
-  const opened = await Promise.all(Array.from({ length: 6 }, () => openDatabase(fresh.url)));
+    const opened = await Promise.all(Array.from({ length: 6 }, () => openDatabase(fresh.url)));
 
-  for (const it of opened) await it.close();
-  await fresh.remove();
-});
+    for (const other of opened) await other.close();
+    await fresh.remove();
+  },
+);
 
-test('what keeps a migration from being taken is one line, without its SQL', async () => {
+test('the error of a migration that fails is one line, without its SQL', async () => {
   await database.knex.migrate.rollback(undefined, true);
   await database.run('create table projects (id integer)');
 
@@ -99,7 +100,7 @@ test('what keeps a migration from being taken is one line, without its SQL', asy
   expect(failure).not.toContain('create table');
 });
 
-test('the knex command line finds nothing left to do', async () => {
+test('the knex command line finds no pending migrations', async () => {
   const commandLine = knex(knexConfig(url));
 
   expect((await commandLine.migrate.latest())[1]).toEqual([]);

@@ -9,7 +9,7 @@ import { type Check, createGroupCommit, type GroupCommit } from '../../src/store
 
 /** The names of the records that each transaction tried to store. */
 let transactions: string[][];
-/** The error with which the database refuses a transaction with these names, if it does. */
+/** The error with which the database rejects a transaction with these names, or undefined if it accepts it. */
 let refuse: (names: string[]) => Error | undefined;
 let groups: GroupCommit;
 
@@ -48,7 +48,7 @@ const outcomesOf = async (additions: Promise<void>[]) =>
     outcome.status === 'fulfilled' ? 'stored' : outcome.reason.message,
   );
 
-test('additions that arrive together are one transaction', async () => {
+test('additions that arrive together share one transaction', async () => {
   expect(await outcomesOf([add('a'), add('b'), add('c')])).toEqual(['stored', 'stored', 'stored']);
   expect(transactions).toEqual([['a', 'b', 'c']]);
 });
@@ -63,7 +63,7 @@ test('an addition that arrives while a transaction runs is in the next one', asy
   expect(transactions).toEqual([['a'], ['b']]);
 });
 
-test('no addition is settled before the transaction has ended, not even one that is refused', async () => {
+test('no addition is settled before the transaction has ended, not even one that its check rejects', async () => {
   const settled: string[] = [];
   refuse = () => {
     expect(settled).toEqual([]);
@@ -79,7 +79,7 @@ test('no addition is settled before the transaction has ended, not even one that
   expect(settled.toSorted()).toEqual(['a', 'b']);
 });
 
-test('a check looks unique values up when the database has refused the group, and refuses only its own addition', async () => {
+test('if the database rejects a group, each check looks up unique values, and rejects only its own addition', async () => {
   refuse = (names) => (names.includes('taken') ? new DatabaseError('taken') : undefined);
   const taken = () =>
     add('taken', async (_store, uniqueness) => {
@@ -93,7 +93,7 @@ test('a check looks unique values up when the database has refused the group, an
   ]);
 });
 
-test('an addition that always fails fails alone', async () => {
+test('an addition that always fails does not fail the others', async () => {
   refuse = (names) => (names.includes('poison') ? new DatabaseError('poison') : undefined);
 
   expect(await outcomesOf([add('a'), add('poison'), add('b')])).toEqual(['stored', 'poison', 'stored']);
@@ -110,7 +110,7 @@ test.each([mayBeStored('perhaps', 'x'), mayBeStored('perhaps, it took too long',
   },
 );
 
-test('an addition that times out is retried without the others, and not again when it is alone', async () => {
+test('an addition that times out in a group is retried alone, and one that times out alone is not retried', async () => {
   refuse = (names) => (names.includes('stuck') ? unavailable('too slow', '57014') : undefined);
 
   expect(await outcomesOf([add('a'), add('stuck'), add('b')])).toEqual(['stored', 'too slow', 'stored']);
@@ -157,7 +157,7 @@ test('once the additions of a failed group are stored, additions of the workspac
   await Promise.all(meanwhile);
 });
 
-test('a transaction has few additions with long texts', async () => {
+test('additions with long texts are spread over several transactions', async () => {
   const long = (letter: string) => letter.repeat(3_000_000);
 
   await Promise.all([add(long('a')), add(long('b')), add('c')]);

@@ -1,4 +1,4 @@
-/** How much text one request may bring into memory, on both databases. */
+/** The limit on the text that one request may read into memory. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ResponseTooLarge } from '../../src/errors.ts';
 import { location, project } from '../../src/records/index.ts';
@@ -8,7 +8,7 @@ import { createStoreOpener } from '../../src/store/workspace-store.ts';
 import { createOwnDatabase } from '../support/database.ts';
 import { insert } from '../support/insert.ts';
 
-// Room for 2 * 5,000 + 1,000 characters.
+// A budget of 2 * 5,000 + 1,000 characters.
 const limits = { maxTextLength: 100, maxExternalIds: 10, maxRecordLength: 1_000, maxResponseLength: 5_000 };
 
 let database: Database;
@@ -44,7 +44,7 @@ async function createProjects(count: number, length: number): Promise<string[]> 
 const fields = new Set(['id', 'externalIds']);
 
 describe('a page of records that may be long', () => {
-  test('is one statement while they are short', async () => {
+  test('takes one statement if its records are short', async () => {
     const ids = await createProjects(50, 20);
 
     expect(await store().list(project, { limit: 51, fields })).toHaveLength(50);
@@ -55,7 +55,7 @@ describe('a page of records that may be long', () => {
     expect(statements).toHaveLength(3);
   });
 
-  test('is refused where they are too long, and none of them is read', async () => {
+  test('is rejected without reading any of its records if they are too long', async () => {
     const ids = await createProjects(50, 900);
 
     await expect(store().list(project, { limit: 51, fields })).rejects.toThrow(ResponseTooLarge);
@@ -70,7 +70,7 @@ describe('a page of records that may be long', () => {
   });
 });
 
-test('all reads of a request share what there is room for, also side by side', async () => {
+test('all reads of a request share one budget, including concurrent reads', async () => {
   const ids = await createProjects(30, 200);
   const oneRequest = store();
 
@@ -85,7 +85,7 @@ test('all reads of a request share what there is room for, also side by side', a
   expect(await store().find(project, ids.slice(0, 10), fields)).toHaveLength(10);
 });
 
-test('a read that fails takes nothing of what there is room for', async () => {
+test('a read that fails uses nothing of the budget', async () => {
   const ids = await createProjects(50, 20);
   const oneRequest = store();
   await database.knex.schema.renameTable('projects', 'away');
@@ -96,13 +96,13 @@ test('a read that fails takes nothing of what there is room for', async () => {
   expect((await oneRequest.list(project, { limit: 51, fields })).map(({ id }) => id)).toEqual(ids);
 });
 
-test('a page that became shorter while it was looked at is read all the same', async () => {
+test('a page that becomes shorter after it was measured is read', async () => {
   const ids = await createProjects(12, 900);
   let isShort = false;
   const shrinking: Database = {
     ...database,
-    forWorkspace: (user) => ({
-      ...database.forWorkspace(user),
+    forWorkspace: (workspaceId) => ({
+      ...database.forWorkspace(workspaceId),
       async read(sql, values) {
         const rows = await database.read(sql, values);
         if (!isShort) {
@@ -119,7 +119,7 @@ test('a page that became shorter while it was looked at is read all the same', a
   expect(found.map(({ id }) => id)).toEqual([ids[0]]);
 });
 
-test('what short reads have reserved and not used is there for others', async () => {
+test('the unused part of a reservation is available to later reads', async () => {
   await createProjects(5, 100);
   await insert(workspace(), location, [{ name: 'yard' }]);
   const oneRequest = store();

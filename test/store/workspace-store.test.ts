@@ -1,4 +1,4 @@
-/** The store: bound to one workspace, all or nothing, and silent about SQL. */
+/** The workspace store: bound to one workspace, all or nothing, and without SQL in its errors. */
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { location, project } from '../../src/records/index.ts';
@@ -29,7 +29,7 @@ afterEach(async () => {
 
 const input = { name: 'Yard' };
 
-test('what one workspace stores, another does not see, count, find, page over or change', async () => {
+test('a workspace does not list, count, find, page through or change the records of another', async () => {
   const [record] = await insert(ours, location, [input]);
   const id = record?.id ?? '';
 
@@ -51,7 +51,7 @@ test('stored records are stamped with the workspace, inside a transaction too', 
   expect(await theirs.count(location)).toBe(0);
 });
 
-test('work that fails leaves nothing of its transaction', async () => {
+test('a transaction whose work fails stores nothing', async () => {
   const failing = ours.transaction(async (store) => {
     await insert(store, location, [input]);
     throw new TypeError('half way');
@@ -61,7 +61,7 @@ test('work that fails leaves nothing of its transaction', async () => {
   expect(await ours.count(location)).toBe(0);
 });
 
-test('a transaction within a transaction ends with the outer one', async () => {
+test('a transaction inside another one is rolled back with it', async () => {
   const failing = ours.transaction(async (store) => {
     await store.transaction((inner) => insert(inner, location, [input]));
     throw new TypeError('half way');
@@ -71,7 +71,7 @@ test('a transaction within a transaction ends with the outer one', async () => {
   expect(await ours.count(location)).toBe(0);
 });
 
-test('ids that come by the ten thousand are one statement', async () => {
+test('tens of thousands of IDs are looked up by one statement', async () => {
   const records = await insert(
     ours,
     location,
@@ -86,25 +86,25 @@ test('ids that come by the ten thousand are one statement', async () => {
   expect(found).toHaveLength(3_000);
 });
 
-test('numbers come back to the last digit, however many come at once', async () => {
+test('numbers are returned exactly as stored, in small and large batches', async () => {
   const latitude = fc.double({ min: -90, max: 90, noNaN: true });
   const longitude = fc.oneof(fc.double({ min: -180, max: 180, noNaN: true }), fc.constant(null));
-  // The first are some that SQLite reads otherwise from decimals.
-  const known = [37.65855569801003, -5.341375331072999, 40.66322606323833, -54.156545557865996, 60.219094102622996].map(
-    (n) => ({ latitude: n, longitude: n }),
-  );
-  const sent = [...known, ...fc.sample(fc.record({ latitude, longitude }), 6_000)];
+  // SQLite misreads the last digit of these decimals.
+  const misread = [
+    37.65855569801003, -5.341375331072999, 40.66322606323833, -54.156545557865996, 60.219094102622996,
+  ].map((n) => ({ latitude: n, longitude: n }));
+  const sent = [...misread, ...fc.sample(fc.record({ latitude, longitude }), 6_000)];
 
   const records = await insert(ours, location, sent);
 
   const stored = await ours.list(location);
   const numbers = stored.map(({ latitude, longitude }) => ({ latitude, longitude }));
-  // Zero has no sign in JSON, where all numbers end.
+  // Compared as JSON, in which zero has no sign, because all responses are JSON.
   expect(JSON.stringify(numbers)).toBe(JSON.stringify(sent));
   expect(stored.map(({ id }) => id)).toEqual(records.map(({ id }) => id));
 });
 
-describe('what is derived', () => {
+describe('a derived value', () => {
   const counted = () => {
     const made = { times: 0 };
     const derive = (store: WorkspaceStore) =>
@@ -116,7 +116,7 @@ describe('what is derived', () => {
     return { made, derive };
   };
 
-  test('is what the workspace holds, after whatever was stored, by this process or another', async () => {
+  test('includes every earlier write to the workspace, by this process or another', async () => {
     const other = await openDatabase(url);
     const { derive } = counted();
     await insert(ours, location, [{ name: 'one' }]);
@@ -134,7 +134,7 @@ describe('what is derived', () => {
     await other.close();
   });
 
-  test('is made once more, and no oftener, for all who ask while it is made', async () => {
+  test('is made only once more for all calls that arrive while it is being made', async () => {
     const { made, derive } = counted();
 
     const first = derive(ours);
@@ -144,7 +144,7 @@ describe('what is derived', () => {
     expect(made.times).toBeLessThanOrEqual(2);
   });
 
-  test('that could not be made is an error to those who share it, and is made again', async () => {
+  test('that could not be made is an error for all calls that share it, and is made again afterwards', async () => {
     const failing = () => ours.derive('failing', () => Promise.reject(new TypeError('not now')));
 
     const outcomes = await Promise.allSettled([failing(), failing(), failing()]);
@@ -154,7 +154,7 @@ describe('what is derived', () => {
     expect(made).toEqual({ length: 1, isInMemory: true });
   });
 
-  test.skipIf(isPostgres)('is not made again while nothing is stored', async () => {
+  test.skipIf(isPostgres)('is not made again until the next write', async () => {
     const { made, derive } = counted();
     await insert(ours, location, [{ name: 'one' }]);
 
@@ -163,12 +163,12 @@ describe('what is derived', () => {
     for (let time = 0; time < 5; time += 1) await derive(openStore('ours', usage));
 
     expect(made.times).toBe(1);
-    // The list once, and each time whether anything was stored.
+    // One for the list, and one per call for the version.
     expect(usage.statements).toBe(6);
   });
 });
 
-test('of a record those fields are read that were asked for', async () => {
+test('only the requested fields of a record are read', async () => {
   const [record] = await insert(ours, location, [{ name: 'Yard', city: 'Bonn' }]);
 
   const [found] = await ours.find(location, [record?.id ?? ''], new Set(['id', 'city']));
@@ -194,16 +194,16 @@ describe('one workspace', () => {
     return peak;
   }
 
-  test('takes no more than its share of the connections, and waits for its own', async () => {
+  test('takes no more than its share of the connections, while another workspace still gets one', async () => {
     expect(await peakOf(30)).toBe(isPostgres ? 7 : 2);
   });
 
-  test('waits for its share no longer than for a connection', async () => {
+  test('waits for its share only as long as for a connection', async () => {
     const impatient = await openDatabase(url, { ...defaultOptions, poolSize: 1, connectionTimeout: 200 });
     const { transaction, run } = impatient.forWorkspace('ours');
     let end = () => {};
-    const holding = transaction(async (it) => {
-      await it('select 1');
+    const holding = transaction(async (runInside) => {
+      await runInside('select 1');
       await new Promise<void>((resolve) => {
         end = resolve;
       });
@@ -219,7 +219,7 @@ describe('one workspace', () => {
 });
 
 describe('errors of the database', () => {
-  test('hold neither SQL nor values', async () => {
+  test('contain neither SQL nor values', async () => {
     await database.knex.schema.renameTable('locations', 'gone');
 
     for (const failing of [

@@ -1,4 +1,4 @@
-/** Postgres: what its URL may say, what it must be set to, how long it may take, and who gets in the way. */
+/** Postgres: its URL, the settings it must have, its connections, TLS and time limits. */
 import { execFileSync } from 'node:child_process';
 import { chownSync, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ const nameOf = (url: string) => new URL(url).pathname.slice(1);
 const unavailable = new ServiceError(503, 'the database is not available, try again');
 
 describe('a URL', () => {
-  test('shows where the data lies, without user and password', async () => {
+  test('is shown without user and password, and its parameters apply', async () => {
     const opened = await openDatabase(`${database.url}?application_name=test&connect_timeout=3`);
 
     const [row] = await opened.run("select current_setting('application_name') as name");
@@ -47,21 +47,25 @@ describe('a URL', () => {
     ['sslmode=sometimes', 'database URL: sslmode: expected one of disable, require, verify-ca, verify-full'],
     ['schema=other', /^database URL: unknown parameter schema, expected some of host, port, .*sslmode/],
     ['sslrootcert=/no/such/file', /^database URL: ENOENT/],
-  ])('with %s is refused in one line, without its password', async (parameter, message) => {
+  ])('with %s is rejected in one line, without its password', async (parameter, message) => {
     const failure = await failureOf(openDatabase(`${database.url}?${parameter}`));
 
     expect(failure).toEqual(typeof message === 'string' ? message : expect.stringMatching(message));
     expect(failure).not.toContain('secret');
   });
 
-  test('with a password that is not escaped is refused, and not shown', async () => {
+  test('with a password that is not escaped is rejected, and not shown', async () => {
     const failure = await failureOf(openDatabase('postgres://u:12/secret@host/db'));
 
     expect(failure).toBe('database URL: expected one name after the host: escape the password');
   });
 
   test.each([
-    ['nobody listens', async () => `postgres://postgres:secret@127.0.0.1:${await freePort()}/x`, /ECONNREFUSED/],
+    [
+      'nothing listens on its port',
+      async () => `postgres://postgres:secret@127.0.0.1:${await freePort()}/x`,
+      /ECONNREFUSED/,
+    ],
     [
       'there is no such database',
       async () => databaseUrl(database.url, 'nowhere'),
@@ -72,8 +76,8 @@ describe('a URL', () => {
       async () => database.url.replace('secret', 'wrong'),
       /password authentication failed for user "postgres"/,
     ],
-    ['no host answers', async () => 'postgres://postgres:secret@nowhere.invalid/x', /ENOTFOUND|EAI_AGAIN/],
-  ])('where %s is one line at the start', async (_, urlOf, reason) => {
+    ['its host does not exist', async () => 'postgres://postgres:secret@nowhere.invalid/x', /ENOTFOUND|EAI_AGAIN/],
+  ])('is an error of one line at the start if %s', async (_, urlOf, reason) => {
     const failure = await failureOf(openDatabase(await urlOf()));
 
     expect(failure).toMatch(/^cannot use the database postgres:\/\/[^@\n]+: [^\n]+$/);
@@ -81,11 +85,11 @@ describe('a URL', () => {
   });
 });
 
-describe('a server that is set otherwise', () => {
+describe('a server with other settings', () => {
   test.each([
     ['DateStyle', 'German', 'expected its DateStyle to be ISO, it is German, DMY'],
     ['extra_float_digits', '0', 'expected extra_float_digits of at least 1, it is 0'],
-  ])('in its %s is not used', async (setting, value, problem) => {
+  ])('is not used if its %s is %s', async (setting, value, problem) => {
     await query(database.url, `alter database ${nameOf(database.url)} set ${setting} = '${value}'`);
 
     const failure = await failureOf(openDatabase(database.url));
@@ -93,7 +97,7 @@ describe('a server that is set otherwise', () => {
     expect(failure).toBe(`cannot use the database ${database.url.replace('postgres:secret@', '')}: ${problem}`);
   });
 
-  test('in its encoding is not used', async () => {
+  test('is not used if its encoding is not UTF8', async () => {
     const name = `${nameOf(database.url)}_latin`;
     await query(
       database.url,
@@ -106,7 +110,7 @@ describe('a server that is set otherwise', () => {
   });
 
   test.each(['America/New_York', 'Asia/Kolkata', 'Europe/Berlin'])(
-    'in its time zone answers the same: %s',
+    'returns the same times in the time zone %s',
     async (zone) => {
       await query(database.url, `alter database ${nameOf(database.url)} set timezone = '${zone}'`);
       const service = await startService({ DATABASE_URL: database.url });
@@ -127,7 +131,7 @@ describe('a server that is set otherwise', () => {
   );
 });
 
-test('a server that only reads is 503, and left for the one that a new connection leads to', async () => {
+test('a write to a read-only server is a 503, after which a new connection is opened, perhaps to another server', async () => {
   const name = nameOf(database.url);
   await query(database.url, `alter database ${name} set default_transaction_read_only = on`);
   const service = await startService({ DATABASE_URL: database.url });
@@ -142,7 +146,7 @@ test('a server that only reads is 503, and left for the one that a new connectio
   await service.stop();
 });
 
-test('a node opens no more connections than it may', async () => {
+test('a process opens at most DATABASE_POOL_SIZE connections', async () => {
   const service = await startService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: '3' }, { closed: true });
   const clients = [service.as(await service.key()), service.as(await service.key({ workspace: 'theirs' }))];
 
@@ -156,7 +160,7 @@ test('a node opens no more connections than it may', async () => {
   await service.stop();
 });
 
-test('a page is read from the index of its workspace, also where the database has no statistics', async () => {
+test('a page is read from the primary key, even if the table has no statistics', async () => {
   const opened = await openDatabase(database.url);
   const store = createStoreOpener(opened)('ours');
   await opened.run('alter table locations set (autovacuum_enabled = off)');
@@ -207,7 +211,7 @@ describe.runIf(existsSync('/usr/bin/openssl'))('TLS', () => {
     return row?.ssl;
   };
 
-  test('is as the URL says: encrypted, and checked as far as asked for', async () => {
+  test('encrypts the connection and verifies the server as sslmode requires', async () => {
     expect(await isEncrypted('')).toBe(false);
     expect(await isEncrypted('?sslmode=disable')).toBe(false);
     expect(await isEncrypted('?sslmode=require')).toBe(true);
@@ -215,7 +219,7 @@ describe.runIf(existsSync('/usr/bin/openssl'))('TLS', () => {
     expect(await isEncrypted(`?sslmode=verify-ca&sslrootcert=${certificate}`, '127.0.0.1')).toBe(true);
   });
 
-  test('that does not hold what was asked for keeps the service from starting', async () => {
+  test('fails the start if the server does not satisfy sslmode', async () => {
     const url = postgres.url.replace('127.0.0.1', 'localhost');
     expect(await failureOf(openDatabase(`${url}?sslmode=verify-full`))).toMatch(/self-signed certificate/);
     expect(await failureOf(openDatabase(`${postgres.url}?sslmode=verify-full&sslrootcert=${certificate}`))).toMatch(
@@ -224,7 +228,7 @@ describe.runIf(existsSync('/usr/bin/openssl'))('TLS', () => {
     expect(await failureOf(openDatabase(`${database.url}?sslmode=require`))).toMatch(/does not support SSL/);
   });
 
-  test('a statement that runs too long is ended there too', async () => {
+  test('does not prevent the cancellation of a statement that runs too long', async () => {
     const url = `${postgres.url}?sslmode=require`;
     const impatient = await connectDatabase(url, { ...defaultOptions, statementTimeout: 200 });
 

@@ -33,7 +33,7 @@ test('a statement that only starts after its timeout, because all threads are bu
   expect(await database.read('select 1 as n')).toEqual([{ n: 1 }]);
 });
 
-test('a connection that is closed while a statement runs is closed once it ends, and the process is not blocked', async () => {
+test('a connection that is closed while a statement runs waits for it to end, and does not block the process', async () => {
   const { client } = database.knex;
   const connection: SqliteConnection = await client.acquireConnection();
   await database.driver.query(connection, 'select 1', []);
@@ -51,7 +51,7 @@ test('a connection that is closed while a statement runs is closed once it ends,
   await client.releaseConnection(connection);
 });
 
-test('statements that do not fit into the cache are finalized only when none runs on the connection', async () => {
+test('statements evicted from the cache are finalized only while none runs on the connection', async () => {
   const { client } = database.knex;
   const connection: SqliteConnection = await client.acquireConnection();
   const running = database.driver.query(connection, slow, []);

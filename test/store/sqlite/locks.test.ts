@@ -1,6 +1,6 @@
 /**
- * Locks held by another process, statements that run too long and full disks, one after the other and all at once: what was
- * acknowledged is in the file, where another process finds it.
+ * Locks held by another process, statements that run too long and full disks, separately and all at once: every acknowledged
+ * write is in the file, where another process finds it.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -62,11 +62,11 @@ test.each<[string, () => Promise<{ status: number }>, number]>([
     503,
   ],
   ['a change', () => ours.patch(`/projects/${projectId}`, { notes: 'refused' }), 503],
-  ['the first read with another key, which notes its use', () => theirs.get('/asset-categories'), 200],
-])('%s that met a lock leaves nothing that keeps later writes from being stored', async (_what, request, status) => {
+  ['a first read with another key, whose use is recorded,', () => theirs.get('/asset-categories'), 200],
+])('%s during a lock does not keep later writes from being stored', async (_what, request, status) => {
   await whileLocked(async () => {
     expect((await request()).status).toBe(status);
-    // The use of a key is noted in the background.
+    // The use of a key is recorded in the background.
     await pause(150);
   });
 
@@ -97,7 +97,7 @@ test('reads and /readyz do not wait for a lock', async () => {
   });
 });
 
-test('a statement that is cancelled leaves nothing open, alone or in a transaction', async () => {
+test('a cancelled statement, alone or in a transaction, does not keep later writes from being stored', async () => {
   const { database } = service;
   for (const cancelled of [
     () => database.run(endless),
@@ -112,7 +112,7 @@ test('a statement that is cancelled leaves nothing open, alone or in a transacti
   }
 });
 
-test('a connection that is not idle after an error is closed at once, with its locks, and the next one takes over', async () => {
+test('a connection that is not idle after an error is closed at once, which releases its locks, and is replaced', async () => {
   const { database } = service;
   const stuck = database.run('begin immediate').then(() => database.run('select nothing'));
 

@@ -1,4 +1,4 @@
-/** SQLite: opened with what durability and integrity need, and refused with a clear line where it cannot be used. */
+/** SQLite: the settings that durability and integrity need, and errors in one line if a database cannot be used. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,30 +31,30 @@ test('every connection is durable, checks foreign keys and waits for other proce
   expect(await pragma('busy_timeout')).toBe(5_000);
 });
 
-describe('a database that cannot be used', () => {
+describe('a database cannot be opened', () => {
   const opening = (url: string) => openDatabase(url).then((opened) => opened.close());
 
-  test('is no database', async () => {
+  test('if the file is not a database', async () => {
     writeFileSync(`${folder}/text.db`, 'this is text, and long enough to be read as a header of some database file');
 
     await expect(opening(`sqlite:${folder}/text.db`)).rejects.toThrow(/^cannot use the database .*SQLITE_NOTADB/);
     expect(readFileSync(`${folder}/text.db`, 'utf8')).toMatch(/^this is text/);
   });
 
-  test('lies where no folder can be', async () => {
+  test('if its folder cannot be created', async () => {
     writeFileSync(`${folder}/file`, '');
 
     await expect(opening(`sqlite:${folder}/file/yardgraph.db`)).rejects.toThrow(/^cannot write to the folder .*file: /);
   });
 
-  test('is a folder', async () => {
+  test('if it is a folder', async () => {
     await expect(opening(`sqlite:${folder}`)).rejects.toThrow(/^cannot use the database /);
   });
 });
 
 const store = () => createStoreOpener(database)('ours');
 
-test('while another process holds the lock writes are 503, and nothing is lost after it', async () => {
+test('while another process holds the lock, a write is a 503, and the next one succeeds afterwards', async () => {
   const other = await openDatabase(`sqlite:${folder}/new/folder/yardgraph.db`);
   await database.run('pragma busy_timeout = 50');
   await other.knex.raw('begin immediate');
@@ -69,7 +69,7 @@ test('while another process holds the lock writes are 503, and nothing is lost a
   await other.close();
 });
 
-test('a full disk is 503, nothing of the batch is stored, and the next one is', async () => {
+test('a full disk is a 503: nothing of the batch is stored, and the next batch is', async () => {
   await database.run('pragma max_page_count = 40');
   const large = Array.from({ length: 2_000 }, () => ({ name: 'x'.repeat(100) }));
 
@@ -81,7 +81,7 @@ test('a full disk is 503, nothing of the batch is stored, and the next one is', 
   expect(await store().count(location)).toBe(1);
 });
 
-test('a commit that fails is no success, and leaves no transaction open', async () => {
+test('a commit that fails is an error, and leaves no transaction open', async () => {
   const orphan =
     "insert into asset_categories (workspace_id, id, parent_id, created_at, updated_at) values ('x', 'a', 'b', '', '')";
   const failing = database.transaction(async (run) => {
@@ -94,7 +94,7 @@ test('a commit that fails is no success, and leaves no transaction open', async 
   expect(await database.run('select * from asset_categories')).toEqual([]);
 });
 
-test('a statement that runs too long is ended, and is 503', async () => {
+test('a statement that runs too long is cancelled, and is a 503', async () => {
   const impatient = await openDatabase('sqlite::memory:', { ...defaultOptions, statementTimeout: 100 });
   const endless = 'with recursive n(i) as (values (1) union all select i + 1 from n) select count(*) from n';
 

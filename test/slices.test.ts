@@ -1,8 +1,8 @@
-/** Long work in slices. */
+/** Long work is split into slices, between which other work runs. */
 import { expect, test } from 'vitest';
-import { mapInSlices, takeTurns } from '../../src/slices.ts';
+import { mapInSlices, takeTurns } from '../src/slices.ts';
 
-test('everything is mapped, in order, and others get their turn in between', async () => {
+test('all items are mapped in order, and other work runs in between', async () => {
   const items = Array.from({ length: 1_050 }, (_, n) => n);
   const done: number[] = [];
   let turns = 0;
@@ -21,7 +21,7 @@ test('everything is mapped, in order, and others get their turn in between', asy
   expect(turns).toBeGreaterThanOrEqual(10);
 });
 
-test('a few are mapped at once', async () => {
+test('a few items are mapped without a pause', async () => {
   const seen: number[] = [];
   const mapped = mapInSlices([1, 2, 3], (n) => seen.push(n));
 
@@ -29,7 +29,7 @@ test('a few are mapped at once', async () => {
   await mapped;
 });
 
-test('of many that wait for their turn a slice goes at once, and others get theirs before the next', async () => {
+test('takeTurns lets one slice of items run at once, and other work before the next slice', async () => {
   const turn = takeTurns();
   let turns = 0;
   let isOver = false;
