@@ -1,4 +1,4 @@
-/** API keys: who may use the service, which workspace, and for how long. Decisions: "Who may". */
+/** API keys: who may use the service, in which workspace, and for how long. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { revokeKey, rotateKey } from '../../src/auth/keys.ts';
@@ -20,7 +20,7 @@ const prefixOf = (key: string) => key.slice(0, -44);
 const query = '{ locations { totalCount } }';
 
 describe('a key', () => {
-  test('has 256 random bits behind a prefix that names its workspace, and only their hash is stored', async () => {
+  test('has a prefix that names its workspace and a secret of 256 random bits, of which only the hash is stored', async () => {
     const key = await service.key({ workspace: 'north-yard' });
 
     expect(key).toMatch(/^yardgraph_north-yard_[0-9a-f]{8}_[\w-]{43}$/);
@@ -35,15 +35,15 @@ describe('a key', () => {
     ['authorization: bearer', (key: string) => ({ authorization: `bearer ${key}` })],
     ['Authorization:', (key: string) => ({ authorization: key })],
     ['X-API-Key:', (key: string) => ({ 'x-api-key': key })],
-    ['both, if they are the same', (key: string) => ({ authorization: `Bearer ${key}`, 'x-api-key': key })],
-  ])('is sent as %s', async (_, headers) => {
+    ['the same key in two headers', (key: string) => ({ authorization: `Bearer ${key}`, 'x-api-key': key })],
+  ])('is accepted as %s', async (_, headers) => {
     const key = await service.key();
 
     expect((await service.post('/locations', [{}], headers(key))).status).toBe(201);
     expect((await service.post('/graphql', { query }, headers(key))).body.data.locations.totalCount).toBe(1);
   });
 
-  test('stores its user and its workspace on what it writes', async () => {
+  test('determines the workspace and the user of the records that it writes', async () => {
     const acme = service.as(await service.key({ user: 'ada' }));
     const other = service.as(await service.key({ user: 'bob' }));
 
@@ -86,7 +86,7 @@ describe('a key', () => {
     expect((await service.as(key).get('/asset-categories')).status).toBe(401);
   });
 
-  test('is not valid within seconds of being revoked, with all its secrets', async () => {
+  test('is invalid with all its secrets within seconds of being revoked', async () => {
     const key = await service.key();
     const { text: second } = await rotateKey(keys(), prefixOf(key), 3_600_000);
     expect((await service.as(key).get('/asset-categories')).status).toBe(200);
@@ -112,7 +112,7 @@ describe('a key', () => {
     expect((await service.as(second).get('/asset-categories')).status).toBe(200);
   });
 
-  test('is not rotated again while both secrets are valid: the secret in use would end', async () => {
+  test('cannot be rotated again while both secrets are valid, because the one in use could become invalid', async () => {
     const key = await service.key();
     await rotateKey(keys(), prefixOf(key), 3_600_000);
 
@@ -135,7 +135,7 @@ describe('a key', () => {
       expect(new Set((await Promise.all(others)).map(({ status }) => status))).toEqual(new Set([401]));
     });
 
-    // A thousand keys each at most; more where a lookup was done before all requests were there.
+    // At most a thousand keys each; more statements if a lookup began before all requests had arrived.
     const lookups = statements.filter((sql) => /^select .* from api_keys where/s.test(sql)).length;
     expect(lookups).toBeGreaterThan(12);
     expect(lookups).toBeLessThan(200);
@@ -152,7 +152,7 @@ describe('a key', () => {
     });
 
     expect(statements.filter((sql) => sql.startsWith('update api_keys'))).toHaveLength(1);
-    // Looked up once, and cached; twice where two seconds have passed meanwhile.
+    // Looked up once and then cached; again if two seconds have passed meanwhile.
     const lookups = statements.filter((sql) => /^select .* from api_keys where/s.test(sql)).length;
     expect(lookups).toBeGreaterThan(0);
     expect(lookups).toBeLessThan(20);
@@ -206,7 +206,7 @@ describe('a request without a valid key', () => {
     }
   });
 
-  test('is refused before the body is read, however large or broken it is', async () => {
+  test('is refused before the body is read, however large or invalid it is', async () => {
     expect((await service.post('/locations', '{ this is not JSON')).status).toBe(401);
     expect((await service.post('/locations', 'x'.repeat(11 * 1_048_576))).status).toBe(401);
     expect((await service.post('/graphql', 'nor this')).status).toBe(401);
@@ -224,7 +224,7 @@ describe('a request without a valid key', () => {
 describe('a service without keys', () => {
   const open = useService();
 
-  test('lets everybody on the machine use the workspace "default", without a user', async () => {
+  test('is open to everyone on its machine, in the workspace "default" and without a user', async () => {
     const [project] = await open.create('/projects', { name: 'Bridge' });
 
     expect(project).toMatchObject({ workspaceId: 'default' });
@@ -233,15 +233,15 @@ describe('a service without keys', () => {
   });
 
   test.each<[string, Record<string, string>]>([
-    ['a page from elsewhere', { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }],
+    ['a page of another origin', { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }],
     ['a request through a proxy', { 'x-forwarded-for': '203.0.113.7' }],
-  ])('refuses everything else: %s', async (_, headers) => {
+  ])('refuses requests from elsewhere: %s', async (_, headers) => {
     expect((await open.get('/asset-categories', headers)).status).toBe(403);
     expect((await open.get('/graphql?query={__typename}', headers)).status).toBe(403);
     expect((await open.get('/readyz', { ...headers, host: 'yard.example.com' })).status).toBe(200);
   });
 
-  test('closes within seconds of the first key, and stays closed when that key ends', async () => {
+  test('requires a key within seconds of the first key, even after that key is revoked', async () => {
     expect((await open.get('/asset-categories')).status).toBe(200);
 
     const key = await open.key({ workspace: 'default' });
@@ -257,13 +257,13 @@ describe('a service without keys', () => {
   });
 });
 
-describe('while the database cannot say whether there are keys, as when one of its machines is unavailable', () => {
-  /** A service that starts then, and how often it has asked. */
+describe('while the database cannot determine whether keys exist, as when one of its machines is unavailable', () => {
+  /** A service that starts in this state, and the number of times that it has checked for keys. */
   const start = async (host: string, openAccess = 'no') => {
-    const asked = { times: 0 };
+    const checks = { count: 0 };
     const read: Run = async (sql, values) => {
       if (sql.includes('api_keys') && !sql.includes('workspace_id')) {
-        asked.times += 1;
+        checks.count += 1;
         throw unavailable('the database is not available, try again', '08006');
       }
       return service.database.read(sql, values);
@@ -272,7 +272,7 @@ describe('while the database cannot say whether there are keys, as when one of i
     const app = await createApp({ ...service.database, read }, config);
     const statusWith = async (headers: Record<string, string> = {}) =>
       (await app.inject({ url: '/asset-categories', headers })).statusCode;
-    return { app, asked, statusWith };
+    return { app, checks, statusWith };
   };
 
   test.each([
@@ -288,25 +288,25 @@ describe('while the database cannot say whether there are keys, as when one of i
     await app.close();
   });
 
-  test('a valid key is accepted and proves that there are keys: the database is not asked again', async () => {
-    const { app, asked, statusWith } = await start('127.0.0.1');
+  test('a valid key is accepted and proves that keys exist: the service does not check again', async () => {
+    const { app, checks, statusWith } = await start('127.0.0.1');
 
     expect(await statusWith({ 'x-api-key': await service.key() })).toBe(200);
-    asked.times = 0;
+    checks.count = 0;
 
     expect(await statusWith()).toBe(401);
     expect(await statusWith({ 'x-api-key': 'wrong' })).toBe(401);
-    expect(asked.times).toBe(0);
+    expect(checks.count).toBe(0);
     await app.close();
   });
 
-  test('a service on another address needs keys anyway and does not ask', async () => {
-    const { app, asked, statusWith } = await start('0.0.0.0');
-    asked.times = 0;
+  test('a service on another address requires a key in any case, and does not check', async () => {
+    const { app, checks, statusWith } = await start('0.0.0.0');
+    checks.count = 0;
 
     expect(await statusWith()).toBe(401);
     expect(await statusWith({ 'x-api-key': await service.key() })).toBe(200);
-    expect(asked.times).toBe(0);
+    expect(checks.count).toBe(0);
     await app.close();
   });
 });

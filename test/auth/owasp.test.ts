@@ -19,7 +19,7 @@ beforeEach(async () => {
   reader = service.as(await service.key({ workspace: 'ours', readOnly: true }));
 });
 
-test('API1 Broken object level authorization: an id of another workspace is an unknown id', async () => {
+test('API1 Broken object level authorization: an ID of another workspace is treated like an unknown ID', async () => {
   const [foreign] = await theirs.create('/projects', { name: 'Bridge' });
 
   for (const ask of [
@@ -29,8 +29,8 @@ test('API1 Broken object level authorization: an id of another workspace is an u
       ours.graphql(`{ node(id: "${id}") { id } project(id: "${id}") { id name } nodes(ids: ["${id}"]) { id } }`),
     (id: string) => ours.graphql(`mutation { updateProject(id: "${id}", input: { name: "taken" }) { id } }`),
   ]) {
-    const [answer, expected] = [await ask(foreign.id), await ask(unknownId(project))];
-    expect([answer.status, answer.text.replaceAll(foreign.id, 'ID')]).toEqual([
+    const [response, expected] = [await ask(foreign.id), await ask(unknownId(project))];
+    expect([response.status, response.text.replaceAll(foreign.id, 'ID')]).toEqual([
       expected.status,
       expected.text.replaceAll(unknownId(project), 'ID'),
     ]);
@@ -114,11 +114,11 @@ test('API6 Unrestricted access to sensitive business flows: the requests of a ke
 
   expect((await ours.post('/locations', [{}])).status).toBe(429);
   expect((await ours.graphql('mutation { createLocations(input: [{}]) { id } }')).status).toBe(429);
-  // Several operations in one request are not to be had.
+  // A request cannot have several operations.
   expect((await theirs.post('/graphql', [{ query: '{ __typename }' }, { query: '{ __typename }' }])).status).toBe(400);
 });
 
-test('API7 Server side request forgery: addresses in records are text, and nobody calls them', async () => {
+test('API7 Server side request forgery: URLs in records are only text, and the service never requests them', async () => {
   let calls = 0;
   const trap = createServer((_request, response) => {
     calls += 1;
@@ -140,8 +140,8 @@ test('API7 Server side request forgery: addresses in records are text, and nobod
   await new Promise((resolve) => trap.close(resolve));
 });
 
-test('API8 Security misconfiguration: no stack, SQL or version in a response, no page of another origin, no other method', async () => {
-  const answers = [
+test('API8 Security misconfiguration: errors reveal no stack trace, SQL or server version, and allow no other origin', async () => {
+  const responses = [
     await ours.post('/locations', '{'),
     await ours.post('/locations', [{ name: 1 }]),
     await ours.get('/nowhere'),
@@ -150,7 +150,7 @@ test('API8 Security misconfiguration: no stack, SQL or version in a response, no
     await service.inject({ method: 'TRACE' as 'GET', url: '/locations' }),
   ];
 
-  for (const { status, text, headers } of answers) {
+  for (const { status, text, headers } of responses) {
     expect(status).toBeGreaterThanOrEqual(400);
     expect(status).toBeLessThan(500);
     expect(text).not.toMatch(/\bat .*:\d+:\d+|select |insert |node_modules|\.ts\b/i);
@@ -161,7 +161,7 @@ test('API8 Security misconfiguration: no stack, SQL or version in a response, no
   }
 });
 
-test('API9 Improper inventory management: what is served is what is described, and says its version', async () => {
+test('API9 Improper inventory management: the OpenAPI document describes all REST paths, and responses have the API version', async () => {
   const described = (await service.get('/openapi.json')).body.paths;
   const served = service.app.printRoutes({ commonPrefix: false });
 
@@ -169,14 +169,14 @@ test('API9 Improper inventory management: what is served is what is described, a
   expect(headers['api-version']).toBe('1.0.0');
   const paths = [...served.matchAll(/^[├└]── (\S+)/gm)].map(([, path]) => path);
   const undescribed = paths.filter(
-    (path) => !Object.keys(described).some((it) => it.startsWith(`/${path?.split('/')[1]}`)),
+    (path) => !Object.keys(described).some((other) => other.startsWith(`/${path?.split('/')[1]}`)),
   );
   expect(new Set(undescribed.map((path) => `/${path?.split('/')[1]}`))).toEqual(
     new Set(['/graphql', '/healthz', '/openapi.json', '/readyz', '/reference']),
   );
 });
 
-test('API10 Unsafe consumption of APIs: the service calls nobody but its database', () => {
+test('API10 Unsafe consumption of APIs: the service connects only to its database', () => {
   const calls = readdirSync('src', { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.startsWith('client'))
     .filter((file) =>
@@ -186,7 +186,7 @@ test('API10 Unsafe consumption of APIs: the service calls nobody but its databas
     )
     .toSorted();
 
-  // One cancels statements of its own database; the others name types and statuses.
+  // The last one cancels statements of its own database; the others import types, methods and status texts.
   expect(calls).toEqual([
     'http/error-response.ts',
     'http/methods.ts',

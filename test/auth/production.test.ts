@@ -27,7 +27,7 @@ describe.each<[Record<string, string>, Shown]>([
 ])('with %j', (settings, shown) => {
   const service = useSharedService(settings);
 
-  test(`GraphiQL is ${shown.graphiql ? 'there' : 'not there'}`, async () => {
+  test(`GraphiQL is ${shown.graphiql ? 'available' : 'not available'}`, async () => {
     expect((await service.get('/graphql', browser)).text.includes('<html')).toBe(shown.graphiql);
   });
 
@@ -70,7 +70,7 @@ describe('headers', () => {
   test.each([
     ['the reference', '/reference/', browser],
     ['GraphiQL', '/graphql', browser],
-  ])('of %s let it load and call nothing but this service, and nobody frame it', async (_, path, headers) => {
+  ])('of %s let it load from and call only this service, and forbid framing', async (_, path, headers) => {
     const policy = String((await service.get(path, headers)).headers['content-security-policy']);
 
     expect(policy).toMatch(/default-src 'none'/);
@@ -126,7 +126,7 @@ describe('a page of another origin', () => {
     expect(headers['access-control-allow-credentials']).toBeUndefined();
     expect(String(headers['access-control-allow-headers'])).toMatch(/authorization/i);
 
-    const answer = await listed.post(path, path === '/graphql' ? { query: '{ __typename }' } : [{}], { origin });
-    expect(answer.headers['access-control-allow-origin']).toBe(origin);
+    const response = await listed.post(path, path === '/graphql' ? { query: '{ __typename }' } : [{}], { origin });
+    expect(response.headers['access-control-allow-origin']).toBe(origin);
   });
 });

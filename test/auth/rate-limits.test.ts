@@ -9,12 +9,12 @@ test('a key beyond its limit gets 429 with Retry-After; another key is not affec
   const key = service.as(await service.key());
   const other = service.as(await service.key());
 
-  const answers = [];
-  for (let request = 0; request < 4; request += 1) answers.push(await key.get('/asset-categories'));
+  const responses = [];
+  for (let request = 0; request < 4; request += 1) responses.push(await key.get('/asset-categories'));
 
-  expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
-  expect(answers.map(({ headers }) => headers['ratelimit-remaining'])).toEqual(['2', '1', '0', '0']);
-  const { headers, body } = answers[3] ?? {};
+  expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
+  expect(responses.map(({ headers }) => headers['ratelimit-remaining'])).toEqual(['2', '1', '0', '0']);
+  const { headers, body } = responses[3] ?? {};
   expect(headers).toMatchObject({ 'ratelimit-limit': '3', 'retry-after': expect.anything() });
   expect(Number(headers?.['retry-after'])).toBeGreaterThan(0);
   expect(body).toEqual({
@@ -29,9 +29,9 @@ test('a key beyond its limit gets 429 with Retry-After; another key is not affec
 test('of concurrent requests, those within the limit are accepted', async () => {
   const key = service.as(await service.key());
 
-  const answers = await Promise.all(Array.from({ length: 5 }, () => key.get('/asset-categories')));
+  const responses = await Promise.all(Array.from({ length: 5 }, () => key.get('/asset-categories')));
 
-  expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 429, 429]);
+  expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 200, 200, 429, 429]);
 });
 
 const wrongKey = (index = 0) => `yardgraph_acme_${index.toString(16).padStart(8, '0')}_${'x'.repeat(43)}`;
@@ -65,14 +65,14 @@ test('beyond the limit an unknown key is refused before it is looked up', async 
 });
 
 test('many unknown keys at once are 401 up to the limit, and 429 beyond it', async () => {
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 50 }, (_, index) => service.as(wrongKey(index)).get('/asset-categories')),
   );
 
-  expect(answers.map(({ status }) => status).toSorted()).toEqual([401, 401, ...Array(48).fill(429)]);
+  expect(responses.map(({ status }) => status).toSorted()).toEqual([401, 401, ...Array(48).fill(429)]);
 });
 
-test('beyond the limit a key that was accepted before still is; another one must wait until the minute is over', async () => {
+test('beyond the limit, a key that was accepted before is still accepted, and any other key must wait for the next minute', async () => {
   const used = service.as(await service.key());
   const unused = service.as(await service.key());
   expect((await used.get('/asset-categories')).status).toBe(200);
@@ -89,10 +89,10 @@ test('beyond the limit a key that was accepted before still is; another one must
   expect(elsewhere.statusCode).toBe(200);
 });
 
-test('valid keys are accepted while no wrong ones are presented, however many there are', async () => {
+test('any number of valid keys is accepted while no wrong ones are presented', async () => {
   const keys = await Promise.all(Array.from({ length: 10 }, () => service.key()));
 
-  const answers = await Promise.all(keys.map((key) => service.as(key).get('/asset-categories')));
+  const responses = await Promise.all(keys.map((key) => service.as(key).get('/asset-categories')));
 
-  expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(200));
+  expect(responses.map(({ status }) => status)).toEqual(Array(10).fill(200));
 });

@@ -1,6 +1,6 @@
 /**
- * The wall between workspaces, checked against a model: three workspaces read and write at once, over REST and GraphQL, with
- * their own ids and those of the others. Every response holds what the caller's own workspace holds, and nothing else.
+ * Isolation between workspaces, checked against a model: three workspaces read and write at once, over REST and GraphQL, with
+ * their own IDs and those of the others. Every response has records of the caller's own workspace, and no others.
  * WALL_SEED repeats a run.
  */
 import { expect, test } from 'vitest';
@@ -47,7 +47,7 @@ let serial = 0;
 const held = ({ records }: Workspace, kind: RecordKind): Stored[] => records.get(kind) ?? [];
 const othersOf = (own: Workspace) => workspaces.filter((it) => it !== own);
 
-/** An id of the kind: the caller's own, of another workspace, or of no record. */
+/** An ID of the kind: of the caller's own workspace, of another workspace, or of no record. */
 function anyId(own: Workspace, kind: RecordKind): string {
   const other = random.pick(othersOf(own));
   const ids = random.chance(0.5) ? held(own, kind) : other ? held(other, kind) : [];
@@ -56,7 +56,7 @@ function anyId(own: Workspace, kind: RecordKind): string {
 
 const isOwn = (own: Workspace, kind: RecordKind, id: string) => held(own, kind).some((it) => it.id === id);
 
-/** A response holds nothing of another workspace, except what the request sent. */
+/** Expects a response to contain nothing of another workspace, except what the request sent. */
 function requireOwn(own: Workspace, sent: string, { text, headers }: TestResponse): void {
   const received = `${text} ${JSON.stringify(headers)}`;
   for (const other of othersOf(own)) {
@@ -83,7 +83,7 @@ function recordFor(own: Workspace, kind: RecordKind) {
   return record;
 }
 
-const references = (own: Workspace, kind: RecordKind, record: Record<string, unknown>) =>
+const hasOnlyOwnReferences = (own: Workspace, kind: RecordKind, record: Record<string, unknown>) =>
   referencesOf(kind).every(
     ({ name, target }) => record[name] === undefined || isOwn(own, target, String(record[name])),
   );
@@ -93,7 +93,7 @@ async function create(own: Workspace) {
   const kind = random.pick(recordKinds) as RecordKind;
   const record = recordFor(own, kind);
   const isTaken = 'uid' in record && held(own, kind).some(({ uid }) => uid === record.uid);
-  const isAccepted = references(own, kind, record) && !isTaken;
+  const isAccepted = hasOnlyOwnReferences(own, kind, record) && !isTaken;
   const sent = JSON.stringify(record);
 
   const overRest = random.chance(0.5);
@@ -201,7 +201,7 @@ async function byId(own: Workspace) {
   return { sent: `${id} ${second}`, response };
 }
 
-/** With an id of another workspace, a request gets the same response at the same cost as with an id of no record. */
+/** With an ID of another workspace, a request gets the same response at the same cost as with an ID of no record. */
 async function compare(own: Workspace) {
   const kind = random.pick(recordKinds) as RecordKind;
   const other = random.pick(othersOf(own)) as Workspace;
@@ -242,7 +242,7 @@ async function compare(own: Workspace) {
 let service: Service;
 const planted: string[] = [];
 
-/** Records that refer to another workspace's, which no request can create: their links must be null. */
+/** Creates records that refer to those of another workspace, which no request can do: their links must be null. */
 async function plantReferences() {
   for (const own of workspaces) {
     for (const other of othersOf(own)) {
@@ -264,7 +264,7 @@ async function plantReferences() {
   }
 }
 
-test(`${operations} random requests of three workspaces return nothing of each other`, async () => {
+test(`isolation between workspaces: ${operations} random requests of three workspaces return no records of another`, async () => {
   service = await startService({ MAX_QUERY_COST: '100000000' }, { closed: true });
   workspaces = await Promise.all(
     ['acme', 'bolt', 'core'].map(async (name) => ({
@@ -282,7 +282,7 @@ test(`${operations} random requests of three workspaces return nothing of each o
   const reads = [list, page, page, byId, byId];
   let done = 0;
   while (done < operations) {
-    // One workspace writes while the others read, so that the model says what each read must return.
+    // One workspace writes while the others read, so that the model determines what each read must return.
     const [writer, ...readers] = random.shuffle(workspaces) as [Workspace, ...Workspace[]];
     const outcomes = await Promise.all(
       [writer, ...readers].map(async (own) => {

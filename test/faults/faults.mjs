@@ -99,7 +99,7 @@ export const faults = [
     tests: keys,
   },
   {
-    name: 'the service is open while the database cannot tell whether there are keys',
+    name: 'the service is open while the database cannot determine whether there are keys',
     plant: [
       [
         'src/auth',
@@ -168,8 +168,8 @@ export const faults = [
       [
         'src/store',
         'createDerivedCache',
-        (original) => (engine) => {
-          const cache = original(engine);
+        (original) => (driver) => {
+          const cache = original(driver);
           return { ...cache, derive: (run, name, make) => cache.derive(run, name.split(' ').at(-1), make) };
         },
       ],

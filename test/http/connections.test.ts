@@ -1,4 +1,4 @@
-/** Limits of connections: the length of headers, the time a request takes, and how many are open. Decisions: "Limits". */
+/** Limits on connections: the length of headers, the time that a request may take, and the number of connections. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -102,7 +102,7 @@ const areServed = (port: number, count: number) =>
     { timeout: 50_000, interval: 200 },
   );
 
-test('MAX_CONNECTIONS are served, one more is closed, and closing one makes room for another', async () => {
+test('as many connections as MAX_CONNECTIONS are served, one more is closed, and closing one makes room for another', async () => {
   const port = await start({ MAX_CONNECTIONS: '3' });
   const held = [await open(port), await open(port), await open(port)];
 
@@ -115,8 +115,8 @@ test('MAX_CONNECTIONS are served, one more is closed, and closing one makes room
 
 const post = 'POST /locations HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n';
 
-test('connections are closed by force where clients stall and do not read the error', async () => {
-  const badly: readonly [string, number?, string?][] = [
+test('connections of clients that stall and do not read the error are closed by force', async () => {
+  const stalled: readonly [string, number?, string?][] = [
     // Never sends anything.
     ['', 408, 'ERR_HTTP_REQUEST_TIMEOUT'],
     ['GET /healthz HTTP/1.1\r\nhost: loc', 408, 'ERR_HTTP_REQUEST_TIMEOUT'],
@@ -130,17 +130,17 @@ test('connections are closed by force where clients stall and do not read the er
     // A response of nine megabytes that is never read.
     ['GET /graphql HTTP/1.1\r\nhost: localhost\r\naccept: text/html\r\n\r\n'],
   ];
-  const settings = { MAX_CONNECTIONS: String(badly.length), MAX_BODY_BYTES: '1024' };
+  const settings = { MAX_CONNECTIONS: String(stalled.length), MAX_BODY_BYTES: '1024' };
   const port = await start({ ...settings, HEADER_TIMEOUT: '500', REQUEST_TIMEOUT: '500' });
-  for (const [sent] of badly) (await open(port)).write(sent);
+  for (const [sent] of stalled) (await open(port)).write(sent);
 
-  await areServed(port, badly.length);
+  await areServed(port, stalled.length);
 
   const lines = service.logs
     .map((line) => JSON.parse(line))
     .filter(({ msg }) => msg === 'not a valid HTTP request')
     .map(({ level, status, reason, address }) => `${level} ${status} ${reason} ${address}`);
-  const expected = badly.flatMap(([, status, reason]) => (status ? [`30 ${status} ${reason} 127.0.0.1`] : []));
+  const expected = stalled.flatMap(([, status, reason]) => (status ? [`30 ${status} ${reason} 127.0.0.1`] : []));
   expect(lines.toSorted()).toEqual(expected.toSorted());
   expect(service.logs.join('')).not.toContain('secret');
 });
@@ -163,7 +163,7 @@ test('a client that reads slowly gets all of its response', async () => {
   expect(text.trimEnd()).toMatch(/<\/html>$/);
 });
 
-test('requests before one that is not HTTP get their responses first', async () => {
+test('requests that precede invalid HTTP on a connection get their responses first', async () => {
   const port = await start();
   const socket = await open(port);
   const body = '[{"name": "North yard"}]';
@@ -174,7 +174,7 @@ test('requests before one that is not HTTP get their responses first', async () 
   expect(text.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 201', 'HTTP/1.1 400']);
 });
 
-test('a request with an unknown Expect header gets a 417, and is logged like every other', async () => {
+test('a request with an unknown Expect header gets a 417, and is logged like any other', async () => {
   const port = await start();
   const socket = await open(port);
   socket.write('GET /healthz HTTP/1.1\r\nhost: localhost\r\nexpect: x\r\nx-request-id: mine\r\n\r\n');
@@ -185,7 +185,7 @@ test('a request with an unknown Expect header gets a 417, and is logged like eve
   });
 });
 
-test('a request that is completed after its timeout is not carried out', async () => {
+test('a request that is completed after its timeout is not executed', async () => {
   const port = await start({ HEADER_TIMEOUT: '500', REQUEST_TIMEOUT: '500' });
   const socket = await open(port);
   const body = '[{"name": "North yard"}]';

@@ -1,4 +1,4 @@
-/** Bodies beyond the limits are refused before they are parsed, exactly as an inspection of the parsed value would. */
+/** Bodies beyond the limits are rejected before they are parsed, exactly those whose parsed value exceeds the limits. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
@@ -8,7 +8,7 @@ import { useSharedService } from '../support/service.ts';
 
 const { limits } = loadConfig({});
 
-/** The status of the refusal, and its words; undefined when there is none. */
+/** The status and message with which a text is rejected; undefined if it is not. */
 function refusal(json: string, { maxNesting = 3, maxExternalIds = 100, maxBatch = 10_000 } = {}): unknown {
   try {
     requireSmallJson(Buffer.from(json), { ...limits, maxNesting, maxExternalIds, maxBatch });
@@ -31,13 +31,13 @@ const isTooDeep = [400, 'expected JSON nested at most 3 levels deep'];
 const textOf = (value: fc.Arbitrary<unknown>): fc.Arbitrary<string> =>
   fc
     .tuple(value, fc.constantFrom('', ' ', '\t', '\r\n '), fc.boolean())
-    .map(([it, space, isEscaped]) => jsonOf(it, space, isEscaped));
+    .map(([parsed, space, isEscaped]) => jsonOf(parsed, space, isEscaped));
 
 function jsonOf(value: unknown, space: string, isEscaped: boolean): string {
-  const inner = (it: unknown) => jsonOf(it, space, isEscaped);
+  const inner = (child: unknown) => jsonOf(child, space, isEscaped);
   if (Array.isArray(value)) return `[${space}${value.map(inner).join(`${space},${space}`)}${space}]`;
   if (typeof value === 'object' && value !== null) {
-    const members = Object.entries(value).map(([key, it]) => `${inner(key)}${space}:${space}${inner(it)}`);
+    const members = Object.entries(value).map(([key, child]) => `${inner(key)}${space}:${space}${inner(child)}`);
     return `{${space}${members.join(`${space},${space}`)}${space}}`;
   }
   if (typeof value !== 'string' || !isEscaped) return JSON.stringify(value);
@@ -61,7 +61,7 @@ const anything = fc.letrec((tie) => ({
 })).value;
 
 describe('nesting', () => {
-  test('is refused in any JSON exactly where its parsed value is too deep', () => {
+  test('of valid JSON is rejected exactly if the parsed value is too deep', () => {
     let deep = 0;
     fc.assert(
       fc.property(textOf(anything), (json) => {
@@ -74,7 +74,7 @@ describe('nesting', () => {
     expect(deep).toBeGreaterThan(50);
   });
 
-  test('in damaged text never passes: it is invalid JSON, or refused, or not too deep', () => {
+  test('of damaged JSON that is not rejected is within the limit, or the text is invalid', () => {
     const damaged = fc
       .tuple(textOf(anything), fc.nat(), fc.constantFrom('', '"', '\\', '[', ']', '{', '}', ':', ',', '\\"', '\\\\'))
       .map(([json, at, piece]) => {
@@ -84,8 +84,7 @@ describe('nesting', () => {
     let valid = 0;
     fc.assert(
       fc.property(damaged, (json) => {
-        const refused = refusal(json);
-        if (refused) return;
+        if (refusal(json)) return;
         try {
           expect(depthOf(JSON.parse(json))).toBeLessThanOrEqual(3);
           valid += 1;
@@ -112,7 +111,7 @@ describe('keys of an object', () => {
   test.each([
     [1_000, 100],
     [1_500, 1_500],
-  ])('are at most %i where external ids may have %i', (most, maxExternalIds) => {
+  ])('are at most %i if there may be %i external IDs', (most, maxExternalIds) => {
     const message = `expected JSON objects of at most ${most.toLocaleString('en-US')} keys`;
 
     expect(refusal(`{${members(most)}}`, { maxExternalIds })).toBeUndefined();
@@ -154,7 +153,7 @@ describe('objects and arrays of a body', () => {
     ).toEqual(tooMany);
   });
 
-  test('may be more where batches may be larger', () => {
+  test('may be more numerous if batches may be larger', () => {
     expect(
       refusal(
         items(150_000, () => '{}'),
@@ -182,7 +181,7 @@ describe('distinct keys in a body', () => {
     for (const broken of [`${pairs}]`, `]${pairs}`, `${pairs.slice(0, -1)}}`]) expect(refusal(broken)).toEqual(tooMany);
   });
 
-  test('are counted once each: all records of a batch have the same ones', () => {
+  test('are counted once each, because all records of a batch have the same keys', () => {
     const record = `{${Array.from({ length: 100 }, (_, index) => `"system ${index}":"\\"x"`).join()}}`;
 
     expect(refusal(items(9_000, () => record))).toBeUndefined();
@@ -199,7 +198,7 @@ describe('the bytes of a body', () => {
       payload: bytes,
     });
 
-  test('may begin with a byte order mark, once', async () => {
+  test('may begin with one byte order mark', async () => {
     const mark = Buffer.from('\ufeff');
     const json = Buffer.from('[{"name":"Höfe"}]');
 

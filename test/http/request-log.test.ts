@@ -1,4 +1,4 @@
-/** The log line of each request, whatever becomes of it. */
+/** The log line of each request, whether its response is complete or not. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect, test, vi } from 'vitest';
@@ -8,7 +8,7 @@ const service = useService();
 
 const requestLines = () => service.logs.map((line) => JSON.parse(line)).filter(({ msg }) => !/listening/.test(msg));
 
-/** A client that has sent a request and received a part of the response, which it does not read on. */
+/** A client that has sent a request and received part of the response, and reads no further. */
 async function readPart(path: string): Promise<{ client: Socket; ofServer: Socket }> {
   await service.app.listen({ port: 0, host: '127.0.0.1' });
   const connected = once(service.app.server, 'connection');
@@ -37,7 +37,7 @@ test.each<[string, (sockets: Awaited<ReturnType<typeof readPart>>) => void]>([
   ['the client closes the connection', ({ client }) => client.destroy()],
   ['the client resets the connection', ({ client }) => client.resetAndDestroy()],
   ['the service closes the connection of a client that does not read', ({ ofServer }) => ofServer.destroy()],
-])('a response that was not sent to its end is logged without a status: %s', async (_, leave) => {
+])('a response that was not sent completely is logged without a status: %s', async (_, leave) => {
   // The page of GraphiQL has nine megabytes, more than the buffers of a connection hold.
   const sockets = await readPart('/graphql');
 

@@ -13,7 +13,7 @@ afterEach(() => {
   server.close();
 });
 
-/** A client that has sent a request and does not read, of a server that responds like this. */
+/** Starts a server that responds with `respond`, and returns a client that has sent a request and does not read. */
 async function sendRequest(respond: RequestListener): Promise<Socket> {
   server = createServer(respond).listen(0, '127.0.0.1');
   closeQueuedResponses(server);
@@ -24,7 +24,7 @@ async function sendRequest(respond: RequestListener): Promise<Socket> {
   return socket;
 }
 
-test('a response that takes longer is sent, at once or in parts', async () => {
+test('a response that takes longer than the timeout is sent, even in parts', async () => {
   const socket = await sendRequest((_request, response) => {
     setTimeout(() => response.write('first'), 5 * timeout);
     setTimeout(() => response.end('last'), 10 * timeout);
@@ -40,17 +40,17 @@ test('a response that takes longer is sent, at once or in parts', async () => {
 });
 
 test.each([
-  ['a response that nobody reads is given up', 0],
-  ['a response that nobody reads is given up, also when it came late', 5 * timeout],
-])('%s', async (_, delay) => {
-  const isGivenUp = new Promise((resolve) => {
+  ['immediately', 0],
+  ['after the timeout', 5 * timeout],
+])('a response sent %s that the client does not read is closed', async (_, delay) => {
+  const isClosed = new Promise((resolve) => {
     void sendRequest(({ socket }, response) => {
       response.once('close', () => resolve(socket.destroyed));
       setTimeout(() => response.end(Buffer.alloc(20_000_000)), delay);
     });
   });
 
-  expect(await isGivenUp).toBe(true);
+  expect(await isClosed).toBe(true);
 });
 
 test('responses to pipelined requests all close when their client leaves', async () => {

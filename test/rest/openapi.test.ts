@@ -14,7 +14,7 @@ test('labels have the right article', () => {
   expect(articles.filter((text) => /^a [aeiou]|^an [^aeiou]/i.test(text))).toEqual([]);
 });
 
-test('every write describes the limit of all texts of a record', () => {
+test('every write documents the limit on all texts of a record together', () => {
   const { paths } = JSON.parse(textOf({ MAX_RECORD_LENGTH: '123456' }));
 
   const writes = Object.values<object>(paths).flatMap((path) =>
