@@ -76,7 +76,7 @@ interface Reference {
   readonly id: string;
 }
 
-/** An ID of this service must be of the right kind and exist. Any other text is a foreign identifier, which some fields reject. */
+/** An ID of this service must be of the right kind and exist. Any other text is a foreign identifier, if the field may have one. */
 async function referenceIssues(store: CheckStore, kind: RecordKind, candidates: Candidates): Promise<Issue[]> {
   const issues: Issue[] = [];
   const own: Reference[] = [];

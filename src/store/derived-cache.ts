@@ -1,4 +1,4 @@
-/** Values derived from a workspace's records, cached until the next write to the database. Not cached where it reports no version. */
+/** Values derived from a workspace's records, cached until the next write to the database. Without a version nothing is cached. */
 import { LRUCache } from 'lru-cache';
 import type { Driver, Run } from './driver.ts';
 

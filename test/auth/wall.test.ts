@@ -35,17 +35,19 @@ const random = createRandom(seed);
 
 const listField = ({ plural }: RecordKind) => plural.charAt(0).toLowerCase() + plural.slice(1);
 const oneField = ({ name }: RecordKind) => name.charAt(0).toLowerCase() + name.slice(1);
-const pathOf = (kind: RecordKind) => kinds.find((it) => it.kind === kind)?.path ?? '';
+const pathOf = (kind: RecordKind) => kinds.find((entry) => entry.kind === kind)?.path ?? '';
 const referencesOf = (kind: RecordKind) =>
   Object.entries(kind.fields).flatMap(([name, field]) =>
-    field.type === 'reference' ? [{ name, target: recordKinds.find((it) => it.name === field.target) ?? kind }] : [],
+    field.type === 'reference'
+      ? [{ name, target: recordKinds.find((other) => other.name === field.target) ?? kind }]
+      : [],
   );
 
 let workspaces: Workspace[];
 let serial = 0;
 
 const held = ({ records }: Workspace, kind: RecordKind): Stored[] => records.get(kind) ?? [];
-const othersOf = (own: Workspace) => workspaces.filter((it) => it !== own);
+const othersOf = (own: Workspace) => workspaces.filter((other) => other !== own);
 
 /** An ID of the kind: of the caller's own workspace, of another workspace, or of no record. */
 function anyId(own: Workspace, kind: RecordKind): string {
@@ -54,7 +56,7 @@ function anyId(own: Workspace, kind: RecordKind): string {
   return random.chance(0.1) ? unknownId(kind) : (random.pick(ids)?.id ?? unknownId(kind));
 }
 
-const isOwn = (own: Workspace, kind: RecordKind, id: string) => held(own, kind).some((it) => it.id === id);
+const isOwn = (own: Workspace, kind: RecordKind, id: string) => held(own, kind).some((record) => record.id === id);
 
 /** Expects a response to contain nothing of another workspace, except what the request sent. */
 function requireOwn(own: Workspace, sent: string, { text, headers }: TestResponse): void {
@@ -67,7 +69,7 @@ function requireOwn(own: Workspace, sent: string, { text, headers }: TestRespons
     /\b(?:asset|category|location|project|work_order|transport_order)_[0-9a-z]{26}\b/g,
   )) {
     const isOwnOrSent =
-      sent.includes(id) || [...own.records.values()].some((records) => records.some((it) => it.id === id));
+      sent.includes(id) || [...own.records.values()].some((records) => records.some((record) => record.id === id));
     expect(isOwnOrSent, `${id} is not ${own.name}'s, seed ${seed}`).toBe(true);
   }
 }
@@ -119,7 +121,7 @@ async function change(own: Workspace) {
   const id = anyId(own, project);
   serial += 1;
   const name = `${own.name}:${serial}`;
-  const current = held(own, project).find((it) => it.id === id);
+  const current = held(own, project).find((record) => record.id === id);
 
   const overRest = random.chance(0.5);
   const response = overRest
@@ -191,10 +193,10 @@ async function byId(own: Workspace) {
     { id, ids: [id, second] },
   );
 
-  const mine = held(own, kind).find((it) => it.id === id);
+  const mine = held(own, kind).find((record) => record.id === id);
   const { node, one, nodes } = response.body.data;
   expect([node, one], `seed ${seed}`).toEqual(mine ? [{ id }, { id, name: mine.name }] : [null, null]);
-  expect(nodes.map((it: Stored | null) => it?.id ?? null)).toEqual([
+  expect(nodes.map((found: Stored | null) => found?.id ?? null)).toEqual([
     mine ? id : null,
     isOwn(own, other, second) ? second : null,
   ]);
@@ -209,8 +211,8 @@ async function compare(own: Workspace) {
   if (!foreign) return list(own);
   const unknown = newId(kind.idPrefix);
   const referring = random.pick(
-    recordKinds.flatMap((it) =>
-      referencesOf(it).flatMap(({ name, target }) => (target === kind ? [{ path: pathOf(it), name }] : [])),
+    recordKinds.flatMap((source) =>
+      referencesOf(source).flatMap(({ name, target }) => (target === kind ? [{ path: pathOf(source), name }] : [])),
     ),
   );
   const ask = random.pick([

@@ -116,7 +116,7 @@ describe('a derived value', () => {
     return { made, derive };
   };
 
-  test('includes every earlier write to the workspace, by this process or another', async () => {
+  test('includes every earlier write to its workspace, by any process, and nothing of other workspaces', async () => {
     const other = await openDatabase(url);
     const { derive } = counted();
     await insert(ours, location, [{ name: 'one' }]);

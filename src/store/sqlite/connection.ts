@@ -78,7 +78,7 @@ export const query = async (connection: SqliteConnection, sql: string, values: r
 /** Makes the statements that are running fail. */
 export const cancel = (connection: SqliteConnection): void => statementsOf(connection).cancel();
 
-/** Whether no transaction is open and no writing statement is active: SQLite rejects `begin` in the first case, `commit` in the second. */
+/** Whether no transaction is open and no writing statement is active: if one is, SQLite rejects `begin`, or `commit`. */
 export const isIdle = (connection: SqliteConnection): Promise<boolean> =>
   new Promise((resolve) => {
     connection.exec('begin; commit', (error) => resolve(!error));

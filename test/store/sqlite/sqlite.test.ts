@@ -59,12 +59,12 @@ test('while another process holds the lock, a write is a 503, and the next one s
   await database.run('pragma busy_timeout = 50');
   await other.knex.raw('begin immediate');
 
-  await expect(store().transaction((it) => insert(it, location, [{}]))).rejects.toThrow(
+  await expect(store().transaction((inside) => insert(inside, location, [{}]))).rejects.toThrow(
     new ServiceError(503, 'the database is not available, try again'),
   );
   await other.knex.raw('rollback');
 
-  await store().transaction((it) => insert(it, location, [{}]));
+  await store().transaction((inside) => insert(inside, location, [{}]));
   expect(await store().count(location)).toBe(1);
   await other.close();
 });
@@ -73,11 +73,11 @@ test('a full disk is a 503: nothing of the batch is stored, and the next batch i
   await database.run('pragma max_page_count = 40');
   const large = Array.from({ length: 2_000 }, () => ({ name: 'x'.repeat(100) }));
 
-  await expect(store().transaction((it) => insert(it, location, large))).rejects.toThrow(
+  await expect(store().transaction((inside) => insert(inside, location, large))).rejects.toThrow(
     new ServiceError(503, 'the database is not available, try again'),
   );
 
-  await store().transaction((it) => insert(it, location, [{}]));
+  await store().transaction((inside) => insert(inside, location, [{}]));
   expect(await store().count(location)).toBe(1);
 });
 
