@@ -78,7 +78,7 @@ export function createKeyStore({ run, read, dialect }: Pick<Database, 'run' | 'r
   return {
     isEmpty,
 
-    /** Like `isEmpty`, but false while the database is unavailable, because there may be keys. */
+    /** Like isEmpty, but false while the database is unavailable: there may be keys. */
     isDefinitelyEmpty: (): Promise<boolean> =>
       isEmpty().catch((error: unknown) => {
         if (error instanceof ServiceError && error.status === 503) return false;
