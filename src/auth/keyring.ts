@@ -97,11 +97,14 @@ export function createKeyring(database: Database) {
       return parts !== undefined && accepted.has(parts.prefix);
     },
 
-    /** The identity of a valid key that is cached; undefined for all other texts, which `identify` decides on. */
+    /**
+     * The identity of a valid key that is cached; undefined for all other texts, which `identify` decides on. Only of a key that
+     * was accepted before: whether a first secret is right counts against the limit of failed logins.
+     */
     identifyCached(text: string): Identity | undefined {
       const parts = parseKey(text);
-      const key = parts && keys.get(parts.prefix);
-      return key && accept(key, parts.secret);
+      const key = parts && accepted.has(parts.prefix) ? keys.get(parts.prefix) : undefined;
+      return key && accept(key, parts?.secret ?? '');
     },
 
     /** Throws a ServiceError 401, the same for a key that is unknown, wrong, revoked or expired. */

@@ -26,13 +26,14 @@ export interface Dialect {
   /** Reads the database's settings once, at the start, and returns why it cannot be used. */
   findProblem?(run: (sql: string) => Promise<readonly Row[]>): Promise<string | undefined>;
   /** Keeps the rows whose column has one of these values: one parameter, however many values. */
-  whereIn(rows: Knex.QueryBuilder, column: string, values: readonly string[]): Knex.QueryBuilder;
+  whereIn(rows: Knex.QueryBuilder, column: string, values: readonly string[]): void;
   /** The bytes of a column's text, without reading it where the database knows its length. */
   byteLength(column: string): string;
   /** A handful of statements that insert any number of records. */
   inserts(table: Table, records: readonly Row[]): Iterable<Statement>;
   /**
-   * Reads the table's fields of these rows in the form that costs the driver least. `isPage` says that there are no more
+   * Reads the table's fields of these rows in the form that costs the driver least. Adds the columns to `rows`, which is not
+   * to be used again. `isPage` says that there are no more
    * of them than a page has.
    */
   select(run: Run, table: Table, rows: Knex.QueryBuilder, isPage?: boolean): Promise<Row[]>;

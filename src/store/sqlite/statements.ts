@@ -59,7 +59,10 @@ export function createStatements(prepare: (sql: string) => Promise<Statement>, i
   return {
     /** Returns the rows as the driver makes them. Several statements may run at once. */
     async run(sql: string, values: readonly unknown[]): Promise<unknown> {
-      await finalized;
+      for (let seen: unknown; seen !== finalized; ) {
+        seen = finalized;
+        await seen;
+      }
       if (close) throw new Error('the connection is closed');
       const run = Symbol();
       running.add(run);
