@@ -31,6 +31,7 @@ async function holdConnections({ port, key, signal, count, note }) {
     socket.write(n % 2 === 0 ? head : `${head}content-length: 100\r\n\r\n[{"name":`);
   };
   for (let n = 0; n < heldConnections; n += 1) hold(n);
+  // Enough to take all connections.
   await setTimeout(500);
   isFilling = false;
   const start = performance.now();

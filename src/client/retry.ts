@@ -2,8 +2,8 @@
 import { ConnectionError, ServiceError, TimeoutError, UnexpectedResponseError, YardgraphError } from './errors.ts';
 
 /**
- * Upper bounds of the delay, in milliseconds: before the first retry, doubled for each further one, and at most. The delay is a
- * random value between half of the bound and the bound.
+ * In milliseconds. The upper bound of the delay is `firstDelay` before the first retry, and doubles with each further one, up to
+ * `maxDelay`. The delay is a random value between half of the bound and the bound.
  */
 const firstDelay = 500;
 const maxDelay = 8_000;
