@@ -35,7 +35,7 @@ export async function serve(config: Config, prepare?: (database: Database) => Pr
  * could use the service without a key.
  */
 async function requireKeysBeyondLoopback(database: Database, { host, openAccess }: Config): Promise<boolean> {
-  const isOpen = await createKeyStore(database).isKnownEmpty();
+  const isOpen = await createKeyStore(database).isDefinitelyEmpty();
   if (!isOpen || openAccess !== 'no') return isOpen;
   throw new StartError(
     `HOST: without a key the service would be open to everybody who reaches ${host}: create one with ` +

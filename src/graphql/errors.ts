@@ -1,4 +1,4 @@
-/** Errors in GraphQL responses: a service's with code and issues, GraphQL's own shortened, all others masked. */
+/** Errors in GraphQL responses: service errors have a code and issues, GraphQL's own are shortened, all others are masked. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { GraphQLError, getOperationAST, OperationTypeNode, OverlappingFieldsCanBeMergedRule, validate } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
@@ -13,7 +13,7 @@ import {
 } from '../http/error-response.ts';
 import { cut } from '../model/issues.ts';
 
-/** Further errors add little, and GraphQL repeats in each of them what was sent. REST lists as many issues. */
+/** More errors add little, and GraphQL repeats in each what was sent. The text of a REST error lists as many issues. */
 const maxErrors = 10;
 
 /** Limits GraphQL's errors and its suggestions. Runs last: the result that it sets is sent. */
@@ -48,7 +48,7 @@ export const useErrorResponses = ({
   },
 });
 
-/** The records that a mutation stored stay stored, even if its response cannot be sent. */
+/** Records stored by a mutation remain stored, even if its response cannot be sent. */
 function tooLargeError(error: GraphQLError, isMutation: boolean, caller: Caller): GraphQLError {
   const { message, path, extensions } = toSentError(error, caller);
   if (!isMutation) return new GraphQLError(message, { path, extensions });
@@ -66,8 +66,8 @@ const isOfWholeField = ({ path }: GraphQLError): boolean => path?.length === 1;
 type Rules = Parameters<typeof validate>[2];
 
 /**
- * The rule that compares fields of the same name gives up if there are too many, before the other rules have seen them all. The
- * errors of the other rules say more, and come first.
+ * The rule that compares fields of the same name aborts the validation if there are too many of them, before the other rules
+ * have seen the whole document. The errors of the other rules say more, and come first.
  */
 function validateBriefly(validateWith: (rules: Rules) => readonly GraphQLError[], rules: Rules): GraphQLError[] {
   const errors = validateWith(rules);

@@ -76,8 +76,8 @@ export function createKeyStore({ run, read, dialect }: Pick<Database, 'run' | 'r
   return {
     isEmpty,
 
-    /** The same, but false while the database is unavailable: there may be keys. */
-    isKnownEmpty: (): Promise<boolean> =>
+    /** Like isEmpty, but false while the database is unavailable: there may be keys. */
+    isDefinitelyEmpty: (): Promise<boolean> =>
       isEmpty().catch((error: unknown) => {
         if (error instanceof ServiceError && error.status === 503) return false;
         throw error;

@@ -1,4 +1,4 @@
-/** What resolvers share while one request is executed. Made anew for each, so that users share nothing. */
+/** What the resolvers of one request share. Created anew for each request, so that users share nothing. */
 import type { Plugin } from 'graphql-yoga';
 import type { Limits } from '../../config.ts';
 import type { Session } from '../../services/session.ts';

@@ -99,7 +99,7 @@ export function createConnectionTypes(builder: Builder, { maxPageSize }: Limits)
   return { connectionType, pageArgs: pageArgs(builder, maxPageSize) };
 }
 
-/** The records of the page, after the records that they link to are loaded too. */
+/** Loads the page and the records that it links to, and returns the records of the page. */
 async function recordsOf<T extends object>(
   { page }: Connection<T>,
   _args: object,

@@ -37,7 +37,7 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
     });
 
   builder.queryType({
-    description: 'The operations that read: one record by its ID, or all records of a kind page by page.',
+    description: 'The operations that read: one record by its ID, or all records of a kind, page by page.',
     fields: (t) => ({
       node: t.field({
         type: types.node,
@@ -49,7 +49,7 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
       nodes: t.field({
         type: [types.node],
         nullable: { list: false, items: true },
-        description: `The records with these IDs, in their order, null where there is none. At most ${maxPageSize}.`,
+        description: `The records with these IDs, in the same order; null for an ID without a record. At most ${maxPageSize} IDs.`,
         extensions: { cost: { listSize: ({ ids }) => lengthOf(ids) } } satisfies FieldExtensions,
         args: {
           ids: t.arg.idList({
