@@ -4,7 +4,7 @@ import type { Limits } from '../../config.ts';
 import type { Session } from '../../services/session.ts';
 import type { WorkspaceStore } from '../../store/workspace-store.ts';
 import type { ResponseSize } from '../limits/response-size.ts';
-import { documentPlan } from './document-plan.ts';
+import { documentPlan } from '../plan/document-plan.ts';
 import { createLoaders, type Loaders } from './loaders.ts';
 
 export interface Context {

@@ -3,8 +3,8 @@ import { type DocumentNode, type ExecutionArgs, type ExecutionResult, execute } 
 import type { CompiledQuery } from 'graphql-jit';
 import type { Plugin } from 'graphql-yoga';
 import { loadLate } from '../load-late.ts';
+import { documentPlan } from '../plan/document-plan.ts';
 import type { Context } from './context.ts';
-import { documentPlan } from './document-plan.ts';
 
 type Compiled = CompiledQuery['query'];
 

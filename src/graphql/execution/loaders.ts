@@ -8,7 +8,7 @@ import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import { kindNamed, kindOfId } from '../../records/index.ts';
 import type { RecordQuery } from '../../store/query.ts';
 import type { LimitedReads } from '../../store/workspace-store.ts';
-import type { DocumentPlan, Link, Selection } from './document-plan.ts';
+import type { DocumentPlan, Link, Selection } from '../plan/document-plan.ts';
 
 /** Records have the fields that the document selects, and their ID. */
 export interface Loaders {

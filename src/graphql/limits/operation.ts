@@ -10,8 +10,8 @@ import {
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Limits } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
-import { documentPlan, type OperationPlan } from '../execution/document-plan.ts';
-import { evaluateCost } from './cost.ts';
+import { evaluateCost } from '../plan/cost.ts';
+import { documentPlan, type OperationPlan } from '../plan/document-plan.ts';
 
 /** Rejects documents and operations over the limits. Every response has the cost of its operation in `extensions.cost`. */
 export const useOperationLimits = (limits: Limits): Plugin => ({

@@ -11,8 +11,8 @@ import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import { kindOfId } from '../../records/index.ts';
 import { newestFirst, oldestFirst } from '../../store/query.ts';
 import type { Context } from '../execution/context.ts';
+import type { FieldCost, FieldExtensions } from '../plan/extensions.ts';
 import type { Builder, ObjectRef } from './builder.ts';
-import type { FieldCost, FieldExtensions } from './extensions.ts';
 
 interface PageArgs {
   readonly first?: number | null | undefined;

@@ -7,8 +7,8 @@ import { createRecords } from '../../services/create-records.ts';
 import type { Session } from '../../services/session.ts';
 import { updateRecord } from '../../services/update-record.ts';
 import type { Context } from '../execution/context.ts';
+import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../plan/extensions.ts';
 import type { Builder, MutationFields } from './builder.ts';
-import { type ArgumentExtensions, type FieldExtensions, lengthOf } from './extensions.ts';
 import { createInput, updateInput } from './input-type.ts';
 import type { ObjectTypes } from './object-type.ts';
 

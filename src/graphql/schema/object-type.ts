@@ -3,8 +3,8 @@ import { type Field, type ForeignReferenceField, foreignTypes, type ReferenceFie
 import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import { kindNamed, kindOfId, recordKinds } from '../../records/index.ts';
 import type { Context } from '../execution/context.ts';
+import type { FieldExtensions } from '../plan/extensions.ts';
 import type { Builder, Interface, ObjectFields, ObjectRef } from './builder.ts';
-import type { FieldExtensions } from './extensions.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: fields are derived, and only the kind's own types say what each holds.
 type Values = Readonly<Record<string, any>>;

@@ -4,9 +4,9 @@ import { badRequest } from '../../errors.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { asset, assetCategory, kindOfId, location, project, transportOrder, workOrder } from '../../records/index.ts';
 import type { Context } from '../execution/context.ts';
+import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../plan/extensions.ts';
 import type { Builder, QueryFields } from './builder.ts';
 import { connect, connectionCost, createConnectionTypes } from './connection.ts';
-import { type ArgumentExtensions, type FieldExtensions, lengthOf } from './extensions.ts';
 import type { ObjectTypes } from './object-type.ts';
 
 export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits): void {

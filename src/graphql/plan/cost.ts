@@ -13,7 +13,7 @@ import {
   Kind,
   type ValueNode,
 } from 'graphql';
-import { argumentExtensions, fieldExtensions } from '../schema/extensions.ts';
+import { argumentExtensions, fieldExtensions } from './extensions.ts';
 
 /** A field with a selection: waiting for a link's loader takes at least ten times as long as reading a value. */
 const objectCost = 5;
@@ -73,7 +73,8 @@ function ownCost({ alias, selectionSet }: FieldNode, definition: Field | undefin
 function sizeOf({ arguments: sent = [] }: FieldNode, definition: Field | undefined): Size {
   if (!definition) return 1;
   if (isIntrospectionType(getNamedType(definition.type))) return introspectionSize(definition);
-  const { listSize = () => 1 } = fieldExtensions(definition).cost ?? {};
+  const { listSize } = fieldExtensions(definition).cost ?? {};
+  if (!listSize) return 1;
   const args = definition.args.flatMap((declared) => {
     const argument = sent.find(({ name }) => name.value === declared.name);
     return argument ? [{ name: declared.name, value: argument.value, ...argumentExtensions(declared) }] : [];

@@ -25,8 +25,8 @@ import {
   type SelectionSetNode,
   TypeMetaFieldDef,
 } from 'graphql';
-import { type Cost, fieldCost, sumOf, valueIn } from '../limits/cost.ts';
-import { fieldExtensions } from '../schema/extensions.ts';
+import { type Cost, fieldCost, sumOf, valueIn } from './cost.ts';
+import { fieldExtensions } from './extensions.ts';
 import { mayBeCompiled } from './may-be-compiled.ts';
 
 export interface DocumentPlan {
