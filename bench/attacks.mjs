@@ -28,8 +28,27 @@ const { values: options, positionals: names } = parseArgs({
   allowPositionals: true,
 });
 
-/** Milliseconds after which an attack is aborted. */
-const maxTime = 60_000;
+/**
+ * @typedef {object} Attack
+ * @property {string} name
+ * @property {boolean} [isSingle] Whether it is one request within the default limits, whose time and memory are bounded.
+ * @property {boolean} [isSqliteOnly] Whether it does not apply to Postgres.
+ * @property {Record<string, string>} [settings] Settings of the service.
+ * @property {'full' | 'pipe'} [log] The destination of the service's log, unless a file: a full disk, or an unread pipe.
+ * @property {number} [connections] The maximum number of connections of the attacker; unlimited unless set.
+ * @property {number} [timeout] Milliseconds after which it is aborted.
+ * @property {{ creates?: boolean, newConnections?: boolean }} [probes] Whether the other workspace also creates records
+ *   (default: true), and whether it opens a connection for each request.
+ * @property {number} [maxWait] Milliseconds that the other workspace may wait.
+ * @property {boolean} [mayFail] Whether requests of the other workspace may fail.
+ * @property {(context: object) => Promise<unknown>} [fill] Fills the database. Attacks with the same function share it.
+ * @property {() => unknown} [prepare] Returns what `run` gets as `prepared`, before the service starts.
+ * @property {(context: object) => Promise<unknown>} run Attacks.
+ * @property {(context: object) => Promise<unknown>} [after] Checks the service, or what is stored, after the attack.
+ */
+
+/** Milliseconds after which an attack is aborted, unless it sets its own. */
+const defaultTimeout = 60_000;
 
 const all = [...singleRequests, ...largeResponses, ...floods, ...environment];
 for (const name of names) {
@@ -40,7 +59,7 @@ for (const name of names) {
 }
 const attacks = all.filter(
   (attack) =>
-    !(attack.isOnlySqlite && options.postgres) &&
+    !(attack.isSqliteOnly && options.postgres) &&
     (names.length === 0 || names.some((name) => attack.name.includes(name))),
 );
 
@@ -103,7 +122,7 @@ async function execute(attack, context) {
   const run = attack.run({ ...context, send, count, signal }).catch((error) => {
     if (!signal.aborted) problem(String(error));
   });
-  const { isFinished, result } = await within(attack.limit ?? maxTime, run);
+  const { isFinished, result } = await within(attack.timeout ?? defaultTimeout, run);
   const seconds = (performance.now() - start) / 1_000;
   const counted = { ...statuses };
   if (!isFinished) controller.abort();
@@ -111,7 +130,7 @@ async function execute(attack, context) {
   const peakMegabytes = service.peakMegabytes();
   if (service.end()) problem(`the service ended with ${service.end()}`);
   else if (attack.after) {
-    const after = await within(maxTime, attack.after({ ...context, send, result }));
+    const after = await within(defaultTimeout, attack.after({ ...context, send, result }));
     if (!after.isFinished) problem('the checks after the attack took too long');
   }
   return {
@@ -129,7 +148,7 @@ async function execute(attack, context) {
   };
 }
 
-/** Returns a database with the content that the attack needs. `serve` runs work on a temporary service. */
+/** Returns a database with the content that the attack needs. `serve` starts a service, runs work on it, and ends it. */
 async function databaseOf({ fill }, remarks) {
   if (current && fill && current.fill === fill) return current;
   await current?.database.drop();
@@ -161,7 +180,7 @@ function openLog(kind) {
   return openSync(pipe, 'r+');
 }
 
-/** Returns when the probes are measuring; the returned function stops them and returns their figures. */
+/** Resolves when the probes are measuring, to a function that stops them and returns their figures. */
 async function startProbes(workerData) {
   const worker = new Worker(new URL('attacks/probes.mjs', import.meta.url), { workerData });
   await once(worker, 'message');

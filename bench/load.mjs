@@ -1,6 +1,6 @@
 /**
- * Generates load in a process of its own, so that it does not use the server's thread. Its argument defines the requests, as
- * JSON; it prints what it measured. A response is complete if it has the expected status and number of records.
+ * Generates load in its own process, so that it does not use the server's thread. Its argument defines the requests, as
+ * JSON; it prints its figures. A response is complete if it has the expected status and number of records.
  */
 import autocannon from 'autocannon';
 import { asset, linkedQuery } from './records.mjs';
@@ -8,7 +8,7 @@ import { asset, linkedQuery } from './records.mjs';
 const { url, key, connections, seconds, kind, size, run, cursors } = JSON.parse(process.argv[2]);
 
 let generated = 0;
-const batch = () => JSON.stringify(Array.from({ length: size }, () => asset(generated++, run)));
+const newBatch = () => JSON.stringify(Array.from({ length: size }, () => asset(generated++, run)));
 
 /** Each kind of request, and what a complete response has: `count` occurrences of `mark`. */
 const kinds = {
@@ -18,18 +18,18 @@ const kinds = {
 };
 const { method, path, status, mark, count } = kinds[kind];
 
-/** Generated before the measurement starts, as many as may be needed, so that the client is not measured. */
+/** Generated before the measurement starts, as many as may be needed, so that generating them is not measured. */
 const bodies = {
-  create: () => Array.from({ length: Math.ceil((seconds * 90_000) / size / (size === 1 ? 4 : 1)) }, batch),
+  create: () => Array.from({ length: Math.ceil((seconds * 90_000) / size / (size === 1 ? 4 : 1)) }, newBatch),
   list: () => [undefined],
   linked: () => cursors.map((after) => JSON.stringify({ query: linkedQuery, variables: { after } })),
 }[kind]();
 
-let taken = 0;
+let sent = 0;
 const nextBody = () => {
-  const body = bodies[taken % bodies.length];
-  taken += 1;
-  return kind === 'create' && taken > bodies.length ? batch() : body;
+  const body = bodies[sent % bodies.length];
+  sent += 1;
+  return kind === 'create' && sent > bodies.length ? newBatch() : body;
 };
 
 let incomplete = 0;

@@ -1,9 +1,9 @@
-/** The records that the benchmarks send: of an ordinary size, each with its own reference. */
+/** The records that the benchmarks send, of typical size. */
 
-/** Multiplicative hashing, for references in no particular order, like those of other systems. */
+/** Multiplicative hashing, for uids in no particular order, like those of other systems. */
 const scattered = (n) => ((n * 2_654_435_761) >>> 0).toString(36).padStart(7, '0');
 
-/** `run` makes references differ between runs. */
+/** `run` makes uids differ between runs. */
 export const asset = (n, run) => ({
   name: `Pump ${n}`,
   uid: `${scattered(n)}-${run}-${n}`,
@@ -42,7 +42,7 @@ export const workOrder = (n, projects, locations) => ({
 
 export const category = (n) => ({
   name: `Category ${n}`,
-  description: `Everything of the sort ${n}, and what goes with it`,
+  description: `Machines in category ${n}, with their attachments`,
 });
 
 export const linkedQuery = `query ($after: String) {

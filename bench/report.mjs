@@ -3,13 +3,13 @@
 const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 
 export function report({ engine, machine, seconds, rounds, measured }) {
-  const of = (workload) => measured.filter((figures) => figures.workload === workload);
-  const middle = (workload, value) =>
-    median(of(workload).map(typeof value === 'string' ? (figures) => figures[value] : value));
+  const figuresOf = (workload) => measured.filter((figures) => figures.workload === workload);
+  const medianOf = (workload, value) =>
+    median(figuresOf(workload).map(typeof value === 'string' ? (figures) => figures[value] : value));
   const workloads = [...new Set(measured.map(({ workload }) => workload))];
   const table = [['', 'per second', 'p50 ms', 'p99 ms', 'CPU µs', 'of HTTP floor', 'of bare loop']];
   for (const workload of workloads) {
-    const whole = (name) => number(middle(workload, name), 0);
+    const whole = (name) => number(medianOf(workload, name), 0);
     table.push([
       workload,
       whole('perSecond'),
@@ -17,19 +17,19 @@ export function report({ engine, machine, seconds, rounds, measured }) {
       whole('p99'),
       whole('cpuMicroseconds'),
       number(
-        middle(workload, (figures) => figures.perSecond / figures.floorPerSecond),
+        medianOf(workload, (figures) => figures.perSecond / figures.floorPerSecond),
         3,
       ),
       number(
-        middle(workload, (figures) => figures.perSecond / figures.barePerSecond),
+        medianOf(workload, (figures) => figures.perSecond / figures.barePerSecond),
         2,
       ),
     ]);
   }
   const goals = (engine === 'SQLite' ? sqliteGoals : postgresGoals).flatMap(
     ([workload, what, value, goal, isAtMost]) => {
-      if (of(workload).length === 0) return [];
-      const reached = value(middle);
+      if (figuresOf(workload).length === 0) return [];
+      const reached = value(medianOf);
       return [
         [
           `${what}: ${isAtMost ? 'at most' : 'at least'} ${goal}`,
@@ -47,11 +47,11 @@ export function report({ engine, machine, seconds, rounds, measured }) {
   return { text: [head, '', ...columns(table), '', ...columns(goals), '', verdict].join('\n'), isAllComplete };
 }
 
-const ratio = (workload, floor) => (middle) => middle(workload, (figures) => figures.perSecond / figures[floor]);
-const value = (workload, name) => (middle) => middle(workload, name);
-const against = (workload, other) => (middle) => middle(workload, 'perSecond') / middle(other, 'perSecond');
+const ratio = (workload, floor) => (medianOf) => medianOf(workload, (figures) => figures.perSecond / figures[floor]);
+const value = (workload, name) => (medianOf) => medianOf(workload, name);
+const against = (workload, other) => (medianOf) => medianOf(workload, 'perSecond') / medianOf(other, 'perSecond');
 
-/** A multiple of PostGraphile's ratio to the floor: 167 queries per second on an idle machine, and 3,300 lists. */
+/** A multiple of PostGraphile's ratio to the HTTP floor: on an idle machine, 167 queries and 3,300 lists per second. */
 const linkedGoal = (times) => Number(((times * 167) / 3_300).toFixed(3));
 
 const sharedGoals = [

@@ -14,7 +14,7 @@ import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startPostgres } from './postgres.mjs';
-import { freePort, run, startServer } from './processes.mjs';
+import { freePort, runModule, startServer } from './processes.mjs';
 import { asset, category, location, project, workOrder } from './records.mjs';
 import { report } from './report.mjs';
 
@@ -39,7 +39,7 @@ const floor = await startFloor();
 
 /** One entry per measurement of a workload: rates in requests or records per second, times in milliseconds. */
 const measured = [];
-const note = (workload, figures) => {
+const record = (workload, figures) => {
   measured.push({ workload, ...figures });
   console.error(workload, JSON.stringify(figures));
 };
@@ -70,14 +70,12 @@ async function measureCreates(workload, load) {
   }
 }
 
-/**
- * Measures the service; then the bare loop writes as many records into a file like the one the service started with.
- */
+/** Measures the service; then the bare loop writes as many records into a file like the service's before. */
 async function measureWrites(workload, database, { size, connections }, newBareFile) {
   const load = { kind: 'create', size, connections, run: performance.now().toString(36) };
   const onFloor = await runLoad(floor, load);
   const server = await startService(database);
-  // Warms up in another workspace, so that the measured one stays as it was.
+  // Warms up in another workspace, so that the measured one is unchanged.
   await runLoad({ ...server, key: database.otherKey }, { ...load, seconds: seconds / 2 });
   const before = await count(server, 'assets');
   await server.cost();
@@ -86,7 +84,7 @@ async function measureWrites(workload, database, { size, connections }, newBareF
   const stored = (await count(server, 'assets')) - before;
   await server.stop();
   const bare = options.postgres ? {} : await bareLoop(await newBareFile(), stored, 1);
-  note(workload, {
+  record(workload, {
     ...ours,
     // Requests in flight when the measurement ended may be stored too.
     isComplete: ours.bad === 0 && stored >= ours.responses * size && stored <= (ours.responses + connections) * size,
@@ -110,7 +108,7 @@ async function measureReads() {
     if (isWanted('W5')) await measureRead('W5', server, { kind: 'list', connections: 16 });
     await server.cost();
     await create(server, '/assets', 10_000, (n) => asset(n, `blocking-${round}`));
-    note('batch of 10,000', { blockedMilliseconds: (await server.cost()).blockedMilliseconds, isComplete: true });
+    record('batch of 10,000', { blockedMilliseconds: (await server.cost()).blockedMilliseconds, isComplete: true });
   }
   await server.stop();
   for (let round = 0; isWanted('W6') && round < rounds; round += 1) {
@@ -118,7 +116,11 @@ async function measureReads() {
     // After a while, V8 releases the memory that the start needed.
     await setTimeout(options.smoke ? 500 : 15_000);
     const { residentBytes } = await started.cost();
-    note('W6', { startMilliseconds: started.startMilliseconds, idleMegabytes: residentBytes / 1e6, isComplete: true });
+    record('W6', {
+      startMilliseconds: started.startMilliseconds,
+      idleMegabytes: residentBytes / 1e6,
+      isComplete: true,
+    });
     await started.stop();
   }
 }
@@ -130,7 +132,7 @@ async function measureRead(workload, server, load) {
   const ours = await runLoad(server, load);
   const { cpuSeconds } = await server.cost();
   const cpuMicroseconds = (cpuSeconds * 1e6) / ours.responses;
-  note(workload, { ...ours, isComplete: ours.bad === 0, cpuMicroseconds, floorPerSecond: onFloor.perSecond });
+  record(workload, { ...ours, isComplete: ours.bad === 0, cpuMicroseconds, floorPerSecond: onFloor.perSecond });
 }
 
 /** Measures on tables of a million records: W3, compared with the bare loop on a copy of the file, and then W4. */
@@ -167,11 +169,11 @@ async function fillLinked(server, orders) {
 }
 
 /** Creates records in batches, and returns their IDs. */
-async function create(server, path, total, record) {
+async function create(server, path, total, newRecord) {
   const ids = [];
   while (ids.length < total) {
     const size = Math.min(10_000, total - ids.length);
-    const batch = Array.from({ length: size }, (_, n) => record(ids.length + n));
+    const batch = Array.from({ length: size }, (_, n) => newRecord(ids.length + n));
     const records = await post(server, path, batch);
     ids.push(...records.map(({ id }) => id));
   }
@@ -208,7 +210,7 @@ async function post({ url, key }, path, body) {
 }
 
 async function runLoad({ url, key }, load) {
-  return JSON.parse(await run('load.mjs', [JSON.stringify({ url, key, seconds, ...load })]));
+  return JSON.parse(await runModule('load.mjs', [JSON.stringify({ url, key, seconds, ...load })]));
 }
 
 async function startFloor() {
@@ -222,7 +224,7 @@ async function startFloor() {
   return startServer('floor-server.mjs', [JSON.stringify(rows)]);
 }
 
-/** Starts the service as npm start does. */
+/** Starts the service with the options of `npm start`. */
 async function startService({ url, key }) {
   const settings = { DATABASE_URL: url, PORT: String(await freePort()) };
   return { ...(await startServer(service, ['serve'], settings, ['--max-semi-space-size=32'])), key };
@@ -235,7 +237,7 @@ async function createDatabase(name) {
 
 async function withKeys(url) {
   const createKey = async (workspace) => {
-    const printed = await run(service, ['keys', 'create', '--workspace', workspace, '--user', 'bench'], {
+    const printed = await runModule(service, ['keys', 'create', '--workspace', workspace, '--user', 'bench'], {
       DATABASE_URL: url,
     });
     return /yardgraph_\S+/.exec(printed)?.[0];
@@ -245,11 +247,11 @@ async function withKeys(url) {
 
 async function createFile(name) {
   const file = join(folder, `${name}.db`);
-  await run(service, ['migrate'], { DATABASE_URL: `sqlite:${file}` });
+  await runModule(service, ['migrate'], { DATABASE_URL: `sqlite:${file}` });
   return file;
 }
 
 /** Runs the bare loop: `records` in transactions of 1,000, and then single records for `secondsOfSingles`. */
 async function bareLoop(file, records, secondsOfSingles) {
-  return JSON.parse(await run('bare-loop.mjs', [file, records, secondsOfSingles]));
+  return JSON.parse(await runModule('bare-loop.mjs', [file, records, secondsOfSingles]));
 }

@@ -46,26 +46,29 @@ const origins = z
   })
   .transform((text) => text.split(','));
 
-// Each setting is declared once, here: the types, the checks and the README's order are derived from these tables.
+// Each setting is declared once, here: its type and its check are derived from these groups. A test checks that the README
+// lists the same names in the same order.
 
 const service = {
   host: setting('HOST', z.string(), '127.0.0.1'),
   port: setting('PORT', whole(0, 65_535), 4000),
   allowOpenAccess: setting('ALLOW_OPEN_ACCESS', oneOf(['no', openToAnyone]), 'no'),
-  /** Of one key; 0 sets no limit. */
+  /** Per API key, or per address while the service is open; each process counts for itself. 0 means no limit. */
   requestsPerMinute: setting('RATE_LIMIT', whole(0, 1_000_000_000), 0),
-  /** From one address; 0 sets no limit. */
+  /** Per address; each process counts for itself. 0 means no limit. */
   failedLoginsPerMinute: setting('FAILED_LOGIN_LIMIT', whole(0, 1_000_000_000), 0),
   databaseUrl: setting('DATABASE_URL', databaseUrl, 'sqlite:data/yardgraph.db'),
 };
 
+/** Times are in milliseconds. */
 const databaseOptions = {
   poolSize: setting('DATABASE_POOL_SIZE', whole(1, 1_000), defaultOptions.poolSize),
   connectionTimeout: setting('DATABASE_CONNECTION_TIMEOUT', whole(100, 600_000), defaultOptions.connectionTimeout),
   statementTimeout: setting('DATABASE_STATEMENT_TIMEOUT', whole(100, 86_400_000), defaultOptions.statementTimeout),
 };
 
-const exposure = {
+/** What the service shows: in its logs, to its clients, and to pages from other origins. */
+const visibility = {
   logLevel: setting('LOG_LEVEL', oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), 'info'),
   environment: setting('NODE_ENV', oneOf(['development', 'production', 'test']), 'development'),
   graphiql: setting('GRAPHIQL', oneOf(['on', 'off']).optional(), undefined),
@@ -74,27 +77,27 @@ const exposure = {
   corsOrigins: setting('CORS_ORIGINS', origins, []),
 };
 
-/** Limits of a connection. Times are in milliseconds. */
+/** Limits of connections and of HTTP itself. Times are in milliseconds. */
 const http = {
   maxHeaderBytes: setting('MAX_HEADER_BYTES', whole(1_024, 1_048_576), 16_384),
   maxConnections: setting('MAX_CONNECTIONS', whole(1, 1_000_000), 10_000),
-  /** To send all headers. */
+  /** To receive all headers; requestTimeout applies instead if it is less. */
   headerTimeout: setting('HEADER_TIMEOUT', whole(100, 3_600_000), 10_000),
-  /** To send the whole request. */
+  /** To receive the whole request. */
   requestTimeout: setting('REQUEST_TIMEOUT', whole(100, 3_600_000), 120_000),
 };
 
-/** Limits of a request (decisions: "Limits"). */
+/** Limits of requests and responses; the README's section "The interface and decisions" has their statuses. */
 const limits = {
   maxBodyBytes: setting('MAX_BODY_BYTES', whole(1_024, 1_073_741_824), 10 * 1_048_576),
-  /** Records of a batch. */
+  /** Records in a batch. */
   maxBatch: setting('MAX_BATCH', whole(1, 1_000_000), 10_000),
-  /** Levels of nested arrays and objects. */
+  /** Levels of nested arrays and objects in JSON, and of brackets in a GraphQL document. */
   maxNesting: setting('MAX_NESTING', whole(3, 1_000), 32),
-  /** Characters of a text, and of a key or value of external ids. */
+  /** Characters of a text, and of a key or value of external IDs. */
   maxTextLength: setting('MAX_TEXT_LENGTH', whole(1, 10_000_000), 10_000),
   maxExternalIds: setting('MAX_EXTERNAL_IDS', whole(0, 100_000), 100),
-  /** Characters of all texts of a record, keys and values of external ids included. */
+  /** Characters of all texts of a record, including keys and values of external IDs. */
   maxRecordLength: setting('MAX_RECORD_LENGTH', whole(1, 1_000_000_000), 200_000),
   /** Characters of a GraphQL document. */
   maxQueryLength: setting('MAX_QUERY_LENGTH', whole(1_000, 10_000_000), 100_000),
@@ -104,13 +107,13 @@ const limits = {
   maxAliases: setting('MAX_QUERY_ALIASES', whole(0, 100_000), 50),
   /** Directives in a GraphQL document. */
   maxDirectives: setting('MAX_QUERY_DIRECTIVES', whole(0, 100_000), 50),
-  /** Levels of fields of a GraphQL operation, fragments included. */
+  /** Levels of fields of a GraphQL operation, including fragments. */
   maxDepth: setting('MAX_QUERY_DEPTH', whole(5, 200), 20),
-  /** Fields of a GraphQL operation, times the sizes of the lists they are in. */
+  /** Fields of a GraphQL operation, weighted by kind and multiplied by the sizes of the lists that contain them. */
   maxCost: setting('MAX_QUERY_COST', whole(1_000, 1_000_000_000), 500_000),
-  /** Characters of texts and external ids in a GraphQL response. */
+  /** Characters of texts and external IDs in a GraphQL response. */
   maxResponseLength: setting('MAX_RESPONSE_LENGTH', whole(1_000, 500_000_000), 50_000_000),
-  /** Records of a page of a GraphQL connection, and ids of `nodes`. */
+  /** Records in a page of a GraphQL connection, and IDs for `nodes`. */
   maxPageSize: setting('MAX_PAGE_SIZE', whole(1, 100_000), 1_000),
 };
 
@@ -120,7 +123,7 @@ type ValuesOf<G extends Group> = { readonly [Key in keyof G]: G[Key] extends Set
 export type Limits = ValuesOf<typeof limits>;
 
 export interface Config extends Omit<ValuesOf<typeof service>, 'allowOpenAccess'> {
-  /** Who may use the service while there are no keys: nobody, this machine, or everybody who reaches the port. */
+  /** Who may use the service while there are no keys: nobody, this machine, or anyone who can reach the port. */
   readonly openAccess: 'no' | 'loopback' | 'anyone';
   readonly databaseOptions: ValuesOf<typeof databaseOptions>;
   readonly logLevel: string;
@@ -137,7 +140,7 @@ export interface Config extends Omit<ValuesOf<typeof service>, 'allowOpenAccess'
 }
 
 /** The names of all settings, in the README's order. */
-export const settingNames: readonly string[] = [service, databaseOptions, exposure, http, limits].flatMap(
+export const settingNames: readonly string[] = [service, databaseOptions, visibility, http, limits].flatMap(
   (group: Group) => Object.values(group).map(({ name }) => name),
 );
 
@@ -146,33 +149,37 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /** Reads the settings. Throws a StartError with one line per invalid setting. */
 export function loadConfig(env: Environment): Config {
   const problems: string[] = [];
-  const { allowOpenAccess, ...general } = read(service, env, problems);
-  const database = read(databaseOptions, env, problems);
-  const { logLevel, environment, corsOrigins, ...features } = read(exposure, env, problems);
-  const connection = read(http, env, problems);
-  const request = read(limits, env, problems);
-  if (problems.length > 0) throw new StartError(problems.join('\n'));
-  if (!env.MAX_RECORD_LENGTH && request.maxRecordLength < request.maxTextLength) {
-    throw new StartError(`MAX_RECORD_LENGTH: expected at least MAX_TEXT_LENGTH, which is ${request.maxTextLength}`);
+  const { allowOpenAccess, ...serviceValues } = readGroup(service, env, problems);
+  const databaseValues = readGroup(databaseOptions, env, problems);
+  const { logLevel, environment, corsOrigins, ...features } = readGroup(visibility, env, problems);
+  const httpValues = readGroup(http, env, problems);
+  const limitValues = readGroup(limits, env, problems);
+  // Only the default must fit a text of the greatest length: an explicit limit of the record may be less.
+  const { maxTextLength } = limitValues;
+  if (!env.MAX_RECORD_LENGTH && limits.maxRecordLength.defaultValue < maxTextLength) {
+    problems.push(`MAX_RECORD_LENGTH: expected at least MAX_TEXT_LENGTH, which is ${maxTextLength}`);
   }
-  /** Unless set explicitly, on everywhere except in production. */
-  const isOn = (feature = environment === 'production' ? 'off' : 'on'): boolean => feature === 'on';
+  if (problems.length > 0) throw new StartError(problems.join('\n'));
+
+  const unlessSet = environment === 'production' ? 'off' : 'on';
+  const isOn = (feature: 'on' | 'off' | undefined): boolean => (feature ?? unlessSet) === 'on';
+  const { host } = serviceValues;
   return {
-    ...general,
-    openAccess: allowOpenAccess === openToAnyone ? 'anyone' : isLoopback(general.host) ? 'loopback' : 'no',
-    databaseOptions: database,
+    ...serviceValues,
+    openAccess: allowOpenAccess === openToAnyone ? 'anyone' : isLoopback(host) ? 'loopback' : 'no',
+    databaseOptions: databaseValues,
     logLevel,
     graphiql: isOn(features.graphiql),
     introspection: isOn(features.introspection),
     suggestions: isOn(features.suggestions),
     corsOrigins,
-    http: connection,
-    limits: request,
+    http: httpValues,
+    limits: limitValues,
   };
 }
 
-/** The values of a group. Those that are invalid are missing, and named in `problems`. */
-function read<G extends Group>(group: G, env: Environment, problems: string[]): ValuesOf<G> {
+/** The values of a group's settings. Adds a line to `problems` for each invalid one, whose value is undefined. */
+function readGroup<G extends Group>(group: G, env: Environment, problems: string[]): ValuesOf<G> {
   const values: Record<string, unknown> = {};
   for (const [key, { name, schema, defaultValue }] of Object.entries(group)) {
     // An empty variable counts as unset: compose files and shells write both.
@@ -181,7 +188,7 @@ function read<G extends Group>(group: G, env: Environment, problems: string[]): 
     values[key] = result ? result.data : defaultValue;
     for (const { message } of result?.error?.issues ?? []) problems.push(`${name}: ${message}`);
   }
-  // Each value is its schema's, or there is a problem and the values are not used.
+  // The cast is safe because loadConfig throws if any value is invalid.
   return values as ValuesOf<G>;
 }
 

@@ -1,14 +1,14 @@
-/** Errors a client may see. Any other error is logged and becomes a 500 without detail. */
+/** Errors whose messages are meant for people: ServiceError for clients, StartError for operators. All others are masked. */
 import { formatIssue, type Issue } from './model/issues.ts';
 
-/** HTTP statuses a client can act on (interface: "Errors"; those beyond 400 are in the decisions). */
+/** HTTP statuses on which a client can act (README: "The interface and decisions"). */
 type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 406 | 409 | 413 | 415 | 429 | 503;
 
 export class ServiceError extends Error {
   readonly status: ErrorStatus;
-  /** The `type` of RFC 9457, where the status alone does not tell a client how to react. */
+  /** The problem type of RFC 9457, if the status alone does not say how to react. */
   readonly type: string | undefined;
-  /** Every invalid field; empty if the error is about the request as a whole. */
+  /** What is wrong where in the input; empty if the error is about the request as a whole. */
   readonly issues: readonly Issue[];
 
   constructor(
@@ -37,12 +37,15 @@ export const tooLarge = (message: string) => new ServiceError(413, message);
 
 export const tooManyRequests = (message: string) => new ServiceError(429, message);
 
-/** The database is unreachable, busy or full: the same request may succeed later. The cause is for the log. */
+/** Something that the service needs is unavailable, usually the database: the same request may succeed later. The cause is for the log. */
 export const unavailable = (message: string, cause: string) => new ServiceError(503, message, [], { cause });
 
-/** The only 503 after which a client must not simply retry. Clients recognize it by its type. */
+/** The type of the only 503 after which a client must check before it retries. */
+export const mayBeStoredType = 'urn:yardgraph:may-be-stored';
+
+/** The connection was lost during a commit: nobody knows whether the records are stored. */
 export const mayBeStored = (message: string, cause: string) =>
-  new ServiceError(503, message, [], { cause, type: 'urn:yardgraph:may-be-stored' });
+  new ServiceError(503, message, [], { cause, type: mayBeStoredType });
 
 /** The requested records hold too much text for one response: none of it is sent. */
 export class ResponseTooLarge extends ServiceError {
@@ -51,19 +54,19 @@ export class ResponseTooLarge extends ServiceError {
   }
 }
 
-/** Input that breaks the interface's rules; `total` is larger than the list where one issue counts several. */
+/** Input that breaks the interface's rules; `total` is larger than the list if an issue such as "and 12 more" stands for several. */
 export const invalid = (issues: readonly Issue[], total = issues.length) =>
   new ServiceError(400, summary(issues, total), issues);
 
-/** Valid input that contradicts stored records. */
+/** Valid input whose unique values are taken, by a stored record or by another one of the batch. */
 export const conflict = (issues: readonly Issue[]) => new ServiceError(409, summary(issues, issues.length), issues);
 
-/** The first ten issues and the number of the others: `[0].name: required; [7].uid: expected text; and 3 more`. */
+/** The first ten issues and the number of the others: `[0].name: required; …; and 3 more`. */
 function summary(issues: readonly Issue[], total: number): string {
   const named = issues.slice(0, 10).map(formatIssue);
   const unnamed = total - named.length;
   return [...named, ...(unnamed > 0 ? [`and ${unnamed} more`] : [])].join('; ');
 }
 
-/** Why a command cannot run, in one line per problem for the person who started it. */
+/** Why a command cannot run or go on: one line per problem, shown to the operator without a stack. */
 export class StartError extends Error {}

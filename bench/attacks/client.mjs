@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { Agent, request } from 'node:http';
 
-/** Characters of a response that are kept for checks. */
+/** Characters at the start of a response that are kept for checks. */
 const excerptLength = 200;
 
 /** Uses at most `connections` at once; the signal aborts all requests. */

@@ -3,12 +3,11 @@
  * Also connects directly to the database, to fill tables faster than the service could and to check what is stored.
  */
 import { rmSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { run } from '../processes.mjs';
-
-const require = createRequire(new URL('../../package.json', import.meta.url));
+import pg from 'pg';
+import sqlite3 from 'sqlite3';
+import { runModule } from '../processes.mjs';
 
 /** Creates the database on the `postgres` server; without one, as an SQLite file in the folder. */
 export async function createDatabase(folder, name, postgres) {
@@ -16,7 +15,7 @@ export async function createDatabase(folder, name, postgres) {
   const url = postgres ? await postgres.createDatabase(name) : `sqlite:${file}`;
   const createKey = async (workspace) => {
     const command = ['keys', 'create', '--workspace', workspace, '--user', 'attacks'];
-    return (await run('../dist/src/cli.js', command, { DATABASE_URL: url })).trim();
+    return (await runModule('../dist/src/cli.js', command, { DATABASE_URL: url })).trim();
   };
   const [key, otherKey] = [await createKey('acme'), await createKey('other')];
   const open = () => (postgres ? openPostgres(url) : openSqlite(file));
@@ -37,41 +36,40 @@ export async function createDatabase(folder, name, postgres) {
     key,
     otherKey,
     direct,
-    /** Returns those of the uids that are not stored in the workspace. */
+    /** Returns the uids that are not stored in the workspace. */
     async missing(workspaceId, uids) {
       const sql = `select uid from assets where workspace_id = '${workspaceId}'`;
       const stored = new Set((await direct(({ query }) => query(sql))).map(({ uid }) => uid));
       return uids.filter((uid) => !stored.has(uid));
     },
     async drop() {
-      if (!postgres) for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
-      else {
-        const server = await openPostgres(url.replace(/[^/]*$/, 'postgres'));
-        await server.query(`drop database ${name} with (force)`);
-        await server.close();
+      if (!postgres) {
+        for (const suffix of ['', '-wal', '-shm']) rmSync(file + suffix, { force: true });
+        return;
       }
+      const server = await openPostgres(url.replace(/[^/]*$/, 'postgres'));
+      await server.query(`drop database ${name} with (force)`);
+      await server.close();
     },
   };
 }
 
 async function openPostgres(connectionString) {
-  const { Client } = require('pg');
-  const client = new Client({ connectionString });
+  const client = new pg.Client({ connectionString });
   await client.connect();
   return { query: async (sql) => (await client.query(sql)).rows, close: () => client.end() };
 }
 
 export async function openSqlite(file) {
-  const { Database } = require('sqlite3');
   const database = await new Promise((resolve, reject) => {
-    const opened = new Database(file, (error) => (error ? reject(error) : resolve(opened)));
+    const opened = new sqlite3.Database(file, (error) => (error ? reject(error) : resolve(opened)));
   });
   const query = promisify(database.all.bind(database));
   await query('pragma busy_timeout = 10000');
   return { query, close: promisify(database.close.bind(database)) };
 }
 
-/** SQL, for both databases, for a table `series` of the numbers from 1 to count. */
+/** SQL for both databases that defines a table `series` of the numbers from 1 to count. */
 export const series = (count) =>
   `with recursive series (n) as (select 1 union all select n + 1 from series where n < ${count})`;
 

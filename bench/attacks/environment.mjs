@@ -1,12 +1,22 @@
 /**
- * Attacks through the environment: clients that never disconnect, another process that locks the database file, and a
- * log that is not read.
+ * Attacks through the environment: clients that never disconnect, another process that locks the database file, and a log
+ * that cannot be written.
  */
 import { connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import { run as runModule } from '../processes.mjs';
+import { responds, runModule } from '../processes.mjs';
 
-/** Sends parts of requests (headers or bodies), and ignores the 408 response and the closing of the connection. */
+/** The service's limit in the first attack, and how many connections that attack opens. */
+const maxConnections = 50;
+const heldConnections = maxConnections + 10;
+
+/** Milliseconds; the service waits five seconds for a lock. */
+const lockedTime = 6_500;
+
+/**
+ * Opens connections, sends the start of a request on each (half of the headers, or half of the body), and does nothing
+ * more: it neither reacts to the 408 response nor closes its side. Waits until the service can be reached again.
+ */
 async function holdConnections({ port, key, signal, count, note }) {
   const head = `POST /assets HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-type: application/json\r\nauthorization: Bearer ${key}\r\n`;
   const sockets = new Set();
@@ -16,32 +26,24 @@ async function holdConnections({ port, key, signal, count, note }) {
     sockets.add(socket);
     socket.on('error', () => {});
     socket.on('data', (data) => count(data.toString('latin1', 9, 12)));
-    // Reconnects until all connections are taken, including those that others use at the moment.
+    // Reconnects until it holds all connections, including those that others had at the start.
     socket.once('close', () => isFilling && hold(n));
     socket.write(n % 2 === 0 ? head : `${head}content-length: 100\r\n\r\n[{"name":`);
   };
-  for (let n = 0; n < 60; n += 1) hold(n);
+  for (let n = 0; n < heldConnections; n += 1) hold(n);
+  // Enough to take all connections.
   await setTimeout(500);
   isFilling = false;
   const start = performance.now();
   try {
-    while (!(await isReached(port))) await setTimeout(50, undefined, { signal });
+    while (!(await responds(port))) await setTimeout(50, undefined, { signal });
     note(`reachable again after ${Math.round(performance.now() - start)} ms`);
   } finally {
     for (const socket of sockets) socket.destroy();
   }
 }
 
-const isReached = (port) =>
-  new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => socket.write('GET /healthz HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n'));
-    socket.setTimeout(1_000, () => socket.destroy());
-    socket.once('data', () => resolve(true) || socket.destroy());
-    socket.once('error', () => {});
-    socket.once('close', () => resolve(false));
-  });
-
-/** Keeps writing while another process holds the file's lock for longer than the service waits for it. */
+/** Writes continuously while another process holds the file's lock for longer than the service waits for it. */
 async function writeWhileLocked({ send, database, note }) {
   const acknowledged = [];
   let isOver = false;
@@ -66,7 +68,7 @@ async function writeWhileLocked({ send, database, note }) {
   const clients = [probe(), ...Array.from({ length: 8 }, write)];
   for (let round = 0; round < 2; round += 1) {
     await setTimeout(500);
-    await runModule('attacks/hold-lock.mjs', [database.file, 6_500]);
+    await runModule('attacks/hold-lock.mjs', [database.file, lockedTime]);
   }
   await setTimeout(500);
   isOver = true;
@@ -80,20 +82,22 @@ async function createOne(send, uid, acknowledged) {
   if (status === '201') acknowledged.push(uid);
 }
 
-/** Checks that acknowledged records are in the file, also after the process is killed. */
-async function countAfterLock({ send, database, service, result: acknowledged = [], note, problem }) {
-  const count = async (when) => {
+/** Checks that acknowledged records are in the file, also after the service is killed. */
+async function requireStored({ send, database, service, result: acknowledged = [], note, problem }) {
+  const check = async (when) => {
     const missing = await database.missing('acme', acknowledged);
-    note(`${acknowledged.length} creates acknowledged ${when}, ${missing.length} of them not stored`);
-    if (missing.length > 0) problem(`${missing.length} acknowledged creates not stored ${when}`);
+    const remark = `${when}: ${missing.length} of ${acknowledged.length} acknowledged creates are not stored`;
+    if (missing.length > 0) problem(remark);
+    else note(remark);
   };
-  await count('while locked');
+  await check('after the locks');
   for (let n = 0; n < 50; n += 1) await createOne(send, `later ${n}`, acknowledged);
   service.kill('SIGKILL');
   await service.ended;
-  await count('after kill -9');
+  await check('after kill -9');
 }
 
+/** Each request writes a log line. Empty batches store nothing, so that only the log can delay them. */
 const sendManyRequests = ({ send }) => Promise.all(Array.from({ length: 2_000 }, () => send('POST', '/assets', '[]')));
 
 /** Milliseconds that a shutdown may take when no request is in flight. */
@@ -107,12 +111,12 @@ async function shutDown({ service, note, problem }) {
   if (how !== 'code 0') problem(how ? `ended with ${how} after SIGTERM` : `still runs ${maxShutdown} ms after SIGTERM`);
 }
 
-const unreadLog = (log, name) => ({
+const brokenLog = (log, name) => ({
   name,
   log,
   settings: { LOG_LEVEL: 'info' },
   connections: 50,
-  limit: 20_000,
+  timeout: 20_000,
   run: sendManyRequests,
   after: shutDown,
 });
@@ -120,8 +124,8 @@ const unreadLog = (log, name) => ({
 export const environment = [
   {
     name: 'half-sent requests',
-    settings: { MAX_CONNECTIONS: '50', HEADER_TIMEOUT: '1000', REQUEST_TIMEOUT: '2000' },
-    limit: 20_000,
+    settings: { MAX_CONNECTIONS: String(maxConnections), HEADER_TIMEOUT: '1000', REQUEST_TIMEOUT: '2000' },
+    timeout: 20_000,
     probes: { newConnections: true },
     // A whole request may take two seconds, and new clients cannot connect while all connections are taken.
     maxWait: 5_000,
@@ -130,12 +134,12 @@ export const environment = [
   },
   {
     name: 'a lock on the file',
-    isOnlySqlite: true,
+    isSqliteOnly: true,
     // Creates need the lock that another process holds; reads do not.
     probes: { creates: false },
     run: writeWhileLocked,
-    after: countAfterLock,
+    after: requireStored,
   },
-  unreadLog('full', 'a log on a full disk'),
-  unreadLog('pipe', 'a log that is not read'),
+  brokenLog('full', 'a log on a full disk'),
+  brokenLog('pipe', 'a log that is not read'),
 ];

@@ -1,13 +1,18 @@
-/** Attacks that read large amounts of stored data. A client may read as often as it likes. */
+/** Attacks that read large amounts of stored data. Clients may read as often as they like. */
 import { connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { create } from './client.mjs';
 import { idOf, series } from './database.mjs';
 
 const now = '2026-01-02T03:04:05.000Z';
-const orders = 1_000;
+/** The number of records of each kind, and the IDs of the projects, which `idOf` gives them. */
+const recordCount = 1_000;
+const projectIds = Array.from(
+  { length: recordCount },
+  (_, n) => `project_00000000${100_000_000_000_000_001n + BigInt(n)}`,
+);
 
-/** Stores 1,000 assets and projects with the largest external IDs that are accepted, and a work order per project. */
+/** Stores 1,000 assets and projects with the largest accepted external IDs, and a work order per project. */
 async function fillExternalIds({ database, serve, note }) {
   await serve(async (port) => {
     const { id, size } = await createLargest(port, database.key);
@@ -18,7 +23,7 @@ async function fillExternalIds({ database, serve, note }) {
         ['projects', 'project'],
         ['assets', 'asset'],
       ]) {
-        for (let n = 1; n <= orders; n += 1) {
+        for (let n = 1; n <= recordCount; n += 1) {
           await query(`insert into ${table} (workspace_id, id, name, external_ids, created_at, updated_at)
             select workspace_id, ${idOf(prefix, n)}, name, external_ids, created_at, updated_at
               from assets where workspace_id = 'acme' and id = '${id}'`);
@@ -26,10 +31,6 @@ async function fillExternalIds({ database, serve, note }) {
       }
       await query('commit');
     });
-    const projectIds = Array.from(
-      { length: orders },
-      (_, n) => `project_00000000${100_000_000_000_000_001n + BigInt(n)}`,
-    );
     await create(
       port,
       database.key,
@@ -111,7 +112,7 @@ export const largeResponses = [
   pageOfExternalIds('of a page', '{ assets(first: 1000) { nodes { externalIds } } }'),
   pageOfExternalIds('of linked records', '{ workOrders(first: 1000) { nodes { project { externalIds } } } }'),
   pageOfExternalIds('of nodes', 'query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Project { externalIds } } }', {
-    ids: Array.from({ length: orders }, (_, n) => `project_00000000${100_000_000_000_000_001n + BigInt(n)}`),
+    ids: projectIds,
   }),
   ...lists('500,000 short rows', fillCategories(500_000, 20)),
   ...lists('55,000 long rows', fillCategories(55_000, 9_800)),

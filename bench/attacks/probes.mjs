@@ -39,7 +39,7 @@ const probes = {
   }),
 };
 
-/** Slow first requests are not caused by the attack, so they are not measured. */
+/** The first requests are slow without any attack, so they are not measured. */
 const warmUp = Promise.all(Object.values(probes).map(({ send }) => send()));
 const isWarm = await Promise.race([warmUp, setTimeout(maxWait)]);
 if (!isWarm) throw new Error(`no response within ${maxWait} ms after the service started`);
@@ -50,7 +50,7 @@ const probing = Promise.all(Object.values(probes).map(repeat));
 parentPort.postMessage('ready');
 parentPort.once('message', stop);
 
-/** Sends one request after the other. After a failed connection, the wait goes on until a retry gets a response. */
+/** Sends one request after the other. If a connection fails, the time until a retry gets a response is one wait. */
 async function repeat(probe) {
   Object.assign(probe, { wait: 0, failed: {}, since: undefined });
   while (!isStopping) {

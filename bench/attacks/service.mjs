@@ -1,16 +1,16 @@
-/** Starts the compiled service in a process of its own, and measures its peak memory. */
+/** Starts the compiled service in its own process, and measures its peak memory. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-/** Milliseconds. */
+/** Milliseconds in which the service must listen. */
 const maxStart = 15_000;
 
 const cli = fileURLToPath(new URL('../../dist/src/cli.js', import.meta.url));
 
-/** Returns when the service listens. `openLog` opens the destination of its log, and returns the file descriptor. */
+/** Resolves when the service listens. `openLog` opens the destination of its log, and returns the file descriptor. */
 export async function startService(databaseUrl, { settings, log }, openLog) {
   const stderr = openLog(log);
   const child = spawn(process.execPath, ['--max-semi-space-size=32', cli, 'serve'], {
@@ -53,7 +53,7 @@ export async function startService(databaseUrl, { settings, log }, openLog) {
   return {
     port: Number(portOf()),
     peakMegabytes: readPeak,
-    /** The signal or exit code that ended the process; undefined while it lives. */
+    /** The signal or exit code that ended the process; undefined while it runs. */
     end: () => end,
     ended,
     kill: (signal) => child.kill(signal),

@@ -10,7 +10,7 @@ const name = (n) => n.toString(36);
 
 const graphql = (query, variables) => JSON.stringify({ query, variables });
 
-/** The same with variables that are JSON text already. */
+/** The same for variables that are already JSON text. */
 const graphqlWith = (query, variables) => `{"query":${JSON.stringify(query)},"variables":${variables}}`;
 
 const request = (title, path, prepare, settings) => ({

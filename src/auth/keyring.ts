@@ -97,11 +97,14 @@ export function createKeyring(database: Database) {
       return parts !== undefined && accepted.has(parts.prefix);
     },
 
-    /** The identity of a valid key that is cached; undefined for any other text, which must be passed to `identify`. */
+    /**
+     * The identity of a valid key that is cached; undefined for any other text, which must be passed to `identify`. Covers only
+     * keys that were accepted before, because a wrong secret of any other key counts against the limit of failed logins.
+     */
     identifyCached(text: string): Identity | undefined {
       const parts = parseKey(text);
-      const key = parts && keys.get(parts.prefix);
-      return key && accept(key, parts.secret);
+      const key = parts && accepted.has(parts.prefix) ? keys.get(parts.prefix) : undefined;
+      return key && accept(key, parts?.secret ?? '');
     },
 
     /** Throws a ServiceError 401, the same for a key that is unknown, wrong, revoked or expired. */

@@ -12,7 +12,7 @@ export const graphql =
     return send({ method: 'POST', path: '/graphql', accept, body, isWrite: mayWrite(query) }, dataIn<Data>);
   };
 
-/** A document without the keyword has no mutation. With it, it is treated as a write, even if the word is in a comment. */
+/** A document without the keyword has no mutation. Any other counts as a write, even if the word is only in a comment. */
 const mayWrite = (document: string): boolean => /\bmutation\b/.test(document);
 
 function dataIn<Data>(response: ApiResponse): Data {

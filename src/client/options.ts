@@ -19,7 +19,7 @@ export interface Options {
   readonly retries?: number | undefined;
 }
 
-export interface Settings {
+export interface ResolvedOptions {
   /** Without a trailing slash. */
   readonly serverUrl: string;
   /** Returns the key for the next attempt; undefined to send none. */
@@ -37,8 +37,8 @@ const { location, process } = globalThis as {
 /** Timers hold 31 bits; a longer delay would fire at once. */
 const maxTimeout = 2 ** 31 - 1;
 
-/** Throws a TypeError if an option is invalid. */
-export function readOptions({ serverURL, apiKeyAuth, timeout = 30_000, retries = 3 }: Options): Settings {
+/** Throws a TypeError if an option is invalid. The key is checked only before each attempt: a function may return another. */
+export function readOptions({ serverURL, apiKeyAuth, timeout = 30_000, retries = 3 }: Options): ResolvedOptions {
   requireInteger('timeout', timeout, 1, maxTimeout);
   requireInteger('retries', retries, 0, 100);
   const key = apiKeyAuth ?? process?.env?.YARDGRAPH_API_KEY ?? '';
@@ -75,8 +75,8 @@ function parseUrl(text: string): URL | undefined {
 }
 
 /**
- * Keys read from files end with a newline, so white space is trimmed. Other characters that headers cannot contain are
- * rejected here: `fetch` would repeat the key in its error.
+ * Trims white space, because keys read from files end with a newline. Keys consist of visible ASCII characters; a key with
+ * any others is rejected here, because `fetch` would repeat it in its error.
  */
 function readKey(value: unknown): string | undefined {
   if (typeof value !== 'string') throw new TypeError('apiKeyAuth: expected text, or a function that returns text');

@@ -1,7 +1,10 @@
-/** Decides when to retry a failed request, and after which delay. Must never retry a request that may be stored. */
+/** Decides when to retry a failed request, and after which delay. Must never retry a request that may have been stored. */
 import { ConnectionError, ServiceError, TimeoutError, UnexpectedResponseError, YardgraphError } from './errors.ts';
 
-/** Milliseconds before the first retry; doubled for each further one. */
+/**
+ * In milliseconds. The upper bound of the delay is `firstDelay` before the first retry, and doubles with each further one, up to
+ * `maxDelay`. The delay is a random value between half of the bound and the bound.
+ */
 const firstDelay = 500;
 const maxDelay = 8_000;
 
@@ -30,9 +33,10 @@ export function delayAfter(error: unknown, failures: number): number | undefined
   return retryAfter * 1_000 + backoff * (0.5 + Math.random() / 2);
 }
 
-const hasResponse = (error: YardgraphError) =>
+const hasResponse = (error: YardgraphError): error is ServiceError | UnexpectedResponseError =>
   error instanceof ServiceError || error instanceof UnexpectedResponseError;
 
+/** A 502 or 504 is not temporary: it comes from a proxy, and does not say when a retry would succeed. */
 const isTemporary = (error: YardgraphError): boolean =>
   error instanceof ConnectionError ||
   error instanceof TimeoutError ||

@@ -1,6 +1,6 @@
-/** Sends a request with the API key and a time limit, and reads its response. Errors report whether it may be stored. */
+/** Sends a request with the API key and a time limit, and reads its response. Errors say whether the request may have been stored. */
 import { ConnectionError, TimeoutError, UnexpectedResponseError } from './errors.ts';
-import type { Settings } from './options.ts';
+import type { ResolvedOptions } from './options.ts';
 import { retry } from './retry.ts';
 
 export interface Request {
@@ -8,11 +8,11 @@ export interface Request {
   readonly path: string;
   readonly accept: string;
   readonly body?: unknown;
-  /** Whether the request stores something: sent twice, it may be stored twice. */
+  /** Whether the request stores something: if it is sent twice, it may be stored twice. */
   readonly isWrite: boolean;
 }
 
-/** Called ApiResponse because `Response` is fetch's own. */
+/** Not called `Response`, which is the type of `fetch`. */
 export interface ApiResponse {
   readonly isWrite: boolean;
   readonly status: number;
@@ -28,12 +28,12 @@ export interface ApiResponse {
 }
 
 /**
- * Sends a request, with retries, and returns what `read` makes of the response. `read` throws for error responses; its
+ * Sends a request, with retries, and returns the result of `read` for the response. `read` throws for error responses; its
  * error decides whether to retry.
  */
 export type Send = <T>(request: Request, read: (response: ApiResponse) => T) => Promise<T>;
 
-export function createSend({ serverUrl, apiKey, timeout, retries }: Settings): Send {
+export function createSend({ serverUrl, apiKey, timeout, retries }: ResolvedOptions): Send {
   async function attempt({ method, path, accept, isWrite }: Request, body: string | undefined): Promise<ApiResponse> {
     const key = await apiKey();
     const signal = AbortSignal.timeout(timeout);
@@ -121,7 +121,7 @@ interface SystemError {
   readonly errors?: readonly unknown[];
 }
 
-/** The root causes: `fetch` wraps the system's error, and a host name with several addresses has an error for each. */
+/** The root causes: `fetch` wraps the system's errors, of which there is one per address of the host name. */
 function* causesOf(error: unknown): Generator<SystemError> {
   if (typeof error !== 'object' || error === null) return;
   const { cause, errors = [] }: SystemError = error;
@@ -135,7 +135,7 @@ function codeOf(error: unknown): string | undefined {
   return undefined;
 }
 
-/** Nothing was sent if no connection was established. In browsers, which give no reason, it may have been sent. */
+/** Nothing was sent if no connection was established. Browsers give no reason, so there the request may have been sent. */
 function isUnsent(error: unknown): boolean {
   const causes = [...causesOf(error)];
   const isConnecting = ({ code, syscall }: SystemError) =>

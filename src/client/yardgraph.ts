@@ -23,7 +23,8 @@ export type { CreateOptions } from './rest.ts';
 
 /**
  * A client for one Yardgraph service. The API key is not visible in its properties, text or JSON.
- * The constructor throws a TypeError if an option is invalid.
+ * The constructor throws a TypeError if an option is invalid. Only the key is checked later, before each attempt: if it is
+ * invalid, requests reject with a TypeError.
  */
 export class Yardgraph {
   readonly assets: { readonly create: Create<NewAsset, Asset> };

@@ -1,14 +1,14 @@
 /**
- * `yardgraph keys`: creates, lists, rotates and revokes API keys. Only the text of a key goes to standard output, so that it
- * can be piped into a file or a secret store; the messages of create, rotate and revoke go to standard error.
+ * `yardgraph keys`: creates, lists, rotates and revokes API keys. `create` and `rotate` print only the text of the key on
+ * standard output, so that it can be piped into a file or a secret store; messages go to standard error.
  */
 import { createKey, type NewKey, revokeKey, rotateKey } from '../auth/keys.ts';
 import type { Config } from '../config.ts';
 import { type ApiKey, createKeyStore, type KeyStore } from '../store/api-keys.ts';
 import { openDatabase } from '../store/database.ts';
 
-/** Runs work on the keys of the configured database. */
-async function withKeys(
+/** Runs work on the key store of the configured database. */
+async function withKeyStore(
   { databaseUrl, databaseOptions }: Config,
   work: (store: KeyStore) => Promise<void>,
 ): Promise<void> {
@@ -21,32 +21,38 @@ async function withKeys(
 }
 
 export const createApiKey = (config: Config, options: NewKey) =>
-  withKeys(config, async (store) => {
+  withKeyStore(config, async (store) => {
     const isFirst = await store.isDefinitelyEmpty();
     const { key, text } = await createKey(store, options);
     console.log(text);
-    console.error(`for ${key.userId} in the workspace ${key.workspaceId}; ${rightsOf(key)}; ${endOf(key)}`);
+    console.error(
+      `Created a key for ${key.userId} in the workspace ${key.workspaceId}; ${rightsOf(key)}; ${endOf(key)}`,
+    );
     console.error('It is not shown again. To revoke it, use its prefix:', key.id);
-    if (isFirst) console.error('It is the first key: from now on every request needs one.');
+    if (isFirst) console.error('This is the first key: from now on, every request needs a key.');
   });
 
 export const rotateApiKey = (config: Config, prefix: string, overlap: number) =>
-  withKeys(config, async (store) => {
+  withKeyStore(config, async (store) => {
     const { text, previousExpiresAt } = await rotateKey(store, prefix, overlap);
     console.log(text);
-    console.error(`The previous secret is valid until ${previousExpiresAt}.`);
+    console.error(
+      overlap > 0
+        ? `The previous secret is valid until ${previousExpiresAt}.`
+        : 'The previous secret is no longer valid: within five seconds, no process accepts it.',
+    );
   });
 
 export const revokeApiKey = (config: Config, prefix: string) =>
-  withKeys(config, async (store) => {
+  withKeyStore(config, async (store) => {
     await revokeKey(store, prefix);
-    console.error(`revoked: ${prefix}; within five seconds no process accepts it`);
+    console.error(`Revoked the key ${prefix}: within five seconds, no process accepts it.`);
   });
 
 const columns = ['prefix', 'workspace', 'user', 'rights', 'state', 'created', 'last used', 'expires', 'label'];
 
 export const listApiKeys = (config: Config) =>
-  withKeys(config, async (store) => {
+  withKeyStore(config, async (store) => {
     const rows = [columns, ...(await store.list()).map(rowOf)];
     const widths = columns.map((_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0)));
     for (const row of rows)
@@ -75,6 +81,7 @@ const rightsOf = ({ readOnly }: ApiKey): string => (readOnly ? 'read-only' : 're
 const endOf = ({ expiresAt }: ApiKey): string =>
   expiresAt === null ? 'never expires' : `expires ${minute(expiresAt)}`;
 
+/** Times are compared as text: in ISO format, they sort chronologically. */
 function stateOf({ revokedAt, expiresAt, previousExpiresAt }: ApiKey): string {
   const now = new Date().toISOString();
   if (revokedAt !== null) return 'revoked';
@@ -82,5 +89,5 @@ function stateOf({ revokedAt, expiresAt, previousExpiresAt }: ApiKey): string {
   return previousExpiresAt !== null && previousExpiresAt > now ? 'rotating' : 'active';
 }
 
-/** `2026-03-01 07:30`, in UTC. */
+/** Such as `2026-03-01 07:30`, in UTC. */
 const minute = (time: string | null): string => time?.slice(0, 16).replace('T', ' ') ?? '-';

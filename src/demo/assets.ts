@@ -1,4 +1,4 @@
-/** The demo's fleet in November 2026. Makers and models are invented. */
+/** The demo's fleet as of 20 November 2026. Makers and models are invented. */
 import type { TypeKey } from './categories.ts';
 import type { LocationKey } from './locations.ts';
 
@@ -30,14 +30,15 @@ type Row = readonly [
   uid: string,
   model: keyof typeof models,
   location: LocationKey,
-  /** Year and month. */
+  /** A year and month. */
   manufactured: string,
-  /** Date. */
+  /** A date. */
   acquired: string,
   owner: 'kiebitz-rental' | 'deich-leasing',
-  /** Leased machines were not bought. */
+  /** Null for leased machines, which were not bought. */
   purchaseOrder: string | null,
   erp: string,
+  /** The ID of the telematics unit, which small compactors do not have. */
   telematics: string | null,
 ];
 
@@ -102,7 +103,7 @@ const rows = [
 
 export type AssetUid = (typeof rows)[number][0];
 
-export const assets = (locationId: (key: LocationKey) => string) =>
+export const assets = (locationIdOf: (key: LocationKey) => string) =>
   rows.map(([uid, model, location, manufactured, acquired, owner, purchaseOrder, erp, telematics]) => {
     const [name, maker, type] = models[model];
     return {
@@ -112,8 +113,8 @@ export const assets = (locationId: (key: LocationKey) => string) =>
         uid,
         statusId: `status-${statusAt(location)}`,
         assetTypeId: `type-${type}`,
-        currentLocationId: locationId(location),
-        // Measured by the telematics unit, which small compactors do not have.
+        currentLocationId: locationIdOf(location),
+        // The telematics unit measures it.
         trackUtilization: telematics !== null,
         manufacturedAt: new Date(manufactured).toISOString(),
         acquiredAt: new Date(acquired).toISOString(),

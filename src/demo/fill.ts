@@ -1,4 +1,7 @@
-/** Fills an empty database with the demo's records, through the services, as a client would. Must not bypass them. */
+/**
+ * Creates the demo's records in the workspace `default`, through the services, so that references and unique values are
+ * checked.
+ */
 import { createSessionOpener } from '../auth/authenticate.ts';
 import { anonymous } from '../auth/keyring.ts';
 import { ServiceError } from '../errors.ts';
@@ -23,7 +26,7 @@ export async function fillDemo(database: Database): Promise<void> {
   try {
     await fillEmpty(database);
   } catch (error) {
-    // Another process has filled it since this one found it empty.
+    // The uids of the assets are taken: another process has filled the workspace since this one found it empty.
     if (!(error instanceof ServiceError && error.status === 409)) throw error;
   }
 }
@@ -34,14 +37,14 @@ async function fillEmpty(database: Database): Promise<void> {
     if (await holdsRecords(transaction)) return;
     const session: Session = { ...caller, store: transaction };
 
-    const locationId = await create(session, location, locations);
-    const familyId = await create(session, assetCategory, families);
-    const groupId = await create(session, assetCategory, groups(familyId));
-    await create(session, assetCategory, types(groupId));
-    const projectId = await create(session, project, projects(locationId));
-    await create(session, asset, assets(locationId));
-    await create(session, workOrder, workOrders(projectId, locationId));
-    await create(session, transportOrder, transportOrders(projectId));
+    const locationIdOf = await createKeyed(session, location, locations);
+    const familyIdOf = await createKeyed(session, assetCategory, families);
+    const groupIdOf = await createKeyed(session, assetCategory, groups(familyIdOf));
+    await createKeyed(session, assetCategory, types(groupIdOf));
+    const projectIdOf = await createKeyed(session, project, projects(locationIdOf));
+    await createKeyed(session, asset, assets(locationIdOf));
+    await createKeyed(session, workOrder, workOrders(projectIdOf, locationIdOf));
+    await createKeyed(session, transportOrder, transportOrders(projectIdOf));
   });
 }
 
@@ -52,14 +55,14 @@ async function holdsRecords(store: TransactionStore): Promise<boolean> {
   return false;
 }
 
-/** A record to create, and the key by which the demo's tables refer to it. */
+/** A record to create, and the key by which the demo's rows refer to it. */
 interface Keyed<Key extends string, T> {
   readonly key: Key;
   readonly value: T;
 }
 
 /** Creates the records, and returns a function from a record's key to its ID. */
-async function create<K extends RecordKind, Key extends string>(
+async function createKeyed<K extends RecordKind, Key extends string>(
   session: Session,
   kind: K,
   inputs: readonly Keyed<Key, CreateOf<K>>[],
@@ -67,6 +70,7 @@ async function create<K extends RecordKind, Key extends string>(
   const records = await createRecords(
     session,
     kind,
+    // In the form of parsed input: the compiler has checked the types, so the schemas are skipped.
     inputs.map(({ value }) => ({ value })),
   );
   const ids = new Map(inputs.map(({ key }, index) => [key, records[index]?.id]));

@@ -1,4 +1,4 @@
-/** The demo's projects in November 2026: what its customers build. */
+/** The demo's projects as of 20 November 2026: what its customers build. */
 import type { LocationKey } from './locations.ts';
 
 type Row = readonly [
@@ -29,7 +29,7 @@ const rows = [
 export type ProjectKey = (typeof rows)[number][0];
 
 const notes: { readonly [K in ProjectKey]?: string } = {
-  quay: 'Deliveries through gate 3 only, 06:00 to 18:00. Everybody on site needs the port safety card.',
+  quay: 'Deliveries through gate 3 only, 06:00 to 18:00. Everyone on site needs a port safety card.',
   'ward-c': 'Quiet hours from 13:00 to 15:00: no compaction, no hammer work.',
   'km-14': 'Night shifts from October on: light towers with 80 h of fuel.',
   'hall-60': 'Closed. Final invoice sent on 2 November 2026.',
@@ -37,7 +37,7 @@ const notes: { readonly [K in ProjectKey]?: string } = {
   trave: 'Low loaders over 40 t must come from the east bank.',
 };
 
-export const projects = (locationId: (key: LocationKey) => string) =>
+export const projects = (locationIdOf: (key: LocationKey) => string) =>
   rows.map(([key, name, reference, status, company, location, startDate, endDate]) => ({
     key,
     value: {
@@ -48,7 +48,7 @@ export const projects = (locationId: (key: LocationKey) => string) =>
       notes: notes[key] ?? null,
       statusId: `status-${status}`,
       companyId: `company-${company}`,
-      locationId: locationId(location),
+      locationId: locationIdOf(location),
       externalIds: { erp: `${reference}-00` },
     },
   }));

@@ -1,4 +1,4 @@
-/** The demo's transport orders, to sites and back. Purchase orders and references of the hauliers are invented. */
+/** The demo's transport orders as of 20 November 2026, to sites and back. The hauliers and all numbers are invented. */
 import type { ProjectKey } from './projects.ts';
 
 type Row = readonly [
@@ -33,7 +33,7 @@ const rows = [
   ['TO-26119', 'WL-0103 back to Bremen yard', 'hall-60', 'delivered', '3130', '8230', 'HTL 56951'],
   ['TO-26125', 'EX-0106 to the workshop for a new track', 'lab', 'delivered', '3136', '8242', 'NVO 2026/1518'],
   ['TO-26127', 'PC-0201 back to Bremen yard', 'km-14', 'cancelled', '3124', '8245', null],
-  ['TO-26131', 'Fuel tank of 950 l to berth 4', 'quay', 'on-the-road', '3153', '8251', 'HTL 57120'],
+  ['TO-26131', '950 l fuel tank to berth 4', 'quay', 'on-the-road', '3153', '8251', 'HTL 57120'],
   ['TO-27002', 'GE-0203 and TH-0106 to the bridge, east bank', 'trave', 'planned', '3181', '8260', null],
   ['TO-27009', 'EX-0302 and rail clamps to the depot', 'sidings', 'planned', '3190', '8274', null],
 ] as const satisfies readonly Row[];
@@ -41,15 +41,15 @@ const rows = [
 type OrderNumber = (typeof rows)[number][0];
 
 const notes: { readonly [N in OrderNumber]?: string } = {
-  'TO-26037': 'Permit for 3.1 m width, nights only. Report to gate 3 an hour ahead.',
+  'TO-26037': 'Permit for 3.1 m width, nights only. Report to gate 3 an hour in advance.',
   'TO-26071': 'No trucks from 08:00 to 09:30, when the students cycle in.',
   'TO-26093': 'Three loads. The ferry takes no more than 32 t.',
-  'TO-26127': 'The customer repaired it and keeps it until the spring.',
+  'TO-26127': 'The customer repaired it and is keeping it until spring.',
   'TO-26131': 'Tank travels empty and cleaned; filled on site by the harbour bunker boat.',
   'TO-27002': 'West bank is closed to heavy traffic. Snow date: 14 January.',
 };
 
-export const transportOrders = (projectId: (key: ProjectKey) => string) =>
+export const transportOrders = (projectIdOf: (key: ProjectKey) => string) =>
   rows.map(([number, name, project, status, allocationOrder, purchaseOrder, reference]) => ({
     key: number,
     value: {
@@ -58,7 +58,7 @@ export const transportOrders = (projectId: (key: ProjectKey) => string) =>
       number,
       notes: notes[number] ?? null,
       statusId: `status-${status}`,
-      projectId: projectId(project),
+      projectId: projectIdOf(project),
       purchaseOrderId: `purchase-order-${purchaseOrder}`,
       allocationOrderId: `allocation-order-${allocationOrder}`,
     },

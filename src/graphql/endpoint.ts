@@ -1,4 +1,4 @@
-/** GraphQL over HTTP at /graphql. Turns off what yoga allows by default: JSON only, one operation per request, no CORS. */
+/** GraphQL over HTTP at /graphql. Stricter than yoga's defaults: JSON only, one operation per request, no CORS. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type DocumentNode, NoSchemaIntrospectionCustomRule } from 'graphql';
 import { _createLRUCache as createCache, createYoga, type Plugin } from 'graphql-yoga';
@@ -13,7 +13,7 @@ import { createResponseSize } from './limits/response-size.ts';
 import { acceptJson, requireGraphqlRequest } from './request.ts';
 import { createGraphqlSchema } from './schema/schema.ts';
 
-/** The cache holds whole documents: this number times MAX_QUERY_LENGTH is memory that any client can fill. */
+/** The cache holds whole documents: clients can make it use this number times MAX_QUERY_LENGTH of memory. */
 const cachedDocuments = 200;
 
 interface ServerContext {
@@ -73,7 +73,7 @@ export function createEndpoint(config: Config, isOpen: () => Promise<boolean>) {
   };
 }
 
-/** Refuses introspection of the schema; only `__typename` is left. */
+/** Rejects introspection of the schema, except `__typename`. */
 const useNoIntrospection = (): Plugin => ({
   onValidate: ({ addValidationRule }) => addValidationRule(NoSchemaIntrospectionCustomRule),
 });

@@ -1,9 +1,9 @@
-/** Errors in GraphQL responses: a service's with code and issues, GraphQL's own shortened, all others masked. */
+/** Shapes the errors of GraphQL responses: a ServiceError gets its code and issues, GraphQL's own messages are shortened, all others masked. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { GraphQLError, getOperationAST, OperationTypeNode, OverlappingFieldsCanBeMergedRule, validate } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
-import { ResponseTooLarge } from '../errors.ts';
+import { mayBeStoredType, ResponseTooLarge } from '../errors.ts';
 import {
   type Caller,
   type ErrorResponse,
@@ -13,16 +13,16 @@ import {
 } from '../http/error-response.ts';
 import { cut } from '../model/issues.ts';
 
-/** Further errors add little, and GraphQL repeats in each of them what was sent. REST lists as many issues. */
+/** More errors add little, and GraphQL repeats in each what was sent. The message of a REST error also lists ten issues. */
 const maxErrors = 10;
 
-/** Limits GraphQL's errors and its suggestions. Runs last: the result that it sets is sent. */
+/** Limits, shortens and masks the errors of a response, and limits GraphQL's suggestions. No later plugin changes the result. */
 export const useErrorResponses = ({
   suggestions,
 }: Pick<Config, 'suggestions'>): Plugin<object, { caller: Caller }> => ({
   onValidate({ setValidationFn }) {
     setValidationFn((schema, document, rules) =>
-      validateBriefly(
+      validateWithFallback(
         (selectedRules) => validate(schema, document, selectedRules, { maxErrors, hideSuggestions: !suggestions }),
         rules,
       ),
@@ -39,80 +39,89 @@ export const useErrorResponses = ({
   },
   onResultProcess({ result, setResult, serverContext: { caller } }) {
     if (Array.isArray(result) || !('errors' in result) || !result.errors) return;
-    const tooLarge = result.errors.find((error) => originalError(error) instanceof ResponseTooLarge);
+    const tooLarge = result.errors.find((error) => rootCause(error) instanceof ResponseTooLarge);
     if (tooLarge) return setResult({ errors: [tooLargeError(tooLarge, errorsOfMutations.has(result.errors), caller)] });
-    const first = result.errors.filter((error, index) => index < maxErrors || isOfWholeField(error));
-    const errors = first.map((error) => toSentError(error, caller));
-    if (first.length < result.errors.length) errors.push(thereAreMore(errors));
+    const kept = result.errors.filter((error, index) => index < maxErrors || isTopLevel(error));
+    const errors = kept.map((error) => toResponseError(error, caller));
+    if (kept.length < result.errors.length) errors.push(othersOmitted(errors));
     setResult({ ...result, errors });
   },
 });
 
-/** The records that a mutation stored stay stored, even if its response cannot be sent. */
+/** The error that replaces a response that is too large. For a mutation it says that the records are stored all the same. */
 function tooLargeError(error: GraphQLError, isMutation: boolean, caller: Caller): GraphQLError {
-  const { message, path, extensions } = toSentError(error, caller);
+  const { message, path, extensions } = toResponseError(error, caller);
   if (!isMutation) return new GraphQLError(message, { path, extensions });
-  return new GraphQLError(`what the mutation stored is kept, but ${message}`, {
+  return new GraphQLError(`the mutation was executed, but ${message}`, {
     path,
     extensions: { ...extensions, mayBeStored: true },
   });
 }
 
+/** The error arrays of mutations: onResultProcess no longer knows the operation. Plugins in between must keep the array. */
 const errorsOfMutations = new WeakSet<object>();
 
-/** Each mutation of a request fails on its own, and may have stored its records: all of these errors are returned. */
-const isOfWholeField = ({ path }: GraphQLError): boolean => path?.length === 1;
+/** The error of a whole top-level field. Mutations fail one by one: the client needs the error of each to know what is stored. */
+const isTopLevel = ({ path }: GraphQLError): boolean => path?.length === 1;
 
 type Rules = Parameters<typeof validate>[2];
 
 /**
- * The rule that compares fields of the same name gives up if there are too many, before the other rules have seen them all. The
- * errors of the other rules say more, and come first.
+ * The rule that compares fields of the same name has a budget, and aborts the whole validation once it is spent. Then the other
+ * rules run again without it: their errors say more, and come first.
  */
-function validateBriefly(validateWith: (rules: Rules) => readonly GraphQLError[], rules: Rules): GraphQLError[] {
+function validateWithFallback(validateWith: (rules: Rules) => readonly GraphQLError[], rules: Rules): GraphQLError[] {
   const errors = validateWith(rules);
   if (!isAbort(errors.at(-1))) return [...errors];
   const others = validateWith(rules?.filter((rule) => rule !== OverlappingFieldsCanBeMergedRule));
-  const reason = 'the document has too many fields of the same name, or fragments, to be validated';
+  const reason = 'the document has too many fields of the same name, or too many fragments, to be validated';
   return [...others.filter((error) => !isAbort(error)), new GraphQLError(reason)];
 }
 
+/** graphql-js does not export this error. That there are too many errors is another message. */
 const isAbort = (error: GraphQLError | undefined): boolean => error?.message === 'Validation aborted.';
 
-const thereAreMore = (errors: readonly GraphQLError[]): GraphQLError =>
-  new GraphQLError(`these are the first ${errors.length} errors, and there are more`, {
-    extensions: { code: errors[0]?.extensions.code },
+/** How many there are is not known, because validation stops after some. Has a code as every error has. */
+const othersOmitted = (listed: readonly GraphQLError[]): GraphQLError =>
+  new GraphQLError(`only ${listed.length} errors are listed, there are more`, {
+    extensions: { code: listed[0]?.extensions.code },
   });
 
-/** Sends an error raised before GraphQL was reached: the body is too large, of another type, or not JSON. */
+/** Sends an error raised before GraphQL runs: a missing key, an exceeded rate limit, a body that is too large or not JSON. */
 export function sendGraphqlError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { status, message } = errorResponseFor(error, request);
   setErrorHeaders(reply, status);
   return reply.code(status).send({ errors: [{ message, extensions: { code: codeOf(status) } }] });
 }
 
-function toSentError(error: GraphQLError, caller: Caller): GraphQLError {
+function toResponseError(error: GraphQLError, caller: Caller): GraphQLError {
   const { nodes = null, source = null, positions = null, path = null } = error;
-  const cause = originalError(error);
+  const cause = rootCause(error);
   if (cause instanceof GraphQLError) {
-    const extensions = { code: codeOf(400), ...error.extensions };
+    const extensions = { code: badUserInput, ...error.extensions };
     return new GraphQLError(shortMessage(error), { nodes, source, positions, path, extensions });
   }
   const response = errorResponseFor(cause, caller);
   return new GraphQLError(response.message, { nodes, path, extensions: extensionsOf(response) });
 }
 
-/** The paths of issues start at the argument: `["input", 1, "name"]`. */
-const extensionsOf = ({ status, issues }: ErrorResponse) => ({
+/**
+ * The paths of issues start at the argument: `["input", 1, "name"]`. A 403 and a 503 are about the whole request, and become the
+ * status of the response; other errors belong to a field.
+ */
+const extensionsOf = ({ status, type, issues }: ErrorResponse) => ({
   code: codeOf(status),
   ...(issues.length > 0 && {
-    issues: issues.map(({ path, message }) => ({ path: ['input', ...path.map(shortStep)], message })),
+    issues: issues.map(({ path, message }) => ({ path: ['input', ...path.map(shortSegment)], message })),
   }),
+  ...(type === mayBeStoredType && { mayBeStored: true }),
   ...(status === 403 && { http: { status } }),
   ...(status === 503 && { http: { status, headers: { 'retry-after': retryAfter } } }),
 });
 
-const shortStep = (step: string | number) => (typeof step === 'string' ? cut(step, 100) : step);
+const shortSegment = (segment: string | number) => (typeof segment === 'string' ? cut(segment, maxQuoted) : segment);
+
+const badUserInput = 'BAD_USER_INPUT';
 
 const codes: Readonly<Record<number, string>> = {
   401: 'UNAUTHENTICATED',
@@ -126,27 +135,32 @@ const codes: Readonly<Record<number, string>> = {
 function codeOf(status: number): string {
   const code = codes[status];
   if (code) return code;
-  return status >= 500 ? 'INTERNAL_SERVER_ERROR' : 'BAD_USER_INPUT';
+  return status >= 500 ? 'INTERNAL_SERVER_ERROR' : badUserInput;
 }
 
 /**
- * GraphQL repeats in full what was sent. For a variable, the position of the value and the reason are enough; elsewhere
- * names are short (limits/document.ts), and only literals can be long.
+ * GraphQL quotes the whole input. For a variable its path and the reason suffice; in other messages only literals can be long,
+ * because limits/document.ts limits names.
  */
 function shortMessage({ message, originalError: reason }: GraphQLError): string {
+  // Variable "$input" got invalid value { … } at "input[0].name"; REASON
   const variable = /^Variable "(\$\w+)" got invalid value /.exec(message)?.[1];
-  if (!variable || !reason) {
-    const value = /, found |value: /.exec(message);
-    return cut(message, Math.min(maxMessage, value ? value.index + value[0].length + maxQuoted : maxMessage));
+  if (variable && reason) {
+    // Only the end is searched: the value before it may be of any length.
+    const end = message.slice(0, -reason.message.length).slice(-200);
+    const path = / at "([^"]*)"; $/.exec(end)?.[1] ?? variable.slice(1);
+    return `Variable "${variable}" got an invalid value at "${path}"; ${cut(reason.message, maxQuoted)}`;
   }
-  const position = / at "([^"]*)"; $/.exec(message.slice(0, -reason.message.length).slice(-200))?.[1];
-  return `Variable "${variable}" got an invalid value at "${position ?? variable.slice(1)}"; ${cut(reason.message, maxQuoted)}`;
+  // Expected value of type "Int", found "…"
+  const beforeLiteral = /, found |value: /.exec(message);
+  if (!beforeLiteral) return cut(message, maxMessage);
+  return cut(message, Math.min(maxMessage, beforeLiteral.index + beforeLiteral[0].length + maxQuoted));
 }
 
 /** In characters: a message, and a value quoted in it. */
 const maxMessage = 250;
 const maxQuoted = 100;
 
-function originalError(error: unknown): unknown {
-  return error instanceof GraphQLError && error.originalError ? originalError(error.originalError) : error;
+function rootCause(error: unknown): unknown {
+  return error instanceof GraphQLError && error.originalError ? rootCause(error.originalError) : error;
 }

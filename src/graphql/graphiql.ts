@@ -10,16 +10,16 @@ interface GraphiqlPage {
   readonly policy: string;
 }
 
-/** The page holds all its scripts, nine megabytes: it is made for the first browser, not at every start. */
+/** The page contains all its scripts, nine megabytes: it is rendered for the first browser, not at every start. */
 export const graphiqlPage = (isOpen: boolean): Promise<GraphiqlPage> => (isOpen ? openPage() : closedPage());
 
 const openPage = loadLate(() => renderPage(true));
 const closedPage = loadLate(() => renderPage(false));
 
-/** If requests need a key, the tab for headers has a place for it. */
+/** If requests need a key, the headers tab has a placeholder for it. */
 const keyHeader = { headers: JSON.stringify({ Authorization: 'Bearer YOUR_API_KEY' }), shouldPersistHeaders: false };
 
-/** Tabs stay where an animation left them, until the first press moves them away from under the pointer. */
+/** Animations leave tabs out of place, and the first press would move them away from under the pointer. */
 const tabsStayInPlace = '<style>.graphiql-tab { transform: none !important }</style>';
 
 async function renderPage(isOpen: boolean): Promise<GraphiqlPage> {

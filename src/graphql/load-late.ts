@@ -1,4 +1,4 @@
-/** Loads modules when they are first needed, not at every start. Knows nothing of what it loads. */
+/** Loads modules when they are first needed, not at every start. Must not know which modules. */
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
 import { unavailable } from '../errors.ts';
@@ -8,7 +8,7 @@ const neededDescriptors = 32;
 
 /**
  * Loads a module once; if that fails, the next call tries again. Node caches a failed `import()` for good, and treats a
- * `package.json` that it could not open as absent: so it must not try while file descriptors are short.
+ * `package.json` that it could not open as absent: nothing may be loaded while file descriptors are short.
  */
 export function loadLate<T>(load: () => Promise<T>): () => Promise<T> {
   let loaded: Promise<T> | undefined;

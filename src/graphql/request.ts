@@ -29,8 +29,8 @@ const parameters: Readonly<Record<string, 'text' | 'an object'>> = {
 };
 
 /**
- * Throws a ServiceError 400 if the request is not a GraphQL request, or if its document is over the limits. A document that
- * `isCached` is not read again.
+ * Throws a ServiceError 400 if the request is not a GraphQL request, or if its document is over the limits. A cached document
+ * is not checked again.
  */
 export function requireGraphqlRequest(
   { method, body, query }: FastifyRequest,

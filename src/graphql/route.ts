@@ -1,10 +1,10 @@
-/** The route of GraphQL, and of GraphiQL for browsers. GraphQL itself is loaded late, and must not be imported here. */
+/** The route of GraphQL, and of GraphiQL for browsers. GraphQL is loaded after the start, and must not be imported here. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
 import { loadLate } from './load-late.ts';
 
-/** Milliseconds after the start at which GraphQL is loaded. Loading it takes a third of the start, so REST serves first. */
-const loadAfter = 200;
+/** Milliseconds from the start until GraphQL is loaded, which takes a third of the time of a start: REST is served first. */
+const preloadDelay = 200;
 
 export function serveGraphql(app: FastifyInstance, config: Config, isOpen: () => Promise<boolean>): void {
   const endpoint = loadLate(async () => (await import('./endpoint.ts')).createEndpoint(config, isOpen));
@@ -12,9 +12,8 @@ export function serveGraphql(app: FastifyInstance, config: Config, isOpen: () =>
   const isPage = ({ method, headers }: FastifyRequest) =>
     config.graphiql && method === 'GET' && !!headers.accept?.includes('text/html');
 
-  const loadEarly = () =>
-    endpoint().catch((error: unknown) => app.log.error({ err: error }, 'GraphQL cannot be loaded'));
-  app.addHook('onListen', async () => void setTimeout(loadEarly, loadAfter).unref());
+  const preload = () => endpoint().catch((error: unknown) => app.log.error({ err: error }, 'GraphQL cannot be loaded'));
+  app.addHook('onListen', async () => void setTimeout(preload, preloadDelay).unref());
   app.setErrorHandler(async (error, request, reply) => (await endpoint()).sendError(error, request, reply));
   app.route({
     config: { isPublic: isPage },

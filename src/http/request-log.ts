@@ -22,5 +22,5 @@ function logRequest(request: FastifyRequest, reply: FastifyReply, isComplete: bo
     key: identity?.keyPrefix,
     workspace: identity?.workspaceId,
   };
-  log.info(line, isComplete ? 'request completed' : 'client left before the response was complete');
+  log.info(line, isComplete ? 'request completed' : 'connection closed before the response was complete');
 }

@@ -32,7 +32,10 @@ export function createServer({ logLevel, limits, http }: Config, logs: Logs = st
     requestTimeout: http.requestTimeout,
     http: {
       maxHeaderSize: http.maxHeaderBytes,
-      headersTimeout: http.headerTimeout,
+      // Node throws if headersTimeout exceeds requestTimeout, which is 300,000 unless set here. Fastify sets requestTimeout
+      // too, but later: then Node swaps the two if headersTimeout is greater, and a slow body gets the time meant for headers.
+      headersTimeout: Math.min(http.headerTimeout, http.requestTimeout),
+      requestTimeout: http.requestTimeout,
       connectionsCheckingInterval: timeoutCheckInterval,
       // Otherwise Node responds to a request without Host itself, with an empty body.
       requireHostHeader: false,

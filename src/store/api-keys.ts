@@ -6,7 +6,7 @@ import { boolean, dateTime, required, text } from '../model/fields.ts';
 import type { Table } from '../model/record-kind.ts';
 import type { Database } from './database.ts';
 import type { Row } from './driver.ts';
-import { rowsQuery, runQuery, updateQuery } from './query.ts';
+import { literally, rowsQuery, runQuery, updateQuery } from './query.ts';
 
 /** Identifies a key. */
 export interface KeyId {
@@ -73,7 +73,7 @@ export function createKeyStore({ run, read, dialect }: Pick<Database, 'run' | 'r
 
   /** Whether no workspace has any key, valid or not. */
   const isEmpty = async (): Promise<boolean> =>
-    (await runQuery(read, keys().select(builder.raw('1')).limit(1))).length === 0;
+    (await runQuery(read, keys().select(builder.raw('1')).limit(1, literally))).length === 0;
 
   return {
     isEmpty,

@@ -6,7 +6,7 @@ import type { Database } from './database.ts';
 import type { Dialect } from './dialect.ts';
 import type { Row, Run } from './driver.ts';
 import { parentsFirst } from './parents-first.ts';
-import { rowsQuery, runQuery } from './query.ts';
+import { literally, rowsQuery, runQuery } from './query.ts';
 
 /** The result for one table. The checksum covers all fields of all records, ordered by workspace and ID. */
 export interface CopiedTable {
@@ -109,7 +109,7 @@ async function* pages({ dialect, run }: Side, table: Table): AsyncGenerator<read
       .builder(table.table)
       .whereRaw('(workspace_id, id) > (?, ?)', [String(last.workspaceId), String(last.id)])
       .orderBy(['workspace_id', 'id'])
-      .limit(recordsPerPage);
+      .limit(recordsPerPage, literally);
     const records = await dialect.select(run, table, rows);
     if (records.length > 0) yield records;
     if (records.length < recordsPerPage) return;

@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import type { Table } from '../model/record-kind.ts';
 import { columnName, columnsOf, toColumnValue } from './columns.ts';
+import { DatabaseError } from './database-error.ts';
 import type { Dialect } from './dialect.ts';
 import type { Row, Run } from './driver.ts';
 
@@ -46,9 +47,18 @@ export function rowsQuery(
   if (after !== undefined) rows.where('id', '>', after);
   if (before !== undefined) rows.where('id', '<', before);
   for (const { field, direction } of orderBy) rows.orderBy(columnName(field), direction);
-  if (limit !== undefined) rows.limit(limit);
+  if (limit !== undefined) rows.limit(requireWhole(limit));
   return rows;
 }
+
+/** Knex omits a limit that is not a number. */
+function requireWhole(limit: number): number {
+  if (!Number.isSafeInteger(limit)) throw new Error(`expected a whole number as limit, received ${limit}`);
+  return limit;
+}
+
+/** Writes a limit into the statement: Citus rejects it as a parameter in statements on several workspaces. */
+export const literally = { skipBinding: true } as const;
 
 /** A query that sets the fields that are present in `changes`, in one record of a workspace. */
 export function updateQuery(dialect: Dialect, table: Table, workspaceId: string, id: string, changes: Row) {
@@ -57,8 +67,16 @@ export function updateQuery(dialect: Dialect, table: Table, workspaceId: string,
   return rowsQuery(dialect, table, workspaceId).where('id', id).update(Object.fromEntries(values));
 }
 
-/** Runs a query, in the database's own form. */
+/** Runs a query, in the database's own form. Knex's errors have the SQL in their messages, and must not leave the store. */
 export function runQuery(run: Run, query: Knex.QueryBuilder): ReturnType<Run> {
-  const { sql, bindings } = query.toSQL().toNative();
+  const { sql, bindings } = compiled(query);
   return run(sql, bindings);
+}
+
+function compiled(query: Knex.QueryBuilder): Knex.SqlNative {
+  try {
+    return query.toSQL().toNative();
+  } catch {
+    throw new DatabaseError('a query could not be built');
+  }
 }

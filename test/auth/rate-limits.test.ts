@@ -1,6 +1,6 @@
 /** Limits of the requests of a key, and of the failed logins of an address. */
 import { expect, test } from 'vitest';
-import { useService } from '../support/service.ts';
+import { startService, useService } from '../support/service.ts';
 
 const service = useService({ RATE_LIMIT: '3', FAILED_LOGIN_LIMIT: '2' }, { closed: true });
 const query = '{ __typename }';
@@ -95,4 +95,23 @@ test('any number of valid keys is accepted while no wrong ones are presented', a
   const responses = await Promise.all(keys.map((key) => service.as(key).get('/asset-categories')));
 
   expect(responses.map(({ status }) => status)).toEqual(Array(10).fill(200));
+});
+
+test('an address over its limit cannot try secrets of a key that is cached but was never accepted', async () => {
+  const service = await startService({ FAILED_LOGIN_LIMIT: '2' }, { closed: true });
+  const key = await service.key();
+  const wrong = `${key.slice(0, -1)}${key.endsWith('A') ? 'B' : 'A'}`;
+  const statuses: number[] = [];
+
+  for (const presented of [wrong, wrong, wrong, key]) {
+    const { statusCode } = await service.app.inject({
+      url: '/asset-categories',
+      remoteAddress: '198.51.100.7',
+      headers: { authorization: `Bearer ${presented}` },
+    });
+    statuses.push(statusCode);
+  }
+
+  expect(statuses).toEqual([401, 401, 429, 429]);
+  await service.stop();
 });

@@ -293,14 +293,14 @@ export const faults = [
   },
   {
     name: 'queries that contain text are compiled',
-    plant: [['src/graphql/execution', 'plainNodes', (kinds) => new Set([...kinds, 'StringValue'])]],
+    plant: [['src/graphql/plan', 'plainNodes', (kinds) => new Set([...kinds, 'StringValue'])]],
     tests: compiled,
   },
   {
     name: 'queries with fragments and directives are compiled',
     plant: [
       [
-        'src/graphql/execution',
+        'src/graphql/plan',
         'mayBeCompiled',
         constant(({ definitions: [definition] }) => definition.operation === 'query'),
       ],
@@ -309,7 +309,7 @@ export const faults = [
   },
   {
     name: 'the size of a list in a variable costs nothing',
-    plant: [['src/graphql/limits', 'evaluateCost', (original) => (cost) => original(cost, () => undefined)]],
+    plant: [['src/graphql/plan', 'evaluateCost', (original) => (cost) => original(cost, () => undefined)]],
     tests: ['sqlite', 'test/graphql/limits.test.ts'],
   },
   {

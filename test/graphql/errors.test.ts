@@ -7,7 +7,7 @@ import { useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
 
-const more = 'these are the first 10 errors, and there are more';
+const more = 'only 10 errors are listed, there are more';
 const create = 'mutation ($input: [CreateLocationInput!]!) { createLocations(input: $input) { id } }';
 
 describe('of a document', () => {
@@ -50,7 +50,7 @@ describe('of a document', () => {
 
     expect(body.errors).toMatchObject([
       { message: 'Cannot query field "x" on type "Query".', locations: [{ line: 1, column: 3 }] },
-      { message: 'the document has too many fields of the same name, or fragments, to be validated' },
+      { message: 'the document has too many fields of the same name, or too many fragments, to be validated' },
     ]);
   });
 
@@ -59,7 +59,7 @@ describe('of a document', () => {
 
     expect(body.errors).toEqual([
       {
-        message: 'the document has too many fields of the same name, or fragments, to be validated',
+        message: 'the document has too many fields of the same name, or too many fragments, to be validated',
         extensions: { code: 'GRAPHQL_VALIDATION_FAILED' },
       },
     ]);
@@ -127,7 +127,7 @@ describe('of execution', () => {
     expect(sent.errors?.map(({ path, message }) => path ?? message)).toEqual([
       ...Array.from({ length: 10 }, (_, i) => ['assets', i, 'owner']),
       ['projects'],
-      'these are the first 11 errors, and there are more',
+      'only 11 errors are listed, there are more',
     ]);
     expect(sent.errors?.at(-1)?.extensions).toEqual({ code: 'SERVICE_UNAVAILABLE' });
     expect(warned).toHaveLength(11);

@@ -105,7 +105,7 @@ describe('characters of texts in a response', () => {
       errors: [
         {
           message:
-            'what the mutation stored is kept, but the response would hold more than 1000 characters of text: ask for less at a time',
+            'the mutation was executed, but the response would hold more than 1000 characters of text: ask for less at a time',
           path: expect.anything(),
           extensions: { code: 'BAD_USER_INPUT', mayBeStored: true },
         },

@@ -62,8 +62,12 @@ test('headers sent one byte at a time get a 408', async () => {
   expect(text).toContain('"code":"408"');
 });
 
-test('a body sent one byte at a time gets a 408', async () => {
-  const port = await start({ HEADER_TIMEOUT: '500', REQUEST_TIMEOUT: '1000' });
+test.each([
+  ['500', '1000'],
+  ['30000', '1000'],
+])('a body sent one byte at a time gets a 408 (HEADER_TIMEOUT %s, REQUEST_TIMEOUT %s)', async (header, request) => {
+  const port = await start({ HEADER_TIMEOUT: header, REQUEST_TIMEOUT: request });
+  const begun = performance.now();
   const socket = await open(port);
   const trickle = setInterval(() => socket.write('['), 100);
 
@@ -74,6 +78,7 @@ test('a body sent one byte at a time gets a 408', async () => {
   clearInterval(trickle);
 
   expect(text).toMatch(/^HTTP\/1.1 408 /);
+  expect(performance.now() - begun).toBeLessThan(15_000);
 });
 
 /** The status line of a response on this connection, or `closed`. */

@@ -45,7 +45,7 @@ test.each<[string, (sockets: Awaited<ReturnType<typeof readPart>>) => void]>([
 
   await vi.waitFor(() => expect(requestLines()).toHaveLength(1));
   const [line] = requestLines();
-  expect(line).toMatchObject({ route: '/graphql', msg: 'client left before the response was complete' });
+  expect(line).toMatchObject({ route: '/graphql', msg: 'connection closed before the response was complete' });
   expect(line).not.toHaveProperty('status');
 });
 

@@ -26,8 +26,10 @@ test('create prints the key alone on standard output, and says on standard error
 
   expect(code).toBe(0);
   expect(out).toMatch(keyForm);
-  expect(err).toMatch(/^for erp-sync in the workspace acme; read-only; expires \d{4}-\d\d-\d\d \d\d:\d\d\n/);
-  expect(err).toContain('from now on every request needs one');
+  expect(err).toMatch(
+    /^Created a key for erp-sync in the workspace acme; read-only; expires \d{4}-\d\d-\d\d \d\d:\d\d\n/,
+  );
+  expect(err).toContain('from now on, every request needs a key');
   expect(err).not.toContain(out.slice(-43));
   expect((await create()).err).not.toContain('first key');
 });
@@ -77,7 +79,8 @@ test('rotate prints a second key; both are let in, until the overlap is over', a
   expect(second).toMatch(keyForm);
   expect([await statusWith(address, first), await statusWith(address, second)]).toEqual([200, 200]);
 
-  const { out: third } = await run('keys', 'rotate', first.slice(0, -44), '--overlap', '0s');
+  const { out: third, err } = await run('keys', 'rotate', first.slice(0, -44), '--overlap', '0s');
+  expect(err).toMatch(/^The previous secret is no longer valid/);
   await new Promise((resolve) => setTimeout(resolve, 2_100));
   expect([
     await statusWith(address, first),

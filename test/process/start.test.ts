@@ -58,6 +58,12 @@ describe('a start', () => {
 
     expect(data.project.name).toBe('Bridge');
   });
+
+  test('accepts the greatest HEADER_TIMEOUT, even if REQUEST_TIMEOUT is less', async () => {
+    const address = await run({ HEADER_TIMEOUT: '3600000' }).ready();
+
+    expect((await fetch(`${address}/healthz`)).status).toBe(200);
+  });
 });
 
 describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {

@@ -235,6 +235,7 @@ test('MAX_TEXT_LENGTH must not exceed the default of MAX_RECORD_LENGTH, unless t
   expect(() => loadConfig({ MAX_TEXT_LENGTH: '500000' })).toThrow(
     'MAX_RECORD_LENGTH: expected at least MAX_TEXT_LENGTH, which is 500000',
   );
+  expect(() => loadConfig({ MAX_TEXT_LENGTH: '500000', PORT: 'x' })).toThrow(/^PORT: .*\nMAX_RECORD_LENGTH: /);
   const { limits } = loadConfig({ MAX_TEXT_LENGTH: '500000', MAX_RECORD_LENGTH: '300000' });
   expect([limits.maxTextLength, limits.maxRecordLength]).toEqual([500_000, 300_000]);
 });

@@ -51,6 +51,20 @@ test('every layer imports only what is below it', () => {
   expect(wrong.map(({ file, path }) => `${file} imports ${path}`)).toEqual([]);
 });
 
+test('of the folders of GraphQL, too, each imports only those below it', () => {
+  const folders = ['schema', 'execution', 'limits', 'plan'];
+  const levelOf = (path: string) => folders.indexOf(/^src\/graphql\/(\w+)\//.exec(path)?.[1] ?? '');
+  const within = imports
+    .map(({ file, path }) => ({ file, path, from: levelOf(file), to: levelOf(normalize(join(dirname(file), path))) }))
+    .filter(({ from }) => from >= 0);
+
+  expect(within.length).toBeGreaterThan(20);
+  const wrong = within.filter(({ from, to, path }) => (to < 0 ? /^\.\.\/[\w-]+\.ts$/.test(path) : to < from));
+  expect(wrong.map(({ file, path }) => `${file} imports ${path}`)).toEqual([
+    'src/graphql/execution/execute.ts imports ../load-late.ts',
+  ]);
+});
+
 test('only the store knows Knex, and only the adapters know HTTP and GraphQL', () => {
   const users = (library: string) =>
     files.filter((file) => new RegExp(`from '${library}[/']`).test(readFileSync(file, 'utf8'))).map(layerOf);

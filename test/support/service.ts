@@ -1,4 +1,7 @@
-/** The service on a fresh database, reached without a port. */
+/**
+ * Starts the service on a fresh database; requests are injected, so no port is opened. Stopping it fails the test if a statement
+ * was not limited to a workspace, a cookie was set, or a key or a text of a request was logged.
+ */
 import type { InjectOptions } from 'fastify';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { createApp } from '../../src/app.ts';
@@ -23,24 +26,25 @@ type Settings = Readonly<Record<string, string>>;
 type Service = Awaited<ReturnType<typeof startService>>;
 
 interface Access {
-  /** Whether there is a key before the service starts, so that it never runs open. */
+  /** Creates an API key before the start, so that requests need one from the beginning. */
   readonly closed?: boolean;
 }
 
-/** Starts a service; the caller stops it. */
+/** Starts a service. The caller must stop it. */
 export async function startService(settings: Settings = {}, { closed = false }: Access = {}) {
   const { url, remove } = settings.DATABASE_URL
-    ? { url: settings.DATABASE_URL, remove: async () => {} }
+    ? // The caller's own database is the caller's to remove.
+      { url: settings.DATABASE_URL, remove: async () => {} }
     : await createOwnDatabase();
-  const config = loadConfig({ DATABASE_URL: url, ...settings });
+  const config = loadConfig({ ...settings, DATABASE_URL: url });
   const database = await openDatabase(config.databaseUrl, config.databaseOptions);
-  const unfiltered: string[] = [];
+  const withoutWorkspace: string[] = [];
   database.knex.on('query', ({ sql }: { sql: string }) => {
-    if (!isFiltered(sql)) unfiltered.push(sql);
+    if (!isLimitedToWorkspace(sql)) withoutWorkspace.push(sql);
   });
   const key = async (options: Partial<NewKey> = {}): Promise<string> => {
-    const made = { workspace: 'acme', user: 'erp-sync', readOnly: false, ...options };
-    return (await createKey(createKeyStore(database), made)).text;
+    const newKey = { workspace: 'acme', user: 'erp-sync', readOnly: false, ...options };
+    return (await createKey(createKeyStore(database), newKey)).text;
   };
   if (closed) await key({ user: 'operator' });
   const logs: string[] = [];
@@ -49,20 +53,20 @@ export async function startService(settings: Settings = {}, { closed = false }: 
   const cookies: unknown[] = [];
 
   async function inject(options: InjectOptions): Promise<TestResponse> {
-    noteTexts(options.payload, sentTexts);
+    collectTexts(options.payload, sentTexts);
     const { statusCode, headers, body } = await app.inject(options);
     if (headers['set-cookie'] !== undefined) cookies.push(headers['set-cookie']);
-    return { status: statusCode, headers, text: body, body: jsonOf(body) };
+    return { status: statusCode, headers, text: body, body: parseJson(body) };
   }
 
   /** A client that sends these headers with every request. */
-  const client = (own: Record<string, string> = {}) => {
-    /** Sends a body as JSON; text is sent as it is. */
+  const client = (defaultHeaders: Record<string, string> = {}) => {
+    /** Sends the body as JSON; a string is sent verbatim. */
     const send = (method: 'POST' | 'PATCH' | 'PUT' | 'DELETE', path: string, body?: unknown, headers = {}) =>
       inject({
         method,
         url: path,
-        headers: { 'content-type': 'application/json', ...own, ...headers },
+        headers: { 'content-type': 'application/json', ...defaultHeaders, ...headers },
         ...(body !== undefined && { payload: typeof body === 'string' ? body : JSON.stringify(body) }),
       });
 
@@ -70,9 +74,10 @@ export async function startService(settings: Settings = {}, { closed = false }: 
       send,
       post: (path: string, body: unknown, headers = {}) => send('POST', path, body, headers),
       patch: (path: string, body: unknown, headers = {}) => send('PATCH', path, body, headers),
-      get: (path: string, headers = {}) => inject({ method: 'GET', url: path, headers: { ...own, ...headers } }),
+      get: (path: string, headers = {}) =>
+        inject({ method: 'GET', url: path, headers: { ...defaultHeaders, ...headers } }),
 
-      /** Creates records that must be accepted. */
+      /** Creates records, and throws if they are rejected. */
       async create(path: string, ...records: object[]): Promise<Json[]> {
         const response = await send('POST', path, records);
         if (response.status !== 201) throw new Error(`not created: ${response.text}`);
@@ -81,7 +86,7 @@ export async function startService(settings: Settings = {}, { closed = false }: 
 
       graphql: (query: string, variables: object = {}) => send('POST', '/graphql', { query, variables }),
 
-      /** The data of an operation that must succeed. */
+      /** Runs a GraphQL operation and returns its data; throws if it has errors. */
       async data(query: string, variables: object = {}): Promise<Json> {
         const { body } = await send('POST', '/graphql', { query, variables });
         if (body.errors) throw new Error(JSON.stringify(body.errors));
@@ -101,13 +106,16 @@ export async function startService(settings: Settings = {}, { closed = false }: 
     /** Creates an API key, and returns its text. */
     key,
 
-    /** The SQL statements that run during the work. */
+    /** Runs the work and returns the SQL statements sent meanwhile, by any request. */
     async statements(work: () => Promise<unknown>): Promise<string[]> {
       const statements: string[] = [];
-      const note = ({ sql }: { sql: string }) => statements.push(sql);
-      database.knex.on('query', note);
-      await work();
-      database.knex.removeListener('query', note);
+      const record = ({ sql }: { sql: string }) => statements.push(sql);
+      database.knex.on('query', record);
+      try {
+        await work();
+      } finally {
+        database.knex.removeListener('query', record);
+      }
       return statements;
     },
 
@@ -115,31 +123,36 @@ export async function startService(settings: Settings = {}, { closed = false }: 
       await app.close();
       await database.close();
       await remove();
-      if (unfiltered.length > 0) throw new Error(`statement not limited to a workspace: ${unfiltered.join('; ')}`);
-      if (cookies.length > 0) throw new Error(`a cookie: ${cookies.join('; ')}`);
-      requireSilence(logs, sentTexts);
+      if (withoutWorkspace.length > 0) {
+        throw new Error(`statements not limited to a workspace: ${withoutWorkspace.join('; ')}`);
+      }
+      if (cookies.length > 0) throw new Error(`the service set cookies: ${cookies.join('; ')}`);
+      requireNoSecretsInLogs(logs, sentTexts);
     },
   };
 }
 
-/** Collects the texts of a body that are long enough not to be in a log line by chance. */
-function noteTexts(payload: unknown, texts: Set<string>): void {
-  if (typeof payload !== 'string' || texts.size > 500) return;
-  const body = jsonOf(payload);
-  const visit = (value: unknown, level: number): void => {
-    if (typeof value === 'string' && value.length >= 10) texts.add(value);
-    if (typeof value !== 'object' || value === null || level === 5) return;
-    for (const inner of Object.values(value).slice(0, 50)) visit(inner, level + 1);
+/** Shorter texts are in log lines by chance; more, deeper or longer ones would make large batches slow. */
+const collected = { minLength: 10, maxTexts: 500, maxDepth: 5, maxValues: 50 };
+
+/** Collects texts of a request body, to search the logs for them in the end. */
+function collectTexts(payload: unknown, texts: Set<string>): void {
+  if (typeof payload !== 'string' || texts.size > collected.maxTexts) return;
+  const visit = (value: unknown, depth: number): void => {
+    if (typeof value === 'string' && value.length >= collected.minLength) texts.add(value);
+    if (typeof value !== 'object' || value === null || depth === collected.maxDepth) return;
+    for (const inner of Object.values(value).slice(0, collected.maxValues)) visit(inner, depth + 1);
   };
-  visit(body, 0);
+  visit(parseJson(payload), 0);
 }
 
-/** In every test, no key and no text of a body is logged. */
-function requireSilence(logs: readonly string[], texts: ReadonlySet<string>): void {
+/** Throws if the logs contain an API key or a text of a request body. */
+function requireNoSecretsInLogs(logs: readonly string[], texts: ReadonlySet<string>): void {
   const all = logs.join('');
   const key = /yardgraph_[a-z0-9-]+_[0-9a-f]{8}_[\w-]{43}/.exec(all);
-  const text = [...texts].find((it) => all.includes(it) || all.includes(JSON.stringify(it).slice(1, -1)));
-  if (key || text !== undefined) throw new Error(`logged: ${key?.[0] ?? text}`);
+  const isLogged = (text: string) => all.includes(text) || all.includes(JSON.stringify(text).slice(1, -1));
+  const text = [...texts].find(isLogged);
+  if (key || text !== undefined) throw new Error(`logged a key or a text of a request: ${key?.[0] ?? text}`);
 }
 
 /** A fresh service for each test of a file. */
@@ -152,7 +165,7 @@ export function useService(settings: Settings = {}, access: Access = {}): Servic
   return service;
 }
 
-/** One service for all tests of a file: for tests that pass whatever others have stored. */
+/** One service for all tests of a file, if none depends on an empty database. */
 export function useSharedService(settings: Settings = {}, access: Access = {}): Service {
   const service = {} as Service;
   beforeAll(async () => {
@@ -165,14 +178,15 @@ export function useSharedService(settings: Settings = {}, access: Access = {}): 
 const tables = recordKinds.map(({ table }) => table).join('|');
 const touchesRecords = new RegExp(`\\b(?:from|into|update|join) (?:${tables})\\b`);
 
-/** In every test, each statement reaches the records of one workspace only. */
-const isFiltered = (sql: string): boolean =>
+/** An insert must name workspace_id, any other statement on records must have it as its first condition. */
+const isLimitedToWorkspace = (sql: string): boolean =>
   !touchesRecords.test(sql) ||
   (sql.startsWith('insert') ? /^insert into \w+ \([^)]*\bworkspace_id\b/ : / where workspace_id = (?:\?|\$\d+)/).test(
     sql,
   );
 
-function jsonOf(text: string): Json {
+/** Undefined if the text is not JSON. */
+function parseJson(text: string): Json {
   try {
     return JSON.parse(text);
   } catch {

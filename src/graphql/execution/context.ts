@@ -1,10 +1,10 @@
-/** What resolvers share while one request is executed. Made anew for each, so that users share nothing. */
+/** What the resolvers of one request share. Created anew for each request, so that users share nothing. */
 import type { Plugin } from 'graphql-yoga';
 import type { Limits } from '../../config.ts';
 import type { Session } from '../../services/session.ts';
 import type { WorkspaceStore } from '../../store/workspace-store.ts';
 import type { ResponseSize } from '../limits/response-size.ts';
-import { documentPlan } from './document-plan.ts';
+import { documentPlan } from '../plan/document-plan.ts';
 import { createLoaders, type Loaders } from './loaders.ts';
 
 export interface Context {

@@ -1,22 +1,22 @@
-/** Executes operations: with graphql-js, or for a plain query that was sent before, with code compiled for it. */
+/** Executes operations with graphql-js or, for a plain query that has been sent before, with code compiled for it. */
 import { type DocumentNode, type ExecutionArgs, type ExecutionResult, execute } from 'graphql';
 import type { CompiledQuery } from 'graphql-jit';
 import type { Plugin } from 'graphql-yoga';
 import { loadLate } from '../load-late.ts';
+import { documentPlan } from '../plan/document-plan.ts';
 import type { Context } from './context.ts';
-import { documentPlan } from './document-plan.ts';
 
 type Compiled = CompiledQuery['query'];
 
 const loadCompiler = loadLate(() => import('graphql-jit'));
 
 /**
- * Responses have their fields in the order of the document; yoga's own executor writes them in the order they resolve. Compiling
- * takes a quarter off a query of a hundred linked records, but itself takes a few milliseconds: so only a query that has
- * been sent before is compiled.
+ * Returns fields in the order of the document; yoga's own executor returns them in the order in which they resolve. Compiled, a
+ * query of a hundred linked records takes a quarter less time, but compiling takes a few milliseconds: only a query that has been
+ * sent before is compiled.
  */
 export function useExecutor(): Plugin<Pick<Context, 'responseSize' | 'loaders'>> {
-  /** Kept as long as yoga keeps the document. */
+  /** Cached as long as yoga caches the document. */
   const queries = new WeakMap<DocumentNode, Compiled | 'sent once' | 'not compiled'>();
 
   async function compiledQuery({ schema, document }: ExecutionArgs): Promise<Compiled | undefined> {
@@ -47,7 +47,7 @@ export function useExecutor(): Plugin<Pick<Context, 'responseSize' | 'loaders'>>
         const query = await compiledQuery(args);
         const result = await query?.(args.rootValue, args.contextValue, args.variableValues);
         if (result && !result.errors) return result;
-        // Only graphql-js returns errors, because the compiler words some differently. A compiled query writes nothing, so
+        // Only graphql-js returns errors, because the compiler gives some other messages. A compiled query writes nothing, so
         // it can be executed again.
         if (result) {
           contextValue.responseSize.clear();

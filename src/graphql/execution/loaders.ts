@@ -8,20 +8,20 @@ import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import { kindNamed, kindOfId } from '../../records/index.ts';
 import type { RecordQuery } from '../../store/query.ts';
 import type { LimitedReads } from '../../store/workspace-store.ts';
-import type { DocumentPlan, Link, Selection } from './document-plan.ts';
+import type { DocumentPlan, Link, Selection } from '../plan/document-plan.ts';
 
 /** Records have the fields that the document selects, and their ID. */
 export interface Loaders {
-  /** The record, or null if there is none: the ID is unknown, foreign, or of another kind. Not a promise if it is loaded. */
+  /** The record, or null if there is none: the ID is unknown, foreign, or of another kind. A promise unless it is loaded. */
   load<K extends RecordKind>(kind: K, id: string): RecordOf<K> | null | Promise<RecordOf<K> | null>;
   list<K extends RecordKind>(kind: K, query: RecordQuery): Promise<RecordOf<K>[]>;
   /** Loads what the records of a list link to, level by level, so that the resolvers of the links need not wait. */
   follow(records: readonly object[], listFields: readonly FieldNode[]): Promise<void>;
   /** The number of records of a kind, counted once. */
   count(kind: RecordKind): Promise<number>;
-  /** Discards all that was loaded: after a write it may be stale. */
+  /** Discards everything loaded, which may be stale after a write. */
   clear(): void;
-  /** Discards all that was loaded and starts a new read budget: for an operation that is executed again. */
+  /** Discards everything loaded and starts a new read budget, for an operation that is executed again. */
   reset(): void;
 }
 
@@ -33,8 +33,9 @@ interface Cache {
   readonly loader: DataLoader<readonly string[], unknown>;
 }
 
-type SameField = [Link, ...Link[]];
-type LinksByField = ReadonlyMap<string, SameField>;
+/** The links of one field, which fragments and aliases may select several times. */
+type LinksOfField = [Link, ...Link[]];
+type LinksByField = ReadonlyMap<string, LinksOfField>;
 
 /** Shared by all documents, because the store caches what it derives from a set of fields. */
 const idOnly: ReadonlySet<string> = new Set(['id']);
@@ -55,8 +56,8 @@ export function createLoaders(openStore: () => LimitedReads, plan: DocumentPlan)
     await Promise.all([...linksByField.values()].map((links) => followLink(records, links)));
   }
 
-  /** The links are of one field, which fragments and aliases may select several times, each with other links below. */
-  async function followLink(records: readonly object[], links: SameField): Promise<void> {
+  /** Follows the links of one field, each of which may have other links below it. */
+  async function followLink(records: readonly object[], links: LinksOfField): Promise<void> {
     const [{ storedField, target }] = links;
     const kind = kindNamed(target);
     const cache = cacheOf(kind);
@@ -105,9 +106,9 @@ export function createLoaders(openStore: () => LimitedReads, plan: DocumentPlan)
 
 /** The links of the selections and of their fragments, each fragment once. */
 function linksIn(selections: Iterable<Selection>): LinksByField {
-  const byField = new Map<string, SameField>();
+  const byField = new Map<string, LinksOfField>();
   const all = new Set(selections);
-  // The loop also reaches what it adds.
+  // The loop also visits the selections that it adds.
   for (const { links, parts } of all) {
     for (const link of links) {
       const sameField = byField.get(link.storedField);

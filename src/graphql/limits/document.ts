@@ -29,7 +29,7 @@ export function requireSmallDocument(text: string, { maxQueryLength, maxTokens, 
   }
 }
 
-/** Up to the first syntax error, which the parser will find again and report. */
+/** The tokens up to the first syntax error, which the parser will find again and report. */
 function* tokensOf(text: string): Generator<Token> {
   const lexer = new Lexer(new Source(text));
   try {

@@ -10,10 +10,10 @@ import {
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Limits } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
-import { documentPlan, type OperationPlan } from '../execution/document-plan.ts';
-import { evaluateCost } from './cost.ts';
+import { evaluateCost } from '../plan/cost.ts';
+import { documentPlan, type OperationPlan } from '../plan/document-plan.ts';
 
-/** Refuses documents and operations over the limits; every response says in `extensions.cost` what its operation costs. */
+/** Rejects documents and operations over the limits. Every response has the cost of its operation in `extensions.cost`. */
 export const useOperationLimits = (limits: Limits): Plugin => ({
   onValidate({ addValidationRule }) {
     addValidationRule(documentRule(limits));
@@ -25,7 +25,7 @@ export const useOperationLimits = (limits: Limits): Plugin => ({
     const requested = costOf(plan, args);
     if (requested instanceof GraphQLError) return void setResultAndStopExecution({ errors: [requested] });
     const extensions = { cost: { requested, limit: limits.maxCost } };
-    // Also refuses what is not a number: an infinite cost times the size of an empty list.
+    // Also rejects NaN: an infinite cost times the size of an empty list.
     if (!(requested <= limits.maxCost)) {
       return void setResultAndStopExecution({ errors: [tooCostly(limits.maxCost)], extensions });
     }
@@ -37,23 +37,23 @@ export const useOperationLimits = (limits: Limits): Plugin => ({
   },
 });
 
-/** A validation rule that reads only the document's plan. What fragments multiply is a matter of cost. */
+/** A validation rule that reads only the document's plan. What fragments repeat is limited by the cost. */
 const documentRule =
   ({ maxDepth, maxAliases, maxDirectives }: Limits) =>
   (context: ValidationContext): ASTVisitor => ({
     Document(document: DocumentNode) {
       const { operations, aliases, directives } = documentPlan(context.getSchema(), document);
-      const refuse = (message: string) => context.reportError(new GraphQLError(message));
+      const reject = (message: string) => context.reportError(new GraphQLError(message));
       for (const { depth } of operations.values()) {
-        if (depth > maxDepth) refuse(`the operation is more than ${maxDepth} levels deep`);
+        if (depth > maxDepth) reject(`the operation is more than ${maxDepth} levels deep`);
       }
-      if (aliases > maxAliases) refuse(`the document has more than ${maxAliases} aliases`);
-      if (directives > maxDirectives) refuse(`the document has more than ${maxDirectives} directives`);
+      if (aliases > maxAliases) reject(`the document has more than ${maxAliases} aliases`);
+      if (directives > maxDirectives) reject(`the document has more than ${maxDirectives} directives`);
       return false;
     },
   });
 
-/** The cost, or the error for a list in the variables that is too long: it is refused before its items are read. */
+/** The cost, or the error for a list in the variables that is too long: it is rejected before its items are read. */
 function costOf({ cost, defaults }: OperationPlan, { variableValues }: ExecutionArgs): number | GraphQLError {
   const variables = variableValues ?? {};
   const readVariable = (name: string) => (Object.hasOwn(variables, name) ? variables[name] : defaults.get(name));
@@ -68,6 +68,6 @@ function costOf({ cost, defaults }: OperationPlan, { variableValues }: Execution
 
 const tooCostly = (maxCost: number) =>
   new GraphQLError(
-    `the operation costs more than ${maxCost}: ask for fewer fields or aliases, smaller pages or batches`,
+    `the operation costs more than ${maxCost}: select fewer fields or aliases, or use smaller pages or batches`,
     { extensions: { code: 'BAD_USER_INPUT' } },
   );

@@ -30,11 +30,11 @@ export function createBuilder() {
   const builder = new SchemaBuilder<Types>({ plugins: [ValidationPlugin], defaultFieldNullability: false });
   builder.scalarType('DateTime', {
     description:
-      'A time as text in UTC with milliseconds: `2026-03-01T07:30:00.000Z`. Input may be in any time zone, or a date, which means midnight UTC.',
+      'A time in UTC with milliseconds, as text: `2026-03-01T07:30:00.000Z`. Input may have any time zone, or be a date, which means midnight UTC.',
     serialize: (value) => value,
   });
   builder.scalarType('ExternalIds', {
-    description: 'Identifiers in outside systems, as an object of texts: `{ "erp": "4711" }`.',
+    description: 'Identifiers in other systems, as an object with text values: `{ "erp": "4711" }`.',
     serialize: (value) => value,
   });
   return builder;

@@ -11,8 +11,8 @@ import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import { kindOfId } from '../../records/index.ts';
 import { newestFirst, oldestFirst } from '../../store/query.ts';
 import type { Context } from '../execution/context.ts';
+import type { FieldCost, FieldExtensions } from '../plan/extensions.ts';
 import type { Builder, ObjectRef } from './builder.ts';
-import type { FieldCost, FieldExtensions } from './extensions.ts';
 
 interface PageArgs {
   readonly first?: number | null | undefined;
@@ -99,7 +99,7 @@ export function createConnectionTypes(builder: Builder, { maxPageSize }: Limits)
   return { connectionType, pageArgs: pageArgs(builder, maxPageSize) };
 }
 
-/** The records of the page, after the records that they link to are loaded too. */
+/** Loads the page and the records that it links to, and returns the records of the page. */
 async function recordsOf<T extends object>(
   { page }: Connection<T>,
   _args: object,

@@ -19,7 +19,7 @@ export const createInput = <K extends RecordKind>(builder: Builder, kind: K, lim
 export const updateInput = <K extends RecordKind>(builder: Builder, kind: K, limits: ValueLimits) =>
   builder
     .inputType(`Update${kind.name}Input`, {
-      description: `The fields of ${withArticle(kind.label)} to change. An absent field stays as it is; null clears a field.`,
+      description: `The fields of ${withArticle(kind.label)} to change. Absent fields stay unchanged; null clears a field.`,
       fields: (t) => inputFields(t, kind, { requires: false }),
     })
     .validate(inTurns(updateSchema(kind, limits)));

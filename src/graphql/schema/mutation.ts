@@ -7,12 +7,12 @@ import { createRecords } from '../../services/create-records.ts';
 import type { Session } from '../../services/session.ts';
 import { updateRecord } from '../../services/update-record.ts';
 import type { Context } from '../execution/context.ts';
+import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../plan/extensions.ts';
 import type { Builder, MutationFields } from './builder.ts';
-import { type ArgumentExtensions, type FieldExtensions, lengthOf } from './extensions.ts';
 import { createInput, updateInput } from './input-type.ts';
 import type { ObjectTypes } from './object-type.ts';
 
-/** What a record costs that is written, beside the fields that are returned of it. */
+/** The cost of writing a record, in addition to the fields that are returned for it. */
 const writeCost = 10;
 
 export function defineMutation(builder: Builder, types: ObjectTypes, limits: Limits): void {
@@ -23,7 +23,7 @@ export function defineMutation(builder: Builder, types: ObjectTypes, limits: Lim
       type: [types.of(kind)],
       // A mutation that fails must not remove the results of the others in the same request.
       nullable: true,
-      description: `Creates ${kind.label} records, all or none, and returns them in the order given.`,
+      description: `Creates ${kind.label} records, all or none, and returns them in the order sent.`,
       extensions: {
         cost: { listSize: ({ input }) => lengthOf(input), perRecord: writeCost },
       } satisfies FieldExtensions,
@@ -42,7 +42,7 @@ export function defineMutation(builder: Builder, types: ObjectTypes, limits: Lim
     });
 
   builder.mutationType({
-    description: 'The operations that write. A batch is stored as a whole, or not at all.',
+    description: 'The operations that write. A batch is stored completely or not at all.',
     fields: (t) => ({
       createAssets: create(t, asset),
       createWorkOrders: create(t, workOrder),
@@ -51,7 +51,7 @@ export function defineMutation(builder: Builder, types: ObjectTypes, limits: Lim
         type: types.of(project),
         nullable: true,
         description:
-          'Changes fields of a project. An absent field stays as it is, null clears a field, externalIds is replaced as a whole.',
+          'Changes fields of a project. Absent fields stay unchanged, null clears a field, and externalIds is replaced as a whole.',
         extensions: { cost: { perRecord: writeCost } } satisfies FieldExtensions,
         args: {
           id: t.arg.id({ required: true, description: 'ID of the project.' }),

@@ -3,8 +3,8 @@ import { type Field, type ForeignReferenceField, foreignTypes, type ReferenceFie
 import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import { kindNamed, kindOfId, recordKinds } from '../../records/index.ts';
 import type { Context } from '../execution/context.ts';
+import type { FieldExtensions } from '../plan/extensions.ts';
 import type { Builder, Interface, ObjectFields, ObjectRef } from './builder.ts';
-import type { FieldExtensions } from './extensions.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: fields are derived, and only the kind's own types say what each holds.
 type Values = Readonly<Record<string, any>>;
@@ -56,7 +56,7 @@ const nodeType = (builder: Builder) =>
   builder.interfaceRef<Values>('Node').implement({
     description: 'A record of any kind that this service stores.',
     fields: (t) => ({
-      id: t.exposeID('id', { description: 'ID of the record; its prefix says of which kind the record is.' }),
+      id: t.exposeID('id', { description: 'ID of the record; its prefix shows the kind.' }),
     }),
     resolveType: ({ id }) => kindOfId(id)?.name,
   });
@@ -64,10 +64,10 @@ const nodeType = (builder: Builder) =>
 const foreignType = (builder: Builder, name: string, description: string) =>
   builder.objectRef<{ readonly id: string }>(name).implement({
     description,
-    fields: (t) => ({ id: t.exposeID('id', { description: 'ID, as it was given.' }) }),
+    fields: (t) => ({ id: t.exposeID('id', { description: 'Its ID; nothing else about it is stored here.' }) }),
   });
 
-/** `projectId` and `project`; a user's ID such as `createdBy`, which has no `Id` to drop, is the link alone. */
+/** Both `projectId` and `project`; only the link for a field without the suffix `Id`, such as `createdBy`. */
 function fieldsFor(t: ObjectFields<Values>, name: string, field: Field, types: LinkTypes) {
   const value = t.field({
     type: scalarOf(field),
@@ -82,7 +82,7 @@ function fieldsFor(t: ObjectFields<Values>, name: string, field: Field, types: L
   return [[name, value] as const, [name.slice(0, -'Id'.length), link] as const];
 }
 
-/** Only these can be long: identifiers have their own limit, numbers and times are short. */
+/** Only these can be long: identifiers have a limit of their own, and all other values are short. */
 const isLong = ({ type }: Field): boolean => type === 'text' || type === 'externalIds';
 
 const measured =

@@ -4,9 +4,9 @@ import { badRequest } from '../../errors.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { asset, assetCategory, kindOfId, location, project, transportOrder, workOrder } from '../../records/index.ts';
 import type { Context } from '../execution/context.ts';
+import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../plan/extensions.ts';
 import type { Builder, QueryFields } from './builder.ts';
 import { connect, connectionCost, createConnectionTypes } from './connection.ts';
-import { type ArgumentExtensions, type FieldExtensions, lengthOf } from './extensions.ts';
 import type { ObjectTypes } from './object-type.ts';
 
 export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits): void {
@@ -37,7 +37,7 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
     });
 
   builder.queryType({
-    description: 'The operations that read: one record by its ID, or all records of a kind page by page.',
+    description: 'The operations that read: one record by its ID, or all records of a kind, page by page.',
     fields: (t) => ({
       node: t.field({
         type: types.node,
@@ -49,7 +49,7 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
       nodes: t.field({
         type: [types.node],
         nullable: { list: false, items: true },
-        description: `The records with these IDs, in their order, null where there is none. At most ${maxPageSize}.`,
+        description: `The records with these IDs, in the same order; null for an ID without a record. At most ${maxPageSize} IDs.`,
         extensions: { cost: { listSize: ({ ids }) => lengthOf(ids) } } satisfies FieldExtensions,
         args: {
           ids: t.arg.idList({

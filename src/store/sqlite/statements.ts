@@ -58,7 +58,11 @@ export function createStatements(prepare: (sql: string) => Promise<Statement>, i
   return {
     /** Returns the driver's rows. Several statements may run at once. */
     async run(sql: string, values: readonly unknown[]): Promise<unknown> {
-      await finalized;
+      // Again, if more statements are being finalized when the wait is over.
+      for (let seen: unknown; seen !== finalized; ) {
+        seen = finalized;
+        await seen;
+      }
       if (close) throw new Error('the connection is closed');
       const run = Symbol();
       running.add(run);

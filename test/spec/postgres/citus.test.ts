@@ -1,5 +1,9 @@
 /** The service with the extension citus, which distributes tables over machines. It is only registered here, not installed. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { recordKinds } from '../../../src/records/index.ts';
+import { createKeyStore } from '../../../src/store/api-keys.ts';
+import { copyTables } from '../../../src/store/copy.ts';
+import { openDatabase } from '../../../src/store/database.ts';
 import { createDatabase } from '../../support/database.ts';
 import { query } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
@@ -45,6 +49,22 @@ describe('with citus', () => {
 
     expect(inserts.length).toBeGreaterThan(6);
     expect(inserts.filter((sql) => !sql.endsWith(' returning 1'))).toEqual([]);
+  });
+
+  test('statements on several workspaces have plain limits, because Citus refuses any others there', async () => {
+    const target = await createDatabase();
+    const [from, to] = [await openDatabase(database.url), await openDatabase(target.url)];
+    const limited: string[] = [];
+    from.knex.on('query', ({ sql }: { sql: string }) => sql.includes(' limit ') && limited.push(sql));
+
+    await createKeyStore(from).isEmpty();
+    await copyTables(from, to, recordKinds, { start() {}, step() {} });
+
+    expect(limited.length).toBeGreaterThan(6);
+    expect(limited.filter((sql) => !/ limit \d+$/.test(sql))).toEqual([]);
+    await from.close();
+    await to.close();
+    await target.remove();
   });
 
   test('an unknown error at COMMIT is 503, and says that records may be stored', async () => {

@@ -196,6 +196,9 @@ describe('a transaction', () => {
         expect(statements.includes('commit')).toBe(isReferring);
         const problem = await one.post('/work-orders', [order], { accept: 'application/problem+json' });
         expect([problem.status, problem.body.type]).toEqual([503, 'urn:yardgraph:may-be-stored']);
+        const mutation = 'mutation ($input: [CreateWorkOrderInput!]!) { createWorkOrders(input: $input) { id } }';
+        const { status, body } = await one.graphql(mutation, { input: [order] });
+        expect([status, body.errors[0].extensions]).toMatchObject([503, { mayBeStored: true }]);
         expect((await one.post('/assets', [asset('after')])).status).toBe(201);
       },
     );

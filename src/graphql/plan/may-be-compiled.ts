@@ -1,7 +1,7 @@
 /**
- * Which documents may be compiled: one query of plain fields, whose values come as variables. A compiled document becomes
- * code, so no part of it may be text that a client chose freely. Names are letters, digits and underscores, and here without two
- * at the start. (The compiler would run code hidden in a text, and confuses conditions on fragments.)
+ * Which documents may be compiled: one query of plain fields, whose values are passed as variables. A compiled document becomes
+ * code, so no part of it may be text that a client chose freely. Names consist of letters, digits and underscores, and must not
+ * start with two underscores. (The compiler would run code hidden in a string, and mishandles conditions on fragments.)
  */
 import { type ASTNode, BREAK, type DocumentNode, Kind, OperationTypeNode, visit } from 'graphql';
 
@@ -29,7 +29,7 @@ export function mayBeCompiled(document: DocumentNode): boolean {
   if (operation?.kind !== Kind.OPERATION_DEFINITION || operation.operation !== OperationTypeNode.QUERY) return false;
   let fields = 0;
   let isPlain = others.length === 0;
-  // A separate pass over every node, whatever its kind: a check that only reads what it knows would miss new syntax.
+  // A separate pass over every node, whatever its kind: a check of selected kinds would miss new syntax.
   visit(document, {
     enter(node: ASTNode) {
       if (node.kind === Kind.FIELD) fields += 1;

@@ -1,7 +1,7 @@
 /**
- * What an operation costs at most: one for each field, more for an object, times the size of the list it is in. Aliases,
- * fragments, pages and batches multiply, and a few hundred characters can stand for millions of fields. Costs are added up
- * once for each document; for a request, only what its variables change is evaluated.
+ * The maximum cost of an operation: one for each field, more for an object, multiplied by the sizes of the lists that contain
+ * it. Aliases, fragments, pages and batches multiply: a few hundred characters can request millions of fields. Costs are added
+ * up once per document; per request, only what depends on variables is evaluated.
  */
 import {
   type FieldNode,
@@ -13,15 +13,15 @@ import {
   Kind,
   type ValueNode,
 } from 'graphql';
-import { argumentExtensions, fieldExtensions } from '../schema/extensions.ts';
+import { argumentExtensions, fieldExtensions } from './extensions.ts';
 
-/** A field with fields of its own: waiting for a link's loader takes at least ten times as long as reading a value. */
+/** A field with a selection: waiting for a link's loader takes at least ten times as long as reading a value. */
 const objectCost = 5;
 
-/** A value under another name: the same long text under a hundred names makes a response of hundreds of megabytes. */
+/** A value with an alias: the same long text under a hundred names makes a response of hundreds of megabytes. */
 const aliasCost = 50;
 
-/** Typical lengths of introspection's lists in this schema. GraphQL itself defines them: they cannot declare their cost. */
+/** Typical lengths of introspection's lists in this schema: GraphQL defines these fields, so they cannot declare a cost. */
 const introspectionSizes: Readonly<Record<string, number>> = { types: 60, fields: 20, inputFields: 12, args: 1 };
 const otherIntrospectionSize = 4;
 
@@ -73,7 +73,8 @@ function ownCost({ alias, selectionSet }: FieldNode, definition: Field | undefin
 function sizeOf({ arguments: sent = [] }: FieldNode, definition: Field | undefined): Size {
   if (!definition) return 1;
   if (isIntrospectionType(getNamedType(definition.type))) return introspectionSize(definition);
-  const { listSize = () => 1 } = fieldExtensions(definition).cost ?? {};
+  const { listSize } = fieldExtensions(definition).cost ?? {};
+  if (!listSize) return 1;
   const args = definition.args.flatMap((declared) => {
     const argument = sent.find(({ name }) => name.value === declared.name);
     return argument ? [{ name: declared.name, value: argument.value, ...argumentExtensions(declared) }] : [];
@@ -95,7 +96,7 @@ function introspectionSize({ name, type }: Field): number {
   return introspectionSizes[name] ?? otherIntrospectionSize;
 }
 
-/** What a size can depend on: a whole number, or how long a list is. Of a variable, whatever was sent. */
+/** A value that a size can depend on: a whole number or a list. For a variable, whatever was sent. */
 export function valueIn(node: ValueNode, readVariable: ReadVariable = noVariables): unknown {
   if (node.kind === Kind.VARIABLE) return readVariable(node.name.value);
   if (node.kind === Kind.INT) return Number(node.value);

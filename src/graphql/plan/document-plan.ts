@@ -1,7 +1,7 @@
 /**
- * What executing a document takes: which columns are read, which links are followed, and what each operation costs. Made by
- * one walk over the document, once, and cached with it. The document may not be valid: the plan is made before validation,
- * so that documents over the limits are refused by it.
+ * What executing a document requires: which columns it reads, which links it follows, and what each operation costs. Made in
+ * one walk over the document, and cached with it. The document may be invalid, because validation uses the plan to reject
+ * documents over the limits.
  */
 import {
   type DocumentNode,
@@ -25,14 +25,15 @@ import {
   type SelectionSetNode,
   TypeMetaFieldDef,
 } from 'graphql';
-import { type Cost, fieldCost, sumOf, valueIn } from '../limits/cost.ts';
-import { fieldExtensions } from '../schema/extensions.ts';
+import { type Cost, fieldCost, sumOf, valueIn } from './cost.ts';
+import { fieldExtensions } from './extensions.ts';
 import { mayBeCompiled } from './may-be-compiled.ts';
 
 export interface DocumentPlan {
   readonly operations: ReadonlyMap<OperationDefinitionNode, OperationPlan>;
-  /** How many of them are written in the document, however often fragments repeat them. */
+  /** As written in the document: those of a fragment count once, however often it is spread. */
   readonly aliases: number;
+  /** Counted like the aliases. */
   readonly directives: number;
   /** The stored fields that any operation reads, by the name of the record kind; every record has its ID. */
   readonly storedFields: ReadonlyMap<string, ReadonlySet<string>>;
@@ -42,7 +43,7 @@ export interface DocumentPlan {
 }
 
 export interface OperationPlan {
-  /** Levels of fields, fragments included. */
+  /** Levels of fields, including fragments. */
   readonly depth: number;
   readonly cost: Cost;
   /** The default values of variables. */
@@ -53,9 +54,9 @@ export interface OperationPlan {
 export interface Selection {
   readonly depth: number;
   readonly cost: Cost;
-  /** Links to stored records. A link that a directive may leave out is not among them: its resolver follows it. */
+  /** Links to stored records, except those with a directive, which may skip them: their resolvers follow them. */
   readonly links: readonly Link[];
-  /** Selections on the same object, of fragments for instance. They are shared by all spreads, not copied. */
+  /** Selections on the same object, such as those of fragments, which all spreads share: they are not copied. */
   readonly parts: readonly Selection[];
 }
 
@@ -78,7 +79,7 @@ export function documentPlan(schema: GraphQLSchema, document: DocumentNode): Doc
 
 const empty: Selection = { depth: 0, cost: 0, links: [], parts: [] };
 
-/** Undefined where a document that is not valid names a type or field that does not exist. */
+/** Undefined where an invalid document names a type or field that does not exist. */
 type Type = GraphQLNamedType | null | undefined;
 
 function planDocument(schema: GraphQLSchema, document: DocumentNode): DocumentPlan {
@@ -106,7 +107,7 @@ function planDocument(schema: GraphQLSchema, document: DocumentNode): DocumentPl
   function planFragment(fragment: FragmentDefinitionNode): Selection {
     const planned = fragmentSelections.get(fragment);
     if (planned) return planned;
-    // Ends the walk for a fragment that spreads itself, which validation refuses.
+    // Ends the walk for a fragment that spreads itself, which validation rejects.
     fragmentSelections.set(fragment, empty);
     countDirectives(fragment.directives);
     const selection = planSelectionSet(typeNamed(fragment.typeCondition), fragment.selectionSet);
@@ -140,7 +141,7 @@ function planDocument(schema: GraphQLSchema, document: DocumentNode): DocumentPl
     };
   }
 
-  /** The links of a fragment on another type, an interface for instance, are followed by their resolvers. */
+  /** The links of a fragment on another type, such as an interface, are followed by their resolvers. */
   function planSpread(parent: Type, node: FragmentSpreadNode | InlineFragmentNode): Selection {
     const fragment = node.kind === Kind.INLINE_FRAGMENT ? node : fragments.get(node.name.value);
     if (!fragment) return empty;

@@ -1,7 +1,7 @@
-/** Loaded into a measured server. For each message from the parent, sends what the process has cost since the last one. */
+/** Loaded into a measured server. For each message from the parent, sends the cost of the process since the last message. */
 const { monitorEventLoopDelay } = require('node:perf_hooks');
 
-/** Milliseconds; the timer's own interval, which is subtracted from delays. */
+/** Milliseconds: the interval of the timer that measures delays, which they include. */
 const resolution = 5;
 
 const delay = monitorEventLoopDelay({ resolution });

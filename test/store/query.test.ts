@@ -1,0 +1,64 @@
+/** Queries for records, as SQL. */
+import { expect, test } from 'vitest';
+import { location } from '../../src/records/index.ts';
+import { DatabaseError } from '../../src/store/database-error.ts';
+import type { Dialect } from '../../src/store/dialect.ts';
+import { createPostgresDialect } from '../../src/store/postgres/dialect.ts';
+import { newestFirst, type RecordQuery, rowsQuery, runQuery } from '../../src/store/query.ts';
+import { sqliteDialect } from '../../src/store/sqlite/dialect.ts';
+
+const postgresDialect = createPostgresDialect();
+
+async function compiled(dialect: Dialect, query: RecordQuery) {
+  const statements: unknown[] = [];
+  await runQuery(
+    async (sql, values) => {
+      statements.push(sql, values);
+      return [];
+    },
+    rowsQuery(dialect, location, 'ours', query).select('id'),
+  );
+  return statements;
+}
+
+const everything: RecordQuery = {
+  where: [{ field: 'externalIds', in: ['a', 'b'] }],
+  orderBy: newestFirst,
+  after: 'location_1',
+  before: 'location_9',
+  limit: 5,
+};
+
+test('every part of a query is a condition, an order or a limit, with its values as parameters', async () => {
+  expect(await compiled(sqliteDialect, everything)).toEqual([
+    'select id from locations where workspace_id = ? and external_ids in (select value from json_each(?)) and id > ? and id < ? order by id desc limit ?',
+    ['ours', '["a","b"]', 'location_1', 'location_9', 5],
+  ]);
+  expect(await compiled(postgresDialect, everything)).toEqual([
+    'select id from locations where workspace_id = $1 and external_ids = any($2) and id > $3 and id < $4 order by id desc limit (select $5::int)',
+    ['ours', ['a', 'b'], 'location_1', 'location_9', 5],
+  ]);
+});
+
+test.each([
+  ['SQLite', sqliteDialect],
+  ['Postgres', postgresDialect],
+])('%s gets the same statement for any number of values', async (_, dialect) => {
+  const [few] = await compiled(dialect, { where: [{ field: 'id', in: ['a'] }] });
+  const [many] = await compiled(dialect, { where: [{ field: 'id', in: Array(5_000).fill('a') }] });
+
+  expect(many).toBe(few);
+});
+
+test.each([Number.NaN, 1.5, Number.POSITIVE_INFINITY])('a limit of %d is rejected, not omitted', async (limit) => {
+  await expect(compiled(sqliteDialect, { limit })).rejects.toThrow('expected a whole number as limit');
+});
+
+test('a query that cannot be built is an error without its SQL', () => {
+  const query = sqliteDialect
+    .builder('locations')
+    .where('id', undefined as never)
+    .select('id');
+
+  expect(() => runQuery(async () => [], query)).toThrow(new DatabaseError('a query could not be built'));
+});
