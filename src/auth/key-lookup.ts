@@ -14,21 +14,23 @@ const keysPerStatement = 1_000;
 const maxConcurrentWorkspaces = 2;
 
 export function createKeyLookup(store: KeyStore): (id: KeyId) => Promise<ApiKey | undefined> {
-  let statement: Promise<unknown> = Promise.resolve();
-  let turn = statement;
+  /** Ends with the latest batch, whether it fails or not. */
+  let running: Promise<unknown> = Promise.resolve();
+  let queue = running;
   const lookups = new DataLoader<KeyId, ApiKey | undefined, string>(
     (ids) => {
-      const keys = find(store, ids);
-      statement = keys.catch(() => undefined);
-      return keys;
+      const found = find(store, ids);
+      running = found.catch(() => undefined);
+      return found;
     },
     {
       maxBatchSize: keysPerStatement,
       cacheKeyFn: ({ id }) => id,
-      batchScheduleFn: (send) => {
-        turn = turn.then(() => {
-          send();
-          return statement;
+      // One batch after the other. Dispatching calls the function above at once, which sets `running`.
+      batchScheduleFn: (dispatch) => {
+        queue = queue.then(() => {
+          dispatch();
+          return running;
         });
       },
     },
@@ -37,7 +39,7 @@ export function createKeyLookup(store: KeyStore): (id: KeyId) => Promise<ApiKey 
     try {
       return await lookups.load(id);
     } finally {
-      // Until now other requests joined this lookup; from now on the keyring has its result cached.
+      // Other requests have joined this lookup until now. From now on the keyring caches a result, and a failure is not reused.
       lookups.clear(id);
     }
   };
@@ -64,6 +66,6 @@ async function find(store: KeyStore, ids: readonly KeyId[]): Promise<(ApiKey | u
   }
 }
 
-/** Whether a server reported the failure, so that another statement may succeed. Only then is the cause of a 503 a SQLSTATE. */
+/** Whether a server reported the failure, so that other statements may succeed. Without a connection, a 503 has no SQLSTATE. */
 const isFromServer = (error: unknown): boolean =>
   !(error instanceof ServiceError) || /^(?=.*\d)[0-9A-Z]{5}$/.test(String(error.cause));

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type DocumentNode, NoSchemaIntrospectionCustomRule } from 'graphql';
 import { _createLRUCache as createCache, createYoga, type Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
-import type { Caller } from '../http/error-response.ts';
+import type { RequestLog } from '../http/error-response.ts';
 import { sendGraphqlError, useErrorResponses } from './errors.ts';
 import { type Context, useLoaders } from './execution/context.ts';
 import { useExecutor } from './execution/execute.ts';
@@ -18,7 +18,7 @@ const cachedDocuments = 200;
 
 interface ServerContext {
   readonly session: Context['session'];
-  readonly caller: Caller;
+  readonly requestLog: RequestLog;
 }
 
 /** Executes queries and serves GraphiQL; `isOpen` says whether requests need no key. */
@@ -62,7 +62,7 @@ export function createEndpoint(config: Config, isOpen: () => Promise<boolean>) {
     async executeQuery(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
       acceptJson(request);
       requireGraphqlRequest(request, limits, (document) => documentCache.get(document) !== undefined);
-      const context = { session: request.session, caller: request };
+      const context = { session: request.session, requestLog: request };
       const response = await yoga.handleNodeRequestAndResponse(request, reply, context);
       reply.code(response.status);
       for (const [name, value] of response.headers) reply.header(name, value);

@@ -5,9 +5,9 @@ import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
 import { mayBeStoredType, ResponseTooLarge } from '../errors.ts';
 import {
-  type Caller,
   type ErrorResponse,
   errorResponseFor,
+  type RequestLog,
   retryAfter,
   setErrorHeaders,
 } from '../http/error-response.ts';
@@ -19,7 +19,7 @@ const maxErrors = 10;
 /** Limits, shortens and masks the errors of a response, and limits GraphQL's suggestions. No later plugin changes the result. */
 export const useErrorResponses = ({
   suggestions,
-}: Pick<Config, 'suggestions'>): Plugin<object, { caller: Caller }> => ({
+}: Pick<Config, 'suggestions'>): Plugin<object, { requestLog: RequestLog }> => ({
   onValidate({ setValidationFn }) {
     setValidationFn((schema, document, rules) =>
       validateWithFallback(
@@ -37,20 +37,21 @@ export const useErrorResponses = ({
       },
     };
   },
-  onResultProcess({ result, setResult, serverContext: { caller } }) {
+  onResultProcess({ result, setResult, serverContext: { requestLog } }) {
     if (Array.isArray(result) || !('errors' in result) || !result.errors) return;
     const tooLarge = result.errors.find((error) => rootCause(error) instanceof ResponseTooLarge);
-    if (tooLarge) return setResult({ errors: [tooLargeError(tooLarge, errorsOfMutations.has(result.errors), caller)] });
+    if (tooLarge)
+      return setResult({ errors: [tooLargeError(tooLarge, errorsOfMutations.has(result.errors), requestLog)] });
     const kept = result.errors.filter((error, index) => index < maxErrors || isTopLevel(error));
-    const errors = kept.map((error) => toResponseError(error, caller));
+    const errors = kept.map((error) => toResponseError(error, requestLog));
     if (kept.length < result.errors.length) errors.push(othersOmitted(errors));
     setResult({ ...result, errors });
   },
 });
 
 /** The error that replaces a response that is too large. For a mutation it says that the records are stored all the same. */
-function tooLargeError(error: GraphQLError, isMutation: boolean, caller: Caller): GraphQLError {
-  const { message, path, extensions } = toResponseError(error, caller);
+function tooLargeError(error: GraphQLError, isMutation: boolean, requestLog: RequestLog): GraphQLError {
+  const { message, path, extensions } = toResponseError(error, requestLog);
   if (!isMutation) return new GraphQLError(message, { path, extensions });
   return new GraphQLError(`the mutation was executed, but ${message}`, {
     path,
@@ -94,14 +95,14 @@ export function sendGraphqlError(error: unknown, request: FastifyRequest, reply:
   return reply.code(status).send({ errors: [{ message, extensions: { code: codeOf(status) } }] });
 }
 
-function toResponseError(error: GraphQLError, caller: Caller): GraphQLError {
+function toResponseError(error: GraphQLError, requestLog: RequestLog): GraphQLError {
   const { nodes = null, source = null, positions = null, path = null } = error;
   const cause = rootCause(error);
   if (cause instanceof GraphQLError) {
     const extensions = { code: badUserInput, ...error.extensions };
     return new GraphQLError(shortMessage(error), { nodes, source, positions, path, extensions });
   }
-  const response = errorResponseFor(cause, caller);
+  const response = errorResponseFor(cause, requestLog);
   return new GraphQLError(response.message, { nodes, path, extensions: extensionsOf(response) });
 }
 

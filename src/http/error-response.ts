@@ -12,7 +12,7 @@ export interface ErrorResponse {
 }
 
 /** The log to write to, and the request ID for the response. */
-export type Caller = Pick<FastifyRequest, 'id' | 'log'>;
+export type RequestLog = Pick<FastifyRequest, 'id' | 'log'>;
 
 /** Seconds until a client should retry after a 503. */
 export const retryAfter = '1';
@@ -27,7 +27,7 @@ export function setErrorHeaders(reply: FastifyReply, status: number): void {
  * A ServiceError keeps its status and message, and Fastify's client errors get a message of our own. Anything else is a 500
  * without detail. Unexpected errors are logged, and so is an unavailable database, with its cause.
  */
-export function errorResponseFor(error: unknown, { id, log }: Caller): ErrorResponse {
+export function errorResponseFor(error: unknown, { id, log }: RequestLog): ErrorResponse {
   if (error instanceof ServiceError) {
     if (error.status === 503) log.warn({ cause: error.cause }, error.message);
     return error;

@@ -20,9 +20,6 @@ import { closeQueuedResponses, closeStalledSockets, refuseBrokenHttp } from './s
 /** Milliseconds between checks for requests that take too long to arrive. */
 const timeoutCheckInterval = 1_000;
 
-/** Longer than the headers of a request may be, so that an ID in a path is never rejected for its length: it is unknown. */
-const maxParamLength = 16_384;
-
 /** A Fastify instance without routes. */
 export function createServer({ logLevel, limits, http }: Config, logs: Logs = standardError()): FastifyInstance {
   const app = Fastify({
@@ -40,7 +37,8 @@ export function createServer({ logLevel, limits, http }: Config, logs: Logs = st
       // Otherwise Node responds to a request without Host itself, with an empty body.
       requireHostHeader: false,
     },
-    routerOptions: { maxParamLength },
+    // No path is longer than the headers may be: an ID of any length is an unknown ID, not an error of the router.
+    routerOptions: { maxParamLength: http.maxHeaderBytes },
     genReqId: requestId,
     // While the service closes, requests on open connections still get their response instead of Fastify's own 503.
     return503OnClosing: false,

@@ -26,15 +26,15 @@ export interface Dialect {
   /** Reads the database's settings once, at the start, and returns the reason if it cannot be used. */
   findProblem?(run: (sql: string) => Promise<readonly Row[]>): Promise<string | undefined>;
   /** Restricts a query to the rows whose column has one of these values. Takes one parameter, however many values there are. */
-  whereIn(rows: Knex.QueryBuilder, column: string, values: readonly string[]): void;
+  whereIn(query: Knex.QueryBuilder, column: string, values: readonly string[]): void;
   /** An expression for the bytes of a column's text, which does not read the text where the database stores its length. */
   byteLength(column: string): string;
   /** Statements that insert the records, thousands per statement. */
   inserts(table: Table, records: readonly Row[]): Iterable<Statement>;
   /**
    * Runs the query, and returns the table's fields of its rows. Reads them in the form that costs the driver least. Adds the
-   * columns to `rows`, which must not be used again. With `isPage`, the caller limits the number of rows, so that all of them
+   * columns to the query, which must not be used again. With `isBounded`, the caller limits the number of rows, so that all of them
    * may be read as one text.
    */
-  select(run: Run, table: Table, rows: Knex.QueryBuilder, isPage?: boolean): Promise<Row[]>;
+  select(run: Run, table: Table, query: Knex.QueryBuilder, isBounded?: boolean): Promise<Row[]>;
 }

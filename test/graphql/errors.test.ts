@@ -113,12 +113,12 @@ describe('of execution', () => {
     const failed = (...path: (string | number)[]) => new GraphQLError('', { path, originalError: cause });
     const errors = [...Array.from({ length: 5_000 }, (_, i) => failed('assets', i, 'owner')), failed('projects')];
     const warned: unknown[] = [];
-    const caller = { id: 'x', log: { warn: (...line: unknown[]) => warned.push(line) } };
+    const requestLog = { id: 'x', log: { warn: (...line: unknown[]) => warned.push(line) } };
     let sent: { readonly errors?: readonly GraphQLError[] } = {};
     const payload = {
       result: { errors },
       setResult: (result: typeof sent) => (sent = result),
-      serverContext: { caller },
+      serverContext: { requestLog },
     };
 
     // Only what the hook reads of the request.

@@ -28,12 +28,12 @@ export function createPostgresDialect(): Dialect {
       isCitus = row?.is_citus === true;
       return problemOf(run);
     },
-    whereIn: (rows, column, values) => rows.whereRaw('?? = any(?)', [column, [...values]]),
+    whereIn: (query, column, values) => query.whereRaw('?? = any(?)', [column, [...values]]),
     byteLength: (column) => `octet_length(${column}::text)`,
     inserts: (table, records) => inserts(table, records, isCitus),
-    async select(run: Run, table: Table, rows: Knex.QueryBuilder): Promise<Row[]> {
-      const found = await runQuery(run, rows.select(builder.raw(columnList(table))));
-      return found.map((row) => fieldsOf(table, (column) => row[column]));
+    async select(run: Run, table: Table, query: Knex.QueryBuilder): Promise<Row[]> {
+      const rows = await runQuery(run, query.select(builder.raw(columnList(table))));
+      return rows.map((row) => fieldsOf(table, (column) => row[column]));
     },
   };
 }

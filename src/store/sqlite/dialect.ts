@@ -16,8 +16,8 @@ export const sqliteDialect: Dialect = {
   begin: 'begin immediate',
   beginSnapshot: 'begin',
   jsonElements: 'json_each',
-  whereIn: (rows, column, values) =>
-    rows.whereRaw('?? in (select value from json_each(?))', [column, JSON.stringify(values)]),
+  whereIn: (query, column, values) =>
+    query.whereRaw('?? in (select value from json_each(?))', [column, JSON.stringify(values)]),
   byteLength: (column) => `octet_length(${column})`,
   inserts,
   select,
@@ -40,7 +40,8 @@ function* inserts(table: Table, records: readonly Row[]): Generator<Statement> {
 function insertOf(table: Table, records: readonly Row[]): Statement {
   const shared: unknown[] = [];
   const differing: Column[] = [];
-  let width = 0;
+  /** A number takes two elements of a row, everything else one. */
+  let elements = 0;
   const sources = columnsOf(table).map((column) => {
     const { field, type } = column;
     const value = records[0]?.[field];
@@ -49,8 +50,9 @@ function insertOf(table: Table, records: readonly Row[]): Statement {
       return '?';
     }
     differing.push(column);
-    width += type === 'number' ? 2 : 1;
-    return type === 'number' ? `(value ->> ${width - 2}) * pow(2, value ->> ${width - 1})` : `value ->> ${width - 1}`;
+    elements += type === 'number' ? 2 : 1;
+    const last = `value ->> ${elements - 1}`;
+    return type === 'number' ? `(value ->> ${elements - 2}) * pow(2, ${last})` : last;
   });
   const rows = records.map((record) => {
     const row: unknown[] = [];
@@ -67,7 +69,7 @@ function insertOf(table: Table, records: readonly Row[]): Statement {
   };
 }
 
-/** A number as an integer times a power of two, because SQLite misreads the last digit of one decimal in ten thousand. */
+/** A number as an integer times a power of two: SQLite converts one decimal in ten thousand to a neighbouring number. */
 function binaryParts(value: unknown): [number | null, number] {
   if (typeof value !== 'number') return [null, 0];
   if (!Number.isFinite(value)) throw new Error('expected a finite number');
@@ -79,24 +81,24 @@ function binaryParts(value: unknown): [number | null, number] {
 }
 
 /**
- * Reads each record as one JSON text: with a column per field, the driver takes twice as long. A page without numbers and
- * external IDs is read as a single text, which takes a third less again. (With external IDs, it could be longer than V8's
+ * Reads each record as one JSON text: with a column per field, the driver takes twice as long. A bounded query without
+ * numbers and external IDs is read as a single text, which takes a third less again. (With external IDs, it could be longer than V8's
  * longest text, half a gigabyte.)
  */
-async function select(run: Run, table: Table, rows: Knex.QueryBuilder, isPage = false): Promise<Row[]> {
+async function select(run: Run, table: Table, query: Knex.QueryBuilder, isBounded = false): Promise<Row[]> {
   const columns = columnsOf(table);
-  if (isPage && columns.every(({ type }) => type !== 'externalIds' && type !== 'number')) {
+  if (isBounded && columns.every(({ type }) => type !== 'externalIds' && type !== 'number')) {
     const records = builder.raw(`json_group_array(json_array(${columnList(table)})) as records`);
-    const [page] = await runQuery(run, builder.from(rows.select(builder.raw(columnList(table)))).select(records));
+    const [page] = await runQuery(run, builder.from(query.select(builder.raw(columnList(table)))).select(records));
     return (JSON.parse(String(page?.records)) as unknown[][]).map((row) => fieldsOf(table, (_, index) => row[index]));
   }
   // SQLite writes numbers into JSON with 15 digits, and with more not always correctly, so numbers are read as columns.
   const numbers = columns.filter(({ type }) => type === 'number').map(({ name }) => name);
   const isNumber = (name: string) => numbers.includes(name);
-  const texts = columns.map(({ name }) => (isNumber(name) ? 'null' : name));
-  const results = [`json_array(${texts.join(', ')}) as record`, ...numbers];
-  const found = await runQuery(run, rows.select(builder.raw(results.join(', '))));
-  return found.map((row) => {
+  const elements = columns.map(({ name }) => (isNumber(name) ? 'null' : name));
+  const selected = [`json_array(${elements.join(', ')}) as record`, ...numbers];
+  const rows = await runQuery(run, query.select(builder.raw(selected.join(', '))));
+  return rows.map((row) => {
     const record = JSON.parse(String(row.record)) as unknown[];
     return fieldsOf(table, (name, index) => (isNumber(name) ? row[name] : record[index]));
   });
