@@ -9,7 +9,7 @@ import { parentsFirst } from './parents-first.ts';
 import { literally, rowsQuery, runQuery } from './query.ts';
 
 /** The result for one table. The checksum covers all fields of all records, ordered by workspace and ID. */
-export interface CopiedTable {
+interface CopiedTable {
   readonly table: Table;
   readonly records: number;
   /** SHA-256, in hexadecimal. */

@@ -16,7 +16,7 @@ interface Cached {
   readonly value: Sized;
 }
 
-export interface DerivedCache {
+interface DerivedCache {
   /**
    * Returns the value with this name, which includes every write committed before the call. All calls with the same name must
    * pass an equivalent `make`. Calls that arrive while the value is being made share the next one, so that a name never takes

@@ -16,7 +16,7 @@ import { type BudgetedSelect, createReadBudget, type ReadLimits } from './read-b
 import { counted, type Usage } from './usage.ts';
 
 /** What the service sets on a new record, beside its ID and its workspace. */
-export interface Stamps {
+interface Stamps {
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly createdBy?: string | null;

@@ -37,7 +37,7 @@ interface CostSum {
 type Size = number | ((readVariable: ReadVariable) => number);
 
 /** The value of the variable with this name, as sent, or its default. */
-export type ReadVariable = (name: string) => unknown;
+type ReadVariable = (name: string) => unknown;
 
 const noVariables: ReadVariable = () => undefined;
 

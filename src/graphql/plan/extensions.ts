@@ -12,7 +12,7 @@ export interface FieldExtensions {
 }
 
 /** The stored field that a field of a record is read from. */
-export interface FieldSource {
+interface FieldSource {
   readonly storedField: string;
   /** For a link to stored records: the name of their kind. */
   readonly target?: string;
@@ -26,7 +26,7 @@ export interface FieldCost {
 }
 
 /** Arguments by name, before they are validated: a number or an array as sent, anything for a variable, else undefined. */
-export type SentArguments = Readonly<Record<string, unknown>>;
+type SentArguments = Readonly<Record<string, unknown>>;
 
 export interface ArgumentExtensions {
   /**
