@@ -1,7 +1,6 @@
 /**
  * Faults that the tests must notice. `plant` wraps what is defined under a name in a file or folder of src; `sql` changes the
- * statements that reach the database's driver. `tests` are a project, a test file and, where that saves time, a part of the
- * tests' names.
+ * statements that reach the database's driver. `tests` are a project and a test file.
  */
 
 const wall = ['sqlite', 'test/auth/wall.test.ts'];

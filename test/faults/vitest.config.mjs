@@ -22,7 +22,7 @@ export default defineConfig({
       ...project,
       plugins: [plugin],
       // A process of its own for each file: no module is left from the run before.
-      test: { ...project.test, setupFiles: ['test/faults/setup.mjs'], isolate: true, hookTimeout: 30_000 },
+      test: { ...project.test, setupFiles: ['test/faults/setup.mjs'], isolate: true, hookTimeout: 10_000 },
     })),
   },
 });
