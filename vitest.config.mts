@@ -16,7 +16,7 @@ const withoutDatabase = [
   'test/process/{descriptors,logs,package}.test.ts',
   'test/rest/spool.test.ts',
   'test/services/slices.test.ts',
-  'test/store/{group-commit,query}.test.ts',
+  'test/store/{connections,group-commit,query}.test.ts',
   'test/structure/{imports,regular-expressions}.test.ts',
 ];
 

@@ -31,6 +31,8 @@ export function createConnections(
 ): Connections {
   /** Connections on which a statement has failed, and whether each may be reused if it is idle. */
   const suspects = new WeakMap<Connection, { readonly mayBeKept: boolean }>();
+  /** Resolves when the statement ends that runs on the connection. */
+  const active = new WeakMap<Connection, Promise<void>>();
   const sharesByPool = new WeakMap<Knex, Shares>();
 
   const use: UseConnection = async ({ client }, work) => {
@@ -72,6 +74,10 @@ export function createConnections(
     useForWorkspace: (workspaceId) => (pool, work) => sharesOf(pool)(workspaceId, () => use(pool, work)),
 
     async send(connection, sql, values = []) {
+      // One after the other, so that the timeout of a statement begins when it runs. Postgres's driver will demand it, too.
+      while (active.has(connection)) await active.get(connection);
+      let end = () => {};
+      active.set(connection, new Promise<void>((resolve) => (end = resolve)));
       let timer = setTimeout(() => {
         driver.cancel(connection);
         timer = setTimeout(() => close(connection), cancelGrace);
@@ -84,6 +90,8 @@ export function createConnections(
         throw error;
       } finally {
         clearTimeout(timer);
+        active.delete(connection);
+        end();
       }
     },
 

@@ -65,7 +65,8 @@ export function createGroupCommit(
   { concurrentGroups }: Pick<Driver, 'concurrentGroups'>,
   openCheckStore: (run: Run, workspaceId: string) => CheckStore,
 ): GroupCommit {
-  const waiting: Waiting[] = [];
+  /** By workspace; the first one has waited longest for its turn. */
+  const waiting = new Map<string, Waiting[]>();
   let running = 0;
   /** Limits for additions that have a transaction of their own, by workspace, so that no workspace takes all connections. */
   const aloneLimits = new LRUCache<string, LimitFunction>({
@@ -76,20 +77,31 @@ export function createGroupCommit(
   const inConflict = new Map<string, number>();
 
   async function runGroups(): Promise<void> {
-    while (waiting.length > 0) await store(nextGroup());
+    while (waiting.size > 0) await store(nextGroup());
     running -= 1;
   }
 
-  /** Takes as many waiting additions as one transaction may have, and at least one. */
+  /**
+   * Takes as many waiting additions as one transaction may have, and at least one; one of each workspace in turn, so that none
+   * waits for all that another one has sent.
+   */
   function nextGroup(): Waiting[] {
+    const group: Waiting[] = [];
     let records = 0;
     let length = 0;
-    const end = waiting.findIndex((addition, index) => {
+    // Workspaces that are moved to the end come up again.
+    for (const [workspaceId, additions] of waiting) {
+      const [addition] = additions;
+      if (!addition) continue;
       records += addition.records.length;
       length += addition.length;
-      return index > 0 && (records > maxRecords || length > maxLength);
-    });
-    return waiting.splice(0, end < 0 ? waiting.length : end);
+      if (group.length > 0 && (records > maxRecords || length > maxLength)) break;
+      group.push(addition);
+      additions.shift();
+      waiting.delete(workspaceId);
+      if (additions.length > 0) waiting.set(workspaceId, additions);
+    }
+    return group;
   }
 
   async function store(group: readonly Waiting[]): Promise<void> {
@@ -179,7 +191,9 @@ export function createGroupCommit(
         const entry = { ...addition, length: lengthOf(addition), resolve, reject };
         // In a group, it would probably conflict too.
         if (inConflict.has(entry.workspaceId)) return void storeAlone(entry);
-        waiting.push(entry);
+        const additions = waiting.get(entry.workspaceId);
+        if (additions) additions.push(entry);
+        else waiting.set(entry.workspaceId, [entry]);
         if (running >= concurrentGroups) return;
         running += 1;
         // Later, so that requests that have already arrived are read first and can join the group.

@@ -40,8 +40,8 @@ const acceptAll: Check = async () => {};
 
 const add = (name: string, check = acceptAll) => addAll([{ name }], check);
 
-const addAll = (records: { name: string }[], check = acceptAll) =>
-  groups.add({ workspaceId: 'acme', kind: location, records, check, usage: { statements: 0 } });
+const addAll = (records: { name: string }[], check = acceptAll, workspaceId = 'acme') =>
+  groups.add({ workspaceId, kind: location, records, check, usage: { statements: 0 } });
 
 const outcomesOf = async (additions: Promise<void>[]) =>
   (await Promise.allSettled(additions)).map((outcome) =>
@@ -172,4 +172,22 @@ test('an addition of many records has its own transaction', async () => {
   await Promise.all([add('a'), many(), add('b')]);
 
   expect(transactions.map((names) => names.length)).toEqual([1, 3_000, 1]);
+});
+
+test('workspaces take turns: an addition does not wait for all that another workspace has sent before', async () => {
+  const batch = Array.from({ length: 2_000 }, () => ({ name: 'acme' }));
+  const batches = Array.from({ length: 5 }, () => addAll(batch));
+  const others = ['a', 'b'].map((name) => addAll([{ name }], acceptAll, 'other'));
+
+  await Promise.all([...batches, ...others]);
+
+  expect(transactions.map((names) => [names.length, names.at(-1)])).toEqual([
+    [2_000, 'acme'],
+    [1, 'a'],
+    [2_000, 'acme'],
+    [1, 'b'],
+    [2_000, 'acme'],
+    [2_000, 'acme'],
+    [2_000, 'acme'],
+  ]);
 });
