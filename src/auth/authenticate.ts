@@ -66,22 +66,19 @@ export async function authenticate(app: FastifyInstance, database: Database, set
       ? keyring.identifyCached(key)
       : undefined;
 
-  const identifyRequest = async (request: FastifyRequest, reply: FastifyReply, keys: readonly string[]) => {
-    const isOpen = await isOpenTo(keys);
-    if (isOpen && settings.openAccess === 'loopback') requireSameMachine(request, settings.corsOrigins);
-    request.identity = isOpen
-      ? anonymous
-      : await limitFailures(request, reply, {
-          wasAccepted: () => keys.some(keyring.hasAccepted),
-          login: () => identify(keys),
-        });
-    await limitRequests(request, reply);
-    return request.identity;
-  };
-
   const admit = (request: FastifyRequest, identity: Identity): void => {
     request.identity = identity;
     request.session = openSession(identity, request.usage);
+  };
+
+  const admitOrThrow = async (request: FastifyRequest, reply: FastifyReply, keys: readonly string[]): Promise<void> => {
+    const isOpen = await isOpenTo(keys);
+    if (isOpen && settings.openAccess === 'loopback') requireSameMachine(request, settings.corsOrigins);
+    const login = () => identify(keys);
+    const wasAccepted = () => keys.some(keyring.hasAccepted);
+    admit(request, isOpen ? anonymous : await limitFailures(request, reply, { wasAccepted, login }));
+    // Counts by the identity.
+    await limitRequests(request, reply);
   };
 
   app.decorateRequest('session');
@@ -96,9 +93,7 @@ export async function authenticate(app: FastifyInstance, database: Database, set
       admit(request, identity);
       return done();
     }
-    identifyRequest(request, reply, keys)
-      .then((found) => admit(request, found))
-      .then(() => done(), done);
+    admitOrThrow(request, reply, keys).then(() => done(), done);
   });
   return { isOpen: () => keyring.isOpen().catch(() => false) };
 }
