@@ -1,7 +1,7 @@
 /** One log line per request: method, route, outcome and cost, but nothing that the client sent. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** Logs the request when its response is complete or its client has left, whichever comes first. */
+/** Logs the request when its response is complete or its connection is closed, whichever comes first. */
 export function logWhenClosed(request: FastifyRequest, reply: FastifyReply): void {
   let isComplete = false;
   // Node also reports "finish" when the connection is destroyed while the response is being sent.

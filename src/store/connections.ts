@@ -74,7 +74,7 @@ export function createConnections(
     useForWorkspace: (workspaceId) => (pool, work) => sharesOf(pool)(workspaceId, () => use(pool, work)),
 
     async send(connection, sql, values = []) {
-      // One after the other, so that the timeout of a statement begins when it runs. Postgres's driver will demand it, too.
+      // One at a time, as drivers demand. The timeout of a statement begins when it is sent, not while it waits for others.
       while (active.has(connection)) await active.get(connection);
       let end = () => {};
       active.set(connection, new Promise<void>((resolve) => (end = resolve)));

@@ -32,7 +32,7 @@ export interface Driver {
   /** How many group commits run concurrently. */
   readonly concurrentGroups: number;
 
-  /** Returns the rows. Throws the driver's error. */
+  /** Returns the rows. Throws the driver's error. Must not be called on a connection before the last statement has ended. */
   query(connection: unknown, sql: string, values: readonly unknown[]): Promise<readonly Row[]>;
   /** Whether a connection is outside of any transaction, and no statement on it is still active. */
   isIdle(connection: unknown): Promise<boolean>;

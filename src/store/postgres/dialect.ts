@@ -28,7 +28,7 @@ export function createPostgresDialect(): Dialect {
       isCitus = row?.is_citus === true;
       return problemOf(run);
     },
-    whereIn: (query, column, values) => query.whereRaw('?? = any(?)', [column, [...values]]),
+    whereIn: (query, column, values) => query.whereRaw('?? = any(?)', [column, values as string[]]),
     byteLength: (column) => `octet_length(${column}::text)`,
     inserts: (table, records) => inserts(table, records, isCitus),
     async select(run: Run, table: Table, query: Knex.QueryBuilder): Promise<Row[]> {

@@ -75,7 +75,7 @@ function statementsOf(connection: SqliteConnection): Statements {
 export const query = async (connection: SqliteConnection, sql: string, values: readonly unknown[]): Promise<unknown> =>
   statementsOf(connection).run(sql, values);
 
-/** Makes the statements that are running fail. */
+/** Makes the statement that is running fail. */
 export const cancel = (connection: SqliteConnection): void => statementsOf(connection).cancel();
 
 /** Whether no transaction is open and no writing statement is active: if one is, SQLite rejects `begin`, or `commit`. */

@@ -1,7 +1,7 @@
 /**
  * Caches the prepared statements of a connection: preparing one each time would be a third of the cost of a small query.
  * The driver finalizes a statement on the main thread, and while another statement runs on the connection, that would block the
- * process until the other one ends. So statements are finalized only while none runs.
+ * process until the other one ends. So statements are finalized only while none runs, and run one at a time.
  */
 import { LRUCache } from 'lru-cache';
 
@@ -25,9 +25,8 @@ export function createStatements(prepare: (sql: string) => Promise<Statement>, i
     max: maxStatements,
     dispose: (statement) => void discarded.push(statement),
   });
-  /** A symbol for each call of `run` that has not ended. */
-  const running = new Set<symbol>();
-  let finalized = Promise.resolve();
+  /** The statement that runs, from when it is requested until all discarded ones are finalized. */
+  let running: symbol | undefined;
   let close: (() => void) | undefined;
 
   async function prepared(sql: string): Promise<Statement> {
@@ -38,34 +37,23 @@ export function createStatements(prepare: (sql: string) => Promise<Statement>, i
     return statement;
   }
 
-  /** To be called only while no statement runs; `finalized` resolves before the next one starts. */
-  function finalizeDiscarded(): void {
+  async function finalizeDiscarded(): Promise<void> {
     const statements = discarded;
     discarded = [];
-    finalized = finalized.then(async () => {
-      await Promise.all(statements.map((statement) => new Promise<void>((resolve) => statement.finalize(resolve))));
-    });
+    await Promise.all(statements.map((statement) => new Promise<void>((resolve) => statement.finalize(resolve))));
   }
 
-  async function end(run: symbol): Promise<void> {
-    running.delete(run);
-    if (running.size > 0) return;
-    if (discarded.length > 0) finalizeDiscarded();
-    await finalized;
+  async function end(): Promise<void> {
+    if (discarded.length > 0) await finalizeDiscarded();
+    running = undefined;
     close?.();
   }
 
   return {
-    /** Returns the driver's rows. Several statements may run at once. */
+    /** Returns the driver's rows. Must not be called again before it has ended. */
     async run(sql: string, values: readonly unknown[]): Promise<unknown> {
-      // Again, if more statements are being finalized when the wait is over.
-      for (let seen: unknown; seen !== finalized; ) {
-        seen = finalized;
-        await seen;
-      }
       if (close) throw new Error('the connection is closed');
-      const run = Symbol();
-      running.add(run);
+      running = Symbol();
       try {
         const statement = await prepared(sql);
         const rows = await new Promise((resolve, reject) => {
@@ -79,30 +67,29 @@ export function createStatements(prepare: (sql: string) => Promise<Statement>, i
         cache.delete(sql);
         throw error;
       } finally {
-        await end(run);
+        await end();
       }
     },
 
     /** Interrupts what runs now repeatedly until it ends: one interrupt would miss a statement that still waits for a thread. */
     cancel(): void {
-      const cancelled = [...running];
+      const cancelled = running;
       const repeat = () => {
-        if (!cancelled.some((run) => running.has(run))) return;
+        if (!cancelled || running !== cancelled) return;
         interrupt();
         setTimeout(repeat, interruptInterval);
       };
       repeat();
     },
 
-    /** Resolves when the last statement has ended and all are finalized: SQLite does not close a connection before. */
+    /** Resolves when the statement that runs has ended and all are finalized: SQLite does not close a connection before. */
     close: () =>
       new Promise<void>((resolve) => {
         close = () => {
           cache.clear();
-          finalizeDiscarded();
-          void finalized.then(resolve);
+          void finalizeDiscarded().then(resolve);
         };
-        if (running.size === 0) close();
+        if (!running) close();
       }),
   };
 }
