@@ -16,7 +16,7 @@ export interface Connections {
   readonly use: UseConnection;
   /** Like `use`, but within the workspace's share of the pool. */
   useForWorkspace(workspaceId: string): UseConnection;
-  /** Returns a statement's rows, or throws the driver's error. */
+  /** Returns a statement's rows, or throws the driver's error. Of a connection's statements, one may run at a time. */
   send(connection: Connection, sql: string, values?: readonly unknown[]): Promise<readonly Row[]>;
   /** Whether the connection was discarded: an error then says nothing about its statement. */
   isLost(connection: Connection): boolean;
@@ -25,14 +25,15 @@ export interface Connections {
 /** Milliseconds after which a connection is closed if its statement was cancelled but does not end. */
 const cancelGrace = 5_000;
 
+/** The fraction of a pool's connections that one workspace may hold. */
+const workspaceShare = 0.75;
+
 export function createConnections(
   driver: Driver,
   { connectionTimeout, statementTimeout }: Pick<DatabaseOptions, 'connectionTimeout' | 'statementTimeout'>,
 ): Connections {
   /** Connections on which a statement has failed, and whether each may be reused if it is idle. */
   const suspects = new WeakMap<Connection, { readonly mayBeKept: boolean }>();
-  /** Resolves when the statement ends that runs on the connection. */
-  const active = new WeakMap<Connection, Promise<void>>();
   const sharesByPool = new WeakMap<Knex, Shares>();
 
   const use: UseConnection = async ({ client }, work) => {
@@ -64,7 +65,8 @@ export function createConnections(
 
   function sharesOf(pool: Knex): Shares {
     const timeoutError = () => databaseUnavailable('WORKSPACE_SHARE_IN_USE');
-    const shares = sharesByPool.get(pool) ?? createShares(pool.client.config.pool.max, connectionTimeout, timeoutError);
+    const size = Math.max(1, Math.floor(workspaceShare * pool.client.config.pool.max));
+    const shares = sharesByPool.get(pool) ?? createShares(size, connectionTimeout, timeoutError);
     sharesByPool.set(pool, shares);
     return shares;
   }
@@ -74,10 +76,6 @@ export function createConnections(
     useForWorkspace: (workspaceId) => (pool, work) => sharesOf(pool)(workspaceId, () => use(pool, work)),
 
     async send(connection, sql, values = []) {
-      // One at a time, as drivers demand. The timeout of a statement begins when it is sent, not while it waits for others.
-      while (active.has(connection)) await active.get(connection);
-      let end = () => {};
-      active.set(connection, new Promise<void>((resolve) => (end = resolve)));
       let timer = setTimeout(() => {
         driver.cancel(connection);
         timer = setTimeout(() => close(connection), cancelGrace);
@@ -90,8 +88,6 @@ export function createConnections(
         throw error;
       } finally {
         clearTimeout(timer);
-        active.delete(connection);
-        end();
       }
     },
 

@@ -16,6 +16,7 @@ import { createTransactions, type Transactions } from './transactions.ts';
 export interface Database extends Transactions {
   readonly dialect: Dialect;
   readonly driver: Driver;
+  readonly options: DatabaseOptions;
   readonly knex: Knex;
   /** Brings the schema up to date, and returns the names of the migrations it ran. Throws StartError if it cannot. */
   migrate(): Promise<readonly string[]>;
@@ -67,6 +68,7 @@ export async function connectDatabase(databaseUrl: string, options = defaultOpti
     ...transactions,
     dialect,
     driver,
+    options,
     knex: writes,
     migrate: () => explainFailure(driver, () => migrate(writes, dialect)),
     pendingMigrations: () => explainFailure(driver, () => pendingMigrations(writes)),

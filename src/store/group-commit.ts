@@ -2,16 +2,15 @@
  * Group commit for new records: additions that arrive while others are being stored share the next transaction, and with it
  * the cost of a commit, a write to disk. Each is acknowledged after that commit; one that fails does not fail the others.
  */
-import { LRUCache } from 'lru-cache';
-import pLimit, { type LimitFunction } from 'p-limit';
 import { ServiceError } from '../errors.ts';
 import { textLength } from '../model/fields.ts';
 import { newId } from '../model/ids.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import type { CheckStore } from './check-store.ts';
-import { isTimeout, TransactionConflict } from './database-error.ts';
+import { databaseUnavailable, isTimeout, TransactionConflict } from './database-error.ts';
 import type { Dialect } from './dialect.ts';
-import type { Driver, Run } from './driver.ts';
+import type { DatabaseOptions, Driver, Run } from './driver.ts';
+import { createShares } from './shares.ts';
 import type { Transactions } from './transactions.ts';
 import type { Usage } from './usage.ts';
 
@@ -56,23 +55,22 @@ const maxLength = 4_000_000;
 
 /** Two, so that an addition that waits until its timeout does not delay all others of its workspace. */
 const maxAlonePerWorkspace = 2;
-const maxWorkspaces = 10_000;
 
 /** `openCheckStore` is called once per group and workspace. */
 export function createGroupCommit(
   { transaction }: Pick<Transactions, 'transaction'>,
   { inserts }: Pick<Dialect, 'inserts'>,
   { concurrentGroups }: Pick<Driver, 'concurrentGroups'>,
+  { connectionTimeout }: Pick<DatabaseOptions, 'connectionTimeout'>,
   openCheckStore: (run: Run, workspaceId: string) => CheckStore,
 ): GroupCommit {
   /** By workspace; the first one has waited longest for its turn. */
   const waiting = new Map<string, Waiting[]>();
   let running = 0;
-  /** Limits for additions that have a transaction of their own, by workspace, so that no workspace takes all connections. */
-  const aloneLimits = new LRUCache<string, LimitFunction>({
-    max: maxWorkspaces,
-    memoMethod: () => pLimit(maxAlonePerWorkspace),
-  });
+  /** For additions that have a transaction of their own. */
+  const alone = createShares(maxAlonePerWorkspace, connectionTimeout, () =>
+    databaseUnavailable('WORKSPACE_IN_CONFLICT'),
+  );
   /** The number of additions from failed groups that are still being stored, by workspace. */
   const inConflict = new Map<string, number>();
 
@@ -128,11 +126,9 @@ export function createGroupCommit(
   }
 
   const storeAlone = (addition: Waiting): Promise<void> =>
-    aloneLimits.memo(addition.workspaceId)(() =>
-      storeTogether([addition], 'lookup').then(
-        (outcomes) => settle([addition], outcomes),
-        (error) => rejectAll([addition], error),
-      ),
+    alone(addition.workspaceId, () => storeTogether([addition], 'lookup')).then(
+      (outcomes) => settle([addition], outcomes),
+      (error) => rejectAll([addition], error),
     );
 
   /** Stores the additions that their checks accept, and returns the outcome of each check. Throws if none is stored. */

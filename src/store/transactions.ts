@@ -84,7 +84,8 @@ export function createTransactions(
     work: Work<T>,
   ): Promise<T> {
     const run = runOn(connection);
-    let begun: Promise<unknown> | undefined;
+    /** The last statement that was sent. Each waits for the one before, of which the first is BEGIN, and fails if that has failed. */
+    let last: Promise<unknown> | undefined;
     let isOver = false;
     const requireOpen = () => {
       if (isOver) throw new Error('a statement came after the end of its transaction');
@@ -93,24 +94,29 @@ export function createTransactions(
       const result = await work(
         async (sql, values) => {
           requireOpen();
-          // Of several statements sent at once, none may run before BEGIN has succeeded.
-          begun ??= run(begin);
-          await begun;
-          return run(sql, values);
+          const statement = (last ?? run(begin)).then(() => run(sql, values));
+          last = statement;
+          return statement;
         },
         async (sql, values) => {
           requireOpen();
-          if (begun) throw new Error('a statement runs alone, or in a transaction with others');
+          if (last) throw new Error('a statement runs alone, or in a transaction with others');
           isOver = true;
           return runAloneOn(connection)(sql, values);
         },
       );
       isOver = true;
-      if (begun) await end(connection);
+      if (last) {
+        await last;
+        await end(connection);
+      }
       return result;
     } catch (error) {
       isOver = true;
-      if (begun) await rollBack(connection);
+      if (last) {
+        await last.catch(() => {});
+        await rollBack(connection);
+      }
       throw error;
     }
   }

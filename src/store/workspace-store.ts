@@ -71,9 +71,9 @@ export type OpenStore = (workspaceId: string, usage?: Usage) => WorkspaceStore;
 
 /** Called once per database: the stores that it opens share group commits and cached values. */
 export function createStoreOpener(database: Database): OpenStore {
-  const { dialect, driver } = database;
+  const { dialect, driver, options } = database;
   const cache = createDerivedCache(driver);
-  const groupCommit = createGroupCommit(database, dialect, driver, (run, workspaceId) =>
+  const groupCommit = createGroupCommit(database, dialect, driver, options, (run, workspaceId) =>
     batchLookups(bindStore(dialect, run, workspaceId)),
   );
 

@@ -222,7 +222,40 @@ describe('a transaction', () => {
       await run('select 1 / 0').catch(() => undefined);
     });
 
-    await expect(failing).rejects.toThrow('database error: 25P02');
+    await expect(failing).rejects.toThrow('database error: 22012');
+  });
+
+  test('in which a lookup of another workspace times out is retried: only the request of that workspace gets 503', async () => {
+    const service = await startService(
+      { DATABASE_URL: database.url, DATABASE_STATEMENT_TIMEOUT: '300' },
+      { closed: true },
+    );
+    const acme = service.as(await service.key());
+    const other = service.as(await service.key({ workspace: 'other' }));
+    const [{ id: locationId }] = await acme.create('/locations', {});
+    const [{ id: projectId }] = await acme.create('/projects', { name: 'Bridge' });
+    const [{ id: lockedId }] = await other.create('/locations', {});
+    let unlock = () => {};
+    const unlocked = new Promise<void>((resolve) => (unlock = resolve));
+    let lock: Promise<unknown> | undefined;
+    await new Promise<void>((resolve) => {
+      lock = one.database.transaction(async (run) => {
+        await run('select 1 from locations where workspace_id = $1 and id = $2 for update', ['other', lockedId]);
+        resolve();
+        await unlocked;
+      });
+    });
+
+    // The first one has two lookups, of which the second one waits for that of the other workspace.
+    const responses = await Promise.all([
+      acme.post('/work-orders', [{ name: 'Repair', projectId, locationId }]),
+      other.post('/assets', [{ name: 'Crane', currentLocationId: lockedId }]),
+    ]);
+    unlock();
+    await lock;
+    await service.stop();
+
+    expect(responses.map(({ status }) => status)).toEqual([201, 503]);
   });
 
   test.each(['begin nonsense', 'begin; set local nonsense = 1'])(

@@ -147,16 +147,26 @@ test('a write to a read-only server is a 503, after which a new connection is op
 });
 
 test('a process opens at most DATABASE_POOL_SIZE connections', async () => {
-  const service = await startService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: '3' }, { closed: true });
-  const clients = [service.as(await service.key()), service.as(await service.key({ workspace: 'theirs' }))];
-
-  await Promise.all(Array.from({ length: 40 }, (_, n) => clients[n % 2]?.data('{ locations { totalCount } }')));
+  const service = await startService({ DATABASE_URL: database.url, DATABASE_POOL_SIZE: '3' });
+  let end = () => {};
+  const ended = new Promise<void>((resolve) => (end = resolve));
+  let started = 0;
+  const transactions = Array.from({ length: 5 }, () =>
+    service.database.transaction(async (run) => {
+      await run('select 1');
+      started += 1;
+      await ended;
+    }),
+  );
+  await expect.poll(() => started).toBe(3);
 
   const connections = await query(
     database.url,
     `select 1 from pg_stat_activity where application_name = 'yardgraph' and datname = current_database()`,
   );
   expect(connections).toHaveLength(3);
+  end();
+  await Promise.all(transactions);
   await service.stop();
 });
 
