@@ -16,8 +16,8 @@ const withoutDatabase = [
   'test/process/{descriptors,logs,package}.test.ts',
   'test/rest/spool.test.ts',
   'test/services/slices.test.ts',
-  'test/store/{connections,group-commit,query}.test.ts',
-  'test/structure/{imports,regular-expressions}.test.ts',
+  'test/store/{group-commit,query}.test.ts',
+  'test/structure/{faults,imports,regular-expressions}.test.ts',
 ];
 
 /** What every project has; `extends` would also run the global setup below once per project. */

@@ -187,7 +187,7 @@ export const faults = [
   },
   {
     name: 'one workspace may hold all connections',
-    plant: [['src/store', 'share', constant(1)]],
+    plant: [['src/store', 'workspaceShare', constant(1)]],
     tests: ['postgres', 'test/store/workspace-store.test.ts'],
   },
   {
