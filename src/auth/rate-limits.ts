@@ -4,6 +4,7 @@
  */
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import pLimit from 'p-limit';
 import type { Config } from '../config.ts';
 import { ServiceError, tooManyRequests } from '../errors.ts';
 
@@ -50,12 +51,8 @@ type Limit = ReturnType<FastifyInstance['createRateLimit']>;
 
 /** Counts requests one after the other: counted concurrently, all would get the count of the last one. */
 function oneAtATime(limit: Limit): Limit {
-  let last: Promise<unknown> = Promise.resolve();
-  return (...args) => {
-    const state = last.then(() => limit(...args));
-    last = state.catch(() => undefined);
-    return state;
-  };
+  const queue = pLimit(1);
+  return (...args) => queue(() => limit(...args));
 }
 
 type State = Awaited<ReturnType<Limit>>;

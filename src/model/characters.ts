@@ -2,15 +2,14 @@
  * Checks length limits, which count Unicode code points. Code points are counted only where the UTF-16 length cannot decide,
  * because counting visits every character.
  */
-import { textLength } from './fields.ts';
+import { textLengthOfAll } from './fields.ts';
 
 export const isLongerThan = (text: string, maxLength: number): boolean =>
   text.length > maxLength && (text.length > 2 * maxLength || text.length - pairsIn(text) > maxLength);
 
 /** Whether the text of all fields together, keys and values of external IDs included, is longer than allowed. */
 export function isRecordLongerThan(record: object, maxLength: number): boolean {
-  let length = 0;
-  for (const value of Object.values(record)) length += textLength(value);
+  const length = textLengthOfAll([record]);
   if (length <= maxLength || length > 2 * maxLength) return length > maxLength;
   return length - Object.values(record).reduce<number>((pairs, value) => pairs + pairsIn(value), 0) > maxLength;
 }

@@ -90,6 +90,13 @@ export function textLength(value: unknown): number {
   return length;
 }
 
+/** The characters of all texts of records. */
+export function textLengthOfAll(records: readonly object[]): number {
+  let length = 0;
+  for (const record of records) for (const value of Object.values(record)) length += textLength(value);
+  return length;
+}
+
 export const text = (description: string) => ({ type: 'text', description }) as const;
 
 /** A finite number from `min` to `max`, both included. */

@@ -64,9 +64,10 @@ export function createConnections(
   }
 
   function sharesOf(pool: Knex): Shares {
-    const timeoutError = () => databaseUnavailable('WORKSPACE_SHARE_IN_USE');
+    const known = sharesByPool.get(pool);
+    if (known) return known;
     const size = Math.max(1, Math.floor(workspaceShare * pool.client.config.pool.max));
-    const shares = sharesByPool.get(pool) ?? createShares(size, connectionTimeout, timeoutError);
+    const shares = createShares(size, connectionTimeout, () => databaseUnavailable('WORKSPACE_SHARE_IN_USE'));
     sharesByPool.set(pool, shares);
     return shares;
   }

@@ -3,7 +3,7 @@
  * the cost of a commit, a write to disk. Each is acknowledged after that commit; one that fails does not fail the others.
  */
 import { ServiceError } from '../errors.ts';
-import { textLength } from '../model/fields.ts';
+import { textLengthOfAll } from '../model/fields.ts';
 import { newId } from '../model/ids.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import type { CheckStore } from './check-store.ts';
@@ -43,7 +43,7 @@ export interface GroupCommit {
 }
 
 interface Waiting extends Addition {
-  /** Characters of all texts. */
+  /** Characters of all texts, an estimate of the memory that the records take until they are stored. */
   readonly length: number;
   readonly resolve: () => void;
   readonly reject: (reason: unknown) => void;
@@ -184,7 +184,7 @@ export function createGroupCommit(
   return {
     add: (addition) =>
       new Promise((resolve, reject) => {
-        const entry = { ...addition, length: lengthOf(addition), resolve, reject };
+        const entry = { ...addition, length: textLengthOfAll(addition.records), resolve, reject };
         // In a group, it would probably conflict too.
         if (inConflict.has(entry.workspaceId)) return void storeAlone(entry);
         const additions = waiting.get(entry.workspaceId);
@@ -196,13 +196,6 @@ export function createGroupCommit(
         setImmediate(() => void runGroups());
       }),
   };
-}
-
-/** The characters of all texts, an estimate of the memory that the records take until they are stored. */
-function lengthOf({ records }: Addition): number {
-  let length = 0;
-  for (const record of records) for (const value of Object.values(record)) length += textLength(value);
-  return length;
 }
 
 /** Called just before the insert, so that with a single writer the order of IDs is the order of commits. */

@@ -6,7 +6,7 @@
 import type { Knex } from 'knex';
 import pLimit from 'p-limit';
 import { ResponseTooLarge } from '../errors.ts';
-import { textLength } from '../model/fields.ts';
+import { textLengthOfAll } from '../model/fields.ts';
 import type { Table } from '../model/record-kind.ts';
 import { maxIdentifierLength, maxLengthOf, type ValueLimits } from '../model/schemas.ts';
 import { columnsOf } from './columns.ts';
@@ -40,7 +40,7 @@ export function createReadBudget(dialect: Dialect, limits: ReadLimits): Budgeted
   async function returnUnused(): Promise<void> {
     const reads = uncounted;
     uncounted = [];
-    for (const { reserved, records } of reads) left += reserved - lengthOf(await records.catch(() => []));
+    for (const { reserved, records } of reads) left += reserved - textLengthOfAll(await records.catch(() => []));
   }
 
   return async (run, selection) => {
@@ -63,7 +63,7 @@ export function createReadBudget(dialect: Dialect, limits: ReadLimits): Budgeted
       try {
         records = await selectWithin(dialect, run, selection, maxBytes);
       } finally {
-        left = maxBytes - lengthOf(records ?? []);
+        left = maxBytes - textLengthOfAll(records ?? []);
       }
       if (!records) throw new ResponseTooLarge(limits.maxResponseLength);
       return records;
@@ -101,12 +101,5 @@ function maxTextLength(table: Table, limits: ReadLimits): number {
     if (field.type === 'externalIds') length += limits.maxRecordLength;
     else length += field.type === 'text' ? maxLengthOf(field, limits) : maxIdentifierLength;
   }
-  return length;
-}
-
-/** Characters of all texts. */
-function lengthOf(rows: readonly Row[]): number {
-  let length = 0;
-  for (const row of rows) for (const value of Object.values(row)) length += textLength(value);
   return length;
 }
