@@ -74,7 +74,9 @@ export async function connectDatabase(databaseUrl: string, options = defaultOpti
     pendingMigrations: () => explainFailure(driver, () => pendingMigrations(writes)),
     ping: async () => void (await transactions.read('select 1')),
     close: async () => {
-      for (const pool of Object.values(pools)) await pool.destroy();
+      const { writes: _, ...others } = pools;
+      // SQLite merges its log into the file when the last connection is closed, but not if two are closed at the same time.
+      for (const pool of [...Object.values(others), writes]) await pool.destroy();
     },
   };
   return closeOnFailure(database, () =>

@@ -44,12 +44,11 @@ export function prepareConnection(
   );
   statementsByConnection.set(connection, statements);
   const close = connection.close.bind(connection);
-  let isClosed = false;
-  connection.close = (closed) => {
+  let closed: Promise<Error | null> | undefined;
+  connection.close = (done) => {
     // Knex closes a discarded connection a second time.
-    if (isClosed) return closed(null);
-    isClosed = true;
-    void statements.close().then(() => close(closed));
+    closed ??= statements.close().then(() => new Promise((resolve) => close(resolve)));
+    void closed.then(done);
   };
   const busyTimeout = `pragma busy_timeout = ${Math.min(maxBusyTimeout, statementTimeout)};`;
   connection.exec(`${busyTimeout}${pragmas}${readOnly ? 'pragma query_only = on;' : ''}`, (error) =>

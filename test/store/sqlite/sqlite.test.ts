@@ -1,5 +1,5 @@
 /** SQLite: the settings that durability and integrity need, and errors in one line if a database cannot be used. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -50,6 +50,19 @@ describe('a database cannot be opened', () => {
   test('if it is a folder', async () => {
     await expect(opening(`sqlite:${folder}`)).rejects.toThrow(/^cannot use the database /);
   });
+});
+
+test('a database that is closed is one file, which can be copied', async () => {
+  for (let round = 0; round < 100; round += 1) {
+    const opened = await openDatabase(`sqlite:${folder}/closed/yardgraph.db`);
+    await opened.run(
+      "insert into locations (workspace_id, id, created_at, updated_at) select '', hex(randomblob(9)), '', ''",
+    );
+    await Promise.all(Array.from({ length: 9 }, () => opened.read('select * from locations')));
+    await opened.close();
+
+    expect(readdirSync(`${folder}/closed`)).toEqual(['yardgraph.db']);
+  }
 });
 
 const store = () => createStoreOpener(database)('ours');
