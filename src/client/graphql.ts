@@ -16,8 +16,7 @@ export const graphql =
 const mayWrite = (document: string): boolean => /\bmutation\b/.test(document);
 
 function dataIn<Data>(response: ApiResponse): Data {
-  const errors = errorsIn(response.bodyWithoutKey);
-  if (errors) throw graphqlError(errors, response);
+  if (errorsIn(response.body)) throw graphqlError(response);
   if (response.status >= 300) throw serviceError(response);
   if (!isObject(response.body) || !isObject(response.body.data)) throw unexpected(response);
   return response.body.data as Data;
@@ -32,12 +31,11 @@ const errorsIn = (body: unknown): GraphqlErrorItem[] | undefined =>
 const isGraphqlError = (error: unknown): error is GraphqlErrorItem =>
   isObject(error) && typeof error.message === 'string';
 
-function graphqlError(
-  errors: GraphqlErrorItem[],
-  { isWrite, status, requestId, retryAfter, bodyWithoutKey }: ApiResponse,
-) {
+function graphqlError({ isWrite, status, requestId, retryAfter, bodyWithoutKey }: ApiResponse) {
+  const body = bodyWithoutKey();
+  const errors = errorsIn(body) ?? [];
   // An error with a path shows that execution began: mutation fields before the failing one may be stored.
   const mayBeStored = isWrite && (status >= 500 || errors.some(({ path }) => path !== undefined));
-  const data = isObject(bodyWithoutKey) ? bodyWithoutKey.data : undefined;
+  const data = isObject(body) ? body.data : undefined;
   return new GraphqlError(errors, data, { status, requestId, retryAfter, mayBeStored });
 }

@@ -69,7 +69,8 @@ const accepted =
 
 /** The error for an error response, which is a problem or has the interface's two fields, `error` and `code`. */
 export function serviceError(response: ApiResponse): YardgraphError {
-  const { status, requestId, retryAfter, bodyWithoutKey: body } = response;
+  const { status, requestId, retryAfter } = response;
+  const body = response.bodyWithoutKey();
   const details = { status, requestId, retryAfter, mayBeStored: mayBeStored(response) };
   if (isProblem(body)) return new ServiceError(body.detail, { ...details, items: body.errors ?? [] });
   if (isErrorResponse(body)) return new ServiceError(body.error, details);
@@ -80,7 +81,7 @@ export function serviceError(response: ApiResponse): YardgraphError {
  * A 4xx response guarantees that nothing was stored; a 5xx does not. The exception is a 503 whose problem has the type
  * `about:blank`. Any other 503 may come from a proxy, after the service has stored the request.
  */
-function mayBeStored({ isWrite, status, bodyWithoutKey: body }: ApiResponse): boolean {
+function mayBeStored({ isWrite, status, body }: ApiResponse): boolean {
   if (!isWrite || status < 500) return false;
   return !(status === 503 && isProblem(body) && body.type === 'about:blank');
 }

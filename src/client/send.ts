@@ -3,7 +3,8 @@ import { ConnectionError, TimeoutError, UnexpectedResponseError } from './errors
 import type { ResolvedOptions } from './options.ts';
 import { retry } from './retry.ts';
 
-export interface Request {
+/** This and ApiResponse are not called `Request` and `Response`, which are types of `fetch`. */
+interface ApiRequest {
   readonly method: 'GET' | 'POST' | 'PATCH';
   readonly path: string;
   readonly accept: string;
@@ -12,7 +13,6 @@ export interface Request {
   readonly isWrite: boolean;
 }
 
-/** Not called `Response`, which is the type of `fetch`. */
 export interface ApiResponse {
   readonly isWrite: boolean;
   readonly status: number;
@@ -22,7 +22,7 @@ export interface ApiResponse {
   /** The parsed JSON; undefined if the body is not JSON. */
   readonly body: unknown;
   /** The body for errors, with every occurrence of the API key removed, since any server may echo it. */
-  readonly bodyWithoutKey: unknown;
+  bodyWithoutKey(): unknown;
   /** Status and content type, for error messages. */
   readonly description: string;
 }
@@ -31,10 +31,13 @@ export interface ApiResponse {
  * Sends a request, with retries, and returns the result of `read` for the response. `read` throws for error responses; its
  * error decides whether to retry.
  */
-export type Send = <T>(request: Request, read: (response: ApiResponse) => T) => Promise<T>;
+export type Send = <T>(request: ApiRequest, read: (response: ApiResponse) => T) => Promise<T>;
 
 export function createSend({ serverUrl, apiKey, timeout, retries }: ResolvedOptions): Send {
-  async function attempt({ method, path, accept, isWrite }: Request, body: string | undefined): Promise<ApiResponse> {
+  async function attempt(
+    { method, path, accept, isWrite }: ApiRequest,
+    body: string | undefined,
+  ): Promise<ApiResponse> {
     const key = await apiKey();
     const signal = AbortSignal.timeout(timeout);
     try {
@@ -84,7 +87,7 @@ function readResponse(
     requestId: headers.get('x-request-id') ?? undefined,
     retryAfter: secondsIn(headers.get('retry-after')),
     body: isJson ? parse(text) : undefined,
-    bodyWithoutKey: isJson ? parse(text, key) : undefined,
+    bodyWithoutKey: () => (isJson ? parse(text, key) : undefined),
     description: type === 'opaqueredirect' ? 'a redirect' : `${status} with ${mediaType.split(';')[0]}`,
   };
 }

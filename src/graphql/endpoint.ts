@@ -25,14 +25,11 @@ interface ServerContext {
 export function createEndpoint(config: Config, isOpen: () => Promise<boolean>) {
   const { limits, introspection } = config;
   const documentCache = createCache<DocumentNode>({ max: cachedDocuments });
-  const yoga = createYoga<ServerContext, Omit<Context, 'loaders'>>({
+  const yoga = createYoga<ServerContext, Pick<Context, 'responseSize'>>({
     schema: createGraphqlSchema(limits),
     // Fastify has matched and unescaped the path; yoga would match the path as sent.
     graphqlEndpoint: '/*',
-    context: ({ session }) => ({
-      session,
-      responseSize: createResponseSize(limits.maxResponseLength),
-    }),
+    context: () => ({ responseSize: createResponseSize(limits.maxResponseLength) }),
     plugins: [
       useOperationLimits(limits),
       useErrorResponses(config),
@@ -50,6 +47,8 @@ export function createEndpoint(config: Config, isOpen: () => Promise<boolean>) {
     batching: false,
     multipart: false,
     cors: false,
+    // Fastify has checked it: without this, yoga would have a limit of its own.
+    maxRequestBodySize: false,
     logging: false,
   });
 

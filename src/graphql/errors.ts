@@ -1,9 +1,9 @@
 /** Shapes the errors of GraphQL responses: a ServiceError gets its code and issues, GraphQL's own messages are shortened, all others masked. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { GraphQLError, getOperationAST, OperationTypeNode, OverlappingFieldsCanBeMergedRule, validate } from 'graphql';
-import type { Plugin } from 'graphql-yoga';
+import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
-import { mayBeStoredType, ResponseTooLarge } from '../errors.ts';
+import { mayBeStoredType, ResponseTooLarge, ServiceError } from '../errors.ts';
 import {
   type ErrorResponse,
   errorResponseFor,
@@ -11,7 +11,7 @@ import {
   retryAfter,
   setErrorHeaders,
 } from '../http/error-response.ts';
-import { cut } from '../model/issues.ts';
+import { cut, maxQuoted } from '../model/issues.ts';
 
 /** More errors add little, and GraphQL repeats in each what was sent. The message of a REST error also lists ten issues. */
 const maxErrors = 10;
@@ -32,16 +32,16 @@ export const useErrorResponses = ({
     Object.assign(args, { hideSuggestions: !suggestions, options: { maxCoercionErrors: maxErrors } });
     const isMutation = getOperationAST(args.document, args.operationName)?.operation === OperationTypeNode.MUTATION;
     return {
-      onExecuteDone({ result }) {
-        if (isMutation && 'errors' in result && result.errors) errorsOfMutations.add(result.errors);
+      onExecuteDone({ result, setResult }) {
+        if (isAsyncIterable(result)) return;
+        const { data: _, errors, ...rest } = result;
+        const tooLarge = errors?.find((error) => rootCause(error) instanceof ResponseTooLarge);
+        if (tooLarge) setResult({ ...rest, errors: [isMutation ? executedBut(tooLarge) : tooLarge] });
       },
     };
   },
   onResultProcess({ result, setResult, serverContext: { requestLog } }) {
     if (Array.isArray(result) || !('errors' in result) || !result.errors) return;
-    const tooLarge = result.errors.find((error) => rootCause(error) instanceof ResponseTooLarge);
-    if (tooLarge)
-      return setResult({ errors: [tooLargeError(tooLarge, errorsOfMutations.has(result.errors), requestLog)] });
     const kept = result.errors.filter((error, index) => index < maxErrors || isTopLevel(error));
     const errors = kept.map((error) => toResponseError(error, requestLog));
     if (kept.length < result.errors.length) errors.push(othersOmitted(errors));
@@ -49,18 +49,12 @@ export const useErrorResponses = ({
   },
 });
 
-/** The error that replaces a response that is too large. For a mutation it says that the records are stored all the same. */
-function tooLargeError(error: GraphQLError, isMutation: boolean, requestLog: RequestLog): GraphQLError {
-  const { message, path, extensions } = toResponseError(error, requestLog);
-  if (!isMutation) return new GraphQLError(message, { path, extensions });
-  return new GraphQLError(`the mutation was executed, but ${message}`, {
+/** The error that replaces a response to a mutation that is too large: the records are stored all the same. */
+const executedBut = ({ path, message }: GraphQLError): GraphQLError =>
+  new GraphQLError(message, {
     path,
-    extensions: { ...extensions, mayBeStored: true },
+    originalError: new ServiceError(413, `the mutation was executed, but ${message}`, [], { type: mayBeStoredType }),
   });
-}
-
-/** The error arrays of mutations: onResultProcess no longer knows the operation. Plugins in between must keep the array. */
-const errorsOfMutations = new WeakSet<object>();
 
 /** The error of a whole top-level field. Mutations fail one by one: the client needs the error of each to know what is stored. */
 const isTopLevel = ({ path }: GraphQLError): boolean => path?.length === 1;
@@ -82,7 +76,7 @@ function validateWithFallback(validateWith: (rules: Rules) => readonly GraphQLEr
 /** graphql-js does not export this error. That there are too many errors is another message. */
 const isAbort = (error: GraphQLError | undefined): boolean => error?.message === 'Validation aborted.';
 
-/** How many there are is not known, because validation stops after some. Has a code as every error has. */
+/** Their number is unknown, because validation stops early. Like every error, this one has a code. */
 const othersOmitted = (listed: readonly GraphQLError[]): GraphQLError =>
   new GraphQLError(`only ${listed.length} errors are listed, there are more`, {
     extensions: { code: listed[0]?.extensions.code },
@@ -158,9 +152,8 @@ function shortMessage({ message, originalError: reason }: GraphQLError): string 
   return cut(message, Math.min(maxMessage, beforeLiteral.index + beforeLiteral[0].length + maxQuoted));
 }
 
-/** In characters: a message, and a value quoted in it. */
+/** In characters. */
 const maxMessage = 250;
-const maxQuoted = 100;
 
 function rootCause(error: unknown): unknown {
   return error instanceof GraphQLError && error.originalError ? rootCause(error.originalError) : error;

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Limits } from '../config.ts';
 import { badRequest, ServiceError } from '../errors.ts';
 import { requireSmallJson } from '../http/json-body.ts';
-import { expected, formatPath } from '../model/issues.ts';
+import { expected, formatPath, isObject } from '../model/issues.ts';
 import { requireSmallDocument } from './limits/document.ts';
 
 const mediaTypes = ['application/graphql-response+json', 'application/json'] as const;
@@ -48,9 +48,6 @@ function requireShape(name: string, what: 'text' | 'an object', value: unknown):
   const fits = what === 'text' ? typeof value === 'string' : isObject(value);
   if (!fits) throw badRequest(`${name}: ${expected(what, value)}`);
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function operationIn(body: unknown): Readonly<Record<string, unknown>> {
   if (!isObject(body)) throw badRequest(expected('a JSON object with a GraphQL query', body));

@@ -2,6 +2,8 @@
  * Parses datetimes: RFC 3339 with a time zone, or a date, which means midnight UTC. Only years 0001 to 9999 and existing
  * calendar days are valid. `Date` alone would read 30 February as 1 March, and a time without a zone as local time.
  */
+import { z } from 'zod';
+
 const pattern =
   /^(\d{4})-(\d{2})-(\d{2})(?:[Tt]([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.(\d+))?([Zz]|[+-](?:[01]\d|2[0-3]):[0-5]\d)?)?$/;
 
@@ -14,7 +16,7 @@ export function parseDateTime(sent: string): { value: string } | { problem: stri
     return { problem: hasTime.test(sent) ? 'not a date and time such as 2026-03-01T07:30:00Z' : 'not a date' };
 
   const [, year, month, day, hour, minute = '', second = '', fraction = '', zone] = match;
-  if (!isCalendarDay(Number(year), Number(month), Number(day))) return { problem: 'not a calendar day' };
+  if (!z.regexes.date.test(`${year}-${month}-${day}`)) return { problem: 'not a calendar day' };
   if (hour !== undefined && zone === undefined) {
     return { problem: 'not a date and time with a zone (Z or an offset such as +02:00)' };
   }
@@ -25,12 +27,6 @@ export function parseDateTime(sent: string): { value: string } | { problem: stri
   const isUtc = zone === undefined || zone === 'Z' || zone === 'z';
   const value = isUtc ? `${local}Z` : new Date(`${local}${zone}`).toISOString();
   return hasSupportedYear(value) ? { value } : { problem: 'not a date in the years 0001 to 9999' };
-}
-
-function isCalendarDay(year: number, month: number, day: number): boolean {
-  const isLeapYear = (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0;
-  const days = [31, isLeapYear ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1];
-  return days !== undefined && day >= 1 && day <= days;
 }
 
 /** An offset can move the year out of range. `Date` prints years below 0 and above 9999 with a sign and six digits. */

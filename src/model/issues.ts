@@ -17,11 +17,16 @@ export type Parsed<T> =
       readonly validFields: Readonly<Record<string, unknown>>;
     };
 
-const maxQuoted = 100;
+/** The most characters of input that a message repeats. */
+export const maxQuoted = 100;
 
 /** Truncates a text, and marks it with an ellipsis if anything was cut off. */
 export const cut = (text: string, maxLength: number): string =>
   text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
+
+/** Whether a value is an object that is not an array. */
+export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Formats a number as `10,000`. */
 export const count = (n: number): string => n.toLocaleString('en-US');

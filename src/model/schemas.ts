@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { isLongerThan, isRecordLongerThan } from './characters.ts';
 import { parseDateTime } from './date-time.ts';
 import type { ExternalIds, Field } from './fields.ts';
-import { count, describe, expected, type Issue, type Parsed, quote } from './issues.ts';
+import { count, describe, expected, type Issue, isObject, type Parsed, quote } from './issues.ts';
 import type { CreateOf, RecordKind, UpdateOf } from './record-kind.ts';
 
 /** Size limits of a record and of its values. */
@@ -19,49 +19,37 @@ export interface ValueLimits {
   readonly maxRecordLength: number;
 }
 
-interface SchemaOptions {
-  /** Whether a field that the kind does not have is an issue, or is dropped. */
-  readonly unknownFields: 'refused' | 'ignored';
-}
+/** Whether a field that the kind does not have is an issue, or is dropped. */
+type UnknownFields = 'refused' | 'ignored';
 
-/**
- * A Standard Schema that always succeeds with a `Parsed`, so that the service can report invalid records together with all
- * other issues of the batch.
- */
-export interface RecordSchema<T> {
-  readonly parse: (input: unknown) => Parsed<T>;
-  readonly '~standard': {
-    readonly version: 1;
-    readonly vendor: 'yardgraph';
-    readonly validate: (input: unknown) => { readonly value: Parsed<T> };
-  };
-}
+/** Returns the issues of invalid input instead of throwing them: the service reports them with all others of the batch. */
+export type RecordParser<T> = (input: unknown) => Parsed<T>;
 
 /** Parses a record to create. */
-export const createSchema = <K extends RecordKind>(kind: K, limits: ValueLimits, options?: SchemaOptions) =>
-  recordSchema<CreateOf<K>>(kind, limits, options, (field) => {
+export const createParser = <K extends RecordKind>(kind: K, limits: ValueLimits, unknownFields?: UnknownFields) =>
+  recordParser<CreateOf<K>>(kind, limits, unknownFields, (field) => {
     const schema = valueSchema(field, limits);
     return field.required ? schema : schema.nullish();
   });
 
 /** Parses changes to a record: every field may be absent, but a required field cannot be cleared. */
-export const updateSchema = <K extends RecordKind>(kind: K, limits: ValueLimits, options?: SchemaOptions) =>
-  recordSchema<UpdateOf<K>>(kind, limits, options, (field) => {
+export const updateParser = <K extends RecordKind>(kind: K, limits: ValueLimits, unknownFields?: UnknownFields) =>
+  recordParser<UpdateOf<K>>(kind, limits, unknownFields, (field) => {
     const schema = valueSchema(field, limits);
     return field.required ? schema.optional() : schema.nullish();
   });
 
-function recordSchema<T>(
+function recordParser<T>(
   kind: RecordKind,
   limits: ValueLimits,
-  { unknownFields }: SchemaOptions = { unknownFields: 'refused' },
+  unknownFields: UnknownFields = 'refused',
   fieldSchema: (field: Field) => z.ZodType,
-): RecordSchema<T> {
+): RecordParser<T> {
   const shape = Object.fromEntries(Object.entries(kind.fields).map(([name, field]) => [name, fieldSchema(field)]));
   const options = { error: (issue: { input?: unknown }) => expected(`an object of ${kind.label} fields`, issue.input) };
   const schema = unknownFields === 'refused' ? z.strictObject(shape, options) : z.object(shape, options);
 
-  const parse = (input: unknown): Parsed<T> => {
+  return (input) => {
     const result = schema.safeParse(input);
     const issues = result.success ? [] : result.error.issues.flatMap((issue) => issuesOf(kind, issue));
     const valid = result.success ? result.data : validFields(kind, input, issues);
@@ -72,16 +60,14 @@ function recordSchema<T>(
     // The cast is safe: the shape has exactly the fields of T, and each schema accepts only values of its field's type.
     return issues.length === 0 ? { value: valid as T } : { issues, validFields: valid };
   };
-  return { parse, '~standard': { version: 1, vendor: 'yardgraph', validate: (input) => ({ value: parse(input) }) } };
 }
 
 /** The fields that have a valid value, for the rules that check single fields. */
 function validFields(kind: RecordKind, input: unknown, issues: readonly Issue[]): Readonly<Record<string, unknown>> {
-  if (typeof input !== 'object' || input === null || Array.isArray(input)) return {};
+  if (!isObject(input)) return {};
   const invalid = new Set(issues.map(({ path }) => path[0]));
-  const sent = input as Readonly<Record<string, unknown>>;
-  const names = Object.keys(kind.fields).filter((name) => Object.hasOwn(sent, name) && !invalid.has(name));
-  return Object.fromEntries(names.map((name) => [name, sent[name]]));
+  const names = Object.keys(kind.fields).filter((name) => Object.hasOwn(input, name) && !invalid.has(name));
+  return Object.fromEntries(names.map((name) => [name, input[name]]));
 }
 
 function issuesOf(kind: RecordKind, issue: z.core.$ZodIssue): Issue[] {
@@ -169,7 +155,7 @@ function identifierSchema() {
 /** Validates in place, without copying: a copy would lose the key `__proto__`. */
 function externalIdsSchema(limits: ValueLimits) {
   return z.custom<ExternalIds>().superRefine((value: unknown, context) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    if (!isObject(value)) {
       context.addIssue(expected('an object of text values', value));
       return;
     }

@@ -4,7 +4,7 @@ import fresh from 'fresh';
 import type { Limits } from '../config.ts';
 import { badRequest } from '../errors.ts';
 import { expected, type Parsed } from '../model/issues.ts';
-import { createSchema, type RecordSchema, updateSchema } from '../model/schemas.ts';
+import { createParser, type RecordParser, updateParser } from '../model/schemas.ts';
 import { requireBatchSize } from '../services/batch-size.ts';
 import { createRecords } from '../services/create-records.ts';
 import { updateRecord } from '../services/update-record.ts';
@@ -22,12 +22,12 @@ export const handler = (route: Route, limits: Limits): Handler => operations[rou
 const json = 'application/json; charset=utf-8';
 
 function create({ kind, success }: Route, limits: Limits): Handler {
-  const schemaFor = schemaByPreference((unknownFields) => createSchema(kind, limits, { unknownFields }));
+  const parserFor = parserByPreference((unknownFields) => createParser(kind, limits, unknownFields));
   return async (request, reply) => {
     const { body } = request;
     if (!Array.isArray(body)) throw badRequest(expected(`a JSON array of ${kind.label} objects`, body));
     requireBatchSize(body.length, limits.maxBatch);
-    const batch = await mapInSlices<unknown, Parsed<object>>(body, schemaFor(request, reply).parse);
+    const batch = await mapInSlices<unknown, Parsed<object>>(body, parserFor(request, reply));
     const records = await createRecords(request.session, kind, batch);
     return reply
       .code(success)
@@ -37,10 +37,10 @@ function create({ kind, success }: Route, limits: Limits): Handler {
 }
 
 function update({ kind, success }: Route, limits: Limits): Handler {
-  const schemaFor = schemaByPreference((unknownFields) => updateSchema(kind, limits, { unknownFields }));
+  const parserFor = parserByPreference((unknownFields) => updateParser(kind, limits, unknownFields));
   return async (request, reply) => {
     const { id } = request.params as { id: string };
-    const change = schemaFor(request, reply).parse(request.body);
+    const change = parserFor(request, reply)(request.body);
     const record = await updateRecord(request.session, kind, id, change);
     return reply.code(success).send(toResponse(kind, record));
   };
@@ -63,9 +63,9 @@ function list({ kind, success }: Route): Handler {
 }
 
 /** Unknown fields are rejected unless the client prefers `handling=lenient` (RFC 7240). */
-function schemaByPreference<T>(schema: (unknownFields: 'refused' | 'ignored') => RecordSchema<T>) {
-  const strict = schema('refused');
-  const lenient = schema('ignored');
+function parserByPreference<T>(parser: (unknownFields: 'refused' | 'ignored') => RecordParser<T>) {
+  const strict = parser('refused');
+  const lenient = parser('ignored');
   return (request: FastifyRequest, reply: FastifyReply) => {
     if (preferredHandling(request) !== 'lenient') return strict;
     reply.header('preference-applied', 'handling=lenient');

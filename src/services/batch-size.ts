@@ -1,9 +1,10 @@
 /** The limit on the size of a batch. */
 import { tooLarge } from '../errors.ts';
+import { count } from '../model/issues.ts';
 
 /** Throws a ServiceError 413. Adapters call this before they parse the items, so that a batch that is too large costs nothing. */
 export function requireBatchSize(size: number, max: number): void {
   if (size > max) {
-    throw tooLarge(`expected at most ${max.toLocaleString('en-US')} records, received ${size.toLocaleString('en-US')}`);
+    throw tooLarge(`expected at most ${count(max)} records, received ${count(size)}`);
   }
 }

@@ -102,6 +102,7 @@ describe('characters of texts in a response', () => {
     const { body } = await service.graphql(mutation, { input: [{ projectId }, { projectId }, { projectId }] });
 
     expect(body).toEqual({
+      extensions: { cost: expect.anything() },
       errors: [
         {
           message:
@@ -123,6 +124,36 @@ describe('characters of texts in a response', () => {
     expect(body.errors).toHaveLength(1);
     expect(body.errors[0].message).toContain('the response would hold more than');
   });
+});
+
+test('a page has at most MAX_PAGE_SIZE records, and costs as much, if that is less than 50', async () => {
+  const service = await startService({ MAX_PAGE_SIZE: '20' });
+  await service.create('/assets', ...Array.from({ length: 21 }, () => ({ name: 'Crane' })));
+
+  const { body } = await service.graphql('{ assets { nodes { id } } }');
+  const { body: explicit } = await service.graphql('{ assets(first: 20) { nodes { id } } }');
+  const { __type: query } = await service.data(
+    '{ __type(name: "Query") { fields { name args { name description } } } }',
+  );
+  await service.stop();
+
+  expect(body.data.assets.nodes).toHaveLength(20);
+  expect(body.extensions).toEqual(explicit.extensions);
+  const { args } = query.fields.find(({ name }: { name: string }) => name === 'assets');
+  expect(args).toContainEqual({
+    name: 'first',
+    description: 'Number of records from the start, 1 to 20; 20 unless set.',
+  });
+});
+
+test('a body may have as many bytes as MAX_BODY_BYTES says, more than the library would allow', async () => {
+  const service = await startService({ MAX_BODY_BYTES: '40000000' });
+  const name = 'x'.repeat(30_000_000);
+
+  const { status, body } = await service.graphql('query ($name: String!) { __type(name: $name) { name } }', { name });
+  await service.stop();
+
+  expect([status, body.errors?.[0].message]).toEqual([200, undefined]);
 });
 
 describe('the cost of an operation', () => {

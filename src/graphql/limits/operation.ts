@@ -13,7 +13,7 @@ import { ServiceError } from '../../errors.ts';
 import { evaluateCost } from '../plan/cost.ts';
 import { documentPlan, type OperationPlan } from '../plan/document-plan.ts';
 
-/** Rejects documents and operations over the limits. Every response has the cost of its operation in `extensions.cost`. */
+/** Rejects documents and operations over the limits. The response to every valid operation has its cost in `extensions.cost`. */
 export const useOperationLimits = (limits: Limits): Plugin => ({
   onValidate({ addValidationRule }) {
     addValidationRule(documentRule(limits));
@@ -62,12 +62,11 @@ function costOf({ cost, defaults }: OperationPlan, { variableValues }: Execution
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     const { message, status } = error;
-    return new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT', http: { status } } });
+    return new GraphQLError(message, { extensions: { http: { status } } });
   }
 }
 
 const tooCostly = (maxCost: number) =>
   new GraphQLError(
     `the operation costs more than ${maxCost}: select fewer fields or aliases, or use smaller pages or batches`,
-    { extensions: { code: 'BAD_USER_INPUT' } },
   );

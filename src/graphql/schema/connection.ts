@@ -33,10 +33,10 @@ interface Connection<T> {
   readonly count: () => Promise<number>;
 }
 
-const defaultPageSize = 50;
+const defaultPageSize = ({ maxPageSize }: Limits): number => Math.min(50, maxPageSize);
 
 /** Makes the connection types of one schema, one kind at a time. */
-export function createConnectionTypes(builder: Builder, { maxPageSize }: Limits) {
+export function createConnectionTypes(builder: Builder, limits: Limits) {
   const pageInfo = builder.objectRef<Page<{ readonly id: string }>>('PageInfo').implement({
     description: 'The position of a page among all records.',
     fields: (t) => ({
@@ -96,7 +96,7 @@ export function createConnectionTypes(builder: Builder, { maxPageSize }: Limits)
       }),
     });
   };
-  return { connectionType, pageArgs: pageArgs(builder, maxPageSize) };
+  return { connectionType, pageArgs: pageArgs(builder, limits) };
 }
 
 /** Loads the page and the records that it links to, and returns the records of the page. */
@@ -111,37 +111,37 @@ async function recordsOf<T extends object>(
   return records;
 }
 
-const pageArgs = (builder: Builder, maxPageSize: number) =>
+const pageArgs = (builder: Builder, limits: Limits) =>
   builder.args((t) => ({
     first: t.int({
-      description: `Number of records from the start, 1 to ${maxPageSize}; ${defaultPageSize} unless set.`,
+      description: `Number of records from the start, 1 to ${limits.maxPageSize}; ${defaultPageSize(limits)} unless set.`,
     }),
     after: t.string({ description: 'Only records after this cursor.' }),
-    last: t.int({ description: `Number of records from the end, 1 to ${maxPageSize}; not together with first.` }),
+    last: t.int({
+      description: `Number of records from the end, 1 to ${limits.maxPageSize}; not together with first.`,
+    }),
     before: t.string({ description: 'Only records before this cursor.' }),
   }));
 
 /** All fields of a connection are counted once for each record of its page. */
-export const connectionCost: FieldCost = {
+export const connectionCost = (limits: Limits): FieldCost => ({
   listSize: ({ first, last }) => {
-    const size = first ?? last ?? defaultPageSize;
+    const size = first ?? last ?? defaultPageSize(limits);
     return typeof size === 'number' ? Math.max(1, size) : 1;
   },
-};
+});
 
 /** The connection for the arguments. Throws a ServiceError 400 for a size or a cursor that is not valid. */
 export function connect<K extends RecordKind>(
   { loaders }: Context,
   kind: K,
   args: PageArgs,
-  { maxPageSize }: Limits,
+  limits: Limits,
 ): Connection<RecordOf<K>> {
   const { first, last } = args;
   if (typeof first === 'number' && typeof last === 'number') throw badRequest('first and last: expected one of them');
   const fromEnd = typeof last === 'number';
-  const size = fromEnd
-    ? pageSize('last', last, maxPageSize)
-    : pageSize('first', first ?? Math.min(defaultPageSize, maxPageSize), maxPageSize);
+  const size = fromEnd ? pageSize('last', last, limits) : pageSize('first', first ?? defaultPageSize(limits), limits);
   const after = cursor(kind, 'after', args.after);
   const before = cursor(kind, 'before', args.before);
 
@@ -167,7 +167,7 @@ export function connect<K extends RecordKind>(
   };
 }
 
-function pageSize(name: string, size: number, maxPageSize: number): number {
+function pageSize(name: string, size: number, { maxPageSize }: Limits): number {
   if (size >= 1 && size <= maxPageSize) return size;
   throw badRequest(`${name}: ${expected(`a whole number from 1 to ${maxPageSize}`, size)}`);
 }

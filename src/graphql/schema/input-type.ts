@@ -1,7 +1,7 @@
 /** Input types, derived from the record kinds and validated by their schemas: the same rules and messages as over REST. */
 import { withArticle } from '../../model/article.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
-import { createSchema, type RecordSchema, updateSchema, type ValueLimits } from '../../model/schemas.ts';
+import { createParser, type RecordParser, updateParser, type ValueLimits } from '../../model/schemas.ts';
 import { takeTurns } from '../../slices.ts';
 import type { Builder, InputFields } from './builder.ts';
 import { scalarOf } from './object-type.ts';
@@ -13,7 +13,7 @@ export const createInput = <K extends RecordKind>(builder: Builder, kind: K, lim
       description: `The fields of ${withArticle(kind.label)} to create. A field that is null or absent is not set.`,
       fields: (t) => inputFields(t, kind, { requires: true }),
     })
-    .validate(inTurns(createSchema(kind, limits)));
+    .validate(inTurns(createParser(kind, limits)));
 
 /** `UpdateProjectInput` */
 export const updateInput = <K extends RecordKind>(builder: Builder, kind: K, limits: ValueLimits) =>
@@ -22,22 +22,16 @@ export const updateInput = <K extends RecordKind>(builder: Builder, kind: K, lim
       description: `The fields of ${withArticle(kind.label)} to change. Absent fields stay unchanged; null clears a field.`,
       fields: (t) => inputFields(t, kind, { requires: false }),
     })
-    .validate(inTurns(updateSchema(kind, limits)));
+    .validate(inTurns(updateParser(kind, limits)));
 
-/** A batch may have ten thousand records, each with many issues: other requests run in between. */
-function inTurns<T>(schema: RecordSchema<T>) {
+/** A Standard Schema. A batch may have ten thousand records, each with many issues: other requests run in between. */
+function inTurns<T>(parse: RecordParser<T>) {
   const turn = takeTurns();
-  const { version, vendor, validate } = schema['~standard'];
-  return {
-    '~standard': {
-      version,
-      vendor,
-      validate: async (input: unknown) => {
-        await turn();
-        return validate(input);
-      },
-    },
+  const validate = async (input: unknown) => {
+    await turn();
+    return { value: parse(input) };
   };
+  return { '~standard': { version: 1, vendor: 'yardgraph', validate } } as const;
 }
 
 const inputFields = (t: InputFields, kind: RecordKind, { requires }: { requires: boolean }) =>

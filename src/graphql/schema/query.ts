@@ -31,7 +31,7 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
     t.field({
       type: connectionType(kind, types.of(kind)),
       description: `All ${kind.label} records, oldest first, page by page.`,
-      extensions: { cost: connectionCost } satisfies FieldExtensions,
+      extensions: { cost: connectionCost(limits) } satisfies FieldExtensions,
       args: pageArgs,
       resolve: (_root, args, context) => connect(context, kind, args, limits),
     });
