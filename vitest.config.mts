@@ -7,15 +7,14 @@ const { resolve } = createRequire(import.meta.url);
 const all = 'test/**/*.test.ts';
 const pgbouncer = process.env.PGBOUNCER ?? '/usr/sbin/pgbouncer';
 
-/** Tests of what knows no database: they run once. */
+/** Tests that use no database: they run only once. */
 const withoutDatabase = [
   'test/{browser,http,model}/**',
   'test/client/{browser,failures,openapi-types,options,other-generator}.test.ts',
   'test/graphql/{graphiql-tabs,load-late,schema-file}.test.ts',
-  'test/logs.test.ts',
+  'test/{logs,slices}.test.ts',
   'test/process/{descriptors,logs,package}.test.ts',
-  'test/rest/spool.test.ts',
-  'test/services/slices.test.ts',
+  'test/rest/**',
   'test/store/{group-commit,query}.test.ts',
   'test/structure/{faults,imports,regular-expressions}.test.ts',
 ];
@@ -27,7 +26,7 @@ const shared = {
   test: {
     testTimeout: 60_000,
     hookTimeout: 60_000,
-    // To import the service into a process of its own for each file would take half of the CPU time.
+    // Importing the service again for each file would take half of the CPU time.
     isolate: false,
   },
 };

@@ -217,7 +217,7 @@ async function startFloor() {
   const now = '2026-01-02T03:04:05.000Z';
   const stamps = { createdAt: now, updatedAt: now, workspaceId: 'acme' };
   const rows = Array.from({ length: 500 }, (_, n) => ({
-    id: `asset_category_${'0'.repeat(26)}`,
+    id: `category_${'0'.repeat(26)}`,
     ...category(n),
     ...stamps,
   }));

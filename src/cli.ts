@@ -22,7 +22,7 @@ const program = new Command('yardgraph')
 
 program
   .command('serve')
-  .description('start the service; brings the database up to date first')
+  .description('start the service, after bringing the database up to date')
   .action(async () => (await import('./serve.ts')).serve(config()));
 
 program

@@ -41,10 +41,10 @@ const isOrigin = (text: string): boolean =>
 
 const origins = z
   .string()
-  .refine((text) => text.split(',').every(isOrigin), {
+  .transform((text) => text.split(','))
+  .refine((list) => list.every(isOrigin), {
     error: 'expected origins such as https://app.example.com, separated by commas',
-  })
-  .transform((text) => text.split(','));
+  });
 
 // Each setting is declared once, here: its type and its check are derived from these groups. A test checks that the README
 // lists the same names in the same order.
@@ -192,4 +192,5 @@ function readGroup<G extends Group>(group: G, env: Environment, problems: string
   return values as ValuesOf<G>;
 }
 
-const isLoopback = (host: string): boolean => /^(?:localhost|127(?:\.\d{1,3}){3}|::1)$/.test(host);
+/** Whether a host name or an address is of this machine only. */
+export const isLoopback = (host: string): boolean => /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);

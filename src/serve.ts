@@ -61,7 +61,7 @@ async function listen(app: FastifyInstance, { host, port }: Config): Promise<str
 /**
  * Accepts no new connections, sends every response to its last byte, then closes. (Fastify and Node treat a connection whose
  * response is still being sent as idle, and wait forever for a connection that never sends a request.)
- * Repeated signals are ignored: npm forwards a signal that the terminal has already sent to all processes.
+ * Repeated signals are ignored: a terminal and a supervisor may both send one.
  */
 function closeOnSignal(app: FastifyInstance, database: Database): void {
   const inFlight = new Set<ServerResponse>();

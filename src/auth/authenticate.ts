@@ -1,6 +1,6 @@
 /** Gives each request its identity and its session. The only place that binds a store to a workspace. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Config } from '../config.ts';
+import { type Config, isLoopback } from '../config.ts';
 import { badRequest, forbidden, unauthorized } from '../errors.ts';
 import { expected } from '../model/issues.ts';
 import type { Session } from '../services/session.ts';
@@ -109,7 +109,7 @@ function keysIn({ headers }: FastifyRequest): string[] {
  * name that resolves to this machine or with requests whose responses they cannot read, and other machines through a proxy.
  */
 function requireSameMachine({ hostname, headers }: FastifyRequest, origins: readonly string[]): void {
-  if (!/^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(hostname)) {
+  if (!isLoopback(hostname)) {
     throw badRequest(`Host: ${expected('a loopback name such as 127.0.0.1 or localhost', hostname || undefined)}`);
   }
   const isListed = headers.origin !== undefined && origins.includes(headers.origin);

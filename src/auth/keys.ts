@@ -41,12 +41,14 @@ export async function createKey(store: KeyStore, { workspace, user, readOnly, la
 /** Gives a key a second secret, and returns the new text; the first secret stays valid for `overlap` milliseconds. */
 export async function rotateKey(store: KeyStore, prefix: string, overlap: number) {
   const key = await keyWith(store, prefix);
-  const now = new Date().toISOString();
-  if (key.revokedAt !== null) throw new StartError(`the key ${prefix} is revoked`);
-  if (key.expiresAt !== null && key.expiresAt <= now) throw new StartError(`the key ${prefix} has expired`);
-  if (key.previousExpiresAt !== null && key.previousExpiresAt > now && overlap > 0) {
+  const state = stateOf(key);
+  if (state === 'revoked') throw new StartError(`the key ${prefix} is revoked`);
+  if (state === 'expired') throw new StartError(`the key ${prefix} has expired`);
+  if (state === 'rotating' && overlap > 0) {
     // A third secret would end the first, which may still be in use.
-    throw new StartError(`the previous secret is valid until ${key.previousExpiresAt}: end it with --overlap 0s`);
+    throw new StartError(
+      `the previous secret is valid until ${key.previousExpiresAt}: with --overlap 0s, it and the current one end at once`,
+    );
   }
   const secret = newSecret();
   const previousExpiresAt = after(overlap);
@@ -58,6 +60,14 @@ export async function rotateKey(store: KeyStore, prefix: string, overlap: number
 export async function revokeKey(store: KeyStore, prefix: string): Promise<void> {
   const key = await keyWith(store, prefix);
   if (key.revokedAt === null) await store.update(key, { revokedAt: new Date().toISOString() });
+}
+
+/** While a key is rotating, its previous secret is valid too. Times are compared as text: in ISO format, they sort chronologically. */
+export function stateOf({ revokedAt, expiresAt, previousExpiresAt }: ApiKey) {
+  const now = new Date().toISOString();
+  if (revokedAt !== null) return 'revoked';
+  if (expiresAt !== null && expiresAt <= now) return 'expired';
+  return previousExpiresAt !== null && previousExpiresAt > now ? 'rotating' : 'active';
 }
 
 async function keyWith(store: KeyStore, prefix: string): Promise<ApiKey> {

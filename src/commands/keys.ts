@@ -2,7 +2,7 @@
  * `yardgraph keys`: creates, lists, rotates and revokes API keys. `create` and `rotate` print only the text of the key on
  * standard output, so that it can be piped into a file or a secret store; messages go to standard error.
  */
-import { createKey, type NewKey, revokeKey, rotateKey } from '../auth/keys.ts';
+import { createKey, type NewKey, revokeKey, rotateKey, stateOf } from '../auth/keys.ts';
 import type { Config } from '../config.ts';
 import { type ApiKey, createKeyStore, type KeyStore } from '../store/api-keys.ts';
 import { openDatabase } from '../store/database.ts';
@@ -80,14 +80,6 @@ const rightsOf = ({ readOnly }: ApiKey): string => (readOnly ? 'read-only' : 're
 
 const endOf = ({ expiresAt }: ApiKey): string =>
   expiresAt === null ? 'never expires' : `expires ${minute(expiresAt)}`;
-
-/** Times are compared as text: in ISO format, they sort chronologically. */
-function stateOf({ revokedAt, expiresAt, previousExpiresAt }: ApiKey): string {
-  const now = new Date().toISOString();
-  if (revokedAt !== null) return 'revoked';
-  if (expiresAt !== null && expiresAt <= now) return 'expired';
-  return previousExpiresAt !== null && previousExpiresAt > now ? 'rotating' : 'active';
-}
 
 /** Such as `2026-03-01 07:30`, in UTC. */
 const minute = (time: string | null): string => time?.slice(0, 16).replace('T', ' ') ?? '-';

@@ -79,10 +79,13 @@ function requestId({ headers }: IncomingMessage): string {
   return typeof sent === 'string' && /^[\w.:@/+=-]{1,128}$/.test(sent) ? sent : randomUUID();
 }
 
+/** The version of the interface. */
+export const apiVersion = '1.0.0';
+
 /** Headers of every response. */
 const headersFor = (id: string) => ({
   'x-request-id': id,
-  'api-version': '1.0.0',
+  'api-version': apiVersion,
   'cache-control': 'private, no-cache',
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',

@@ -13,12 +13,8 @@ const sliceLength = 1_000;
 export async function listBody(store: WorkspaceStore, kind: RecordKind, owner: string): Promise<Spooled> {
   const first = await store.list(kind, { limit: sliceLength });
   // A single statement is consistent by itself: a list that fits into one slice needs no snapshot.
-  if (first.length < sliceLength) return spool(only(await toJson(kind, first)), owner);
+  if (first.length < sliceLength) return spool([await toJson(kind, first)], owner);
   return store.snapshot((snapshot) => spool(slices(snapshot, kind), owner));
-}
-
-async function* only(text: string): AsyncGenerator<string> {
-  yield text;
 }
 
 /** The text of the array, in pieces. */

@@ -40,10 +40,16 @@ function responseSchema(kind: RecordKind, limits: Limits): Json {
     description: kind.description,
     required: fields.filter(([, field]) => nullable || field.required).map(([name]) => name),
     properties: Object.fromEntries(
-      fields.map(([name, field]) => [name, fieldSchema(field, limits, { nullable: nullable && !field.required })]),
+      fields.map(([name, field]) => {
+        const schema = fieldSchema(field, limits, { nullable: nullable && !field.required });
+        return [name, field.type === 'id' ? { ...schema, examples: [exampleId(kind)] } : schema];
+      }),
     ),
   };
 }
+
+/** Its prefix shows the kind. */
+const exampleId = ({ idPrefix }: RecordKind): string => `${idPrefix}_01h455vb4pex5vsknk084sn02q`;
 
 /** In requests a datetime may also be a date, and a field that is not required may be null. */
 function requestFieldSchema(field: Field, limits: Limits): Json {
@@ -70,7 +76,7 @@ const anyOf = (schemas: readonly Json[], { nullable }: { nullable: boolean }): J
 function typeSchema(field: Field, limits: Limits): Json {
   switch (field.type) {
     case 'id':
-      return { type: 'string', examples: ['asset_01h455vb4pex5vsknk084sn02q'] };
+      return { type: 'string' };
     case 'text':
       return { type: 'string', maxLength: maxLengthOf(field, limits) };
     case 'number':

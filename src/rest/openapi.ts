@@ -1,5 +1,6 @@
 /** The OpenAPI 3.1 document, derived from the routes and the record kinds. */
 import type { Limits } from '../config.ts';
+import { apiVersion } from '../http/server.ts';
 import { withArticle } from '../model/article.ts';
 import { count } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
@@ -17,7 +18,7 @@ export function openApiDocument(limits: Limits): Json {
     openapi: '3.1.0',
     info: {
       title: 'Yardgraph',
-      version: '1.0.0',
+      version: apiVersion,
       summary:
         "A workspace's operational records: assets, asset categories, locations, projects, work orders, transport orders.",
       description:
@@ -41,7 +42,9 @@ export function openApiDocument(limits: Limits): Json {
         apiKeyHeader: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
         authorizationHeader: { type: 'apiKey', in: 'header', name: 'Authorization', description: 'The key alone.' },
       },
-      responses: Object.fromEntries(Object.entries(errorResponses).map(([name, text]) => [name, errorResponse(text)])),
+      responses: Object.fromEntries(
+        Object.entries(errorResponses).map(([name, { description }]) => [name, errorResponse(description)]),
+      ),
     },
   };
 }
@@ -52,7 +55,7 @@ function operation({ operation, kind, success }: Route, limits: Limits): Json {
   const { name, label } = kind;
   const many = { type: 'array', items: ref('schemas', name) };
   const json = (schema: Json) => ({ 'application/json': { schema } });
-  const textLimit = `${count(limits.maxRecordLength)} characters in all texts, external ids included`;
+  const textLimit = `${count(limits.maxRecordLength)} characters in all texts, external IDs included`;
   const ok = (description: string, schema: Json) => ({ [success]: { description, content: json(schema) } });
 
   switch (operation) {
@@ -123,33 +126,23 @@ function operation({ operation, kind, success }: Route, limits: Limits): Json {
   }
 }
 
-const statusByResponse = {
-  BadRequest: 400,
-  Unauthorized: 401,
-  Forbidden: 403,
-  NotFound: 404,
-  Conflict: 409,
-  TooLarge: 413,
-  UnsupportedMediaType: 415,
-  TooManyRequests: 429,
-  Unexpected: 500,
-  Unavailable: 503,
-} as const;
-
-type ErrorName = keyof typeof statusByResponse;
-
-const errorResponses: Record<ErrorName, string> = {
-  BadRequest: 'The request is not valid; the message says what is wrong, and where.',
-  Unauthorized: 'The request has no valid API key.',
-  Forbidden: 'The API key is read-only.',
-  NotFound: 'There is no such record.',
-  Conflict: 'A unique value is taken.',
-  TooLarge: 'The body or the batch is larger than allowed.',
-  UnsupportedMediaType: 'The body is not `application/json`, or it is encoded.',
-  TooManyRequests: 'The API key or the address has sent too many requests; retry after `Retry-After` seconds.',
-  Unexpected: 'An internal error; the message has the request id and no detail.',
-  Unavailable: 'The database is not available; retry after `Retry-After` seconds.',
+const errorResponses = {
+  BadRequest: { status: 400, description: 'The request is not valid; the message says what is wrong, and where.' },
+  Unauthorized: { status: 401, description: 'The request has no valid API key.' },
+  Forbidden: { status: 403, description: 'The API key is read-only.' },
+  NotFound: { status: 404, description: 'There is no such record.' },
+  Conflict: { status: 409, description: 'A unique value is taken.' },
+  TooLarge: { status: 413, description: 'The body or the batch is larger than allowed.' },
+  UnsupportedMediaType: { status: 415, description: 'The body is not `application/json`, or it is encoded.' },
+  TooManyRequests: {
+    status: 429,
+    description: 'The API key or the address has sent too many requests; retry after `Retry-After` seconds.',
+  },
+  Unexpected: { status: 500, description: 'An internal error; the message has the request ID and no detail.' },
+  Unavailable: { status: 503, description: 'The database is not available; retry after `Retry-After` seconds.' },
 };
+
+type ErrorName = keyof typeof errorResponses;
 
 /** Only unique fields cause conflicts, and not every kind has one. */
 const writeErrors = (kind: RecordKind): ErrorName[] => [
@@ -164,7 +157,7 @@ const writeErrors = (kind: RecordKind): ErrorName[] => [
 const errors = (...names: ErrorName[]): Json =>
   Object.fromEntries(
     ([...names, 'Unauthorized', 'TooManyRequests', 'Unexpected', 'Unavailable'] as const).map((name) => [
-      statusByResponse[name],
+      errorResponses[name].status,
       ref('responses', name),
     ]),
   );

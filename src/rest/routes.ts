@@ -2,43 +2,28 @@
 import type { RecordKind } from '../model/record-kind.ts';
 import { asset, assetCategory, location, project, transportOrder, workOrder } from '../records/index.ts';
 
-export interface Route {
-  readonly operation: 'create' | 'update' | 'list';
-  readonly method: 'POST' | 'PATCH' | 'GET';
-  readonly path: string;
-  readonly kind: RecordKind;
-  readonly success: 200 | 201;
-}
+const operations = {
+  create: { method: 'POST', success: 201 },
+  update: { method: 'PATCH', success: 200 },
+  list: { method: 'GET', success: 200 },
+} as const;
 
-const create = (path: string, kind: RecordKind): Route => ({
-  operation: 'create',
-  method: 'POST',
+const route = (operation: keyof typeof operations, path: string, kind: RecordKind) => ({
+  operation,
   path,
   kind,
-  success: 201,
+  ...operations[operation],
 });
-const update = (path: string, kind: RecordKind): Route => ({
-  operation: 'update',
-  method: 'PATCH',
-  path,
-  kind,
-  success: 200,
-});
-const list = (path: string, kind: RecordKind): Route => ({
-  operation: 'list',
-  method: 'GET',
-  path,
-  kind,
-  success: 200,
-});
+
+export type Route = Readonly<ReturnType<typeof route>>;
 
 export const routes: readonly Route[] = [
-  create('/assets', asset),
-  create('/work-orders', workOrder),
-  create('/projects', project),
-  update('/projects/:id', project),
-  create('/locations', location),
-  create('/transport-orders', transportOrder),
-  create('/asset-categories', assetCategory),
-  list('/asset-categories', assetCategory),
+  route('create', '/assets', asset),
+  route('create', '/work-orders', workOrder),
+  route('create', '/projects', project),
+  route('update', '/projects/:id', project),
+  route('create', '/locations', location),
+  route('create', '/transport-orders', transportOrder),
+  route('create', '/asset-categories', assetCategory),
+  route('list', '/asset-categories', assetCategory),
 ];

@@ -33,7 +33,11 @@ let inFiles = 0;
 const inFilesOf = new Map<string, number>();
 
 /** Writes the texts on behalf of an owner, a workspace. Throws a ServiceError 503 if there is no room for a file. */
-export async function spool(texts: AsyncIterable<string>, owner: string, room = defaultRoom): Promise<Spooled> {
+export async function spool(
+  texts: AsyncIterable<string> | Iterable<string>,
+  owner: string,
+  room = defaultRoom,
+): Promise<Spooled> {
   const hash = createHash('sha256');
   const chunks: Buffer[] = [];
   let length = 0;

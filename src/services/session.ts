@@ -2,7 +2,7 @@
 import { forbidden } from '../errors.ts';
 import type { TransactionStore } from '../store/workspace-store.ts';
 
-/** The part of a store that services use: that of a request has it, and that of a transaction. */
+/** The part of a store that services use. Both a request's store and a transaction's have it. */
 type ServiceStore = Pick<TransactionStore, 'add' | 'transaction'>;
 
 /** A user and the store of their workspace. Services take it as their first argument; adapters get one for each request. */

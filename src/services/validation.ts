@@ -72,7 +72,7 @@ const inOrder = (issues: readonly Issue[]): Issue[] =>
 
 interface Reference {
   readonly path: Path;
-  readonly target: string;
+  readonly target: RecordKind;
   readonly id: string;
 }
 
@@ -84,16 +84,15 @@ async function referenceIssues(store: CheckStore, kind: RecordKind, candidates: 
     if (field.type !== 'reference') continue;
     for (const { path, text: id } of textsOf(candidates, name)) {
       const target = kindOfId(id);
-      if (target?.name === field.target) own.push({ path, target: target.name, id });
+      if (target?.name === field.target) own.push({ path, target, id });
       else if (target || field.mustExist) {
         issues.push({ path, message: expected(`the ID of a stored ${kindNamed(field.target).label}`, id) });
       }
     }
   }
 
-  for (const name of new Set(own.map(({ target }) => target))) {
-    const target = kindNamed(name);
-    const references = own.filter((reference) => reference.target === name);
+  for (const target of new Set(own.map((reference) => reference.target))) {
+    const references = own.filter((reference) => reference.target === target);
     const existing = await store.existingValues(target, 'id', [...new Set(references.map(({ id }) => id))]);
     for (const { path, id } of references) {
       if (!existing.has(id)) issues.push({ path, message: `there is no ${target.label} with the ID ${quote(id)}` });

@@ -117,7 +117,7 @@ describe('a key', () => {
     await rotateKey(keys(), prefixOf(key), 3_600_000);
 
     await expect(rotateKey(keys(), prefixOf(key), 3_600_000)).rejects.toThrow(
-      /^the previous secret is valid until .*: end it with --overlap 0s$/,
+      /^the previous secret is valid until .*: with --overlap 0s, it and the current one end at once$/,
     );
 
     expect((await service.as(key).get('/asset-categories')).status).toBe(200);

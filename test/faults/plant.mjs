@@ -7,8 +7,8 @@ import { join, resolve } from 'node:path';
 import { parseAst } from 'vitest/node';
 
 /**
- * Where `name` is defined below `folder`: as a function or constant or, if there is none, as a property. An error says what to
- * fix unless that is one place.
+ * Where `name` is defined below `folder`: as a function or constant or, if there is none, as a property. Throws an error that
+ * says what to fix unless there is exactly one.
  */
 export function placeOf([folder, name]) {
   const places = filesIn(folder).flatMap((file) => {
@@ -39,7 +39,7 @@ export function edited(code, edits) {
 
 /** For each definition of the name, the insertions that wrap it. */
 function definitions(code, name) {
-  // Outside of test files, where nothing is planted, it stays as it is.
+  // Without `plantedFault`, as outside of test files, nothing changes.
   const wrap = `(globalThis.plantedFault ?? ((_, original) => original))(${JSON.stringify(name)}, `;
   const around = ({ start, end }, opening = wrap, closing = ')') => [
     { at: start, insert: opening },

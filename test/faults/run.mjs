@@ -14,7 +14,8 @@ import { placeOf } from './plant.mjs';
 async function main(args) {
   const parts = args.filter((arg) => arg !== '--skip-baselines');
   const chosen = faults.filter(({ name }) => parts.length === 0 || parts.some((part) => name.includes(part)));
-  const [planted, lost] = sort(chosen);
+  if (chosen.length === 0) throw new Error(`no fault has one of these in its name: ${parts.join(', ')}`);
+  const [planted, lost] = separate(chosen);
   for (const { name, error } of lost) console.log(`PLACE NOT FOUND: ${name}: ${error.message}`);
   const baselines = [...new Map(planted.map(({ tests }) => [tests.join(' '), tests])).values()];
   const failed = new Set();
@@ -37,7 +38,7 @@ async function main(args) {
 }
 
 /** Faults whose places all exist, and the others with the error that says why. */
-function sort(chosen) {
+function separate(chosen) {
   const planted = [];
   const lost = [];
   for (const fault of chosen) {

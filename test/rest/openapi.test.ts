@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { recordKinds } from '../../src/records/index.ts';
 import { openApiDocument } from '../../src/rest/openapi.ts';
+import { routes } from '../../src/rest/routes.ts';
 
 const textOf = (settings: Record<string, string> = {}) => JSON.stringify(openApiDocument(loadConfig(settings).limits));
 
@@ -20,6 +21,14 @@ test('every write documents the limit on all texts of a record together', () => 
   const writes = Object.values<object>(paths).flatMap((path) =>
     Object.values(path).filter(({ requestBody }) => requestBody !== undefined),
   );
-  expect(writes).toHaveLength(7);
+  expect(writes).toHaveLength(routes.filter(({ operation }) => operation !== 'list').length);
   for (const { requestBody } of writes) expect(requestBody.description).toContain('123,456 characters in all texts');
+});
+
+test('the example of an ID has the prefix of its kind', () => {
+  const { schemas } = JSON.parse(textOf()).components;
+
+  for (const { name, idPrefix } of recordKinds) {
+    expect(schemas[name].properties.id.examples).toEqual([expect.stringMatching(`^${idPrefix}_[0-9a-z]{26}$`)]);
+  }
 });

@@ -17,7 +17,7 @@ const kindNamed = (name: string) => {
   return found;
 };
 
-describe.each(references)('$kind.name.$name', ({ path, smallest, name, field }) => {
+describe.each(references)('$kind.name: $name', ({ path, smallest, name, field }) => {
   const target = kindNamed(field.target);
 
   test('may be the ID of a stored record of the right kind', async () => {
@@ -53,7 +53,7 @@ describe.each(references)('$kind.name.$name', ({ path, smallest, name, field }) 
 });
 
 test.each(references.filter(({ field }) => !('mustExist' in field)))(
-  '$kind.name.$name may be a foreign identifier of 1 to 255 characters, which is stored as sent',
+  '$kind.name: $name may be a foreign identifier of 1 to 255 characters, which is stored as sent',
   async ({ path, smallest, name }) => {
     for (const foreign of ['7', ' ERP/7 ', 'location_7', 'person_01h455vb4pex5vsknk084sn02q', 'ü'.repeat(255)]) {
       const [record] = await service.create(path, { ...smallest, [name]: foreign });
@@ -95,10 +95,13 @@ test.each(
       field.type === 'foreignReference' ? [{ kind, path, smallest, name }] : [],
     ),
   ),
-)('$kind.name.$name refers to another system: any text of 1 to 255 characters is stored as sent', async (reference) => {
-  const { path, smallest, name } = reference;
-  const [record] = await service.create(path, { ...smallest, [name]: unknownId(kinds[0].kind) });
+)(
+  '$kind.name: $name refers to another system: any text of 1 to 255 characters is stored as sent',
+  async (reference) => {
+    const { path, smallest, name } = reference;
+    const [record] = await service.create(path, { ...smallest, [name]: unknownId(kinds[0].kind) });
 
-  expect(record[name]).toBe(unknownId(kinds[0].kind));
-  expect((await service.post(path, [{ ...smallest, [name]: '' }])).status).toBe(400);
-});
+    expect(record[name]).toBe(unknownId(kinds[0].kind));
+    expect((await service.post(path, [{ ...smallest, [name]: '' }])).status).toBe(400);
+  },
+);

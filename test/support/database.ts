@@ -26,7 +26,7 @@ export async function createDatabase({ empty = false } = {}): Promise<TestDataba
   if (!server || !serviceServer) return createFile();
   const name = (empty ? undefined : cleared.pop()) ?? (await makeDatabase(server, { empty }));
   const remove = async () => {
-    // To create a database takes far longer than to clear one.
+    // Creating a database takes far longer than clearing one.
     if (!empty && (await clearDatabase(server, name, { isPooled: server !== serviceServer }))) cleared.push(name);
     else await dropDatabase(server, name);
   };

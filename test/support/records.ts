@@ -28,7 +28,7 @@ if (kinds.length !== recordKinds.length) throw new Error('a record kind is missi
 export const unknownId = (kind: RecordKind): string => `${kind.idPrefix}_01h455vb4pex5vsknk084sn02q`;
 
 /** A value for each type of field that must come back as it was sent. */
-export const sampleValue = ({ type }: Field): unknown =>
+const sampleValue = ({ type }: Field): unknown =>
   ({
     id: '',
     text: ' Größe "L"\n𝄞 ',
@@ -94,6 +94,6 @@ export function anyRecord(kind: RecordKind): fc.Arbitrary<Record<string, unknown
 export const answered = (kind: RecordKind, sent: object): Record<string, unknown> =>
   Object.fromEntries(
     Object.keys(kind.fields)
-      .map((name) => [name, new Map(Object.entries(sent)).get(name) ?? null] as const)
+      .map((name) => [name, (sent as Record<string, unknown>)[name] ?? null] as const)
       .filter(([, value]) => value !== null || kind.unset === 'null'),
   );
