@@ -20,6 +20,8 @@ interface Circumstances {
   readonly streams?: readonly ['pipe' | number, 'pipe' | number];
   /** How many files, connections among them, may be open. */
   readonly descriptors?: number;
+  /** The folder whose compiled service runs. */
+  readonly checkout?: string;
 }
 
 /** Processes in a fresh folder for each test of a file. */
@@ -56,9 +58,9 @@ function startProcess(
   cwd: string,
   settings: Record<string, string>,
   command: readonly string[],
-  { streams = ['pipe', 'pipe'], descriptors }: Circumstances = {},
+  { streams = ['pipe', 'pipe'], descriptors, checkout = process.cwd() }: Circumstances = {},
 ) {
-  const program = [process.execPath, join(process.cwd(), 'dist/src/cli.js'), ...command];
+  const program = [process.execPath, join(checkout, 'dist/src/cli.js'), ...command];
   const [file = '', ...args] = descriptors
     ? ['sh', '-c', `ulimit -n ${descriptors} && exec "$@"`, 'sh', ...program]
     : program;

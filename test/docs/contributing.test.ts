@@ -1,0 +1,62 @@
+/** The page for contributors: its tree is the real one, and its recipe for a record kind works when followed. */
+import { execFile } from 'node:child_process';
+import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { blocksOf } from '../support/docs.ts';
+import { ask, post, useProcesses } from '../support/process.ts';
+
+const page = 'docs/contributing.md';
+const processes = useProcesses();
+
+test('the tree names every folder and file at the top of src, and nothing else', () => {
+  const [{ text: tree = '' } = {}] = blocksOf(page).filter(({ text }) => text.startsWith('knexfile.ts'));
+  const named = [...tree.matchAll(/[\w-]+(?:\.ts|\/)/g)].map(([name]) => name.replace('/', ''));
+
+  for (const entry of readdirSync('src')) expect(named).toContain(entry);
+  for (const name of named.filter((it) => !['spec', 'sqlite', 'postgres'].includes(it))) {
+    expect(existsSync(name) || existsSync(`src/${name}`), name).toBe(true);
+  }
+});
+
+/** What the recipe says about imports, in words. */
+const filesThatImportKinds = ['src/graphql/schema/query.ts', 'src/graphql/schema/mutation.ts', 'src/rest/routes.ts'];
+
+test('the recipe for a record kind, followed to the letter, gives its operations over REST and GraphQL', async () => {
+  const { folder } = processes;
+  for (const path of ['src', 'migrations', 'knexfile.ts', 'package.json', 'tsconfig.json']) {
+    cpSync(path, join(folder, path), { recursive: true });
+  }
+  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
+
+  for (const { language, use, text } of blocksOf(page)) {
+    const [, path] = use.split(' ');
+    if (path === undefined) continue;
+    const file = join(folder, path);
+    writeFileSync(file, language === 'diff' ? applied(text, readFileSync(file, 'utf8')) : text);
+  }
+  for (const path of filesThatImportKinds) {
+    const source = readFileSync(join(folder, path), 'utf8');
+    writeFileSync(join(folder, path), source.replace('assetCategory,', 'assetCategory, crate,'));
+  }
+  await promisify(execFile)(resolve('node_modules/.bin/tsc'), [], { cwd: folder });
+  const address = await processes.startUnder({ checkout: folder }).ready();
+
+  const [location] = await (await post(`${address}/locations`, [{ name: 'North yard' }])).json();
+  const created = await post(`${address}/crates`, [{ name: 'Shackles', locationId: location.id }]);
+  expect(created.status).toBe(201);
+  expect(await ask(address, '{ crates { nodes { name location { name } } } }')).toEqual({
+    crates: { nodes: [{ name: 'Shackles', location: { name: 'North yard' } }] },
+  });
+  const document = await (await fetch(`${address}/openapi.json`)).json();
+  expect(document.paths['/crates']).toHaveProperty('post');
+});
+
+/** The source after a change in the form of a diff without line numbers. */
+function applied(change: string, source: string): string {
+  const lines = change.trimEnd().split('\n');
+  const having = (signs: string) => lines.filter((line) => signs.includes(line[0] ?? '')).map((line) => line.slice(1));
+  expect(source).toContain(having(' -').join('\n'));
+  return source.replace(having(' -').join('\n'), having(' +').join('\n'));
+}

@@ -1,0 +1,57 @@
+/** The page for operators: its commands can be pasted, and its unit starts the service as `npm start` does. */
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { recordKinds } from '../../src/records/index.ts';
+import { blocksOf, pastePage, pasteText } from '../support/docs.ts';
+import { ask, post, useProcesses } from '../support/process.ts';
+
+const page = 'docs/production.md';
+const processes = useProcesses();
+
+const blockFor = (use: string) => blocksOf(page).find((block) => block.use === `check ${use}`)?.text ?? '';
+
+test('a backup made while the service runs can be restored as the page says', async () => {
+  const service = processes.start();
+  const address = await service.ready();
+  await post(`${address}/locations`, [{ name: 'North yard' }]);
+
+  await pastePage(page, processes.folder, address);
+  await post(`${address}/locations`, [{ name: 'Stored after the backup' }]);
+  service.child.kill('SIGTERM');
+  await once(service.child, 'close');
+  await pasteText(blockFor('restore'), processes.folder);
+
+  const restored = await processes.start().ready();
+  expect(await ask(restored, '{ locations { nodes { name } } }')).toEqual({
+    locations: { nodes: [{ name: 'North yard' }] },
+  });
+});
+
+test('the systemd unit starts the service as npm start does, and waits longer than the service takes to end', () => {
+  const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const unit = new Map(
+    blockFor('systemd')
+      .split('\n')
+      .map((line) => [line.split('=')[0], line.slice(line.indexOf('=') + 1)]),
+  );
+
+  expect(unit.get('ExecStart')).toBe(`/usr/bin/${scripts.start}`);
+  expect(Number(unit.get('TimeoutStopSec'))).toBeGreaterThan(30);
+});
+
+test('every table is distributed on Citus', () => {
+  const sql = blocksOf(page).find(({ language }) => language === 'sql')?.text ?? '';
+
+  for (const { table } of [...recordKinds, { table: 'api_keys' }]) {
+    expect(sql).toContain(`create_distributed_table('${table}', 'workspace_id'`);
+  }
+});
+
+test('the settings of the page exist', () => {
+  const named = [...readFileSync(page, 'utf8').matchAll(/`([A-Z]+_[A-Z_]+)(?:=[^`]*)?`/g)].map(([, name]) => name);
+  const settings = readFileSync('docs/settings.md', 'utf8');
+
+  expect(named.length).toBeGreaterThan(5);
+  for (const name of named) expect(settings).toContain(`| \`${name}\` |`);
+});

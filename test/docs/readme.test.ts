@@ -1,0 +1,24 @@
+/** README is short, and what it says works when pasted. */
+import { statSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { pastePage, readPage } from '../support/docs.ts';
+import { useProcesses } from '../support/process.ts';
+
+const processes = useProcesses();
+
+test('README is shorter than 10 KB', () => {
+  expect(statSync('README.md').size).toBeLessThan(10_240);
+});
+
+test('the tour and the commands on keys can be pasted, in this order', async () => {
+  const address = await processes.start().ready();
+
+  const [, , , keys] = await pastePage('README.md', processes.folder, address);
+
+  expect(keys?.endsWith('[]')).toBe(true);
+  expect((await fetch(`${address}/asset-categories`)).status).toBe(401);
+});
+
+test('the picture and the documentation pages are there', () => {
+  expect(readPage('README.md')).toMatch(/!\[[^\]]+\]\(test\/browser\/graphiql\.png\)/);
+});

@@ -1,0 +1,114 @@
+/**
+ * The documentation as something to execute. A code block's information string says what a test does with it: `sh run` is pasted
+ * into a shell, `graphql run` is sent to the service with the `json variables` that follow, and an `output` block after either is
+ * what must come back, apart from IDs and times.
+ */
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'vitest';
+import { post } from './process.ts';
+
+export interface Block {
+  readonly language: string;
+  readonly use: string;
+  readonly text: string;
+}
+
+export const pages: readonly string[] = ['README.md', ...readdirSync('docs').map((name) => `docs/${name}`)];
+
+export const readPage = (page: string): string => readFileSync(page, 'utf8');
+
+/** The code blocks of a page, in order; those of a list are indented. */
+export const blocksOf = (page: string): Block[] =>
+  [...readPage(page).matchAll(/^( *)```(\w+) ?(.*)\n((?:(?! *```).*\n)*) *```$/gm)].map(
+    ([, indentation = '', language = '', use = '', text = '']) => ({
+      language,
+      use,
+      text: text.replaceAll(new RegExp(`^${indentation}`, 'gm'), ''),
+    }),
+  );
+
+/** A block to execute, and the blocks right after it that belong to it. */
+interface Step extends Block {
+  readonly variables?: Block | undefined;
+  readonly output?: Block | undefined;
+}
+
+export function stepsOf(page: string, language: string): Step[] {
+  const blocks = blocksOf(page);
+  return blocks.flatMap((block, index) => {
+    if (block.language !== language || block.use !== 'run') return [];
+    const following = blocks.slice(index + 1, index + 3);
+    const variables = following[0]?.use === 'variables' ? following[0] : undefined;
+    const next = variables ? following[1] : following[0];
+    return [{ ...block, variables, output: next?.use === 'output' ? next : undefined }];
+  });
+}
+
+const separator = '\u001e';
+
+/**
+ * Pastes the `sh run` blocks of a page into one shell that runs in the folder, where `npx yardgraph` is the compiled service. Fails
+ * if a command fails, or if an output is not the page's. Returns the outputs.
+ */
+export async function pastePage(page: string, folder: string, address: string): Promise<string[]> {
+  const steps = stepsOf(page, 'sh');
+  expect(steps).not.toEqual([]);
+  const script = steps.map(({ text }) => at(address, text)).join(`printf '${separator}'\n`);
+  const outputs = (await pasteText(script, folder)).split(separator);
+  steps.forEach(({ output, text }, index) => {
+    if (output) expectOutput(output, at('http://127.0.0.1:4000', outputs[index] ?? ''), text);
+  });
+  return outputs;
+}
+
+/** Runs commands in a shell in the folder, and returns all that they print. */
+export async function pasteText(script: string, folder: string): Promise<string> {
+  linkCommand(folder);
+  const options = { cwd: folder, env: { PATH: process.env.PATH, HOME: folder } };
+  const shell = ['-eu', '-o', 'pipefail', '-c', `exec 2>&1\n${script}`];
+  return promisify(execFile)('bash', shell, options).then(
+    ({ stdout }) => stdout,
+    ({ stdout }) => Promise.reject(new Error(`a command failed after printing\n${stdout}`)),
+  );
+}
+
+/** Sends the `graphql run` blocks of a page. Fails if a response is not the page's. */
+export async function queryPage(page: string, address: string): Promise<void> {
+  const steps = stepsOf(page, 'graphql');
+  expect(steps).not.toEqual([]);
+  for (const { text, variables, output } of steps) {
+    const response = await post(`${address}/graphql`, {
+      query: text,
+      variables: variables && JSON.parse(variables.text),
+    });
+    if (output) expectOutput(output, await response.text(), text);
+  }
+}
+
+/** The text with the address of the running service in place of the one in the documentation, or the other way round. */
+const at = (address: string, text: string) => text.replace(/http:\/\/127\.0\.0\.1:\d+/g, address);
+
+function linkCommand(folder: string): void {
+  if (existsSync(join(folder, 'node_modules'))) return;
+  mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true });
+  symlinkSync(resolve('dist/src/cli.js'), join(folder, 'node_modules/.bin/yardgraph'));
+}
+
+function expectOutput({ language, text }: Block, received: string, step: string): void {
+  const read = (output: string) => {
+    const comparable = withoutChanging(output).trim();
+    return language === 'json' ? JSON.parse(comparable) : comparable;
+  };
+  expect(read(received), `the output of\n${step}`).toEqual(read(text));
+}
+
+/** Without what differs from run to run: IDs, times, prefixes of keys and keys. */
+const withoutChanging = (output: string): string =>
+  output
+    .replace(/_[0-9a-hjkmnp-tv-z]{26}/g, '_ID')
+    .replace(/("(?:createdAt|updatedAt)":\s*)"[^"]*"/g, '$1"TIME"')
+    .replace(/\d{4}-\d\d-\d\d \d\d:\d\d/g, 'TIME')
+    .replace(/yardgraph_([a-z]+)_[0-9a-f]{8}(?:_[\w-]{43})?/g, 'yardgraph_$1_KEY');
