@@ -4,7 +4,7 @@ import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import type { Limits } from '../config.ts';
 import { contentSecurityPolicy } from '../http/page.ts';
-import { openApiDocument } from './openapi.ts';
+import { openApiDocument } from './openapi/document.ts';
 
 /** Swagger UI sets inline styles. */
 const policy = contentSecurityPolicy({ scripts: "'self'", styles: "'self' 'unsafe-inline'" });

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { recordKinds } from '../../src/records/index.ts';
-import { openApiDocument } from '../../src/rest/openapi.ts';
+import { openApiDocument } from '../../src/rest/openapi/document.ts';
 import { routes } from '../../src/rest/routes.ts';
 
 const textOf = (settings: Record<string, string> = {}) => JSON.stringify(openApiDocument(loadConfig(settings).limits));
