@@ -14,6 +14,8 @@ const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 /** Where the screenshots of this run are kept, to look at. */
 const screenshots = 'test-results';
 
+const patient = { timeout: 20_000 };
+
 // On CI a missing browser is a failure, not a reason to leave these out.
 describe.runIf(existsSync(executablePath) || process.env.CI)('the reference', () => {
   let browser: Browser;
@@ -51,12 +53,12 @@ describe.runIf(existsSync(executablePath) || process.env.CI)('the reference', ()
       const page = await open();
       const id = (await openOperation(page, 'PATCH', '/projects/:id')).getByPlaceholder('id', { exact: true });
       const newest = async () => (await service.data('{ projects(last: 1) { nodes { id name } } }')).projects.nodes[0];
-      await expect.poll(() => id.inputValue()).toBe((await newest()).id);
+      await expect.poll(() => id.inputValue(), patient).toBe((await newest()).id);
 
       await execute(await openOperation(page, 'POST', '/projects'));
 
       expect((await newest()).name).toBe('Harbour wall');
-      await expect.poll(() => id.inputValue()).toBe((await newest()).id);
+      await expect.poll(() => id.inputValue(), patient).toBe((await newest()).id);
       expect(await execute(await openOperation(page, 'PATCH', '/projects/:id'))).toBe(200);
       expect((await newest()).name).toBe('Harbour wall, phase 2');
       expect(visit).toMatchObject({ outside: [], errors: [] });
@@ -147,7 +149,7 @@ describe.runIf(existsSync(executablePath) || process.env.CI)('the reference', ()
       await revokeKey(createKeyStore(service.database), key.slice(0, -44));
 
       // Within seconds, until which the service caches the key.
-      await expect.poll(() => execute(block), { timeout: 20_000 }).toBe(401);
+      await expect.poll(() => execute(block), patient).toBe(401);
       await page.getByText('The service does not accept this API key.').waitFor();
     });
   });

@@ -68,7 +68,10 @@ async function readNewestProject() {
     headers: { 'content-type': 'application/json', ...(key !== '' && { authorization: `Bearer ${key}` }) },
     body: JSON.stringify({ query: '{ projects(last: 1) { nodes { id } } }' }),
   });
+  // Meanwhile, another key may have been entered.
+  if (readKey() !== key) return;
   if (response.status === 401) return askForKey();
+  if (!response.ok) return;
   notice.hidden = true;
   const { data } = await response.json();
   const id = data?.projects.nodes[0]?.id;
