@@ -2,21 +2,27 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { formatPath, type Issue } from '../model/issues.ts';
-import { errorResponseFor, setErrorHeaders } from './error-response.ts';
+import { type ErrorResponse, errorResponseFor, setErrorHeaders } from './error-response.ts';
 
 /** Sends `{ error, code }`, or with `Accept: application/problem+json` a problem with all issues. */
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
-  const { status, type = 'about:blank', message, issues } = errorResponseFor(error, request);
-  reply.code(status);
-  setErrorHeaders(reply, status);
-  if (!wantsProblem(request)) {
-    return reply.type('application/json; charset=utf-8').send({ error: message, code: String(status) });
-  }
-  const problem = { type, title: STATUS_CODES[status], status, detail: message };
-  const errors = issues.length > 0 ? { errors: issues.map(problemError) } : {};
+  const response = errorResponseFor(error, request);
+  reply.code(response.status);
+  setErrorHeaders(reply, response.status);
+  if (!wantsProblem(request)) return reply.type('application/json; charset=utf-8').send(plainError(response));
   // As bytes: Fastify adds a charset to text, and this media type has none.
-  return reply.type('application/problem+json').send(Buffer.from(JSON.stringify({ ...problem, ...errors })));
+  return reply.type('application/problem+json').send(Buffer.from(JSON.stringify(problem(response))));
 }
+
+export const plainError = ({ status, message }: ErrorResponse) => ({ error: message, code: String(status) });
+
+export const problem = ({ status, type = 'about:blank', message, issues }: ErrorResponse) => ({
+  type,
+  title: STATUS_CODES[status],
+  status,
+  detail: message,
+  ...(issues.length > 0 && { errors: issues.map(problemError) }),
+});
 
 const wantsProblem = ({ headers: { accept = '' } }: FastifyRequest): boolean =>
   /(?:^|,)\s*application\/problem\+json\s*(?:;(?!\s*q=0(?:\.0*)?\s*(?:,|$))|,|$)/i.test(accept);

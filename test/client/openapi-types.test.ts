@@ -2,7 +2,7 @@
 import { compile, type JSONSchema } from 'json-schema-to-typescript';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
-import { openApiDocument } from '../../src/rest/openapi.ts';
+import { openApiDocument } from '../../src/rest/openapi/document.ts';
 
 const header = `/** Types of requests, responses and errors. Generated from the OpenAPI document by \`npm run schema\`; do not edit. */\n`;
 

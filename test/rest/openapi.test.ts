@@ -1,8 +1,9 @@
 /** The texts of the OpenAPI document, which people read in the reference. */
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { recordKinds } from '../../src/records/index.ts';
-import { openApiDocument } from '../../src/rest/openapi.ts';
+import { openApiDocument } from '../../src/rest/openapi/document.ts';
 import { routes } from '../../src/rest/routes.ts';
 
 const textOf = (settings: Record<string, string> = {}) => JSON.stringify(openApiDocument(loadConfig(settings).limits));
@@ -30,5 +31,15 @@ test('the example of an ID has the prefix of its kind', () => {
 
   for (const { name, idPrefix } of recordKinds) {
     expect(schemas[name].properties.id.examples).toEqual([expect.stringMatching(`^${idPrefix}_[0-9a-z]{26}$`)]);
+  }
+});
+
+test('the compiled service has the assets of the reference', () => {
+  const assets = readdirSync('src/rest/reference-assets');
+
+  expect(assets.length).toBeGreaterThan(0);
+  for (const asset of assets) {
+    const [source, compiled] = ['src', 'dist/src'].map((root) => `${root}/rest/reference-assets/${asset}`);
+    expect(readFileSync(String(compiled), 'utf8')).toBe(readFileSync(String(source), 'utf8'));
   }
 });

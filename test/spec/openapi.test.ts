@@ -3,7 +3,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, test } from 'vitest';
 import { routes } from '../../src/rest/routes.ts';
 import { kinds } from '../support/records.ts';
-import { useSharedService } from '../support/service.ts';
+import { startService, useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
 
@@ -64,11 +64,52 @@ test('every field lists its types separately, so that client generators find eac
   expect(components.schemas.NewAsset.properties.externalIds.anyOf).toContainEqual({ type: 'null' });
 });
 
-test('the reference page loads nothing from outside', async () => {
-  const page = await service.get('/reference/');
+test('it describes one way to send a key, so that the reference asks for it once', async () => {
+  const { body } = await service.get('/openapi.json');
 
-  expect(page.status).toBe(200);
+  expect(Object.values(body.components.securitySchemes)).toEqual([
+    {
+      type: 'http',
+      scheme: 'bearer',
+      description: expect.stringMatching(/`Authorization: KEY` and `X-API-Key: KEY`/),
+    },
+  ]);
+  expect(body.security).toEqual([{ bearer: [] }, {}]);
+});
+
+test.each(['/reference', '/reference/'])('%s is a page that loads nothing from outside', async (path) => {
+  const page = await service.get(path);
+
+  expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+  expect(page.text).toContain('<title>Yardgraph reference</title>');
   const addresses = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address);
   expect(addresses.length).toBeGreaterThan(3);
-  for (const address of addresses) expect(address).toMatch(/^\.?\/(?!\/)/);
+  for (const address of addresses) expect(address).toMatch(/^\/(?!\/)/);
+  expect(String(page.headers['content-security-policy'])).not.toContain('unsafe');
+});
+
+test('the assets of the reference are there, and are not sent again while they are current', async () => {
+  const { text } = await service.get('/reference');
+  const assets = [...text.matchAll(/"(\/reference\/[^"]+)"/g)].map(([, address]) => String(address));
+
+  expect(assets).toHaveLength(4);
+  for (const asset of assets) {
+    const { status, headers } = await service.get(asset);
+    const again = await service.get(asset, { 'if-none-match': headers.etag });
+    expect([status, again.status, again.text]).toEqual([200, 304, '']);
+  }
+});
+
+test('the document has no other address', async () => {
+  for (const path of ['/reference/json', '/reference/yaml', '/reference/static/logo.svg', '/reference/openapi.json']) {
+    expect([path, (await service.get(path)).status]).toEqual([path, 404]);
+  }
+});
+
+test('GraphiQL is linked to from the reference only if it is there', async () => {
+  const without = await startService({ GRAPHIQL: 'off' });
+
+  expect((await service.get('/reference')).text).toContain('href="/graphql"');
+  expect((await without.get('/reference')).text).not.toContain('href="/graphql"');
+  await without.stop();
 });

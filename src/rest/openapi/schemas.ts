@@ -1,11 +1,11 @@
 /** The JSON schemas of the record kinds in requests and in responses. */
-import type { Limits } from '../config.ts';
-import type { Field } from '../model/fields.ts';
-import type { RecordKind } from '../model/record-kind.ts';
-import { maxIdentifierLength, maxLengthOf } from '../model/schemas.ts';
-import { type Route, routes } from './routes.ts';
-
-export type Json = Readonly<Record<string, unknown>>;
+import type { Limits } from '../../config.ts';
+import type { Field } from '../../model/fields.ts';
+import type { RecordKind } from '../../model/record-kind.ts';
+import { maxIdentifierLength, maxLengthOf } from '../../model/schemas.ts';
+import { type Route, routes } from '../routes.ts';
+import { exampleId } from './examples.ts';
+import type { Json } from './parts.ts';
 
 export const requestName = (kind: RecordKind, operation: Route['operation']) =>
   operation === 'update' ? `${kind.name}Changes` : `New${kind.name}`;
@@ -47,9 +47,6 @@ function responseSchema(kind: RecordKind, limits: Limits): Json {
     ),
   };
 }
-
-/** Its prefix shows the kind. */
-const exampleId = ({ idPrefix }: RecordKind): string => `${idPrefix}_01h455vb4pex5vsknk084sn02q`;
 
 /** In requests a datetime may also be a date, and a field that is not required may be null. */
 function requestFieldSchema(field: Field, limits: Limits): Json {

@@ -1,0 +1,73 @@
+/** The OpenAPI 3.1 document, derived from the routes and the record kinds. */
+import type { Limits } from '../../config.ts';
+import { apiVersion } from '../../http/server.ts';
+import { count } from '../../model/issues.ts';
+import { recordKinds } from '../../records/index.ts';
+import { routes } from '../routes.ts';
+import { errorSchemas, sharedErrors } from './errors.ts';
+import { operation, tagOf } from './operations.ts';
+import { headers, type Json, parameters } from './parts.ts';
+import { kindSchemas } from './schemas.ts';
+
+export function openApiDocument(limits: Limits): Json {
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const route of routes) {
+    const path = route.path.replace(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, limits) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Yardgraph',
+      version: apiVersion,
+      summary:
+        "A workspace's operational records: assets, asset categories, locations, projects, work orders, transport orders.",
+      description: introduction(limits),
+      contact: { name: 'The operator of this service' },
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/', description: 'This service' }],
+    // The empty requirement: no key is needed until the first one is created.
+    security: [{ bearer: [] }, {}],
+    tags: recordKinds.map((kind) => ({ name: tagOf(kind), description: kind.description })),
+    paths,
+    components: {
+      schemas: {
+        ...Object.assign({}, ...recordKinds.map((kind) => kindSchemas(kind, limits))),
+        ...errorSchemas,
+      },
+      parameters,
+      headers,
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description:
+            'An API key, as `yardgraph keys create` prints it. It is sent as `Authorization: Bearer KEY`; the service also accepts `Authorization: KEY` and `X-API-Key: KEY`.',
+        },
+      },
+      responses: sharedErrors(),
+    },
+  };
+}
+
+const introduction = ({ maxBodyBytes, maxNesting }: Limits): string =>
+  `
+Records are created in batches, all or nothing, and returned in the order sent. To read them with everything they refer to, use GraphQL at \`/graphql\`.
+
+**Keys.** A key gives access to one workspace, and is sent as \`Authorization: Bearer KEY\`, \`Authorization: KEY\` or \`X-API-Key: KEY\`. Until the first key is created, the service is open to everyone on its machine, and needs none.
+
+**Requests.** Bodies are JSON in UTF-8, with the content type \`application/json\`. They have at most ${count(maxBodyBytes)} bytes and ${maxNesting} levels, and may be compressed with \`Content-Encoding: gzip\`; the limits apply to what they decompress to.
+
+**Unknown fields** are rejected, and so are fields that only the service sets, such as \`id\`. With \`Prefer: handling=lenient\` they are ignored, and the response has \`Preference-Applied: handling=lenient\`.
+
+**Times** are RFC 3339 with a zone, or a date, which means midnight UTC. They are returned in UTC with milliseconds.
+
+**References.** In a field such as \`locationId\`, an ID of this service must be the ID of a stored record of the right kind. Any other text is stored as sent, as an ID of another system. Only the \`parentId\` of an asset category must be stored here.
+
+**Responses** have the headers \`X-Request-Id\` and \`API-Version\`, errors too, and are compressed if the request allows it with \`Accept-Encoding\`.
+
+**Errors** are \`{ "error": "…", "code": "400" }\`. For a batch, the message lists up to ten invalid fields and counts the rest. With \`Accept: application/problem+json\`, the response is a problem (RFC 9457) that lists all of them. Besides the statuses of each operation, there are 404 for an unknown path, 405 for a method that a path does not support, 408 for a request that arrives too slowly, 417 for an \`Expect\` other than \`100-continue\`, and 431 for headers that are too large.
+
+**Retries.** 429 and 503 have \`Retry-After\`. A repeated create creates the records again: retry it after a 429, or after a 503 unless its problem has the type \`urn:yardgraph:may-be-stored\`. After a lost connection, check first whether the records were stored.
+`.trim();

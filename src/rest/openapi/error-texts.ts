@@ -1,0 +1,170 @@
+/**
+ * What the error responses of the operations mean, with an example of each text that a client is likely to get. A test gets
+ * every one of them from the service. Must not know OpenAPI.
+ */
+import type { Limits } from '../../config.ts';
+import {
+  badRequest,
+  conflict,
+  forbidden,
+  invalid,
+  mayBeStored,
+  notFound,
+  ServiceError,
+  tooLarge,
+  tooManyRequests,
+  unauthorized,
+  unavailable,
+} from '../../errors.ts';
+import type { ErrorResponse } from '../../http/error-response.ts';
+import { count } from '../../model/issues.ts';
+import type { RecordKind } from '../../model/record-kind.ts';
+import { createParser, updateParser } from '../../model/schemas.ts';
+import type { Route } from '../routes.ts';
+import { invalidBody } from './examples.ts';
+
+/** By name, which the reference shows. */
+type Examples = Readonly<Record<string, ErrorResponse>>;
+
+export interface Described {
+  readonly description: string;
+  /** Besides those of every response. */
+  readonly headers?: readonly string[];
+  readonly examples: Examples;
+}
+
+export const invalidHost: Described = {
+  description: 'The service has no API key yet, and the request was sent to a host name that is not a loopback name.',
+  examples: {
+    'invalid-host': badRequest(
+      'Host: expected a loopback name such as 127.0.0.1 or localhost, received "yard.example.com"',
+    ),
+  },
+};
+
+export const invalidRequest = (route: Route, limits: Limits): Described => ({
+  description: 'The request is invalid, and nothing is stored. The response lists every invalid field.',
+  headers: ['Preference-Applied'],
+  examples: {
+    'invalid-fields': invalidFields(route, limits),
+    'not-json': badRequest('the body is not valid JSON'),
+    ...invalidHost.examples,
+  },
+});
+
+/** What the service responds to the example of an invalid body. */
+function invalidFields(route: Route, limits: Limits): ServiceError {
+  const { kind, operation } = route;
+  const body = invalidBody(route);
+  if (operation === 'update') return invalid(updateParser(kind, limits)(body).issues ?? []);
+  const parse = createParser(kind, limits);
+  const issues = (body as object[]).flatMap((record, index) =>
+    (parse(record).issues ?? []).map((issue) => ({ ...issue, path: [index, ...issue.path] })),
+  );
+  return invalid(issues);
+}
+
+export const unauthorizedRequest: Described = {
+  description: 'The request has no valid API key.',
+  headers: ['WWW-Authenticate'],
+  examples: {
+    'no-key': unauthorized('an API key is required'),
+    'invalid-key': unauthorized('the API key is not valid'),
+    'two-keys': unauthorized('expected one API key, received two'),
+  },
+};
+
+const readOnlyKey: Examples = { 'read-only-key': forbidden('this API key is read-only') };
+
+const forbiddenWithoutKey: Examples = {
+  'other-origin': forbidden('without an API key, pages of other origins may not call this service'),
+  proxy: forbidden('without an API key, requests through a proxy are refused: create a key first'),
+};
+
+export const forbiddenWrite: Described = {
+  description:
+    'The API key is read-only. Or the service has no API key yet, and the request comes from a page of another origin or through a proxy.',
+  examples: { ...readOnlyKey, ...forbiddenWithoutKey },
+};
+
+export const forbiddenRead: Described = {
+  description:
+    'The service has no API key yet, and the request comes from a page of another origin or through a proxy.',
+  examples: forbiddenWithoutKey,
+};
+
+export const unknownRecord = ({ label }: RecordKind): Described => ({
+  description: `The workspace has no ${label} with this ID.`,
+  examples: { 'unknown-id': notFound(`there is no ${label} with this ID`) },
+});
+
+/** Only unique fields cause conflicts, and not every kind has one. */
+export function takenValue({ fields, label }: RecordKind): Described | undefined {
+  const [name] = Object.entries(fields).find(([, { unique }]) => unique) ?? [];
+  if (name === undefined) return undefined;
+  const message = `another ${label} has the ${name} "CR-1"`;
+  return {
+    description: `The value of \`${name}\` is taken by another ${label} of the workspace or of the batch. Nothing is stored.`,
+    examples: { [`taken-${name}`]: conflict([{ path: [0, name], message }]) },
+  };
+}
+
+const bodyTooLarge = { 'body-too-large': tooLarge('the body is larger than allowed') };
+
+export const tooLargeChange: Described = { description: 'The body is larger than allowed.', examples: bodyTooLarge };
+
+export const tooLargeBatch = ({ maxBatch }: Limits): Described => ({
+  description: 'The body or the batch is larger than allowed.',
+  examples: {
+    'too-many-records': tooLarge(`expected at most ${count(maxBatch)} records, received ${count(maxBatch + 1)}`),
+    ...bodyTooLarge,
+  },
+});
+
+export const unsupportedMediaType: Described = {
+  description: 'The content type is not `application/json`, or the charset is not UTF-8.',
+  examples: {
+    'content-type': new ServiceError(415, 'expected the content type application/json'),
+    charset: new ServiceError(415, 'expected the charset utf-8'),
+  },
+};
+
+export const rateLimited: Described = {
+  description: 'The API key, or the address, has sent too many requests: retry after `Retry-After` seconds.',
+  headers: ['Retry-After', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'],
+  examples: { 'rate-limit': tooManyRequests('at most 600 requests per minute: try again in 42 s') },
+};
+
+export const unexpected: Described = {
+  description: 'An unexpected error. The message has the ID of the request, which is also in the log, and no detail.',
+  examples: {
+    unexpected: {
+      status: 500,
+      message: 'unexpected error, request 7f0c9a4e-5d0b-4c8e-9d5e-0a1b2c3d4e5f',
+      issues: [],
+    },
+  },
+};
+
+const databaseUnavailable: Examples = {
+  unavailable: unavailable('the database is not available, try again', ''),
+};
+
+export const unavailableForReading: Described = {
+  description: 'The database is unavailable: retry after `Retry-After` seconds.',
+  headers: ['Retry-After'],
+  examples: databaseUnavailable,
+};
+
+export const unavailableForWriting: Described = {
+  description:
+    'The database is unavailable: retry after `Retry-After` seconds. If the problem has the type `urn:yardgraph:may-be-stored`, check first whether the records were stored.',
+  headers: ['Retry-After'],
+  examples: {
+    ...databaseUnavailable,
+    'may-be-stored': mayBeStored(
+      'connection lost during commit: check whether the records were stored before retrying',
+      '',
+    ),
+  },
+};

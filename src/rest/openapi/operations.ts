@@ -1,0 +1,119 @@
+/** The eight operations in the OpenAPI document. */
+import type { Limits } from '../../config.ts';
+import { withArticle } from '../../model/article.ts';
+import { count } from '../../model/issues.ts';
+import type { RecordKind } from '../../model/record-kind.ts';
+import type { Route } from '../routes.ts';
+import { errorResponses } from './errors.ts';
+import { successBody, validBody } from './examples.ts';
+import { type Json, ref, successHeaders } from './parts.ts';
+import { requestName } from './schemas.ts';
+
+/** The plural in running text: `asset categories` */
+const pluralLabel = ({ plural }: RecordKind): string => plural.replace(/\B[A-Z]/g, ' $&').toLowerCase();
+
+/** As people read it: `Asset categories` */
+export const tagOf = (kind: RecordKind): string => pluralLabel(kind).replace(/^./, (letter) => letter.toUpperCase());
+
+export const operation = (route: Route, limits: Limits): Json => ({
+  tags: [tagOf(route.kind)],
+  ...describe[route.operation](route, limits),
+});
+
+const describe: Record<Route['operation'], (route: Route, limits: Limits) => Json> = { create, update, list };
+
+function create(route: Route, limits: Limits): Json {
+  const { kind, operation } = route;
+  const schema = { type: 'array', maxItems: limits.maxBatch, items: ref('schemas', requestName(kind, operation)) };
+  return {
+    operationId: `create${kind.plural}`,
+    summary: `Create ${pluralLabel(kind)}`,
+    description: sentences(
+      `Creates all records of the batch in one transaction, or none of them if any is invalid, and returns them in the order sent. A batch has at most ${count(limits.maxBatch)} records, and may be empty.`,
+      repeatText(kind),
+    ),
+    parameters: [ref('parameters', 'Prefer')],
+    requestBody: body(route, schema, `Each record has at most ${textLimit(limits)}.`),
+    responses: {
+      201: success(route, many(kind), 'The created records, in the order sent.', ['Preference-Applied']),
+      ...errorResponses(route, limits),
+    },
+  };
+}
+
+function update(route: Route, limits: Limits): Json {
+  const { kind, operation } = route;
+  return {
+    operationId: `update${kind.name}`,
+    summary: `Change ${withArticle(kind.label)}`,
+    description: sentences(
+      `Changes the fields that are sent, and returns the whole ${kind.label}. Absent fields stay as they are, null clears a field, and \`externalIds\` is replaced as a whole. An empty object changes nothing, including \`updatedAt\`. If any field is invalid, nothing is changed.`,
+      'A repeated request changes only `updatedAt`.',
+    ),
+    parameters: [
+      {
+        name: 'id',
+        in: 'path',
+        required: true,
+        description: `ID of the ${kind.label}, from the response that created it. If there is none yet, create one first.`,
+        schema: { type: 'string' },
+      },
+      ref('parameters', 'Prefer'),
+    ],
+    requestBody: body(
+      route,
+      ref('schemas', requestName(kind, operation)),
+      `The changes have at most ${textLimit(limits)}.`,
+    ),
+    responses: {
+      200: success(route, ref('schemas', kind.name), `The changed ${kind.label}, with all its fields.`, [
+        'Preference-Applied',
+      ]),
+      ...errorResponses(route, limits),
+    },
+  };
+}
+
+function list(route: Route, limits: Limits): Json {
+  const { kind } = route;
+  return {
+    operationId: `list${kind.plural}`,
+    summary: `List all ${pluralLabel(kind)}`,
+    description: `Returns all ${pluralLabel(kind)} of the workspace as one array, oldest first, as they were at one moment. To read them page by page, or single ones, use GraphQL.`,
+    parameters: [ref('parameters', 'IfNoneMatch')],
+    responses: {
+      200: success(route, many(kind), `All ${pluralLabel(kind)}, oldest first.`, ['ETag']),
+      304: {
+        description: 'The response that the client has is still current.',
+        headers: successHeaders('ETag'),
+      },
+      ...errorResponses(route, limits),
+    },
+  };
+}
+
+const many = ({ name }: RecordKind): Json => ({ type: 'array', items: ref('schemas', name) });
+
+const body = (route: Route, schema: Json, description: string): Json => ({
+  description,
+  required: true,
+  content: { 'application/json': { schema, example: validBody(route) } },
+});
+
+const success = (route: Route, schema: Json, description: string, headers: readonly string[]): Json => ({
+  description,
+  headers: successHeaders(...headers),
+  content: { 'application/json': { schema, example: successBody(route) } },
+});
+
+const textLimit = ({ maxRecordLength }: Limits): string =>
+  `${count(maxRecordLength)} characters in all texts, external IDs included`;
+
+const sentences = (...texts: readonly string[]): string => texts.join('\n\n');
+
+function repeatText({ fields, label }: RecordKind): string {
+  const unique = Object.keys(fields).find((name) => fields[name]?.unique);
+  return unique === undefined
+    ? 'A repeated request creates the records again.'
+    : `A repeated request creates the records again, unless they have a \`${unique}\`: it is unique in the workspace, and if another ${label} has it, the response is 409.`;
+}

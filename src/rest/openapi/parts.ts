@@ -1,0 +1,52 @@
+/** The headers and parameters that the OpenAPI document describes once and refers to. */
+
+export type Json = Readonly<Record<string, unknown>>;
+
+export const ref = (section: string, name: string): Json => ({ $ref: `#/components/${section}/${name}` });
+
+const text = (description: string) => ({ description, schema: { type: 'string' } });
+
+const number = (description: string) => ({ description, schema: { type: 'integer' } });
+
+const always = (header: Json) => ({ ...header, required: true });
+
+export const headers: Json = {
+  'X-Request-Id': always(
+    text(
+      'The ID that the request has in the logs: the `X-Request-Id` of the request if it is valid, otherwise a new one.',
+    ),
+  ),
+  'API-Version': always(text('The version of this interface.')),
+  ETag: always(text('Changes whenever the response changes.')),
+  'Preference-Applied': text('`handling=lenient`, if the request asked for it.'),
+  'WWW-Authenticate': always(text('How to send the key.')),
+  'Retry-After': always(number('Seconds until a retry may succeed.')),
+  'RateLimit-Limit': number('Requests per minute. These three headers are sent if the service limits requests.'),
+  'RateLimit-Remaining': number('Requests left in this minute.'),
+  'RateLimit-Reset': number('Seconds until the minute ends.'),
+};
+
+const rateLimitHeaders = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
+
+export const headersOf = (names: readonly string[]): Json =>
+  Object.fromEntries(names.map((name) => [name, ref('headers', name)]));
+
+/** The headers of a successful response: these, and those of every one. */
+export const successHeaders = (...names: readonly string[]): Json =>
+  headersOf(['X-Request-Id', 'API-Version', ...names, ...rateLimitHeaders]);
+
+export const parameters: Json = {
+  Prefer: {
+    name: 'Prefer',
+    in: 'header',
+    description: '`handling=lenient` (RFC 7240): unknown fields are ignored instead of rejected.',
+    schema: { type: 'string' },
+  },
+  IfNoneMatch: {
+    name: 'If-None-Match',
+    in: 'header',
+    description:
+      'The `ETag` of a response that the client has: if it is still current, the response is 304 without a body.',
+    schema: { type: 'string' },
+  },
+};

@@ -1,0 +1,64 @@
+/** The OpenAPI document has no problems that the usual linters report, so that other generators and portals can use it. */
+import { Socket } from 'node:net';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { expect, test, vi } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
+import { openApiDocument } from '../../src/rest/openapi/document.ts';
+
+const source = JSON.stringify(openApiDocument(loadConfig({}).limits));
+const document = JSON.parse(source);
+
+const operations: Record<string, unknown>[] = Object.values<object>(document.paths).flatMap((path) =>
+  Object.values(path),
+);
+
+test("Redocly's recommended rules find no problem, and send no request", async () => {
+  const connect = vi.spyOn(Socket.prototype, 'connect');
+  const config = await createConfig({ extends: ['recommended'] });
+
+  const problems = await lintFromString({ source, absoluteRef: 'openapi.json', config });
+
+  expect(problems.map(({ ruleId, message, location }) => [ruleId, message, location[0]?.pointer])).toEqual([]);
+  expect(connect).not.toHaveBeenCalled();
+  connect.mockRestore();
+});
+
+test('they do find a problem in a document that has one', async () => {
+  const config = await createConfig({ extends: ['recommended'] });
+  const broken = source.replace('"operationId":"createAssets"', '"operationId":"createProjects"');
+
+  const problems = await lintFromString({ source: broken, absoluteRef: 'openapi.json', config });
+
+  expect(problems.map(({ ruleId }) => ruleId)).toContain('operation-operationId-unique');
+});
+
+// The rules of Spectral (spectral:oas) that earlier versions of the document broke. Spectral itself reports its installations.
+test('the document has a contact', () => {
+  expect(document.info.contact).toEqual({ name: expect.stringMatching(/\w/) });
+});
+
+test.each(operations)('$operationId has a description, and so has each of its parameters', (operation) => {
+  const { description, parameters } = operation as { description: string; parameters: { $ref?: string }[] };
+  const resolved = parameters.map((parameter) =>
+    parameter.$ref ? document.components.parameters[parameter.$ref.split('/').at(-1) ?? ''] : parameter,
+  );
+
+  expect(description).toMatch(/^[A-Z].*\.$/s);
+  for (const parameter of resolved) expect(parameter.description).toMatch(/\w/);
+});
+
+test('every operation has one tag, which is described, in the words of people', () => {
+  const tags: { name: string; description: string }[] = document.tags;
+
+  expect(tags.map(({ name }) => name)).toEqual([
+    'Assets',
+    'Work orders',
+    'Projects',
+    'Locations',
+    'Transport orders',
+    'Asset categories',
+  ]);
+  for (const { description } of tags) expect(description).toMatch(/\w/);
+  const used = operations.map(({ tags }) => tags);
+  expect(used).toEqual(used.map(() => [expect.toSatisfy((name) => tags.some((tag) => tag.name === name))]));
+});
