@@ -53,7 +53,7 @@ test('the tour can be pasted: it links three records, reads them at once, change
   expect(project).not.toHaveProperty('startDate');
   expect(error).toEqual({
     error:
-      '[1].name: required; [1].nmae: unknown field, did you mean "name"?; [2].acquiredAt: not a date, received "soon"',
+      '[1].name: required: the name of the asset; [1].nmae: unknown field, did you mean "name"?; [2].acquiredAt: expected a date such as 2026-03-01 or 2026-03-01T07:30:00Z, received "soon"',
     code: '400',
   });
 });
@@ -72,7 +72,7 @@ test('the program of the client can be pasted: it creates, changes, reads, and l
 
   expect(stdout.replace(/\s+/g, ' ')).toBe(
     "[ { name: 'Harbour wall', notes: 'ask for the key of the gate', location: { city: 'Bremen' } } ] " +
-      "400 [ { index: 1, field: 'name', message: 'required' }, " +
+      "400 [ { index: 1, field: 'name', message: 'required: the name of the asset' }, " +
       "{ index: 1, field: 'nmae', message: 'unknown field, did you mean \"name\"?' } ] ",
   );
 });
