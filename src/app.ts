@@ -7,6 +7,7 @@ import { collectPaths, refuseOtherMethods } from './http/methods.ts';
 import { allowOrigins, createServer } from './http/server.ts';
 import type { Logs } from './logs.ts';
 import { handler } from './rest/handler.ts';
+import { methodHint } from './rest/method-hints.ts';
 import { serveReference } from './rest/reference.ts';
 import { routes } from './rest/routes.ts';
 import type { Database } from './store/database.ts';
@@ -21,7 +22,7 @@ export async function createApp(database: Database, config: Config, logs?: Logs)
   }
   await app.register(async (scope) => servePublicly(scope, database, config));
   await app.register(async (scope) => serveGraphql(scope, config, isOpen));
-  refuseOtherMethods(app, paths);
+  refuseOtherMethods(app, paths, methodHint);
   return app;
 }
 

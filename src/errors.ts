@@ -1,5 +1,5 @@
 /** Errors whose messages are meant for people: ServiceError for clients, StartError for operators. All others are masked. */
-import { formatIssue, type Issue } from './model/issues.ts';
+import { count, formatIssue, type Issue } from './model/issues.ts';
 
 /** HTTP statuses on which a client can act (README: "The interface and decisions"). */
 type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 406 | 409 | 413 | 415 | 429 | 503;
@@ -50,7 +50,10 @@ export const mayBeStored = (message: string, cause: string) =>
 /** The requested records hold too much text for one response: none of it is sent. */
 export class ResponseTooLarge extends ServiceError {
   constructor(maxLength: number) {
-    super(413, `the response would hold more than ${maxLength} characters of text: ask for less at a time`);
+    super(
+      413,
+      `the response would hold more than ${count(maxLength)} characters of text: request fewer records or fields at a time`,
+    );
   }
 }
 

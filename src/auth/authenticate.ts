@@ -55,8 +55,10 @@ export async function authenticate(app: FastifyInstance, database: Database, set
   };
 
   const identify = async ([key, other]: readonly string[]): Promise<Identity> => {
-    if (key === undefined) throw unauthorized('an API key is required');
-    if (other !== undefined) throw unauthorized('expected one API key, received two');
+    if (key === undefined)
+      throw unauthorized('an API key is required: send it as Authorization: Bearer KEY, or as X-API-Key: KEY');
+    if (other !== undefined)
+      throw unauthorized('expected one API key, received different ones in Authorization and X-API-Key');
     return keyring.identify(key);
   };
 
@@ -110,13 +112,14 @@ function keysIn({ headers }: FastifyRequest): string[] {
  */
 function requireSameMachine({ hostname, headers }: FastifyRequest, origins: readonly string[]): void {
   if (!isLoopback(hostname)) {
-    throw badRequest(`Host: ${expected('a loopback name such as 127.0.0.1 or localhost', hostname || undefined)}`);
+    const loopback = 'a loopback name such as 127.0.0.1 or localhost while there is no API key';
+    throw badRequest(`Host: ${expected(loopback, hostname || undefined)}`);
   }
   const isListed = headers.origin !== undefined && origins.includes(headers.origin);
   if (['cross-site', 'same-site'].includes(String(headers['sec-fetch-site'])) && !isListed) {
-    throw forbidden('without an API key, pages of other origins may not call this service');
+    throw forbidden('without an API key, pages of other origins may call this service only if CORS_ORIGINS lists them');
   }
   if (['forwarded', 'via', 'x-forwarded-for'].some((name) => headers[name] !== undefined)) {
-    throw forbidden('without an API key, requests through a proxy are refused: create a key first');
+    throw forbidden('without an API key, requests through a proxy are rejected: create a key first');
   }
 }

@@ -20,7 +20,7 @@ export async function createRateLimits(app: FastifyInstance, { requestsPerMinute
   return {
     /** Counts a request of a key. Throws a ServiceError 429. */
     async limitRequests(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-      if (requestsPerMinute > 0) applyLimit(reply, await requests(request));
+      if (requestsPerMinute > 0) applyLimit(reply, 'requests', await requests(request));
     },
 
     /**
@@ -35,12 +35,15 @@ export async function createRateLimits(app: FastifyInstance, { requestsPerMinute
       if (failedLoginsPerMinute === 0) return login();
       if (!wasAccepted()) {
         const state = await failures(request, { increment: false });
-        if (!state.isAllowed && state.remaining === 0) applyLimit(reply, { ...state, isExceeded: true });
+        if (!state.isAllowed && state.remaining === 0)
+          applyLimit(reply, 'failed logins', { ...state, isExceeded: true });
       }
       try {
         return await login();
       } catch (error) {
-        if (error instanceof ServiceError && error.status === 401) applyLimit(reply, await failures(request));
+        if (error instanceof ServiceError && error.status === 401) {
+          applyLimit(reply, 'failed logins', await failures(request));
+        }
         throw error;
       }
     },
@@ -58,11 +61,11 @@ function oneAtATime(limit: Limit): Limit {
 type State = Awaited<ReturnType<Limit>>;
 
 /** Sets the headers of the IETF draft, and throws a ServiceError 429 where the limit is exceeded. */
-function applyLimit(reply: FastifyReply, state: State): void {
+function applyLimit(reply: FastifyReply, what: 'requests' | 'failed logins', state: State): void {
   if (state.isAllowed) return;
   const { max, remaining, ttlInSeconds, isExceeded } = state;
   reply.headers({ 'ratelimit-limit': max, 'ratelimit-remaining': remaining, 'ratelimit-reset': ttlInSeconds });
   if (!isExceeded) return;
   reply.header('retry-after', ttlInSeconds);
-  throw tooManyRequests(`at most ${max} requests per minute: try again in ${ttlInSeconds} s`);
+  throw tooManyRequests(`at most ${max} ${what} per minute: try again in ${ttlInSeconds} s`);
 }

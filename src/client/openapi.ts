@@ -5,124 +5,124 @@
  */
 export interface Asset {
   /**
-   * ID of the asset
+   * The ID of the asset, given by the service.
    */
   id: string;
   /**
-   * name of the asset
+   * The name of the asset.
    */
   name: string;
   /**
-   * unique reference ID of the asset
+   * The unique reference ID of the asset: no other asset of the workspace has it.
    */
   uid: string | null;
   /**
-   * ID of the asset's status
+   * The ID of the status of the asset. It is an ID of another system, stored as sent.
    */
   statusId: string | null;
   /**
-   * ID of the asset's type
+   * The ID of the type of the asset. It is an ID of another system, stored as sent.
    */
   assetTypeId: string | null;
   /**
-   * ID of the current location
+   * The ID of the location where the asset is. An ID of another system is stored as sent.
    */
   currentLocationId: string | null;
   /**
-   * whether the utilization of the asset is tracked
+   * Whether the utilization of the asset is tracked.
    */
   trackUtilization: boolean | null;
   /**
-   * when manufactured
+   * When the asset was manufactured.
    */
   manufacturedAt: string | null;
   /**
-   * when acquired
+   * When the asset was acquired.
    */
   acquiredAt: string | null;
   /**
-   * ID of the owning company
+   * The ID of the company that owns the asset. It is an ID of another system, stored as sent.
    */
   ownerId: string | null;
   /**
-   * ID of the manufacturing company
+   * The ID of the company that made the asset. It is an ID of another system, stored as sent.
    */
   manufacturerId: string | null;
   /**
-   * ID of the purchase order used to buy the asset
+   * The ID of the purchase order used to buy the asset. It is an ID of another system, stored as sent.
    */
   purchaseOrderId: string | null;
   /**
-   * identifiers in outside systems
+   * The IDs of the record in other systems, by the name of the system: `{"erp": "4711"}`.
    */
   externalIds: {
     [k: string]: string;
   } | null;
   /**
-   * ID of the workspace the asset belongs to
+   * The ID of the workspace that the asset belongs to.
    */
   workspaceId: string;
   /**
-   * creation time
+   * When the asset was created.
    */
   createdAt: string;
   /**
-   * time of the last change
+   * When the asset was last changed.
    */
   updatedAt: string;
   /**
-   * ID of the user who last updated it
+   * The ID of the user who last changed the asset, as named by the API key.
    */
   updatedBy: string | null;
 }
 
 export interface NewAsset {
   /**
-   * name of the asset
+   * The name of the asset.
    */
   name: string;
   /**
-   * unique reference ID of the asset
+   * The unique reference ID of the asset: no other asset of the workspace has it.
    */
   uid?: string | null;
   /**
-   * ID of the asset's status
+   * The ID of the status of the asset. It is an ID of another system, stored as sent.
    */
   statusId?: string | null;
   /**
-   * ID of the asset's type
+   * The ID of the type of the asset. It is an ID of another system, stored as sent.
    */
   assetTypeId?: string | null;
   /**
-   * ID of the current location
+   * The ID of the location where the asset is. An ID of another system is stored as sent.
    */
   currentLocationId?: string | null;
   /**
-   * whether the utilization of the asset is tracked
+   * Whether the utilization of the asset is tracked.
    */
   trackUtilization?: boolean | null;
   /**
-   * when manufactured
+   * When the asset was manufactured.
    */
   manufacturedAt?: string | null;
   /**
-   * when acquired
+   * When the asset was acquired.
    */
   acquiredAt?: string | null;
   /**
-   * ID of the owning company
+   * The ID of the company that owns the asset. It is an ID of another system, stored as sent.
    */
   ownerId?: string | null;
   /**
-   * ID of the manufacturing company
+   * The ID of the company that made the asset. It is an ID of another system, stored as sent.
    */
   manufacturerId?: string | null;
   /**
-   * ID of the purchase order used to buy the asset
+   * The ID of the purchase order used to buy the asset. It is an ID of another system, stored as sent.
    */
   purchaseOrderId?: string | null;
   /**
-   * identifiers in outside systems
+   * The IDs of the record in other systems, by the name of the system: `{"erp": "4711"}`.
    */
   externalIds?: {
     [k: string]: string;
@@ -134,112 +134,112 @@ export interface NewAsset {
  */
 export interface WorkOrder {
   /**
-   * ID of the work order
+   * The ID of the work order, given by the service.
    */
   id: string;
   /**
-   * name of the work order
+   * The name of the work order.
    */
   name?: string;
   /**
-   * ID of the work order type
+   * The ID of the type of the work order. It is an ID of another system, stored as sent.
    */
   typeId?: string;
   /**
-   * reference code
+   * The reference code of the work order.
    */
   reference?: string;
   /**
-   * ID of the project the work is for
+   * The ID of the project that the work is for. An ID of another system is stored as sent.
    */
   projectId?: string;
   /**
-   * ID of the work order's status
+   * The ID of the status of the work order. It is an ID of another system, stored as sent.
    */
   statusId?: string;
   /**
-   * ID of the location the work is done at
+   * The ID of the location where the work is done. An ID of another system is stored as sent.
    */
   locationId?: string;
   /**
-   * when the work order starts
+   * When the work order starts.
    */
   startDate?: string;
   /**
-   * when the work order ends
+   * When the work order ends.
    */
   endDate?: string;
   /**
-   * notes
+   * Notes on the work order.
    */
   notes?: string;
   /**
-   * identifiers in outside systems
+   * The IDs of the record in other systems, by the name of the system: `{"erp": "4711"}`.
    */
   externalIds?: {
     [k: string]: string;
   };
   /**
-   * ID of the workspace the work order belongs to
+   * The ID of the workspace that the work order belongs to.
    */
   workspaceId: string;
   /**
-   * creation time
+   * When the work order was created.
    */
   createdAt: string;
   /**
-   * time of the last change
+   * When the work order was last changed.
    */
   updatedAt: string;
   /**
-   * ID of the user who created it
+   * The ID of the user who created the work order, as named by the API key.
    */
   createdBy?: string;
   /**
-   * ID of the user who last updated it
+   * The ID of the user who last changed the work order, as named by the API key.
    */
   updatedBy?: string;
 }
 
 export interface NewWorkOrder {
   /**
-   * name of the work order
+   * The name of the work order.
    */
   name?: string | null;
   /**
-   * ID of the work order type
+   * The ID of the type of the work order. It is an ID of another system, stored as sent.
    */
   typeId?: string | null;
   /**
-   * reference code
+   * The reference code of the work order.
    */
   reference?: string | null;
   /**
-   * ID of the project the work is for
+   * The ID of the project that the work is for. An ID of another system is stored as sent.
    */
   projectId?: string | null;
   /**
-   * ID of the work order's status
+   * The ID of the status of the work order. It is an ID of another system, stored as sent.
    */
   statusId?: string | null;
   /**
-   * ID of the location the work is done at
+   * The ID of the location where the work is done. An ID of another system is stored as sent.
    */
   locationId?: string | null;
   /**
-   * when the work order starts
+   * When the work order starts.
    */
   startDate?: string | null;
   /**
-   * when the work order ends
+   * When the work order ends.
    */
   endDate?: string | null;
   /**
-   * notes
+   * Notes on the work order.
    */
   notes?: string | null;
   /**
-   * identifiers in outside systems
+   * The IDs of the record in other systems, by the name of the system: `{"erp": "4711"}`.
    */
   externalIds?: {
     [k: string]: string;
@@ -251,104 +251,104 @@ export interface NewWorkOrder {
  */
 export interface Project {
   /**
-   * ID of the project
+   * The ID of the project, given by the service.
    */
   id: string;
   /**
-   * name of the project
+   * The name of the project.
    */
   name: string;
   /**
-   * reference code
+   * The reference code of the project.
    */
   reference?: string;
   /**
-   * when the project starts
+   * When the project starts.
    */
   startDate?: string;
   /**
-   * when the project ends
+   * When the project ends.
    */
   endDate?: string;
   /**
-   * notes
+   * Notes on the project.
    */
   notes?: string;
   /**
-   * ID of the project's status
+   * The ID of the status of the project. It is an ID of another system, stored as sent.
    */
   statusId?: string;
   /**
-   * ID of the company the project is for
+   * The ID of the company that the project is for. It is an ID of another system, stored as sent.
    */
   companyId?: string;
   /**
-   * ID of the location of the project
+   * The ID of the location of the project. An ID of another system is stored as sent.
    */
   locationId?: string;
   /**
-   * identifiers in outside systems
+   * The IDs of the record in other systems, by the name of the system: `{"erp": "4711"}`.
    */
   externalIds?: {
     [k: string]: string;
   };
   /**
-   * ID of the workspace the project belongs to
+   * The ID of the workspace that the project belongs to.
    */
   workspaceId: string;
   /**
-   * creation time
+   * When the project was created.
    */
   createdAt: string;
   /**
-   * time of the last change
+   * When the project was last changed.
    */
   updatedAt: string;
   /**
-   * ID of the user who created it
+   * The ID of the user who created the project, as named by the API key.
    */
   createdBy?: string;
   /**
-   * ID of the user who last updated it
+   * The ID of the user who last changed the project, as named by the API key.
    */
   updatedBy?: string;
 }
 
 export interface NewProject {
   /**
-   * name of the project
+   * The name of the project.
    */
   name: string;
   /**
-   * reference code
+   * The reference code of the project.
    */
   reference?: string | null;
   /**
-   * when the project starts
+   * When the project starts.
    */
   startDate?: string | null;
   /**
-   * when the project ends
+   * When the project ends.
    */
   endDate?: string | null;
   /**
-   * notes
+   * Notes on the project.
    */
   notes?: string | null;
   /**
-   * ID of the project's status
+   * The ID of the status of the project. It is an ID of another system, stored as sent.
    */
   statusId?: string | null;
   /**
-   * ID of the company the project is for
+   * The ID of the company that the project is for. It is an ID of another system, stored as sent.
    */
   companyId?: string | null;
   /**
-   * ID of the location of the project
+   * The ID of the location of the project. An ID of another system is stored as sent.
    */
   locationId?: string | null;
   /**
-   * identifiers in outside systems
+   * The IDs of the record in other systems, by the name of the system: `{"erp": "4711"}`.
    */
   externalIds?: {
     [k: string]: string;
@@ -357,39 +357,39 @@ export interface NewProject {
 
 export interface ProjectChanges {
   /**
-   * name of the project
+   * The name of the project.
    */
   name?: string;
   /**
-   * reference code
+   * The reference code of the project.
    */
   reference?: string | null;
   /**
-   * when the project starts
+   * When the project starts.
    */
   startDate?: string | null;
   /**
-   * when the project ends
+   * When the project ends.
    */
   endDate?: string | null;
   /**
-   * notes
+   * Notes on the project.
    */
   notes?: string | null;
   /**
-   * ID of the project's status
+   * The ID of the status of the project. It is an ID of another system, stored as sent.
    */
   statusId?: string | null;
   /**
-   * ID of the company the project is for
+   * The ID of the company that the project is for. It is an ID of another system, stored as sent.
    */
   companyId?: string | null;
   /**
-   * ID of the location of the project
+   * The ID of the location of the project. An ID of another system is stored as sent.
    */
   locationId?: string | null;
   /**
-   * identifiers in outside systems
+   * The IDs of the record in other systems, by the name of the system: `{"erp": "4711"}`.
    */
   externalIds?: {
     [k: string]: string;
@@ -401,104 +401,104 @@ export interface ProjectChanges {
  */
 export interface Location {
   /**
-   * ID of the location
+   * The ID of the location, given by the service.
    */
   id: string;
   /**
-   * name of the location
+   * The name of the location.
    */
   name?: string;
   /**
-   * latitude of the coordinates, in degrees
+   * The latitude in degrees; north of the equator is positive.
    */
   latitude?: number;
   /**
-   * longitude of the coordinates, in degrees
+   * The longitude in degrees; east of Greenwich is positive.
    */
   longitude?: number;
   /**
-   * first address line
+   * The first line of the address, such as the street and number.
    */
   address1?: string;
   /**
-   * second address line
+   * The second line of the address.
    */
   address2?: string;
   /**
-   * city
+   * The city.
    */
   city?: string;
   /**
-   * state
+   * The state or province.
    */
   state?: string;
   /**
-   * postal code
+   * The postal code.
    */
   postalCode?: string;
   /**
-   * country
+   * The country.
    */
   country?: string;
   /**
-   * identifiers in outside systems
+   * The IDs of the record in other systems, by the name of the system: `{"erp": "4711"}`.
    */
   externalIds?: {
     [k: string]: string;
   };
   /**
-   * ID of the workspace the location belongs to
+   * The ID of the workspace that the location belongs to.
    */
   workspaceId: string;
   /**
-   * creation time
+   * When the location was created.
    */
   createdAt: string;
   /**
-   * time of the last change
+   * When the location was last changed.
    */
   updatedAt: string;
 }
 
 export interface NewLocation {
   /**
-   * name of the location
+   * The name of the location.
    */
   name?: string | null;
   /**
-   * latitude of the coordinates, in degrees
+   * The latitude in degrees; north of the equator is positive.
    */
   latitude?: number | null;
   /**
-   * longitude of the coordinates, in degrees
+   * The longitude in degrees; east of Greenwich is positive.
    */
   longitude?: number | null;
   /**
-   * first address line
+   * The first line of the address, such as the street and number.
    */
   address1?: string | null;
   /**
-   * second address line
+   * The second line of the address.
    */
   address2?: string | null;
   /**
-   * city
+   * The city.
    */
   city?: string | null;
   /**
-   * state
+   * The state or province.
    */
   state?: string | null;
   /**
-   * postal code
+   * The postal code.
    */
   postalCode?: string | null;
   /**
-   * country
+   * The country.
    */
   country?: string | null;
   /**
-   * identifiers in outside systems
+   * The IDs of the record in other systems, by the name of the system: `{"erp": "4711"}`.
    */
   externalIds?: {
     [k: string]: string;
@@ -510,139 +510,139 @@ export interface NewLocation {
  */
 export interface TransportOrder {
   /**
-   * ID of the transport order
+   * The ID of the transport order, given by the service.
    */
   id: string;
   /**
-   * name of the transport order
+   * The name of the transport order.
    */
   name?: string;
   /**
-   * reference code
+   * The reference code of the transport order.
    */
   reference?: string;
   /**
-   * transport order number
+   * The number of the transport order.
    */
   number?: string;
   /**
-   * notes
+   * Notes on the transport order.
    */
   notes?: string;
   /**
-   * ID of the transport order's status
+   * The ID of the status of the transport order. It is an ID of another system, stored as sent.
    */
   statusId?: string;
   /**
-   * ID of the project the transport is for
+   * The ID of the project that the transport is for. An ID of another system is stored as sent.
    */
   projectId?: string;
   /**
-   * ID of the purchase order
+   * The ID of the purchase order for the transport. It is an ID of another system, stored as sent.
    */
   purchaseOrderId?: string;
   /**
-   * ID of the allocation order
+   * The ID of the allocation order for the transport. It is an ID of another system, stored as sent.
    */
   allocationOrderId?: string;
   /**
-   * ID of the workspace the transport order belongs to
+   * The ID of the workspace that the transport order belongs to.
    */
   workspaceId: string;
   /**
-   * creation time
+   * When the transport order was created.
    */
   createdAt: string;
   /**
-   * time of the last change
+   * When the transport order was last changed.
    */
   updatedAt: string;
   /**
-   * ID of the user who created it
+   * The ID of the user who created the transport order, as named by the API key.
    */
   createdBy?: string;
 }
 
 export interface NewTransportOrder {
   /**
-   * name of the transport order
+   * The name of the transport order.
    */
   name?: string | null;
   /**
-   * reference code
+   * The reference code of the transport order.
    */
   reference?: string | null;
   /**
-   * transport order number
+   * The number of the transport order.
    */
   number?: string | null;
   /**
-   * notes
+   * Notes on the transport order.
    */
   notes?: string | null;
   /**
-   * ID of the transport order's status
+   * The ID of the status of the transport order. It is an ID of another system, stored as sent.
    */
   statusId?: string | null;
   /**
-   * ID of the project the transport is for
+   * The ID of the project that the transport is for. An ID of another system is stored as sent.
    */
   projectId?: string | null;
   /**
-   * ID of the purchase order
+   * The ID of the purchase order for the transport. It is an ID of another system, stored as sent.
    */
   purchaseOrderId?: string | null;
   /**
-   * ID of the allocation order
+   * The ID of the allocation order for the transport. It is an ID of another system, stored as sent.
    */
   allocationOrderId?: string | null;
 }
 
 /**
- * A node in the tree of asset categories.
+ * A category of assets, such as cranes. Categories form a tree.
  */
 export interface AssetCategory {
   /**
-   * ID of the asset category
+   * The ID of the asset category, given by the service.
    */
   id: string;
   /**
-   * name of the asset category
+   * The name of the asset category.
    */
   name?: string;
   /**
-   * description of the asset category
+   * The description of the asset category.
    */
   description?: string;
   /**
-   * ID of the parent asset category
+   * The ID of the parent asset category, which must be stored here.
    */
   parentId?: string;
   /**
-   * ID of the workspace the asset category belongs to
+   * The ID of the workspace that the asset category belongs to.
    */
   workspaceId: string;
   /**
-   * creation time
+   * When the asset category was created.
    */
   createdAt: string;
   /**
-   * time of the last change
+   * When the asset category was last changed.
    */
   updatedAt: string;
 }
 
 export interface NewAssetCategory {
   /**
-   * name of the asset category
+   * The name of the asset category.
    */
   name?: string | null;
   /**
-   * description of the asset category
+   * The description of the asset category.
    */
   description?: string | null;
   /**
-   * ID of the parent asset category
+   * The ID of the parent asset category, which must be stored here.
    */
   parentId?: string | null;
 }

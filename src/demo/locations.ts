@@ -24,7 +24,7 @@ type Row = readonly [
 
 const rows = [
   ['hamburg', 'Hamburg yard', 53.5214, 10.1097, 'Kranhof 7', null, '22113', 'Hamburg', 'DE-HH'],
-  ['bremen', 'Bremen yard', 53.0541, 8.9063, 'Am Baggerpark 21', null, '28309', 'Bremen', 'DE-HB'],
+  ['bremen', 'North yard', 53.08, 8.8, 'Am Baggerpark 21', null, '28309', 'Bremen', 'DE-HB'],
   ['workshop', 'Central workshop', 53.4728, 9.6811, 'Schlosserstieg 3', 'Hall 2', '21614', 'Buxtehude', 'DE-NI'],
   ['berth', 'Hamburg, berths 4 and 5', 53.5309, 9.9417, 'Ostkajenweg 40', 'Gate 3', '20457', 'Hamburg', 'DE-HH'],
   ['lock', 'Kiel lock', 54.3668, 10.1431, 'Schleusenkoppel 2', null, '24159', 'Kiel', 'DE-SH'],

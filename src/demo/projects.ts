@@ -15,6 +15,7 @@ type Row = readonly [
 const rows = [
   ['lindenschule', 'School yard and canteen', 'P-2603', 'completed', 'heidebau', 'school', '2026-02-16', '2026-08-28'],
   ['quay', 'Quay wall renewal, berth 4', 'P-2604', 'active', 'hafenbau-koch', 'berth', '2026-03-02', '2027-04-30'],
+  ['harbour-wall', 'Harbour wall', 'P-2605', 'active', 'hafenbau-koch', 'bremen', '2026-03-01', '2026-12-18'],
   ['ward-c', 'Clinic extension, block C', 'P-2607', 'active', 'ems-hochbau', 'clinic', '2026-04-13', '2027-06-18'],
   ['km-14', 'Syke bypass, section 2', 'P-2608', 'active', 'wegener-tiefbau', 'bypass', '2026-04-20', '2027-09-30'],
   ['hall-60', 'Logistics hall 60', 'P-2611', 'completed', 'stader-hallenbau', 'logistics', '2026-05-04', '2026-10-23'],

@@ -6,8 +6,8 @@ import type { ProjectKey } from './projects.ts';
 type Row = readonly [
   reference: string,
   task: string,
-  /** Only a part of the name: work orders do not refer to assets. */
-  asset: AssetUid,
+  /** Only a part of the name, unless the task names it: work orders do not refer to assets. */
+  asset: AssetUid | null,
   project: ProjectKey,
   location: LocationKey,
   status: 'scheduled' | 'in-progress' | 'on-hold' | 'completed' | 'cancelled',
@@ -21,6 +21,7 @@ const setUps = [
   ['WO-26109', 'Set up and test insulation', 'GE-0101', 'quay', 'berth', 'completed', '2026-03-03T06:30Z', 4],
   ['WO-26113', 'Handover and operator briefing', 'EX-0204', 'quay', 'berth', 'completed', '2026-03-05T06:00Z', 3],
   ['WO-26122', 'Handover and operator briefing', 'TH-0104', 'ward-c', 'clinic', 'completed', '2026-04-15T06:00Z', 3],
+  ['WO-26124', 'Set up the crane', null, 'harbour-wall', 'bremen', 'completed', '2026-04-20T06:00Z', 6],
   ['WO-26125', 'Fit 3D machine control', 'EX-0205', 'km-14', 'bypass', 'completed', '2026-04-22T06:00Z', 9],
   ['WO-26131', 'Handover with pallet forks', 'WL-0103', 'hall-60', 'logistics', 'completed', '2026-05-06T07:00Z', 1.5],
   ['WO-26136', 'Handover and charger check', 'BL-0102', 'lab', 'campus', 'completed', '2026-06-03T07:30Z', 2],
@@ -92,7 +93,7 @@ export function workOrders(projectIdOf: (key: ProjectKey) => string, locationIdO
     rows.map(([reference, task, asset, project, location, status, start, hours]) => ({
       key: reference,
       value: {
-        name: `${task}, ${asset}`,
+        name: asset === null ? task : `${task}, ${asset}`,
         typeId: `work-order-type-${type}`,
         reference,
         projectId: projectIdOf(project),
@@ -107,9 +108,9 @@ export function workOrders(projectIdOf: (key: ProjectKey) => string, locationIdO
     }));
 
   return [
-    ...ofType('set-up', setUps),
     ...ofType('inspection', inspections),
     ...ofType('repair', repairs),
     ...ofType('service', services),
+    ...ofType('set-up', setUps),
   ];
 }

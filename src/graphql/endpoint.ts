@@ -4,6 +4,7 @@ import { type DocumentNode, NoSchemaIntrospectionCustomRule } from 'graphql';
 import { _createLRUCache as createCache, createYoga, type Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
 import type { RequestLog } from '../http/error-response.ts';
+import { useOperationChoice } from './choose-operation.ts';
 import { sendGraphqlError, useErrorResponses } from './errors.ts';
 import { type Context, useLoaders } from './execution/context.ts';
 import { useExecutor } from './execution/execute.ts';
@@ -31,6 +32,7 @@ export function createEndpoint(config: Config, isOpen: () => Promise<boolean>) {
     graphqlEndpoint: '/*',
     context: () => ({ responseSize: createResponseSize(limits.maxResponseLength) }),
     plugins: [
+      useOperationChoice(),
       useOperationLimits(limits),
       useErrorResponses(config),
       useLoaders(limits),

@@ -13,16 +13,14 @@ const tab = (query: string, variables?: object): Tab => ({
 export const graphiqlTabs: Tab[] = [
   tab(
     `
-# Work orders with everything they link to.
-# Run it: the play button, or Ctrl-Enter.
+# The latest work orders with what they link to.
+# Press the play button, or Ctrl-Enter. No records
+# yet? The next three tabs create some.
 #
-# A field that ends in Id has its link beside it:
-# projectId is the ID, project the record. A link
-# is one SQL statement, for any number of rows.
-#
-# Variables go below: try { "first": 3 }
-query LinkedWorkOrders($first: Int = 10) {
-  workOrders(first: $first) {
+# Beside every field that ends in Id is its link:
+# projectId is the ID, project the record itself.
+query LinkedWorkOrders($last: Int = 10) {
+  workOrders(last: $last) {
     nodes {
       name
       startDate
@@ -45,6 +43,63 @@ query LinkedWorkOrders($first: Int = 10) {
   ),
   tab(
     `
+# Records are created in batches: all, or none.
+# Copy the ID from the response for the next tabs.
+mutation CreateLocations(
+  $input: [CreateLocationInput!]!
+) {
+  createLocations(input: $input) {
+    id
+    name
+    city
+    externalIds
+  }
+}
+`,
+    { input: [{ name: 'North yard', city: 'Bremen', latitude: 53.08, longitude: 8.8, externalIds: { erp: '4711' } }] },
+  ),
+  tab(
+    `
+# Add the "locationId" of the yard to the variables,
+# and the project links to it.
+mutation CreateProjects(
+  $input: [CreateProjectInput!]!
+) {
+  createProjects(input: $input) {
+    id
+    name
+    startDate
+    location {
+      name
+    }
+  }
+}
+`,
+    { input: [{ name: 'Harbour wall', startDate: '2026-03-01' }] },
+  ),
+  tab(
+    `
+# Add "projectId" and "locationId", then read all
+# of it with the first tab.
+mutation CreateWorkOrders(
+  $input: [CreateWorkOrderInput!]!
+) {
+  createWorkOrders(input: $input) {
+    id
+    name
+    project {
+      name
+    }
+    location {
+      name
+    }
+  }
+}
+`,
+    { input: [{ name: 'Set up the crane' }] },
+  ),
+  tab(
+    `
 # Page by page: for the next page, put
 # pageInfo.endCursor into the variable "after".
 query AssetsByPage($first: Int, $after: String) {
@@ -55,8 +110,8 @@ query AssetsByPage($first: Int, $after: String) {
       id
       name
       uid
+      manufacturedAt
       currentLocation {
-        id
         name
       }
       # Companies are kept in another system:
@@ -95,55 +150,15 @@ query CategoryTree {
   ),
   tab(
     `
-# Records are created in batches: all, or none.
-# Copy an ID from the response for the next tab.
-mutation CreateLocations(
-  $input: [CreateLocationInput!]!
-) {
-  createLocations(input: $input) {
-    id
-    name
-    city
-    createdAt
-  }
-}
-`,
-    { input: [{ name: 'North yard', city: 'Bremen', latitude: 53.08, longitude: 8.8, externalIds: { erp: '4711' } }] },
-  ),
-  tab(
-    `
-# Put the ID of a location into the variables to
-# link the project to it. An ID of another system
-# is stored unchanged, and its link is null.
-mutation CreateProjects(
-  $input: [CreateProjectInput!]!
-) {
-  createProjects(input: $input) {
-    id
-    name
-    startDate
-    locationId
-    location {
-      name
-    }
-  }
-}
-`,
-    { input: [{ name: 'Harbour wall', startDate: '2026-03-01', locationId: 'ERP-LOCATION-7' }] },
-  ),
-  tab(
-    `
-# A batch that fails stores nothing. The response
-# lists every invalid field: look at
-# extensions.issues.
+# A batch that fails stores nothing. GraphQL checks
+# the names of fields first: correct "nmae", and
+# the next response has the date among its issues.
 mutation FailingBatch($input: [CreateAssetInput!]!) {
   createAssets(input: $input) {
     id
   }
 }
 `,
-    {
-      input: [{ name: 'Excavator' }, { name: ' ' }, { name: 'Crane', acquiredAt: 'soon', externalIds: { erp: 4711 } }],
-    },
+    { input: [{ name: 'Excavator' }, { nmae: 'Crane' }, { name: 'Pump', acquiredAt: 'soon' }] },
   ),
 ];

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { Limits } from '../config.ts';
 import { badRequest, ServiceError } from '../errors.ts';
 import { requireSmallJson } from '../http/json-body.ts';
+import { jsonProblem } from '../http/json-problem.ts';
 import { expected, formatPath, isObject } from '../model/issues.ts';
 import { requireSmallDocument } from './limits/document.ts';
 
@@ -44,15 +45,24 @@ export function requireGraphqlRequest(
 }
 
 function requireShape(name: string, what: 'text' | 'an object', value: unknown): void {
-  if (name !== 'query' && (value === undefined || value === null)) return;
+  if (name === 'query') {
+    if (value === undefined || value === '') throw badRequest(`query: required, a document such as ${exampleQuery}`);
+  } else if (value === undefined || value === null) return;
   const fits = what === 'text' ? typeof value === 'string' : isObject(value);
   if (!fits) throw badRequest(`${name}: ${expected(what, value)}`);
 }
 
+const exampleQuery = '{ assets { nodes { name } } }';
+
 function operationIn(body: unknown): Readonly<Record<string, unknown>> {
-  if (!isObject(body)) throw badRequest(expected('a JSON object with a GraphQL query', body));
+  if (!isObject(body)) {
+    throw badRequest(expected(`one operation as a JSON object such as {"query":"${exampleQuery}"}`, body));
+  }
   const unknown = Object.keys(body).find((name) => !Object.hasOwn(parameters, name));
-  if (unknown !== undefined) throw badRequest(`${formatPath([unknown])}: unknown parameter`);
+  if (unknown !== undefined && body.query !== undefined) {
+    const known = Object.keys(parameters).join(', ');
+    throw badRequest(`${formatPath([unknown])}: unknown parameter, expected one of ${known}`);
+  }
   return body;
 }
 
@@ -73,6 +83,6 @@ function parseParameter(name: string, text: string, limits: Limits): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw badRequest(`${name}: ${expected('JSON', text)}`);
+    throw badRequest(`${name}: not valid JSON: ${jsonProblem(text)}`);
   }
 }

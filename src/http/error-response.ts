@@ -33,13 +33,22 @@ export function errorResponseFor(error: unknown, { id, log }: RequestLog): Error
     return error;
   }
   const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
-  if (status >= 400 && status < 500) return { status, message: clientErrorMessage(status), issues: [] };
+  if (status >= 400 && status < 500) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    return { status, message: clientErrorMessages[code] ?? clientErrorMessage(status), issues: [] };
+  }
   log.error({ err: error }, 'unexpected error');
   return { status: 500, message: `unexpected error, request ${id}`, issues: [] };
 }
 
+/** By Fastify's code of the error. */
+const clientErrorMessages: Readonly<Record<string, string>> = {
+  FST_ERR_BAD_URL: 'the path is not valid: expected UTF-8, percent-encoded',
+  FST_ERR_CTP_BODY_TOO_LARGE: 'the body is larger than allowed: send less at once',
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'the body does not have the length given in Content-Length',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'expected the header Content-Type: application/json',
+};
+
 function clientErrorMessage(status: number): string {
-  if (status === 413) return 'the body is larger than allowed';
-  if (status === 415) return 'expected the content type application/json';
   return `the request is not valid: ${(STATUS_CODES[status] ?? 'error').toLowerCase()}`;
 }

@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Limits } from '../config.ts';
 import { badRequest, ServiceError, tooLarge } from '../errors.ts';
 import { count } from '../model/issues.ts';
+import { jsonProblem } from './json-problem.ts';
 
 export function readJsonBodies(app: FastifyInstance, limits: Limits): void {
   app.addHook('onRequest', (request, _reply, done) => {
@@ -39,10 +40,11 @@ function parseJson(body: Buffer, limits: Limits): unknown {
   if (body.length === 0) return undefined;
   requireSmallJson(body, limits);
   if (!isUtf8(body)) throw badRequest('the body is not valid UTF-8');
+  const text = textOf(body);
   try {
-    return JSON.parse(textOf(body));
+    return JSON.parse(text);
   } catch {
-    throw badRequest('the body is not valid JSON');
+    throw badRequest(`the body is not valid JSON: ${jsonProblem(text)}`);
   }
 }
 

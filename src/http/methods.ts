@@ -10,8 +10,15 @@ export function collectPaths(app: FastifyInstance): ReadonlySet<string> {
   return paths;
 }
 
-/** Adds a route for every method that these paths do not support: Fastify would respond to it with 404. */
-export function refuseOtherMethods(app: FastifyInstance, paths: ReadonlySet<string>): void {
+/**
+ * Adds a route for every method that these paths do not support: Fastify would respond to it with 404. The response has the hint
+ * for the method and the path, if there is one.
+ */
+export function refuseOtherMethods(
+  app: FastifyInstance,
+  paths: ReadonlySet<string>,
+  hintFor: (method: string, path: string) => string | undefined,
+): void {
   for (const method of METHODS) {
     if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   }
@@ -20,9 +27,10 @@ export function refuseOtherMethods(app: FastifyInstance, paths: ReadonlySet<stri
     const isAllowed = (method: string) => app.hasRoute({ method, url });
     const allowed = app.supportedMethods.filter(isAllowed).join(', ');
     const others = app.supportedMethods.filter((method) => !isAllowed(method));
-    const refuse = async (_request: FastifyRequest, reply: FastifyReply) => {
+    const refuse = async ({ method }: FastifyRequest, reply: FastifyReply) => {
       reply.header('allow', allowed);
-      throw new ServiceError(405, `this path supports ${allowed} only`);
+      const hint = hintFor(method, url);
+      throw new ServiceError(405, `this path supports ${allowed} only${hint ? `: ${hint}` : ''}`);
     };
     app.route({ method: others, url, onRequest: refuse, handler: refuse });
   }

@@ -96,8 +96,18 @@ function beginRequest(request: FastifyRequest, reply: FastifyReply, done: () => 
   logWhenClosed(request, reply);
   reply.headers(headersFor(request.id));
   // Before the body is read, which may be invalid too.
-  if (request.is404) throw notFound('there is nothing at this path');
+  if (request.is404) throw notFound(nothingAt(request));
   done();
+}
+
+/** Names a path only if it is one of ours: a slash at the end is the difference that is easily overlooked. */
+function nothingAt({ server, method, url }: FastifyRequest): string {
+  const [sent = ''] = url.split('?');
+  const path = sent.endsWith('/') ? sent.slice(0, -1) : '';
+  const withId = `${path.slice(0, path.lastIndexOf('/') + 1)}:id`;
+  const known = [path, withId].find((candidate) => server.hasRoute({ method, url: candidate }));
+  const hint = known && `: ${known.replace(':id', '{id}')} has no slash at the end`;
+  return `there is nothing at this path${hint ?? ''}`;
 }
 
 /** Fastify would close the connection while the body is still arriving: most clients would see that instead of the 413. */

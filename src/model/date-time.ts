@@ -9,16 +9,20 @@ const pattern =
 
 const hasTime = /^\d{4}-\d{2}-\d{2}[Tt ]\d/;
 
-/** Returns the time in UTC, truncated to milliseconds, `2026-03-01T07:30:00.000Z`, or why the text is not valid. */
-export function parseDateTime(sent: string): { value: string } | { problem: string } {
+const exampleTime = '2026-03-01T07:30:00Z';
+
+/** What a datetime field takes. */
+export const aDate = `a date such as 2026-03-01 or ${exampleTime}`;
+
+/** Returns the time in UTC, truncated to milliseconds, `2026-03-01T07:30:00.000Z`, or what was expected instead of the text. */
+export function parseDateTime(sent: string): { value: string } | { expected: string } {
   const match = pattern.exec(sent);
-  if (!match)
-    return { problem: hasTime.test(sent) ? 'not a date and time such as 2026-03-01T07:30:00Z' : 'not a date' };
+  if (!match) return { expected: hasTime.test(sent) ? `a date and time such as ${exampleTime}` : aDate };
 
   const [, year, month, day, hour, minute = '', second = '', fraction = '', zone] = match;
-  if (!z.regexes.date.test(`${year}-${month}-${day}`)) return { problem: 'not a calendar day' };
+  if (!z.regexes.date.test(`${year}-${month}-${day}`)) return { expected: 'a day that exists' };
   if (hour !== undefined && zone === undefined) {
-    return { problem: 'not a date and time with a zone (Z or an offset such as +02:00)' };
+    return { expected: 'a time with a zone (Z or an offset such as +02:00)' };
   }
 
   const time = hour === undefined ? '00:00:00' : `${hour}:${minute}:${second}`;
@@ -26,7 +30,7 @@ export function parseDateTime(sent: string): { value: string } | { problem: stri
   const local = `${year}-${month}-${day}T${time}.${milliseconds}`;
   const isUtc = zone === undefined || zone === 'Z' || zone === 'z';
   const value = isUtc ? `${local}Z` : new Date(`${local}${zone}`).toISOString();
-  return hasSupportedYear(value) ? { value } : { problem: 'not a date in the years 0001 to 9999' };
+  return hasSupportedYear(value) ? { value } : { expected: 'a date in the years 0001 to 9999' };
 }
 
 /** An offset can move the year out of range. `Date` prints years below 0 and above 9999 with a sign and six digits. */

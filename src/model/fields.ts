@@ -7,6 +7,7 @@
 export type ExternalIds = Readonly<Record<string, string>>;
 
 interface Described {
+  /** Whole sentences, for people who read the schemas of GraphQL and REST. */
   readonly description: string;
   /** Must be sent on create; never null. */
   readonly required?: boolean;
@@ -23,7 +24,7 @@ interface TextField extends Described {
   readonly type: 'text';
 }
 
-interface NumberField extends Described {
+export interface NumberField extends Described {
   readonly type: 'number';
   readonly min: number;
   readonly max: number;
@@ -47,6 +48,8 @@ export interface ReferenceField extends Described {
   readonly type: 'reference';
   /** The name of the target kind, not the kind itself, so that kinds can refer to each other in any order. */
   readonly target: string;
+  /** In running text: `the location where the asset is` */
+  readonly refersTo: string;
   /** The target record must be stored in this service: foreign identifiers are rejected. */
   readonly mustExist?: boolean;
 }
@@ -55,6 +58,8 @@ export interface ReferenceField extends Described {
 export interface ForeignReferenceField extends Described {
   readonly type: 'foreignReference';
   readonly target: ForeignType;
+  /** In running text: `the company that owns the asset` */
+  readonly refersTo: string;
 }
 
 export type Field =
@@ -107,16 +112,31 @@ export const boolean = (description: string) => ({ type: 'boolean', description 
 
 export const dateTime = (description: string) => ({ type: 'dateTime', description }) as const;
 
-export const externalIds = (description = 'identifiers in outside systems') =>
-  ({ type: 'externalIds', description }) as const;
+export const externalIds = () =>
+  ({
+    type: 'externalIds',
+    description: 'The IDs of the record in other systems, by the name of the system: `{"erp": "4711"}`.',
+  }) as const;
 
-export const reference = (target: string, description: string) => ({ type: 'reference', target, description }) as const;
+export const reference = (target: string, refersTo: string) =>
+  ({
+    type: 'reference',
+    target,
+    refersTo,
+    description: `The ID of ${refersTo}. An ID of another system is stored as sent.`,
+  }) as const;
 
-export const foreignReference = (target: ForeignType, description: string) =>
-  ({ type: 'foreignReference', target, description }) as const;
+export const foreignReference = (target: ForeignType, refersTo: string) =>
+  ({
+    type: 'foreignReference',
+    target,
+    refersTo,
+    description: `The ID of ${refersTo}. It is an ID of another system, stored as sent.`,
+  }) as const;
 
 export const required = <F extends Field>(field: F) => ({ ...field, required: true }) as const;
 
 export const unique = <F extends Field>(field: F) => ({ ...field, unique: true }) as const;
 
-export const mustExist = <F extends ReferenceField>(field: F) => ({ ...field, mustExist: true }) as const;
+export const mustExist = <F extends ReferenceField>(field: F) =>
+  ({ ...field, mustExist: true, description: `The ID of ${field.refersTo}, which must be stored here.` }) as const;

@@ -40,7 +40,7 @@ export function quote(sent: string): string {
 export const expected = (what: string, received: unknown): string => `expected ${what}, received ${describe(received)}`;
 
 /** Describes a received value: `"soon"`, `5`, `null`, `an array`, `an object`, or `nothing` if absent. */
-export function describe(received: unknown): string {
+function describe(received: unknown): string {
   if (received === undefined) return 'nothing';
   if (Array.isArray(received)) return 'an array';
   if (typeof received === 'object' && received !== null) return 'an object';

@@ -16,6 +16,8 @@ interface Declaration<F extends Fields, S extends Stamp> {
   readonly plural: string;
   /** In running text: `work order` */
   readonly label: string;
+  /** `work orders` */
+  readonly pluralLabel: string;
   readonly description: string;
   readonly table: string;
   readonly idPrefix: string;
@@ -81,22 +83,31 @@ export type UpdateOf<K extends RecordKind> =
 export function recordKind<const F extends Fields, const S extends Stamp = never>(
   declaration: Declaration<F, S>,
 ): RecordKind<F, S> {
+  const { label } = declaration;
   const stamps: Record<Stamp, Field> = {
-    createdBy: { type: 'foreignReference', target: 'User', description: 'ID of the user who created it' },
-    updatedBy: { type: 'foreignReference', target: 'User', description: 'ID of the user who last updated it' },
+    createdBy: user(`the user who created the ${label}`),
+    updatedBy: user(`the user who last changed the ${label}`),
   };
   const storedFields: Fields = {
-    id: { type: 'id', required: true, description: `ID of the ${declaration.label}` },
+    id: { type: 'id', required: true, description: `The ID of the ${label}, given by the service.` },
     ...declaration.fields,
     workspaceId: {
       type: 'foreignReference',
       target: 'Workspace',
+      refersTo: `the workspace that the ${label} belongs to`,
       required: true,
-      description: `ID of the workspace the ${declaration.label} belongs to`,
+      description: `The ID of the workspace that the ${label} belongs to.`,
     },
-    createdAt: { type: 'dateTime', required: true, description: 'creation time' },
-    updatedAt: { type: 'dateTime', required: true, description: 'time of the last change' },
+    createdAt: { type: 'dateTime', required: true, description: `When the ${label} was created.` },
+    updatedAt: { type: 'dateTime', required: true, description: `When the ${label} was last changed.` },
     ...Object.fromEntries(declaration.stamps.map((stamp) => [stamp, stamps[stamp]])),
   };
   return { ...declaration, storedFields };
 }
+
+const user = (refersTo: string): Field => ({
+  type: 'foreignReference',
+  target: 'User',
+  refersTo,
+  description: `The ID of ${refersTo}, as named by the API key.`,
+});

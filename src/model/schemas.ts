@@ -4,10 +4,11 @@
  */
 import { closest, distance } from 'fastest-levenshtein';
 import { z } from 'zod';
+import { withArticle } from './article.ts';
 import { isLongerThan, isRecordLongerThan } from './characters.ts';
-import { parseDateTime } from './date-time.ts';
-import type { ExternalIds, Field } from './fields.ts';
-import { count, describe, expected, type Issue, isObject, type Parsed, quote } from './issues.ts';
+import { aDate, parseDateTime } from './date-time.ts';
+import type { ExternalIds, Field, NumberField } from './fields.ts';
+import { count, expected, type Issue, isObject, type Parsed } from './issues.ts';
 import type { CreateOf, RecordKind, UpdateOf } from './record-kind.ts';
 
 /** Size limits of a record and of its values. */
@@ -46,7 +47,9 @@ function recordParser<T>(
   fieldSchema: (field: Field) => z.ZodType,
 ): RecordParser<T> {
   const shape = Object.fromEntries(Object.entries(kind.fields).map(([name, field]) => [name, fieldSchema(field)]));
-  const options = { error: (issue: { input?: unknown }) => expected(`an object of ${kind.label} fields`, issue.input) };
+  const options = {
+    error: (issue: { input?: unknown }) => expected(`${withArticle(kind.label)} as a JSON object`, issue.input),
+  };
   const schema = unknownFields === 'refused' ? z.strictObject(shape, options) : z.object(shape, options);
 
   return (input) => {
@@ -55,7 +58,10 @@ function recordParser<T>(
     const valid = result.success ? result.data : validFields(kind, input, issues);
     if (isRecordLongerThan(valid, limits.maxRecordLength)) {
       const most = count(limits.maxRecordLength);
-      issues.push({ path: [], message: `expected at most ${most} characters of text in all, received more` });
+      issues.push({
+        path: [],
+        message: `expected at most ${most} characters of text in the whole record, received more`,
+      });
     }
     // The cast is safe: the shape has exactly the fields of T, and each schema accepts only values of its field's type.
     return issues.length === 0 ? { value: valid as T } : { issues, validFields: valid };
@@ -80,19 +86,19 @@ function issuesOf(kind: RecordKind, issue: z.core.$ZodIssue): Issue[] {
 function valueSchema(field: Field, limits: ValueLimits): z.ZodType {
   switch (field.type) {
     case 'text':
-      return textSchema(maxLengthOf(field, limits), { mayBeBlank: !field.required });
+      return textSchema(field, maxLengthOf(field, limits));
     case 'number':
       return numberSchema(field);
     case 'boolean':
-      return z.boolean({ error: mismatch('true or false') });
+      return z.boolean({ error: mismatch(field, 'true or false') });
     case 'dateTime':
-      return dateTimeSchema();
+      return dateTimeSchema(field);
     case 'externalIds':
       return externalIdsSchema(limits);
     case 'id':
     case 'reference':
     case 'foreignReference':
-      return identifierSchema();
+      return identifierSchema(field);
   }
 }
 
@@ -103,14 +109,18 @@ export const maxIdentifierLength = 255;
 export const maxLengthOf = (field: Field, { maxTextLength }: ValueLimits): number =>
   field.unique ? Math.min(maxIdentifierLength, maxTextLength) : maxTextLength;
 
-const mismatch =
-  (what: string) =>
-  ({ input }: { input?: unknown }) =>
-    input === undefined ? 'required' : expected(what, input);
+function mismatch(field: Field, what: string) {
+  const required = `required: ${inRunningText(field.description)}`;
+  return ({ input }: { input?: unknown }) => (input === undefined ? required : expected(what, input));
+}
 
-function textSchema(maxLength: number, { mayBeBlank }: { mayBeBlank: boolean }) {
-  return z.string({ error: mismatch('text') }).superRefine((text, context) => {
-    const problem = textProblem(text, maxLength) ?? (mayBeBlank ? undefined : blankProblem(text));
+/** `The name of the asset.` becomes `the name of the asset`. */
+const inRunningText = (description: string): string =>
+  description.charAt(0).toLowerCase() + description.slice(1).replace(/\.$/, '');
+
+function textSchema(field: Field, maxLength: number) {
+  return z.string({ error: mismatch(field, 'text') }).superRefine((text, context) => {
+    const problem = textProblem(text, maxLength) ?? (field.required ? blankProblem(text) : undefined);
     if (problem) context.addIssue(problem);
   });
 }
@@ -118,32 +128,32 @@ function textSchema(maxLength: number, { mayBeBlank }: { mayBeBlank: boolean }) 
 /** SQLite would store NUL, which Postgres rejects, and would return lone surrogates changed. */
 function textProblem(text: string, maxLength: number): string | undefined {
   if (isLongerThan(text, maxLength)) return `expected at most ${count(maxLength)} characters, received more`;
-  if (text.includes('\0')) return `expected text without NUL, received ${quote(text)}`;
-  if (!text.isWellFormed()) return `expected text without lone surrogates, received ${quote(text)}`;
+  if (text.includes('\0')) return expected('text without the character NUL', text);
+  if (!text.isWellFormed()) return expected('text without lone surrogates (invalid Unicode)', text);
   return undefined;
 }
 
 const blankProblem = (text: string): string | undefined =>
   text.trim() === '' ? expected('text with at least one character that is not white space', text) : undefined;
 
-function numberSchema({ min, max }: { min: number; max: number }) {
-  const error = mismatch(`a number from ${min} to ${max}`);
+function numberSchema(field: NumberField) {
+  const { min, max } = field;
+  const error = mismatch(field, `a number from ${min} to ${max}`);
   return z.number({ error }).min(min, { error }).max(max, { error });
 }
 
-function dateTimeSchema() {
-  const notADate = ({ input }: { input?: unknown }) => `not a date, received ${describe(input)}`;
-  return z.string({ error: notADate }).transform((sent, context) => {
+function dateTimeSchema(field: Field) {
+  return z.string({ error: mismatch(field, aDate) }).transform((sent, context) => {
     const parsed = parseDateTime(sent);
     if ('value' in parsed) return parsed.value;
-    context.addIssue(`${parsed.problem}, received ${quote(sent)}`);
+    context.addIssue(expected(parsed.expected, sent));
     return z.NEVER;
   });
 }
 
-function identifierSchema() {
-  const what = `an identifier of 1 to ${maxIdentifierLength} characters`;
-  return z.string({ error: mismatch(what) }).superRefine((id, context) => {
+function identifierSchema(field: Field) {
+  const what = `an ID of 1 to ${maxIdentifierLength} characters`;
+  return z.string({ error: mismatch(field, what) }).superRefine((id, context) => {
     if (id === '' || isLongerThan(id, maxIdentifierLength)) context.addIssue(expected(what, id));
     else {
       const problem = textProblem(id, maxIdentifierLength);
@@ -156,7 +166,7 @@ function identifierSchema() {
 function externalIdsSchema(limits: ValueLimits) {
   return z.custom<ExternalIds>().superRefine((value: unknown, context) => {
     if (!isObject(value)) {
-      context.addIssue(expected('an object of text values', value));
+      context.addIssue(expected('an object of texts such as {"erp":"4711"}', value));
       return;
     }
     const size = Object.keys(value).length;

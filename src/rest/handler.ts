@@ -3,7 +3,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import fresh from 'fresh';
 import type { Limits } from '../config.ts';
 import { badRequest } from '../errors.ts';
-import { expected, type Parsed } from '../model/issues.ts';
+import { expected, isObject, type Parsed } from '../model/issues.ts';
+import type { RecordKind } from '../model/record-kind.ts';
 import { createParser, type RecordParser, updateParser } from '../model/schemas.ts';
 import { requireBatchSize } from '../services/batch-size.ts';
 import { createRecords } from '../services/create-records.ts';
@@ -25,7 +26,7 @@ function create({ kind, success }: Route, limits: Limits): Handler {
   const parserFor = parserByPreference((unknownFields) => createParser(kind, limits, unknownFields));
   return async (request, reply) => {
     const { body } = request;
-    if (!Array.isArray(body)) throw badRequest(expected(`a JSON array of ${kind.label} objects`, body));
+    if (!Array.isArray(body)) throw badRequest(notABatch(kind, body));
     requireBatchSize(body.length, limits.maxBatch);
     const batch = await mapInSlices<unknown, Parsed<object>>(body, parserFor(request, reply));
     const records = await createRecords(request.session, kind, batch);
@@ -34,6 +35,11 @@ function create({ kind, success }: Route, limits: Limits): Handler {
       .type(json)
       .send(await toJson(kind, records));
   };
+}
+
+function notABatch(kind: RecordKind, body: unknown): string {
+  const hint = isObject(body) ? `: put it in [ ], also if it is only one ${kind.label}` : '';
+  return `${expected(`a JSON array of ${kind.pluralLabel}`, body)}${hint}`;
 }
 
 function update({ kind, success }: Route, limits: Limits): Handler {

@@ -4,6 +4,7 @@ import type { Parsed } from '../model/issues.ts';
 import type { RecordKind, RecordOf, UpdateOf } from '../model/record-kind.ts';
 import { kindOfId } from '../records/index.ts';
 import { requireMayWrite, type Session } from './session.ts';
+import { noRecord } from './unknown-ids.ts';
 import { requireValid } from './validation.ts';
 
 /**
@@ -18,11 +19,11 @@ export async function updateRecord<K extends RecordKind>(
 ): Promise<RecordOf<K>> {
   requireMayWrite(session);
   // Saves a statement, and lets only well-formed IDs reach the database.
-  if (kindOfId(id) !== kind) throw notFound(`there is no ${kind.label} with this ID`);
+  if (kindOfId(id) !== kind) throw notFound(noRecord(kind, id));
   const { store, userId } = session;
   return store.transaction(async (transaction) => {
     const current = await transaction.findForUpdate(kind, id);
-    if (!current) throw notFound(`there is no ${kind.label} with this ID`);
+    if (!current) throw notFound(noRecord(kind, id));
 
     await requireValid(transaction, kind, { parsed: [change], current }, 'lookup');
     const { value: sent = {} } = change;

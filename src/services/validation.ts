@@ -3,10 +3,11 @@
  * invalid field of a batch, so that an integrator can fix all of them at once.
  */
 import { conflict, invalid } from '../errors.ts';
-import { count, expected, type Issue, type Parsed, type Path, quote } from '../model/issues.ts';
+import { count, type Issue, type Parsed, type Path, quote } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { kindNamed, kindOfId } from '../records/index.ts';
 import type { CheckStore } from '../store/check-store.ts';
+import { noRecord, wrongKind } from './unknown-ids.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -86,7 +87,7 @@ async function referenceIssues(store: CheckStore, kind: RecordKind, candidates: 
       const target = kindOfId(id);
       if (target?.name === field.target) own.push({ path, target, id });
       else if (target || field.mustExist) {
-        issues.push({ path, message: expected(`the ID of a stored ${kindNamed(field.target).label}`, id) });
+        issues.push({ path, message: wrongKind(kindNamed(field.target), id) });
       }
     }
   }
@@ -95,7 +96,7 @@ async function referenceIssues(store: CheckStore, kind: RecordKind, candidates: 
     const references = own.filter((reference) => reference.target === target);
     const existing = await store.existingValues(target, 'id', [...new Set(references.map(({ id }) => id))]);
     for (const { path, id } of references) {
-      if (!existing.has(id)) issues.push({ path, message: `there is no ${target.label} with the ID ${quote(id)}` });
+      if (!existing.has(id)) issues.push({ path, message: noRecord(target, id) });
     }
   }
   return issues;
@@ -117,7 +118,7 @@ async function uniquenessIssues(store: CheckStore, kind: RecordKind, candidates:
       if (stored.has(text)) {
         issues.push({ path, message: `another ${kind.label} has the ${name} ${quote(text)}` });
       } else if (first) {
-        issues.push({ path, message: `item ${first[0]} has the ${name} ${quote(text)} too` });
+        issues.push({ path, message: `item [${first[0]}] of this batch has the ${name} ${quote(text)} too` });
       } else earlier.set(text, path);
     }
   }

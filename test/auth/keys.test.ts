@@ -165,7 +165,7 @@ describe('a request without a valid key', () => {
     const other = await service.key();
     const flipped = key.slice(0, -1) + (key.endsWith('A') ? 'B' : 'A');
     return [
-      ['none', {}, 'an API key is required'],
+      ['none', {}, 'an API key is required: send it as Authorization: Bearer KEY, or as X-API-Key: KEY'],
       ['an empty one', { authorization: '' }, 'the API key is not valid'],
       [
         'an unknown one',
@@ -180,7 +180,7 @@ describe('a request without a valid key', () => {
       [
         'two different ones',
         { authorization: `Bearer ${key}`, 'x-api-key': other },
-        'expected one API key, received two',
+        'expected one API key, received different ones in Authorization and X-API-Key',
       ],
     ];
   };

@@ -43,7 +43,7 @@ test('an address that presents too many wrong keys gets 429 for them; other addr
 
   expect(wrong.map(({ status }) => status)).toEqual([401, 401, 429]);
   expect(wrong[2]?.body).toEqual({
-    error: expect.stringMatching(/^at most 2 requests per minute: try again in \d+ s$/),
+    error: expect.stringMatching(/^at most 2 failed logins per minute: try again in \d+ s$/),
     code: '429',
   });
   expect(wrong[2]?.headers).toMatchObject({ 'ratelimit-limit': '2', 'ratelimit-remaining': '0' });

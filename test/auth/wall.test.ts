@@ -135,7 +135,7 @@ async function change(own: Workspace) {
   if (current) {
     expect(changed, `${response.text}, seed ${seed}`).toMatchObject({ id, name });
     current.name = name;
-  } else expect(response.text).toContain('there is no project with this ID');
+  } else expect(response.text).toContain('there is no project with the ID ');
   return { sent: id, response };
 }
 

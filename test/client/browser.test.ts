@@ -61,7 +61,7 @@ describe.runIf(hasBrowser || process.env.CI)('in Chromium', () => {
     expect(result).toEqual({
       isServiceError: true,
       items: [
-        { index: 1, field: 'name', message: 'required' },
+        { index: 1, field: 'name', message: 'required: the name of the asset' },
         { index: 1, field: 'nmae', message: 'unknown field, did you mean "name"?' },
       ],
     });

@@ -63,9 +63,15 @@ test('the error for a batch lists every invalid field, including those that its 
   const error = await errorOf(ServiceError, client.assets.create(batch));
 
   expect(error.status).toBe(400);
-  expect(error.message).toMatch(/^\[0\]\.acquiredAt: not a date, received "soon"; .*; and 3 more$/);
+  expect(error.message).toMatch(
+    /^\[0\]\.acquiredAt: expected a date such as 2026-03-01 or 2026-03-01T07:30:00Z, received "soon"; .*; and 3 more$/,
+  );
   expect(error.items).toEqual(
-    batch.map((_, index) => ({ index, field: 'acquiredAt', message: 'not a date, received "soon"' })),
+    batch.map((_, index) => ({
+      index,
+      field: 'acquiredAt',
+      message: 'expected a date such as 2026-03-01 or 2026-03-01T07:30:00Z, received "soon"',
+    })),
   );
   expect([error.mayBeStored, error.requestId]).toEqual([false, expect.stringMatching(/^[\w-]{36}$/)]);
 });
@@ -88,7 +94,7 @@ test('a batch over the limit throws a 413 error with the message of the service'
 
   expect([error.status, error.message, error.items]).toEqual([
     413,
-    'expected at most 10,000 records, received 10,001',
+    'expected at most 10,000 records, received 10,001: send them in several batches',
     [],
   ]);
 });
@@ -140,7 +146,7 @@ describe('projects.update', () => {
       400,
       [
         { field: 'name', message: 'expected text with at least one character that is not white space, received " "' },
-        { field: 'startDate', message: 'not a date, received "soon"' },
+        { field: 'startDate', message: 'expected a date such as 2026-03-01 or 2026-03-01T07:30:00Z, received "soon"' },
       ],
     ]);
   });

@@ -108,12 +108,12 @@ describe('sizes and cursors that are not valid', () => {
     ['first: 1001', 'first: expected a whole number from 1 to 1000, received 1001'],
     ['last: 0', 'last: expected a whole number from 1 to 1000, received 0'],
     ['last: 1001', 'last: expected a whole number from 1 to 1000, received 1001'],
-    ['first: 1, last: 1', 'first and last: expected one of them'],
-    ['after: "x"', 'after: expected a cursor of location records, received "x"'],
-    ['before: ""', 'before: expected a cursor of location records, received ""'],
+    ['first: 1, last: 1', 'first and last: expected one of them, received both'],
+    ['after: "x"', 'after: expected a cursor from a page of locations, received "x"'],
+    ['before: ""', 'before: expected a cursor from a page of locations, received ""'],
     [
       'after: "asset_01h455vb4pex5vsknk084sn02q"',
-      'after: expected a cursor of location records, received "asset_01h455vb4pex5vsknk084sn02q"',
+      'after: expected a cursor from a page of locations, received "asset_01h455vb4pex5vsknk084sn02q"',
     ],
   ])('%s', async (args, message) => {
     const { body } = await service.graphql(`{ locations(${args}) { nodes { id } } }`);

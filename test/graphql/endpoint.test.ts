@@ -41,7 +41,7 @@ describe('requests', () => {
     const response = await service.send('POST', '/graphql', body, { 'content-type': type });
 
     expect(response.status).toBe(415);
-    expect(response.body.errors).toMatchObject([{ message: 'expected the content type application/json' }]);
+    expect(response.body.errors).toMatchObject([{ message: 'expected the header Content-Type: application/json' }]);
   });
 
   test.each([
@@ -54,16 +54,26 @@ describe('requests', () => {
     const response = await service.send('POST', '/graphql', body);
 
     expect(response.status).toBe(400);
-    expect(response.body.errors[0].message).toBe(`expected a JSON object with a GraphQL query, received ${received}`);
+    expect(response.body.errors[0].message).toBe(
+      `expected one operation as a JSON object such as {"query":"{ assets { nodes { name } } }"}, received ${received}`,
+    );
   });
 
   test.each([
-    [{}, 'query: expected text, received nothing'],
+    [{}, 'query: required, a document such as { assets { nodes { name } } }'],
+    [{ foo: 1 }, 'query: required, a document such as { assets { nodes { name } } }'],
+    [{ query: '' }, 'query: required, a document such as { assets { nodes { name } } }'],
     [{ query: null }, 'query: expected text, received null'],
     [{ query: 5 }, 'query: expected text, received 5'],
     [{ query: [nothing] }, 'query: expected text, received an array'],
-    [{ query: nothing, getReader: 1 }, 'getReader: unknown parameter'],
-    [{ query: nothing, operations: {} }, 'operations: unknown parameter'],
+    [
+      { query: nothing, getReader: 1 },
+      'getReader: unknown parameter, expected one of query, variables, operationName, extensions',
+    ],
+    [
+      { query: nothing, operations: {} },
+      'operations: unknown parameter, expected one of query, variables, operationName, extensions',
+    ],
     [{ query: nothing, variables: 5 }, 'variables: expected an object, received 5'],
     [{ query: nothing, variables: '{}' }, 'variables: expected an object, received "{}"'],
     [{ query: nothing, variables: [] }, 'variables: expected an object, received an array'],
@@ -101,7 +111,10 @@ describe('requests', () => {
   test.each(['', '?query=', '?variables={}'])('by GET without a query are 400: /graphql%s', async (parameters) => {
     const { status, body } = await service.get(`/graphql${parameters}`);
 
-    expect([status, body.errors[0].message]).toEqual([400, 'query: expected text, received nothing']);
+    expect([status, body.errors[0].message]).toEqual([
+      400,
+      'query: required, a document such as { assets { nodes { name } } }',
+    ]);
   });
 
   test('over the limit are 413', async () => {
@@ -112,7 +125,7 @@ describe('requests', () => {
     const { status, body } = await service.get(`/graphql?query=${encodeURIComponent(nothing)}&${name}=nope`);
 
     expect(status).toBe(400);
-    expect(body.errors[0].message).toBe(`${name}: expected JSON, received "nope"`);
+    expect(body.errors[0].message).toBe(`${name}: not valid JSON: line 1, column 1: expected a value, found "nope"`);
   });
 
   test('by GET may read, but not write', async () => {
@@ -172,6 +185,61 @@ describe('requests', () => {
   });
 });
 
+describe('which operation is executed', () => {
+  const read = 'query Read { __typename }';
+  const names = Array.from({ length: 50 }, (_, index) => `Read${index}`);
+  const long = names.map((name) => `query ${name} { __typename }`).join(' ');
+
+  test.each([
+    [`${read} query Count { __typename }`, 'Count'],
+    [read, 'Read'],
+    [read, undefined],
+    ['{ __typename }', undefined],
+  ])('is clear from %j and the operationName %j', async (query, operationName) => {
+    expect((await service.post('/graphql', { query, operationName })).body.errors).toBeUndefined();
+  });
+
+  test.each([
+    [
+      `${read} query Count { __typename }`,
+      undefined,
+      'required, because the document has several operations: Read, Count',
+    ],
+    [`${read} { __typename }`, undefined, 'required, because the document has several operations: Read'],
+    [
+      `${read} query Count { __typename }`,
+      'Raed',
+      'expected one of the operations in the document (Read, Count), received "Raed"',
+    ],
+    [read, '', 'expected one of the operations in the document (Read), received ""'],
+    ['{ __typename }', 'Read', 'expected none, because the operation has no name, received "Read"'],
+    [
+      long,
+      'Raed',
+      `expected one of the operations in the document (${names.join(', ').slice(0, 100)}…), received "Raed"`,
+    ],
+  ])('is not clear from %j and the operationName %j', async (query, operationName, problem) => {
+    const { status, body } = await service.post('/graphql', { query, operationName });
+
+    expect([status, body.errors]).toEqual([
+      400,
+      [{ message: `operationName: ${problem}`, extensions: { code: 'OPERATION_RESOLUTION_FAILURE' } }],
+    ]);
+  });
+
+  test.each([
+    ['fragment Name on Asset { name }', 'the document has no operation to execute'],
+    [
+      '{ __typename } { __typename }',
+      'the document has several operations: name each of them, and send the operationName of one',
+    ],
+  ])('is not clear from %j', async (query, message) => {
+    const { status, body } = await service.post('/graphql', { query });
+
+    expect([status, body.errors[0].message]).toEqual([400, message]);
+  });
+});
+
 describe('hostile documents are refused, not executed, and never a 5xx', () => {
   const repeat = (text: string, times: number) => text.repeat(times);
   const fanOut = Array.from(
@@ -188,16 +256,16 @@ describe('hostile documents are refused, not executed, and never a 5xx', () => {
       `query ($a: ${repeat('[', 5_000)}Int${repeat(']', 5_000)}) { __typename }`,
       /nested more than 32/,
     ],
-    ['a megabyte of repeated fields', `{ ${repeat('__typename ', 100_000)} }`, /longer than 100000 characters/],
-    ['a comment without end', `{ __typename } #${repeat('x', 100_000)}`, /longer than 100000 characters/],
-    ['9,000 repeated fields', `{ ${repeat('__typename ', 9_000)} }`, /more than 2000 tokens/],
+    ['a megabyte of repeated fields', `{ ${repeat('__typename ', 100_000)} }`, /longer than 100,000 characters/],
+    ['a comment without end', `{ __typename } #${repeat('x', 100_000)}`, /longer than 100,000 characters/],
+    ['9,000 repeated fields', `{ ${repeat('__typename ', 9_000)} }`, /more than 2,000 tokens/],
     ['a name without end', `{ ${repeat('x', 101)} }`, /name longer than 100/],
     [
       'aliases without end',
       `{ ${Array.from({ length: 4_000 }, (_, i) => `a${i}: __typename`).join(' ')} }`,
-      /more than 2000 tokens/,
+      /more than 2,000 tokens/,
     ],
-    ['directives without end', `{ __typename ${repeat('@skip(if: true) ', 5_000)} }`, /more than 2000 tokens/],
+    ['directives without end', `{ __typename ${repeat('@skip(if: true) ', 5_000)} }`, /more than 2,000 tokens/],
     [
       'links 25 levels deep',
       `{ assetCategories { nodes { ${repeat('parent { ', 23)}id${repeat(' }', 23)} } } }`,
@@ -216,12 +284,12 @@ describe('hostile documents are refused, not executed, and never a 5xx', () => {
     [
       'fragments that fan out 2^12 times within the depth',
       `{ assetCategories { nodes { ...f0 } } } ${fanOut.slice(0, 12).join(' ')} fragment f12 on AssetCategory { id }`,
-      /costs more than 500000/,
+      /costs more than 500,000/,
     ],
     [
       'a link under 300 names on a large page',
       `{ assetCategories(first: 1000) { nodes { ${Array.from({ length: 300 }, (_, i) => `a${i}: parent { id }`).join(' ')} } } }`,
-      /costs more than 500000/,
+      /costs more than 500,000/,
     ],
     [
       'introspection that multiplies by its aliases',
@@ -232,7 +300,7 @@ describe('hostile documents are refused, not executed, and never a 5xx', () => {
             `fragment ${on} { ${Array.from({ length: 20 }, (_, i) => `a${i}: ${field} { ...${next} }`).join(' ')} }`,
         )
         .join(' ')} fragment V on __Type { name }`,
-      /costs more than 500000/,
+      /costs more than 500,000/,
     ],
     [
       'introspection of the types of the fields of the types',
@@ -250,7 +318,7 @@ describe('hostile documents are refused, not executed, and never a 5xx', () => {
       /Cannot spread fragment/,
     ],
     ['variables that do not fit', 'query ($id: [[Int]]) { node(id: $id) { id } }', /used in position expecting/],
-    ['nothing', '', /Syntax Error/],
+    ['nothing', '', /^query: required/],
     ['a syntax error', '{ assets(', /Syntax Error/],
   ];
 
@@ -301,7 +369,7 @@ describe('hostile documents are refused, not executed, and never a 5xx', () => {
       input,
     });
 
-    expect(body.errors[0].message).toMatch(/costs more than 500000/);
+    expect(body.errors[0].message).toMatch(/costs more than 500,000/);
     expect((await service.data('{ locations { totalCount } }')).locations.totalCount).toBe(0);
   });
 
@@ -314,7 +382,7 @@ describe('hostile documents are refused, not executed, and never a 5xx', () => {
         `query ($${name}: Int = 1000) { workOrders(first: $${name}) { nodes { ${links} } } }`,
       );
 
-      expect(body.errors[0].message).toMatch(/costs more than 500000/);
+      expect(body.errors[0].message).toMatch(/costs more than 500,000/);
     },
   );
 
@@ -323,7 +391,7 @@ describe('hostile documents are refused, not executed, and never a 5xx', () => {
 
     const { body } = await service.graphql(`{ workOrders(first: 1000) { nodes { ${aliases} } } }`);
 
-    expect(body.errors[0].message).toMatch(/costs more than 500000/);
+    expect(body.errors[0].message).toMatch(/costs more than 500,000/);
   });
 
   test('ten thousand records are created, and returned with the records that they link to', async () => {

@@ -1,5 +1,7 @@
 /** The operations GraphiQL opens with run as they are. */
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { fillDemo } from '../../src/demo/fill.ts';
 import { graphiqlTabs } from '../../src/graphql/graphiql-tabs.ts';
 import { createLinkedRecords } from '../support/linked-records.ts';
 import { useService } from '../support/service.ts';
@@ -17,21 +19,74 @@ test.each(tabs)('$name starts with a comment that teaches, in lines that fit the
   expect(Math.max(...query.split('\n').map((line) => line.length))).toBeLessThanOrEqual(54);
 });
 
-test.each(working)('$name runs on an empty workspace and on a filled one', async ({ query, variables }) => {
+test.each(working)('$name runs on an empty workspace, again, and on a filled one', async ({ query, variables }) => {
+  await service.data(query, variables);
   await service.data(query, variables);
   await createLinkedRecords(service, { workOrders: 20 });
-  await service.create('/asset-categories', { name: 'root' });
-  await service.create('/assets', { name: 'Excavator' });
+  await service.create('/asset-categories', { name: 'Cranes' });
+  await service.create('/assets', { name: 'Crane' });
 
   const [result] = Object.values(await service.data(query, variables));
 
   expect(JSON.stringify(result)).toMatch(/"name":"\w/);
 });
 
-test('FailingBatch fails on purpose, with three issues', async () => {
-  const [failing] = tabs.filter((tab) => !working.includes(tab));
+const tabNamed = (wanted: string) => {
+  const found = tabs.find(({ name }) => name === wanted);
+  if (!found) throw new Error(`there is no tab ${wanted}`);
+  return found;
+};
 
-  const { body } = await service.graphql(failing?.query ?? '', failing?.variables);
+/** Runs a tab with more fields in its first record, as its comment says, and returns that record. */
+async function run(name: string, fields: object) {
+  const { query, variables } = tabNamed(name);
+  const input = [{ ...variables.input[0], ...fields }];
+  return Object.values<{ id: string }[]>(await service.data(query, { input }))[0]?.[0];
+}
 
-  expect(body.errors[0].extensions.issues).toHaveLength(3);
+test('the first tab reads what the next three create, with the IDs that their comments say to copy', async () => {
+  const location = await run('CreateLocations', {});
+  const project = await run('CreateProjects', { locationId: location?.id });
+  await run('CreateWorkOrders', { projectId: project?.id, locationId: location?.id });
+
+  expect((await service.data(tabs[0]?.query ?? '')).workOrders.nodes).toEqual([
+    {
+      name: 'Set up the crane',
+      startDate: null,
+      project: { name: 'Harbour wall', location: { name: 'North yard', city: 'Bremen' } },
+      location: { name: 'North yard', latitude: 53.08, longitude: 8.8 },
+    },
+  ]);
+});
+
+test('the demo has the records of the tabs', async () => {
+  await fillDemo(service.database);
+
+  const { nodes } = (await service.data(tabs[0]?.query ?? '')).workOrders;
+  expect(nodes).toContainEqual({
+    name: 'Set up the crane',
+    startDate: expect.any(String),
+    project: { name: 'Harbour wall', location: { name: 'North yard', city: 'Bremen' } },
+    location: { name: 'North yard', latitude: 53.08, longitude: 8.8 },
+  });
+});
+
+test('FailingBatch, the last tab, fails as its comment says, with the batch of the README', async () => {
+  const { query, variables } = tabNamed('FailingBatch');
+  const readme = /-d '(\[\{"name": "Excavator"\}.*\])'/.exec(readFileSync('README.md', 'utf8'))?.[1] ?? '';
+  const corrected = variables.input.map(({ nmae, ...record }: Record<string, string>) => ({ name: nmae, ...record }));
+
+  const first = await service.graphql(query, variables);
+  const second = await service.graphql(query, { input: corrected });
+
+  expect(variables.input).toEqual(JSON.parse(readme));
+  expect(tabs.at(-1)?.query).toBe(query);
+  expect(first.body.errors.map(({ message }: { message: string }) => message.split('; ')[1])).toEqual([
+    'Field "name" of required type "String!" was not provided.',
+    'Field "nmae" is not defined by type "CreateAssetInput". Did you mean "name"?',
+  ]);
+  expect(second.body.errors[0].extensions.issues).toEqual([
+    { path: ['input', 2, 'acquiredAt'], message: expect.stringContaining('received "soon"') },
+  ]);
+  expect((await service.data('{ assets { totalCount } }')).assets.totalCount).toBe(0);
 });

@@ -11,7 +11,7 @@ describe.each<[string, string, number, (n: number) => string, RegExp]>([
     'MAX_QUERY_LENGTH',
     1_000,
     (n) => `{ __typename }${' '.repeat(n - 14)}`,
-    /longer than 1000 characters/,
+    /longer than 1,000 characters/,
   ],
   ['tokens', 'MAX_QUERY_TOKENS', 100, (n) => `{ ${'__typename '.repeat(n - 2)} }`, /more than 100 tokens/],
   [
@@ -51,7 +51,7 @@ describe.each<[string, string, number, (n: number) => string, RegExp]>([
     (n) => `{ nodes(ids: [${numbered(n, (i) => `"${i}"`)}]) { id } }`,
     /at most 20 IDs/,
   ],
-  ['cost', 'MAX_QUERY_COST', 1_000, (n) => `{ locations(first: ${n - 5}) { totalCount } }`, /costs more than 1000/],
+  ['cost', 'MAX_QUERY_COST', 1_000, (n) => `{ locations(first: ${n - 5}) { totalCount } }`, /costs more than 1,000:/],
 ])('%s', (_, setting, limit, document, refusal) => {
   const service = useSharedService({
     ...{ MAX_QUERY_ALIASES: '1000', MAX_QUERY_DIRECTIVES: '1000', MAX_QUERY_TOKENS: '2000' },
@@ -90,7 +90,12 @@ describe('characters of texts in a response', () => {
     const { body } = await service.graphql(query);
 
     expect(body).toMatchObject({
-      errors: [{ message: 'the response would hold more than 1000 characters of text: ask for less at a time' }],
+      errors: [
+        {
+          message:
+            'the response would hold more than 1,000 characters of text: request fewer records or fields at a time',
+        },
+      ],
     });
     expect(body.data ?? null).toBeNull();
   });
@@ -106,7 +111,7 @@ describe('characters of texts in a response', () => {
       errors: [
         {
           message:
-            'the mutation was executed, but the response would hold more than 1000 characters of text: ask for less at a time',
+            'the mutation was executed, but the response would hold more than 1,000 characters of text: request fewer records or fields at a time',
           path: expect.anything(),
           extensions: { code: 'BAD_USER_INPUT', mayBeStored: true },
         },
@@ -142,7 +147,7 @@ test('a page has at most MAX_PAGE_SIZE records, and costs as much, if that is le
   const { args } = query.fields.find(({ name }: { name: string }) => name === 'assets');
   expect(args).toContainEqual({
     name: 'first',
-    description: 'Number of records from the start, 1 to 20; 20 unless set.',
+    description: 'The number of records from the start, 1 to 20; 20 unless set.',
   });
 });
 
@@ -182,7 +187,7 @@ describe('a list in a variable', () => {
   const both = `mutation create($list: [CreateLocationInput!]!) { createLocations(input: $list) { id } }
     query read($list: [ID!]!) { nodes(ids: $list) { id } }`;
   const tooManyIds = 'list: expected at most 20 IDs, received 21';
-  const tooManyRecords = 'expected at most 30 records, received 31';
+  const tooManyRecords = 'expected at most 30 records, received 31: send them in several batches';
 
   test.each<[string, string, object, number, string]>([
     ['IDs', nodes, { list: Array(21).fill('x') }, 400, tooManyIds],

@@ -66,7 +66,10 @@ test('malformed fields, unknown references and taken values are reported togethe
         path: ['input', 1, 'name'],
         message: 'expected text with at least one character that is not white space, received " "',
       },
-      { path: ['input', 2, 'currentLocationId'], message: `there is no location with the ID "${missing}"` },
+      {
+        path: ['input', 2, 'currentLocationId'],
+        message: `there is no location with the ID "${missing}" in this workspace`,
+      },
     ],
   });
   expect((await service.data('{ assets { totalCount } }')).assets.totalCount).toBe(1);
@@ -94,7 +97,7 @@ test('a batch written in the document has the same limit as one in a variable', 
   const nodes = await small.data('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', { ids: ['a', 'b', 'c'] });
   await small.stop();
 
-  expect(body.errors[0].message).toBe('expected at most 2 records, received 3');
+  expect(body.errors[0].message).toBe('expected at most 2 records, received 3: send them in several batches');
   expect(nodes.nodes).toHaveLength(3);
 });
 
@@ -108,7 +111,7 @@ test('taken uids alone are a CONFLICT', async () => {
 
   expect(body.errors[0].extensions).toEqual({
     code: 'CONFLICT',
-    issues: [{ path: ['input', 1, 'uid'], message: 'item 0 has the uid "EX-1" too' }],
+    issues: [{ path: ['input', 1, 'uid'], message: 'item [0] of this batch has the uid "EX-1" too' }],
   });
 });
 
@@ -126,7 +129,10 @@ test('a batch beyond the limit is refused before its items are read', async () =
   const { body } = await service.graphql(createWith(kinds[3].kind), { input });
 
   expect(body.errors).toEqual([
-    { message: 'expected at most 10,000 records, received 10,001', extensions: { code: 'BAD_USER_INPUT' } },
+    {
+      message: 'expected at most 10,000 records, received 10,001: send them in several batches',
+      extensions: { code: 'BAD_USER_INPUT' },
+    },
   ]);
 });
 
@@ -174,7 +180,11 @@ describe('updateProject', () => {
     const { body } = await service.graphql(update, { id: unknownId(kinds[2].kind), input: {} });
 
     expect(body.errors).toMatchObject([
-      { message: 'there is no project with this ID', path: ['updateProject'], extensions: { code: 'NOT_FOUND' } },
+      {
+        message: `there is no project with the ID "${unknownId(kinds[2].kind)}" in this workspace`,
+        path: ['updateProject'],
+        extensions: { code: 'NOT_FOUND' },
+      },
     ]);
   });
 
@@ -185,7 +195,10 @@ describe('updateProject', () => {
 
     expect(body.errors[0].extensions.issues).toEqual([
       { path: ['input', 'name'], message: 'expected text, received null' },
-      { path: ['input', 'startDate'], message: 'not a date, received 5' },
+      {
+        path: ['input', 'startDate'],
+        message: 'expected a date such as 2026-03-01 or 2026-03-01T07:30:00Z, received 5',
+      },
     ]);
   });
 });

@@ -157,7 +157,7 @@ test('nodes accepts a thousand IDs and no more', async () => {
 
   expect(nodes).toHaveLength(1_000);
   expect(body.errors[0]).toMatchObject({
-    message: 'ids: expected at most 1000 IDs, received 1001',
+    message: 'ids: expected at most 1,000 IDs, received 1,001',
     extensions: { code: 'BAD_USER_INPUT' },
   });
 });

@@ -1,5 +1,7 @@
 /** schema.graphql is printed from the code; `npm run schema` updates it. */
 import {
+  type GraphQLArgument,
+  isEnumType,
   isInputObjectType,
   isInterfaceType,
   isIntrospectionType,
@@ -17,19 +19,35 @@ test('schema.graphql is up to date', async () => {
   await expect(`${printSchema(schema)}\n`).toMatchFileSnapshot('../../schema.graphql');
 });
 
-test('every type, field and argument has a description', () => {
-  const undescribed: string[] = [];
-  for (const type of Object.values(schema.getTypeMap())) {
-    if (isIntrospectionType(type) || isSpecifiedScalarType(type)) continue;
-    if (!type.description) undescribed.push(type.name);
-    if (!isObjectType(type) && !isInterfaceType(type) && !isInputObjectType(type)) continue;
-    for (const field of Object.values(type.getFields())) {
-      if (!field.description) undescribed.push(`${type.name}.${field.name}`);
-      for (const arg of 'args' in field ? field.args : []) {
-        if (!arg.description) undescribed.push(`${type.name}.${field.name}(${arg.name})`);
-      }
-    }
-  }
+type Described = readonly [name: string, description: string | null | undefined];
 
-  expect(undescribed).toEqual([]);
+/** The description of every type, value, field and argument, by its name. */
+const descriptions = Object.values(schema.getTypeMap()).flatMap((type): Described[] => {
+  if (isIntrospectionType(type) || isSpecifiedScalarType(type)) return [];
+  const own: Described[] = [[type.name, type.description]];
+  if (isEnumType(type))
+    return [...own, ...type.getValues().map((value): Described => [`${type.name}.${value.name}`, value.description])];
+  if (!isObjectType(type) && !isInterfaceType(type) && !isInputObjectType(type)) return own;
+  const fields = Object.values(type.getFields()).flatMap((field): Described[] => [
+    [`${type.name}.${field.name}`, field.description],
+    ...('args' in field
+      ? field.args.map(
+          (arg: GraphQLArgument): Described => [`${type.name}.${field.name}(${arg.name})`, arg.description],
+        )
+      : []),
+  ]);
+  return [...own, ...fields];
+});
+
+test('every type, field and argument has a description in whole phrases, with a capital and a full stop', () => {
+  expect(descriptions.filter(([, description]) => !/^[A-Z].*\.$/s.test(description ?? ''))).toEqual([]);
+  expect(descriptions.length).toBeGreaterThan(200);
+});
+
+test('descriptions call records what people call them: work orders, not work order records', () => {
+  expect(
+    descriptions.filter(([, description]) =>
+      /(?:asset|order|project|location|category) records?\b/.test(description ?? ''),
+    ),
+  ).toEqual([]);
 });

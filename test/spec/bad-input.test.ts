@@ -54,16 +54,20 @@ describe.each(kinds)('every field of $kind.name', ({ kind, path, smallest }) => 
 
 describe('a body of a create', () => {
   test.each([
-    ['an object', '{"name":"Excavator"}', 'expected a JSON array of asset objects, received an object'],
-    ['text', '"x"', 'expected a JSON array of asset objects, received "x"'],
-    ['a number', '5', 'expected a JSON array of asset objects, received 5'],
-    ['null', 'null', 'expected a JSON array of asset objects, received null'],
-    ['nothing', '', 'expected a JSON array of asset objects, received nothing'],
-    ['not JSON', '[{"name":', 'the body is not valid JSON'],
-    ['NaN', '[{"name":NaN}]', 'the body is not valid JSON'],
-    ['an array in the array', '[[]]', '[0]: expected an object of asset fields, received an array'],
-    ['text in the array', '["x"]', '[0]: expected an object of asset fields, received "x"'],
-    ['null in the array', '[null]', '[0]: expected an object of asset fields, received null'],
+    [
+      'an object',
+      '{"name":"Excavator"}',
+      'expected a JSON array of assets, received an object: put it in [ ], also if it is only one asset',
+    ],
+    ['text', '"x"', 'expected a JSON array of assets, received "x"'],
+    ['a number', '5', 'expected a JSON array of assets, received 5'],
+    ['null', 'null', 'expected a JSON array of assets, received null'],
+    ['nothing', '', 'expected a JSON array of assets, received nothing'],
+    ['not JSON', '[{"name":', 'the body is not valid JSON: it ends too early, at line 1, column 10: expected a value'],
+    ['NaN', '[{"name":NaN}]', 'the body is not valid JSON: line 1, column 10: expected a value, found "NaN"'],
+    ['an array in the array', '[[]]', '[0]: expected an asset as a JSON object, received an array'],
+    ['text in the array', '["x"]', '[0]: expected an asset as a JSON object, received "x"'],
+    ['null in the array', '[null]', '[0]: expected an asset as a JSON object, received null'],
   ])('that is %s is 400', async (_, body, error) => {
     expect((await service.post('/assets', body)).body).toEqual({ error, code: '400' });
   });
@@ -90,7 +94,7 @@ describe('required fields', () => {
 
       expect(status).toBe(400);
       expect(body.error).toBe(
-        '[0].name: required; ' +
+        `[0].name: required: the name of the ${path.slice(1, -1)}; ` +
           '[1].name: expected text with at least one character that is not white space, received " \\n\\t"; ' +
           '[2].name: expected text, received null',
       );

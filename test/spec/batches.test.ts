@@ -43,8 +43,8 @@ test('invalid fields, unknown references and taken values are reported together,
 
   expect(status).toBe(400);
   expect(body.error).toBe(
-    '[1].name: required; [1].acquiredAt: not a date, received "soon"; ' +
-      `[2].currentLocationId: there is no location with the ID "${missing}"; ` +
+    '[1].name: required: the name of the asset; [1].acquiredAt: expected a date such as 2026-03-01 or 2026-03-01T07:30:00Z, received "soon"; ' +
+      `[2].currentLocationId: there is no location with the ID "${missing}" in this workspace; ` +
       '[3].uid: another asset has the uid "EX-1"; ' +
       '[4].name: expected text, received 5',
   );
@@ -59,9 +59,9 @@ test('an invalid field does not hide issues of the other fields of its record', 
 
   expect(body.error).toBe(
     '[0].name: expected text with at least one character that is not white space, received " "; ' +
-      `[0].currentLocationId: there is no location with the ID "${missing}"; ` +
+      `[0].currentLocationId: there is no location with the ID "${missing}" in this workspace; ` +
       '[0].uid: another asset has the uid "EX-1"; ' +
-      '[1]: expected an object of asset fields, received 5',
+      '[1]: expected an asset as a JSON object, received 5',
   );
 });
 
@@ -71,7 +71,7 @@ test('the first ten invalid fields are listed and the rest counted', async () =>
     Array.from({ length: 13 }, () => ({})),
   );
 
-  const named = Array.from({ length: 10 }, (_, index) => `[${index}].name: required`);
+  const named = Array.from({ length: 10 }, (_, index) => `[${index}].name: required: the name of the asset`);
   expect(body.error).toBe(`${named.join('; ')}; and 3 more`);
 });
 
@@ -84,7 +84,7 @@ test('a problem (RFC 9457) lists every invalid field', async () => {
   expect(body).toMatchObject({ type: 'about:blank', title: 'Bad Request', status: 400 });
   expect(body.errors).toHaveLength(26);
   expect(body.errors.slice(0, 2)).toEqual([
-    { index: 0, field: 'name', message: 'required' },
+    { index: 0, field: 'name', message: 'required: the name of the asset' },
     { index: 0, field: 'externalIds.erp', message: 'expected text, received 5' },
   ]);
 });
@@ -114,7 +114,7 @@ describe('the uid of an asset', () => {
       { name: 'c', uid: 'EX-1' },
     ]);
 
-    expect([status, body.error]).toEqual([409, '[2].uid: item 0 has the uid "EX-1" too']);
+    expect([status, body.error]).toEqual([409, '[2].uid: item [0] of this batch has the uid "EX-1" too']);
   });
 
   test('may be absent from any number of assets', async () => {

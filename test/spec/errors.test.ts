@@ -30,10 +30,49 @@ test.each(notAllowed)('$method $path is 405 with Allow: $allow', async ({ method
 
   expect(status).toBe(405);
   expect(String(headers.allow).split(', ').toSorted()).toEqual(allow.split(', ').toSorted());
-  expect(body).toEqual({ error: `this path supports ${headers.allow} only`, code: '405' });
+  expect(body.error.split(':')[0]).toBe(`this path supports ${headers.allow} only`);
+  expect(body.code).toBe('405');
 });
 
-test.each(['/', '/assets/', '/asset', '/assets/1', '/projects/a/b', '/ASSETS', '/%61ssets2'])(
+describe('a method that a path does not support', () => {
+  const message = async (method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', url: string) =>
+    (await service.inject({ method, url })).body.error;
+
+  test.each([
+    ['/assets', 'assets'],
+    ['/work-orders', 'workOrders'],
+    ['/projects', 'projects'],
+    ['/locations', 'locations'],
+    ['/transport-orders', 'transportOrders'],
+  ])('GET %s gives a GraphQL query that reads the same records', async (path, field) => {
+    await service.create(path, { name: 'Crane' });
+
+    const query =
+      /: to read [a-z ]+, send the query (\{.*\}) to \/graphql$/.exec(await message('GET', path))?.[1] ?? '';
+
+    expect((await service.data(query))[field].nodes).toContainEqual({ id: expect.any(String), name: 'Crane' });
+  });
+
+  test.each([
+    ['PUT', '/assets', 'POST only: assets can be created and read, but not changed'],
+    ['PATCH', '/work-orders', 'POST only: work orders can be created and read, but not changed'],
+    ['PUT', '/asset-categories', 'GET, HEAD, POST only: asset categories can be created and read, but not changed'],
+    ['DELETE', '/locations', 'POST only: locations cannot be deleted'],
+    ['DELETE', '/projects/x', 'PATCH only: projects cannot be deleted'],
+    ['PUT', '/projects', 'POST only: to change projects, send PATCH to /projects/{id}'],
+    ['PUT', '/projects/x', 'PATCH only: to change projects, send PATCH to /projects/{id}'],
+    [
+      'GET',
+      '/projects/x',
+      'PATCH only: to read projects, send the query { projects { nodes { id name } } } to /graphql',
+    ],
+    ['DELETE', '/graphql', 'GET, POST only'],
+  ] as const)('%s %s says what to do instead', async (method, path, expected) => {
+    expect(await message(method, path)).toBe(`this path supports ${expected}`);
+  });
+});
+
+test.each(['/', '//', '/asset/', '/assets//', '/asset', '/assets/1', '/projects/a/b', '/ASSETS', '/%61ssets2'])(
   '%s is 404',
   async (path) => {
     const { status, body } = await service.get(path);
@@ -41,6 +80,18 @@ test.each(['/', '/assets/', '/asset', '/assets/1', '/projects/a/b', '/ASSETS', '
     expect([status, body]).toEqual([404, { error: 'there is nothing at this path', code: '404' }]);
   },
 );
+
+test.each([
+  ['/assets/', '/assets'],
+  ['/graphql/?query={__typename}', '/graphql'],
+  ['/projects/project_01h455vb4pex5vsknk084sn02q/', '/projects/{id}'],
+])('%s is 404, and says that %s has no slash at the end', async (sent, path) => {
+  for (const method of ['GET', 'POST', 'PATCH'] as const) {
+    const { status, body } = await service.inject({ method, url: sent });
+
+    expect([status, body.error]).toEqual([404, `there is nothing at this path: ${path} has no slash at the end`]);
+  }
+});
 
 test('an unknown path is 404, whatever the body', async () => {
   for (const [body, type] of [
@@ -72,14 +123,17 @@ test.each(['/assets', '/graphql'])(
     const [response] = await once(socket, 'data');
     socket.destroy();
 
-    expect(String(response)).toMatch(/^HTTP\/1.1 413 .*"the body is larger than allowed"/s);
+    expect(String(response)).toMatch(/^HTTP\/1.1 413 .*"the body is larger than allowed: send less at once"/s);
   },
 );
 
 test('an invalid path is 400, with the headers of every response', async () => {
   const { status, headers, body } = await service.get('/projects/%zz');
 
-  expect([status, body.code]).toEqual([400, '400']);
+  expect([status, body]).toEqual([
+    400,
+    { error: 'the path is not valid: expected UTF-8, percent-encoded', code: '400' },
+  ]);
   expect([headers['api-version'], headers['x-request-id']]).toEqual(['1.0.0', expect.stringMatching(/^[\w-]{36}$/)]);
 });
 
@@ -122,7 +176,7 @@ describe('the content type', () => {
   ])('%s is 415', async (type) => {
     const { status, body } = await service.post('/locations', [], { 'content-type': type });
 
-    expect([status, body]).toEqual([415, { error: 'expected the content type application/json', code: '415' }]);
+    expect([status, body]).toEqual([415, { error: 'expected the header Content-Type: application/json', code: '415' }]);
   });
 
   test.each(['utf-16', 'latin1', 'utf-8; charset=latin1', 'x'])('with a charset of %s is 415', async (charset) => {

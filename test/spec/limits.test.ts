@@ -15,7 +15,7 @@ describe('a body', () => {
   test('of one byte more is 413', async () => {
     const { status, body } = await service.post('/locations', bodyOf(10 * 1024 * 1024 + 1));
 
-    expect([status, body]).toEqual([413, { error: 'the body is larger than allowed', code: '413' }]);
+    expect([status, body]).toEqual([413, { error: 'the body is larger than allowed: send less at once', code: '413' }]);
   });
 });
 
@@ -37,7 +37,10 @@ describe('a batch', () => {
       Array.from({ length: 10_001 }, () => ({})),
     );
 
-    expect([status, body]).toEqual([413, { error: 'expected at most 10,000 records, received 10,001', code: '413' }]);
+    expect([status, body]).toEqual([
+      413,
+      { error: 'expected at most 10,000 records, received 10,001: send them in several batches', code: '413' },
+    ]);
   });
 });
 
@@ -47,7 +50,7 @@ describe('nesting', () => {
   test('of 32 levels is accepted', async () => {
     const { body } = await service.post('/locations', nested(32));
 
-    expect(body.error).toBe('[0]: expected an object of location fields, received an array');
+    expect(body.error).toBe('[0]: expected a location as a JSON object, received an array');
   });
 
   test('of 33 levels is 400', async () => {
@@ -120,7 +123,7 @@ describe('externalIds', () => {
 
 describe('all texts of a record together', () => {
   const small = useSharedService({ MAX_RECORD_LENGTH: '10' });
-  const tooLong = 'expected at most 10 characters of text in all, received more';
+  const tooLong = 'expected at most 10 characters of text in the whole record, received more';
 
   test.each([
     [{ name: 'xxxxx', city: '' }],

@@ -28,7 +28,7 @@ test('it describes exactly the eight operations', async () => {
   expect(described.toSorted()).toEqual(expected.toSorted());
 });
 
-test.each(kinds)('it has every field of $kind.name, with a description', async ({ kind, path }) => {
+test.each(kinds)('it has every field of $kind.name, each described in whole phrases', async ({ kind, path }) => {
   const { body } = await service.get('/openapi.json');
 
   const { schema } = body.paths[path].post.requestBody.content['application/json'];
@@ -36,8 +36,8 @@ test.each(kinds)('it has every field of $kind.name, with a description', async (
   const response = body.components.schemas[kind.name];
   expect(Object.keys(request.properties)).toEqual(Object.keys(kind.fields));
   expect(Object.keys(response.properties)).toEqual(Object.keys(kind.storedFields));
-  for (const { description } of Object.values<{ description: string }>(response.properties))
-    expect(description).toMatch(/\w/);
+  const fields = [request, response].flatMap(({ properties }) => Object.values<{ description: string }>(properties));
+  for (const { description } of fields) expect(description).toMatch(/^[A-Z].*\.$/);
 });
 
 test.each(kinds)(

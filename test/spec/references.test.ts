@@ -1,5 +1,6 @@
 /** References: IDs of this service must exist; any other text is a foreign identifier. */
 import { describe, expect, test } from 'vitest';
+import { withArticle } from '../../src/model/article.ts';
 import { kinds, unknownId } from '../support/records.ts';
 import { useService } from '../support/service.ts';
 
@@ -33,7 +34,10 @@ describe.each(references)('$kind.name: $name', ({ path, smallest, name, field })
 
     const { status, body } = await service.post(path, [smallest, { ...smallest, [name]: id }]);
 
-    expect([status, body.error]).toEqual([400, `[1].${name}: there is no ${target.kind.label} with the ID "${id}"`]);
+    expect([status, body.error]).toEqual([
+      400,
+      `[1].${name}: there is no ${target.kind.label} with the ID "${id}" in this workspace`,
+    ]);
   });
 
   test('is 400 if the ID is of another kind, whether stored or not', async () => {
@@ -43,7 +47,10 @@ describe.each(references)('$kind.name: $name', ({ path, smallest, name, field })
     for (const wrong of [id, unknownId(other.kind)]) {
       const { status, body } = await service.post(path, [{ ...smallest, [name]: wrong }]);
       expect(status).toBe(400);
-      expect(body.error).toBe(`[0].${name}: expected the ID of a stored ${target.kind.label}, received "${wrong}"`);
+      expect(body.error).toBe(
+        `[0].${name}: expected the ID of a stored ${target.kind.label} (${target.kind.idPrefix}_…), ` +
+          `received that of ${withArticle(other.kind.label)}, "${wrong}"`,
+      );
     }
   });
 
@@ -76,7 +83,7 @@ test('the parent of an asset category must be stored: foreign identifiers are re
   const { status, body } = await service.post('/asset-categories', [{ parentId: 'foreign' }]);
 
   expect(status).toBe(400);
-  expect(body.error).toBe('[0].parentId: expected the ID of a stored asset category, received "foreign"');
+  expect(body.error).toBe('[0].parentId: expected the ID of a stored asset category (category_…), received "foreign"');
 });
 
 test('a category cannot become its own ancestor: the database requires its parent to exist before it', async () => {

@@ -67,16 +67,33 @@ test('{} returns 200 and changes nothing, including updatedAt', async () => {
 });
 
 describe('an unknown project', () => {
-  test.each([unknownId(kind), 'foreign', '%00', '%F0%9F%8F%97', "'--", 'x'.repeat(2_000)])('%s: 404', async (id) => {
-    const { status, body } = await service.patch(`/projects/${id}`, { name: 'Tunnel' });
+  const patch = async (id: string) => {
+    const { status, body } = await service.patch(`/projects/${encodeURIComponent(id)}`, { name: 'Tunnel' });
+    return [status, body];
+  };
+  const notFound = (error: string) => [404, { error: `there is no project with the ID ${error}`, code: '404' }];
 
-    expect([status, body]).toEqual([404, { error: 'there is no project with this ID', code: '404' }]);
+  test('that this service could have created: 404 with its ID', async () => {
+    const id = unknownId(kind);
+
+    expect(await patch(id)).toEqual(notFound(`"${id}" in this workspace`));
   });
 
-  test('an ID of another kind: 404', async () => {
-    const [{ id }] = await service.create('/locations', {});
+  test.each([
+    ['4711', '"4711"'],
+    ['project_4711', '"project_4711"'],
+    ['\0', '"\\u0000"'],
+    ['🏗', '"🏗"'],
+    ["'--", `"'--"`],
+    ['x'.repeat(2_000), `"${'x'.repeat(100)}"…`],
+  ])('with an ID of another system: 404 says that only IDs of this service are looked up', async (id, quoted) => {
+    expect(await patch(id)).toEqual(notFound(`${quoted}: only IDs given by this service (project_…) are looked up`));
+  });
 
-    expect((await service.patch(`/projects/${id}`, {})).status).toBe(404);
+  test('with an ID of another kind: 404 says of which', async () => {
+    const [{ id }] = await service.create('/assets', { name: 'Crane' });
+
+    expect(await patch(id)).toEqual(notFound(`"${id}": this is the ID of an asset`));
   });
 });
 
@@ -92,9 +109,11 @@ describe('invalid input', () => {
     expect(status).toBe(400);
     expect(body.error).toBe(
       'name: expected text with at least one character that is not white space, received " "; ' +
-        'startDate: not a date, received 5; colour: unknown field; id: read-only field, set by the service',
+        'startDate: expected a date such as 2026-03-01 or 2026-03-01T07:30:00Z, received 5; colour: unknown field; id: read-only field, set by the service',
     );
-    expect(unresolved.body.error).toBe(`locationId: there is no location with the ID "${locationId}"`);
+    expect(unresolved.body.error).toBe(
+      `locationId: there is no location with the ID "${locationId}" in this workspace`,
+    );
     expect((await service.patch(`/projects/${project.id}`, {})).body).toEqual(project);
   });
 
@@ -107,9 +126,9 @@ describe('invalid input', () => {
   });
 
   test.each([
-    ['[]', 'expected an object of project fields, received an array'],
-    ['"x"', 'expected an object of project fields, received "x"'],
-    ['', 'expected an object of project fields, received nothing'],
+    ['[]', 'expected a project as a JSON object, received an array'],
+    ['"x"', 'expected a project as a JSON object, received "x"'],
+    ['', 'expected a project as a JSON object, received nothing'],
   ])('%s is rejected', async (body, error) => {
     const [{ id }] = await service.create('/projects', { name: 'Bridge' });
 

@@ -10,6 +10,7 @@ import {
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Limits } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
+import { count } from '../../model/issues.ts';
 import { evaluateCost } from '../plan/cost.ts';
 import { documentPlan, type OperationPlan } from '../plan/document-plan.ts';
 
@@ -68,5 +69,5 @@ function costOf({ cost, defaults }: OperationPlan, { variableValues }: Execution
 
 const tooCostly = (maxCost: number) =>
   new GraphQLError(
-    `the operation costs more than ${maxCost}: select fewer fields or aliases, or use smaller pages or batches`,
+    `the operation costs more than ${count(maxCost)}: select fewer fields or aliases, or use smaller pages or batches`,
   );

@@ -46,12 +46,12 @@ export function createConnectionTypes(builder: Builder, limits: Limits) {
       }),
       startCursor: t.string({
         nullable: true,
-        description: 'Cursor of the first record of the page, for `before`.',
+        description: 'The cursor of the first record of the page, for `before`.',
         resolve: ({ records }) => records.at(0)?.id,
       }),
       endCursor: t.string({
         nullable: true,
-        description: 'Cursor of the last record of the page, for `after`.',
+        description: 'The cursor of the last record of the page, for `after`.',
         resolve: ({ records }) => records.at(-1)?.id,
       }),
     }),
@@ -61,7 +61,10 @@ export function createConnectionTypes(builder: Builder, limits: Limits) {
     const edge = builder.objectRef<RecordOf<K>>(`${kind.name}Edge`).implement({
       description: `One entry of a page: ${withArticle(kind.label)} and its cursor.`,
       fields: (t) => ({
-        cursor: t.string({ description: 'Position of the record, for `after` and `before`.', resolve: ({ id }) => id }),
+        cursor: t.string({
+          description: `The position of the ${kind.label}, for \`after\` and \`before\`.`,
+          resolve: ({ id }) => id,
+        }),
         node: t.field({
           type,
           description: `The ${kind.label}.`,
@@ -72,16 +75,16 @@ export function createConnectionTypes(builder: Builder, limits: Limits) {
       }),
     });
     return builder.objectRef<Connection<RecordOf<K>>>(`${kind.name}Connection`).implement({
-      description: `A page of ${kind.label} records, oldest first.`,
+      description: `A page of ${kind.pluralLabel}, oldest first.`,
       fields: (t) => ({
         nodes: t.field({
           type: [type],
-          description: 'The records of the page.',
+          description: `The ${kind.pluralLabel} of the page.`,
           resolve: recordsOf,
         }),
         edges: t.field({
           type: [edge],
-          description: 'The records of the page, each with its cursor.',
+          description: `The ${kind.pluralLabel} of the page, each with its cursor.`,
           resolve: recordsOf,
         }),
         pageInfo: t.field({
@@ -90,7 +93,7 @@ export function createConnectionTypes(builder: Builder, limits: Limits) {
           resolve: ({ page }) => page(),
         }),
         totalCount: t.int({
-          description: 'The number of records on all pages.',
+          description: `The number of ${kind.pluralLabel} on all pages.`,
           resolve: ({ count }) => count(),
         }),
       }),
@@ -114,11 +117,11 @@ async function recordsOf<T extends object>(
 const pageArgs = (builder: Builder, limits: Limits) =>
   builder.args((t) => ({
     first: t.int({
-      description: `Number of records from the start, 1 to ${limits.maxPageSize}; ${defaultPageSize(limits)} unless set.`,
+      description: `The number of records from the start, 1 to ${limits.maxPageSize}; ${defaultPageSize(limits)} unless set.`,
     }),
     after: t.string({ description: 'Only records after this cursor.' }),
     last: t.int({
-      description: `Number of records from the end, 1 to ${limits.maxPageSize}; not together with first.`,
+      description: `The number of records from the end, 1 to ${limits.maxPageSize}; not together with \`first\`.`,
     }),
     before: t.string({ description: 'Only records before this cursor.' }),
   }));
@@ -139,7 +142,8 @@ export function connect<K extends RecordKind>(
   limits: Limits,
 ): Connection<RecordOf<K>> {
   const { first, last } = args;
-  if (typeof first === 'number' && typeof last === 'number') throw badRequest('first and last: expected one of them');
+  if (typeof first === 'number' && typeof last === 'number')
+    throw badRequest('first and last: expected one of them, received both');
   const fromEnd = typeof last === 'number';
   const size = fromEnd ? pageSize('last', last, limits) : pageSize('first', first ?? defaultPageSize(limits), limits);
   const after = cursor(kind, 'after', args.after);
@@ -176,7 +180,7 @@ function pageSize(name: string, size: number, { maxPageSize }: Limits): number {
 function cursor(kind: RecordKind, name: string, sent: string | null | undefined): string | undefined {
   if (sent === null || sent === undefined) return undefined;
   if (kindOfId(sent) === kind) return sent;
-  throw badRequest(`${name}: ${expected(`a cursor of ${kind.label} records`, sent)}`);
+  throw badRequest(`${name}: ${expected(`a cursor from a page of ${kind.pluralLabel}`, sent)}`);
 }
 
 function once<T>(read: () => Promise<T>): () => Promise<T> {

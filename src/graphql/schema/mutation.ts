@@ -23,7 +23,7 @@ export function defineMutation(builder: Builder, types: ObjectTypes, limits: Lim
       type: [types.of(kind)],
       // A mutation that fails must not remove the results of the others in the same request.
       nullable: true,
-      description: `Creates ${kind.label} records, all or none, and returns them in the order sent.`,
+      description: `Creates ${kind.pluralLabel}, all or none, and returns them in the order sent.`,
       extensions: {
         cost: { listSize: ({ input }) => lengthOf(input), perRecord: writeCost },
       } satisfies FieldExtensions,
@@ -31,7 +31,7 @@ export function defineMutation(builder: Builder, types: ObjectTypes, limits: Lim
         input: t.arg({
           type: [createInput(builder, kind, limits)],
           required: true,
-          description: 'The records to create.',
+          description: `The ${kind.pluralLabel} to create.`,
           extensions: { requireLength } satisfies ArgumentExtensions,
         }),
       },
@@ -51,10 +51,10 @@ export function defineMutation(builder: Builder, types: ObjectTypes, limits: Lim
         type: types.of(project),
         nullable: true,
         description:
-          'Changes fields of a project. Absent fields stay unchanged, null clears a field, and externalIds is replaced as a whole.',
+          'Changes fields of a project. Absent fields stay unchanged, null clears a field, and `externalIds` is replaced as a whole.',
         extensions: { cost: { perRecord: writeCost } } satisfies FieldExtensions,
         args: {
-          id: t.arg.id({ required: true, description: 'ID of the project.' }),
+          id: t.arg.id({ required: true, description: 'The ID of the project.' }),
           input: t.arg({
             type: updateInput(builder, project, limits),
             required: true,

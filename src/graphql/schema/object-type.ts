@@ -1,4 +1,6 @@
 /** Object types, derived from the record kinds: every field, and beside every reference its link. */
+
+import { withArticle } from '../../model/article.ts';
 import { type Field, type ForeignReferenceField, foreignTypes, type ReferenceField } from '../../model/fields.ts';
 import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import { kindNamed, kindOfId, recordKinds } from '../../records/index.ts';
@@ -56,7 +58,7 @@ const nodeType = (builder: Builder) =>
   builder.interfaceRef<Values>('Node').implement({
     description: 'A record of any kind that this service stores.',
     fields: (t) => ({
-      id: t.exposeID('id', { description: 'ID of the record; its prefix shows the kind.' }),
+      id: t.exposeID('id', { description: 'The ID of the record; its prefix shows the kind.' }),
     }),
     resolveType: ({ id }) => kindOfId(id)?.name,
   });
@@ -64,7 +66,7 @@ const nodeType = (builder: Builder) =>
 const foreignType = (builder: Builder, name: string, description: string) =>
   builder.objectRef<{ readonly id: string }>(name).implement({
     description,
-    fields: (t) => ({ id: t.exposeID('id', { description: 'Its ID; nothing else about it is stored here.' }) }),
+    fields: (t) => ({ id: t.exposeID('id', { description: 'The ID; nothing else about it is stored here.' }) }),
   });
 
 /** Both `projectId` and `project`; only the link for a field without the suffix `Id`, such as `createdBy`. */
@@ -102,7 +104,7 @@ const foreignLink = (t: ObjectFields<Values>, name: string, field: ForeignRefere
   t.field({
     type: foreign(field.target),
     nullable: !field.required,
-    description: foreignTypes[field.target],
+    description: `${capitalized(field.refersTo)}; only the ID is stored here.`,
     extensions: { source: { storedField: name } } satisfies FieldExtensions,
     resolve: ({ [name]: id }) => id && { id },
   });
@@ -112,11 +114,13 @@ function storedLink(t: ObjectFields<Values>, name: string, field: ReferenceField
   return t.field({
     type: stored(target.name),
     nullable: true,
-    description: `The ${target.label} itself; null if no ${target.label} with this ID is stored here.`,
+    description: `${capitalized(field.refersTo)}; null unless ${withArticle(target.label)} with this ID is stored here.`,
     extensions: { source: { storedField: name, target: target.name } } satisfies FieldExtensions,
     resolve: ({ [name]: id }, _args, { loaders }) => id && loaders.load(target, id),
   });
 }
+
+const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 export function scalarOf(field: Field) {
   switch (field.type) {

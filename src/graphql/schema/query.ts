@@ -1,6 +1,7 @@
 /** The queries, one line per field: a search for `workOrders` lands here. They read through the loaders and decide nothing. */
 import type { Limits } from '../../config.ts';
 import { badRequest } from '../../errors.ts';
+import { count } from '../../model/issues.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { asset, assetCategory, kindOfId, location, project, transportOrder, workOrder } from '../../records/index.ts';
 import type { Context } from '../execution/context.ts';
@@ -14,15 +15,16 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
   const { maxPageSize } = limits;
 
   const requireLength = (length: number, name: string): void => {
-    if (length > maxPageSize) throw badRequest(`${name}: expected at most ${maxPageSize} IDs, received ${length}`);
+    if (length > maxPageSize)
+      throw badRequest(`${name}: expected at most ${count(maxPageSize)} IDs, received ${count(length)}`);
   };
 
   const one = <K extends RecordKind>(t: QueryFields, kind: K) =>
     t.field({
       type: types.of(kind),
       nullable: true,
-      description: `The ${kind.label} with this ID, or null.`,
-      args: { id: t.arg.id({ required: true, description: `ID of the ${kind.label}.` }) },
+      description: `The ${kind.label} with this ID, or null if there is none.`,
+      args: { id: t.arg.id({ required: true, description: `The ID of the ${kind.label}.` }) },
       // The cast is safe because the loader returns records of the kind; the compiler cannot see it for a type parameter.
       resolve: (_root, { id }, { loaders }) => loaders.load(kind, id) as never,
     });
@@ -30,7 +32,7 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
   const page = <K extends RecordKind>(t: QueryFields, kind: K) =>
     t.field({
       type: connectionType(kind, types.of(kind)),
-      description: `All ${kind.label} records, oldest first, page by page.`,
+      description: `All ${kind.pluralLabel} of the workspace, oldest first, page by page.`,
       extensions: { cost: connectionCost(limits) } satisfies FieldExtensions,
       args: pageArgs,
       resolve: (_root, args, context) => connect(context, kind, args, limits),
@@ -42,8 +44,8 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
       node: t.field({
         type: types.node,
         nullable: true,
-        description: 'The record with this ID, of any kind, or null.',
-        args: { id: t.arg.id({ required: true, description: 'ID of a record.' }) },
+        description: 'The record with this ID, of any kind, or null if there is none.',
+        args: { id: t.arg.id({ required: true, description: 'The ID of a record.' }) },
         resolve: (_root, { id }, context) => loadNode(context, id),
       }),
       nodes: t.field({
@@ -54,7 +56,7 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
         args: {
           ids: t.arg.idList({
             required: true,
-            description: 'IDs of records, of any kinds.',
+            description: 'The IDs of records, of any kinds.',
             extensions: { requireLength } satisfies ArgumentExtensions,
           }),
         },

@@ -21,7 +21,7 @@ import { count } from '../../model/issues.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { createParser, updateParser } from '../../model/schemas.ts';
 import type { Route } from '../routes.ts';
-import { invalidBody } from './examples.ts';
+import { exampleId, invalidBody } from './examples.ts';
 
 /** By name, which the reference shows. */
 type Examples = Readonly<Record<string, ErrorResponse>>;
@@ -37,7 +37,7 @@ export const invalidHost: Described = {
   description: 'The service has no API key yet, and the request was sent to a host name that is not a loopback name.',
   examples: {
     'invalid-host': badRequest(
-      'Host: expected a loopback name such as 127.0.0.1 or localhost, received "yard.example.com"',
+      'Host: expected a loopback name such as 127.0.0.1 or localhost while there is no API key, received "yard.example.com"',
     ),
   },
 };
@@ -47,7 +47,9 @@ export const invalidRequest = (route: Route, limits: Limits): Described => ({
   headers: ['Preference-Applied'],
   examples: {
     'invalid-fields': invalidFields(route, limits),
-    'not-json': badRequest('the body is not valid JSON'),
+    'not-json': badRequest(
+      'the body is not valid JSON: it ends too early, at line 1, column 3: expected a key in double quotes or }',
+    ),
     ...invalidHost.examples,
   },
 });
@@ -68,17 +70,19 @@ export const unauthorizedRequest: Described = {
   description: 'The request has no valid API key.',
   headers: ['WWW-Authenticate'],
   examples: {
-    'no-key': unauthorized('an API key is required'),
+    'no-key': unauthorized('an API key is required: send it as Authorization: Bearer KEY, or as X-API-Key: KEY'),
     'invalid-key': unauthorized('the API key is not valid'),
-    'two-keys': unauthorized('expected one API key, received two'),
+    'two-keys': unauthorized('expected one API key, received different ones in Authorization and X-API-Key'),
   },
 };
 
 const readOnlyKey: Examples = { 'read-only-key': forbidden('this API key is read-only') };
 
 const forbiddenWithoutKey: Examples = {
-  'other-origin': forbidden('without an API key, pages of other origins may not call this service'),
-  proxy: forbidden('without an API key, requests through a proxy are refused: create a key first'),
+  'other-origin': forbidden(
+    'without an API key, pages of other origins may call this service only if CORS_ORIGINS lists them',
+  ),
+  proxy: forbidden('without an API key, requests through a proxy are rejected: create a key first'),
 };
 
 export const forbiddenWrite: Described = {
@@ -93,9 +97,9 @@ export const forbiddenRead: Described = {
   examples: forbiddenWithoutKey,
 };
 
-export const unknownRecord = ({ label }: RecordKind): Described => ({
-  description: `The workspace has no ${label} with this ID.`,
-  examples: { 'unknown-id': notFound(`there is no ${label} with this ID`) },
+export const unknownRecord = (kind: RecordKind): Described => ({
+  description: `The workspace has no ${kind.label} with this ID.`,
+  examples: { 'unknown-id': notFound(`there is no ${kind.label} with the ID "${exampleId(kind)}" in this workspace`) },
 });
 
 /** Only unique fields cause conflicts, and not every kind has one. */
@@ -109,14 +113,16 @@ export function takenValue({ fields, label }: RecordKind): Described | undefined
   };
 }
 
-const bodyTooLarge = { 'body-too-large': tooLarge('the body is larger than allowed') };
+const bodyTooLarge = { 'body-too-large': tooLarge('the body is larger than allowed: send less at once') };
 
 export const tooLargeChange: Described = { description: 'The body is larger than allowed.', examples: bodyTooLarge };
 
 export const tooLargeBatch = ({ maxBatch }: Limits): Described => ({
   description: 'The body or the batch is larger than allowed.',
   examples: {
-    'too-many-records': tooLarge(`expected at most ${count(maxBatch)} records, received ${count(maxBatch + 1)}`),
+    'too-many-records': tooLarge(
+      `expected at most ${count(maxBatch)} records, received ${count(maxBatch + 1)}: send them in several batches`,
+    ),
     ...bodyTooLarge,
   },
 });
@@ -124,7 +130,7 @@ export const tooLargeBatch = ({ maxBatch }: Limits): Described => ({
 export const unsupportedMediaType: Described = {
   description: 'The content type is not `application/json`, or the charset is not UTF-8.',
   examples: {
-    'content-type': new ServiceError(415, 'expected the content type application/json'),
+    'content-type': new ServiceError(415, 'expected the header Content-Type: application/json'),
     charset: new ServiceError(415, 'expected the charset utf-8'),
   },
 };

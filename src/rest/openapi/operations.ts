@@ -9,11 +9,9 @@ import { successBody, validBody } from './examples.ts';
 import { type Json, ref, successHeaders } from './parts.ts';
 import { requestName } from './schemas.ts';
 
-/** The plural in running text: `asset categories` */
-const pluralLabel = ({ plural }: RecordKind): string => plural.replace(/\B[A-Z]/g, ' $&').toLowerCase();
-
 /** As people read it: `Asset categories` */
-export const tagOf = (kind: RecordKind): string => pluralLabel(kind).replace(/^./, (letter) => letter.toUpperCase());
+export const tagOf = ({ pluralLabel }: RecordKind): string =>
+  pluralLabel.replace(/^./, (letter) => letter.toUpperCase());
 
 export const operation = (route: Route, limits: Limits): Json => ({
   tags: [tagOf(route.kind)],
@@ -27,7 +25,7 @@ function create(route: Route, limits: Limits): Json {
   const schema = { type: 'array', maxItems: limits.maxBatch, items: ref('schemas', requestName(kind, operation)) };
   return {
     operationId: `create${kind.plural}`,
-    summary: `Create ${pluralLabel(kind)}`,
+    summary: `Create ${kind.pluralLabel}`,
     description: sentences(
       `Creates all records of the batch in one transaction, or none of them if any is invalid, and returns them in the order sent. A batch has at most ${count(limits.maxBatch)} records, and may be empty.`,
       repeatText(kind),
@@ -78,11 +76,11 @@ function list(route: Route, limits: Limits): Json {
   const { kind } = route;
   return {
     operationId: `list${kind.plural}`,
-    summary: `List all ${pluralLabel(kind)}`,
-    description: `Returns all ${pluralLabel(kind)} of the workspace as one array, oldest first, as they were at one moment. To read them page by page, or single ones, use GraphQL.`,
+    summary: `List all ${kind.pluralLabel}`,
+    description: `Returns all ${kind.pluralLabel} of the workspace as one array, oldest first, as they were at one moment. To read them page by page, or single ones, use GraphQL.`,
     parameters: [ref('parameters', 'IfNoneMatch')],
     responses: {
-      200: success(route, many(kind), `All ${pluralLabel(kind)}, oldest first.`, ['ETag']),
+      200: success(route, many(kind), `All ${kind.pluralLabel}, oldest first.`, ['ETag']),
       304: {
         description: 'The response that the client has is still current.',
         headers: successHeaders('ETag'),

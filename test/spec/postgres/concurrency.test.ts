@@ -82,7 +82,10 @@ test('a batch that refers to a record which another transaction deletes waits, a
   });
 
   const { status, body } = (await posted) ?? {};
-  expect([status, body.error]).toEqual([400, `[0].currentLocationId: there is no location with the ID "${id}"`]);
+  expect([status, body.error]).toEqual([
+    400,
+    `[0].currentLocationId: there is no location with the ID "${id}" in this workspace`,
+  ]);
 });
 
 test('a record that a batch refers to cannot be deleted before the batch is stored', async () => {

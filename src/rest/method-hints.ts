@@ -1,0 +1,29 @@
+/** What a client probably wants that sends a method to a REST path that does not support it. Decides nothing. */
+import type { RecordKind } from '../model/record-kind.ts';
+import { routes } from './routes.ts';
+
+/** `to read assets, send the query { assets { nodes { id name } } } to /graphql`; undefined for other methods and paths. */
+export function methodHint(method: string, path: string): string | undefined {
+  const route = routes.find((candidate) => candidate.path === path);
+  if (!route) return undefined;
+  const { kind } = route;
+  const update = routes.find((candidate) => candidate.kind === kind && candidate.operation === 'update');
+  switch (method) {
+    case 'GET':
+    case 'HEAD':
+      return `to read ${kind.pluralLabel}, send the query ${exampleQuery(kind)} to /graphql`;
+    case 'PUT':
+    case 'PATCH':
+    case 'POST':
+      if (!update) return `${kind.pluralLabel} can be created and read, but not changed`;
+      return `to change ${kind.pluralLabel}, send ${update.method} to ${update.path.replace(/:(\w+)/g, '{$1}')}`;
+    case 'DELETE':
+      return `${kind.pluralLabel} cannot be deleted`;
+    default:
+      return undefined;
+  }
+}
+
+/** Every kind has a name. */
+const exampleQuery = ({ plural }: RecordKind): string =>
+  `{ ${plural.charAt(0).toLowerCase()}${plural.slice(1)} { nodes { id name } } }`;
