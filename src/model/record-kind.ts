@@ -23,6 +23,11 @@ interface Declaration<F extends Fields, S extends Stamp> {
   readonly idPrefix: string;
   /** The fields a client may send, in the interface's order. */
   readonly fields: F;
+  /**
+   * What a client may send, for the documentation: it must be accepted in any workspace, again and again, so it has no unique
+   * value and no ID of a record that is stored here.
+   */
+  readonly example: { readonly [N in keyof NoInfer<F>]?: Value<F[N]> };
   readonly stamps: readonly S[];
   /** Whether REST responses show a field without a value as null, or omit it. */
   readonly unset: 'null' | 'omitted';
@@ -79,7 +84,7 @@ export type CreateOf<K extends RecordKind> =
 export type UpdateOf<K extends RecordKind> =
   K extends RecordKind<infer F> ? { readonly [N in keyof F]?: NullableValue<F[N]> } : never;
 
-/** Declares a record kind. Its table has one column per stored field: see "How to add a record kind" in the README. */
+/** Declares a record kind. Its table has one column per stored field: see docs/contributing.md. */
 export function recordKind<const F extends Fields, const S extends Stamp = never>(
   declaration: Declaration<F, S>,
 ): RecordKind<F, S> {

@@ -18,6 +18,7 @@ export const assetCategory = recordKind({
     description: text('The description of the asset category.'),
     parentId: mustExist(reference('AssetCategory', 'the parent asset category')),
   },
+  example: { name: 'Cranes', description: 'Mobile cranes and tower cranes.' },
   stamps: [],
   unset: 'omitted',
 });

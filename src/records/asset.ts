@@ -33,6 +33,15 @@ export const asset = recordKind({
     purchaseOrderId: foreignReference('PurchaseOrder', 'the purchase order used to buy the asset'),
     externalIds: externalIds(),
   },
+  example: {
+    name: 'Crane',
+    assetTypeId: 'ERP-TYPE-12',
+    trackUtilization: true,
+    manufacturedAt: '2019-05-01',
+    acquiredAt: '2020-02-17T09:30:00+01:00',
+    manufacturerId: 'ERP-COMPANY-3',
+    externalIds: { erp: '4711' },
+  },
   stamps: ['updatedBy'],
   unset: 'null',
 });

@@ -22,6 +22,14 @@ export const location = recordKind({
     country: text('The country.'),
     externalIds: externalIds(),
   },
+  example: {
+    name: 'North yard',
+    latitude: 53.08,
+    longitude: 8.8,
+    city: 'Bremen',
+    country: 'DE',
+    externalIds: { erp: '4711' },
+  },
   stamps: [],
   unset: 'omitted',
 });

@@ -21,6 +21,14 @@ export const project = recordKind({
     locationId: reference('Location', 'the location of the project'),
     externalIds: externalIds(),
   },
+  example: {
+    name: 'Harbour wall',
+    reference: 'P-7',
+    startDate: '2026-03-01',
+    companyId: 'ERP-COMPANY-5',
+    locationId: 'ERP-LOCATION-2',
+    externalIds: { erp: '4711' },
+  },
   stamps: ['createdBy', 'updatedBy'],
   unset: 'omitted',
 });

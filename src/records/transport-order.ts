@@ -20,6 +20,12 @@ export const transportOrder = recordKind({
     purchaseOrderId: foreignReference('PurchaseOrder', 'the purchase order for the transport'),
     allocationOrderId: foreignReference('AllocationOrder', 'the allocation order for the transport'),
   },
+  example: {
+    name: 'Bring the crane to the harbour wall',
+    reference: 'TO-1',
+    number: '2026-0001',
+    projectId: 'ERP-PROJECT-7',
+  },
   stamps: ['createdBy'],
   unset: 'omitted',
 });

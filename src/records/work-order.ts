@@ -22,6 +22,15 @@ export const workOrder = recordKind({
     notes: text('Notes on the work order.'),
     externalIds: externalIds(),
   },
+  example: {
+    name: 'Set up the crane',
+    reference: 'WO-1',
+    projectId: 'ERP-PROJECT-7',
+    startDate: '2026-03-02T07:00:00+01:00',
+    endDate: '2026-03-02T12:00:00+01:00',
+    notes: 'The road to the quay is closed until 06:30.',
+    externalIds: { erp: '4711' },
+  },
   stamps: ['createdBy', 'updatedBy'],
   unset: 'omitted',
 });

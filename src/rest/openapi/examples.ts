@@ -1,105 +1,31 @@
-/**
- * Examples of requests and of successful responses, from one story. The reference offers the requests to try: each must
- * succeed in any workspace, again and again, so none has a unique value or the ID of a record of this service.
- */
-import type { CreateOf, RecordKind, UpdateOf } from '../../model/record-kind.ts';
-import { asset, assetCategory, location, project, transportOrder, workOrder } from '../../records/index.ts';
+/** Example bodies of requests and responses, made from the examples of the record kinds. The reference offers the requests to try. */
+import type { RecordKind } from '../../model/record-kind.ts';
+import { asset, assetCategory, location, transportOrder, workOrder } from '../../records/index.ts';
 import { toResponse } from '../response.ts';
 import type { Route } from '../routes.ts';
 
-interface Examples<K extends RecordKind = RecordKind> {
-  readonly create: CreateOf<K>;
-  readonly update?: UpdateOf<K>;
-  /** Bodies that are invalid. */
-  readonly invalid: { readonly create: readonly object[]; readonly update?: object };
-}
+/** Bodies that are invalid, where more than a misspelled name is worth showing. */
+const invalidBatches = new Map<RecordKind, readonly object[]>([
+  [asset, [{ name: 'Excavator' }, { nmae: 'Crane' }, { name: 'Pump', acquiredAt: 'soon' }]],
+  [workOrder, [{ name: 'Set up the crane', startDate: 'tomorrow' }]],
+  [location, [{ name: 'North yard', latitude: 530.8 }]],
+  [transportOrder, [{ name: 'Bring the crane to the harbour wall', number: 1 }]],
+  [assetCategory, [{ name: 'Cranes', parent: 'Machines' }]],
+]);
 
-const examples = new Map<RecordKind, Examples>();
-
-const add = <K extends RecordKind>(kind: K, ofKind: Examples<K>) => examples.set(kind, ofKind);
-
-add(asset, {
-  create: {
-    name: 'Crane',
-    assetTypeId: 'ERP-TYPE-12',
-    trackUtilization: true,
-    manufacturedAt: '2019-05-01',
-    acquiredAt: '2020-02-17T09:30:00+01:00',
-    manufacturerId: 'ERP-COMPANY-3',
-    externalIds: { erp: '4711' },
-  },
-  invalid: { create: [{ name: 'Excavator' }, { nmae: 'Crane' }, { name: 'Pump', acquiredAt: 'soon' }] },
-});
-
-add(workOrder, {
-  create: {
-    name: 'Set up the crane',
-    reference: 'WO-1',
-    projectId: 'ERP-PROJECT-7',
-    startDate: '2026-03-02T07:00:00+01:00',
-    endDate: '2026-03-02T12:00:00+01:00',
-    notes: 'The road to the quay is closed until 06:30.',
-    externalIds: { erp: '4711' },
-  },
-  invalid: { create: [{ name: 'Set up the crane', startDate: 'tomorrow' }] },
-});
-
-add(project, {
-  create: {
-    name: 'Harbour wall',
-    reference: 'P-7',
-    startDate: '2026-03-01',
-    companyId: 'ERP-COMPANY-5',
-    locationId: 'ERP-LOCATION-2',
-    externalIds: { erp: '4711' },
-  },
-  update: { name: 'Harbour wall, phase 2', startDate: null },
-  invalid: { create: [{ nmae: 'Harbour wall' }], update: { name: null, startDate: '2026-02-30' } },
-});
-
-add(location, {
-  create: {
-    name: 'North yard',
-    latitude: 53.08,
-    longitude: 8.8,
-    city: 'Bremen',
-    country: 'DE',
-    externalIds: { erp: '4711' },
-  },
-  invalid: { create: [{ name: 'North yard', latitude: 530.8 }] },
-});
-
-add(transportOrder, {
-  create: {
-    name: 'Bring the crane to the harbour wall',
-    reference: 'TO-1',
-    number: '2026-0001',
-    projectId: 'ERP-PROJECT-7',
-  },
-  invalid: { create: [{ name: 'Bring the crane to the harbour wall', number: 1 }] },
-});
-
-add(assetCategory, {
-  create: { name: 'Cranes', description: 'Mobile cranes and tower cranes.' },
-  invalid: { create: [{ name: 'Cranes', parent: 'Machines' }] },
-});
-
-function examplesOf(kind: RecordKind): Examples {
-  const found = examples.get(kind);
-  if (!found) throw new Error(`add examples of ${kind.name}`);
-  return found;
-}
+/** The only kind that an operation changes. */
+const change = { name: 'Harbour wall, phase 2', startDate: null };
+const invalidChange = { name: null, startDate: '2026-02-30' };
 
 /** A body that the operation accepts. */
 export function validBody({ kind, operation }: Route): unknown {
-  const { create, update } = examplesOf(kind);
-  return operation === 'create' ? [create] : update;
+  return operation === 'create' ? [kind.example] : change;
 }
 
 /** A body that gets a 400. */
 export function invalidBody({ kind, operation }: Route): unknown {
-  const { create, update } = examplesOf(kind).invalid;
-  return operation === 'create' ? create : update;
+  if (operation === 'update') return invalidChange;
+  return invalidBatches.get(kind) ?? [{ nmae: kind.example.name }];
 }
 
 /** The ID's prefix shows the kind. */
@@ -107,9 +33,8 @@ export const exampleId = ({ idPrefix }: RecordKind): string => `${idPrefix}_01h4
 
 /** The response to the valid body. */
 export function successBody({ kind, operation }: Route): unknown {
-  const { create, update } = examplesOf(kind);
-  if (operation !== 'update') return [storedExample(kind, create, '2026-03-01T07:30:00.000Z')];
-  return storedExample(kind, { ...create, ...update }, '2026-03-01T07:45:00.000Z');
+  if (operation !== 'update') return [storedExample(kind, kind.example, '2026-03-01T07:30:00.000Z')];
+  return storedExample(kind, { ...kind.example, ...change }, '2026-03-01T07:45:00.000Z');
 }
 
 function storedExample(kind: RecordKind, sent: object, updatedAt: string): object {
