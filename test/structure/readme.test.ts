@@ -12,12 +12,12 @@ import {
 } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { name, version } from '../../package.json';
 import * as client from '../../src/client/index.ts';
 import { readOptions } from '../../src/client/options.ts';
+import { name, version } from '../../src/client/package.json';
 import { loadConfig, settingNames } from '../../src/config.ts';
 import { useService } from '../support/service.ts';
 
@@ -62,8 +62,8 @@ test('the program of the client can be pasted: it creates, changes, reads, and l
   await service.app.listen({ port: 0, host: '127.0.0.1' });
   const { port } = service.app.server.address() as AddressInfo;
   const folder = mkdtempSync(join(tmpdir(), 'yardgraph-'));
-  mkdirSync(join(folder, 'node_modules'));
-  symlinkSync(process.cwd(), join(folder, 'node_modules/yardgraph'));
+  mkdirSync(join(folder, 'node_modules/@yardgraph'), { recursive: true });
+  symlinkSync(resolve('src/client'), join(folder, 'node_modules/@yardgraph/client'));
   const program = blocks('js client').join('').replaceAll('127.0.0.1:4000', `127.0.0.1:${port}`);
   writeFileSync(join(folder, 'example.mjs'), program);
 
@@ -78,7 +78,8 @@ test('the program of the client can be pasted: it creates, changes, reads, and l
 });
 
 test('the client is packed under the name that the README installs', () => {
-  expect(readme).toContain(`/${name}-${version}.tgz\n`);
+  expect(name).toBe('@yardgraph/client');
+  expect(readme).toContain(`/yardgraph-client-${version}.tgz\n`);
 });
 
 test('every option and every error of the client is in its table', () => {
