@@ -37,7 +37,17 @@ interface ErrorDetails extends Outcome {
   readonly items?: readonly FailingItem[];
   readonly requestId: string | undefined;
   readonly retryAfter: number | undefined;
+  readonly isKeyMissing?: boolean;
 }
+
+/** Characters of a message, more than the service ever sends: what replies may be something else. */
+const maxMessageLength = 5_000;
+
+/** Instead of the service's message, which names the header. */
+const keyMissing = 'an API key is required: set the option apiKeyAuth or the environment variable YARDGRAPH_API_KEY';
+
+const limited = (message: string): string =>
+  message.length <= maxMessageLength ? message : `${message.slice(0, maxMessageLength)}…`;
 
 /** The service rejected the request with 400, 404, 409, 413, 503 or another error status. */
 export class ServiceError extends YardgraphError {
@@ -50,8 +60,11 @@ export class ServiceError extends YardgraphError {
   /** Seconds to wait before retrying, if the service sent Retry-After. */
   readonly retryAfter: number | undefined;
 
-  constructor(message: string, { status, items = [], requestId, retryAfter, ...outcome }: ErrorDetails) {
-    super(message, outcome);
+  constructor(
+    message: string,
+    { status, items = [], requestId, retryAfter, isKeyMissing = false, ...outcome }: ErrorDetails,
+  ) {
+    super(isKeyMissing ? keyMissing : limited(message), outcome);
     this.status = status;
     this.items = items;
     this.requestId = requestId;
@@ -99,11 +112,21 @@ export class UnexpectedResponseError extends YardgraphError {
   readonly status: number;
   readonly retryAfter: number | undefined;
 
-  constructor(received: string, { status, retryAfter, ...outcome }: Omit<ErrorDetails, 'items' | 'requestId'>) {
+  constructor(
+    received: string,
+    { status, retryAfter, ...outcome }: Omit<ErrorDetails, 'items' | 'requestId' | 'isKeyMissing'>,
+  ) {
     super(`expected a response from Yardgraph, received ${received}`, outcome);
     this.status = status;
     this.retryAfter = retryAfter;
   }
+}
+
+interface FailedPart {
+  readonly partSize: number;
+  /** The number of records in the whole batch. */
+  readonly size: number;
+  readonly cause: unknown;
 }
 
 /** A part of a batch failed, because of `cause`; the parts before it are stored. */
@@ -114,16 +137,36 @@ export class PartialBatchError<T = unknown> extends YardgraphError {
   /** The items of the cause, with indexes in the whole batch. */
   readonly items: readonly FailingItem[];
 
-  constructor(created: readonly T[], size: number, cause: unknown) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+  constructor(created: readonly T[], { partSize, size, cause }: FailedPart) {
+    const start = created.length;
+    const mayBeStored = cause instanceof YardgraphError && cause.mayBeStored;
+    const firstNotStored = mayBeStored ? start + partSize : start;
+    const records = [
+      `stored: ${range(0, start)}`,
+      ...(mayBeStored ? [`may be stored: ${range(start, Math.min(start + partSize, size))}`] : []),
+      ...(firstNotStored < size ? [`not stored: ${range(firstNotStored, size)}`] : []),
+    ];
+    const items = (cause instanceof ServiceError ? cause.items : []).map((item) =>
+      item.index === undefined ? item : { ...item, index: item.index + start },
+    );
+    // The message of the cause has indexes in the part.
+    const reason = items.length > 0 ? listed(items) : cause instanceof Error ? cause.message : String(cause);
     super(
-      `created the first ${created.length} of ${size} records; the part that starts at [${created.length}] failed: ${reason}`,
-      { mayBeStored: cause instanceof YardgraphError && cause.mayBeStored, cause },
+      `created ${start} of ${size} records (${records.join('; ')}). Part ${start / partSize + 1} failed: ${limited(reason)}`,
+      { mayBeStored, cause },
     );
-    const items = cause instanceof ServiceError ? cause.items : [];
     this.created = created;
-    this.items = items.map((item) =>
-      item.index === undefined ? item : { ...item, index: item.index + created.length },
-    );
+    this.items = items;
   }
+}
+
+const range = (start: number, end: number): string => (end - start === 1 ? `[${start}]` : `[${start}] to [${end - 1}]`);
+
+/** As in the messages of the service: ten items, and the number of the others. */
+function listed(items: readonly FailingItem[]): string {
+  const texts = items.slice(0, 10).map(({ index, field, message }) => {
+    const path = [index === undefined ? '' : `[${index}]`, field].filter(Boolean).join('.');
+    return path ? `${path}: ${message}` : message;
+  });
+  return texts.join('; ') + (items.length > 10 ? `; and ${items.length - 10} more` : '');
 }

@@ -1,25 +1,33 @@
 /** Sends a GraphQL operation and returns its data. */
+import { type GraphqlDocument, textOf, type UntypedObject, type VariableArguments } from './document.ts';
 import { GraphqlError, type GraphqlErrorItem } from './errors.ts';
 import { isObject, serviceError } from './rest.ts';
-import { type ApiResponse, type Send, unexpected } from './send.ts';
+import { type ApiResponse, isKeyMissing, type Send, unexpected } from './send.ts';
+
+/** The types of the result and the variables are those of the document, or those given for text. */
+export type Graphql = <Result = UntypedObject, Variables = UntypedObject>(
+  document: GraphqlDocument<Result, Variables>,
+  ...variables: VariableArguments<Variables>
+) => Promise<Result>;
 
 const accept = 'application/graphql-response+json, application/json, application/problem+json';
 
-export const graphql =
-  (send: Send) =>
-  <Data>(query: string, variables?: Readonly<Record<string, unknown>>): Promise<Data> => {
+export function graphql(send: Send): Graphql {
+  return async <Result>(document: GraphqlDocument<Result, never>, variables?: object): Promise<Result> => {
+    const query = textOf(document);
     const body = { query, ...(variables && { variables }) };
-    return send({ method: 'POST', path: '/graphql', accept, body, isWrite: mayWrite(query) }, dataIn<Data>);
+    return send({ method: 'POST', path: '/graphql', accept, body, isWrite: mayWrite(query) }, dataIn<Result>);
   };
+}
 
 /** A document without the keyword has no mutation. Any other counts as a write, even if the word is only in a comment. */
-const mayWrite = (document: string): boolean => /\bmutation\b/.test(document);
+const mayWrite = (query: string): boolean => /\bmutation\b/.test(query);
 
-function dataIn<Data>(response: ApiResponse): Data {
+function dataIn<Result>(response: ApiResponse): Result {
   if (errorsIn(response.body)) throw graphqlError(response);
   if (response.status >= 300) throw serviceError(response);
   if (!isObject(response.body) || !isObject(response.body.data)) throw unexpected(response);
-  return response.body.data as Data;
+  return response.body.data as Result;
 }
 
 /** The `detail` distinguishes a problem (RFC 9457), which reports a failure before GraphQL and may have `errors` too. */
@@ -31,11 +39,18 @@ const errorsIn = (body: unknown): GraphqlErrorItem[] | undefined =>
 const isGraphqlError = (error: unknown): error is GraphqlErrorItem =>
   isObject(error) && typeof error.message === 'string';
 
-function graphqlError({ isWrite, status, requestId, retryAfter, bodyWithoutKey }: ApiResponse) {
-  const body = bodyWithoutKey();
+function graphqlError(response: ApiResponse): GraphqlError {
+  const { isWrite, status, requestId, retryAfter } = response;
+  const body = response.bodyWithoutKey();
   const errors = errorsIn(body) ?? [];
   // An error with a path shows that execution began: mutation fields before the failing one may be stored.
   const mayBeStored = isWrite && (status >= 500 || errors.some(({ path }) => path !== undefined));
   const data = isObject(body) ? body.data : undefined;
-  return new GraphqlError(errors, data, { status, requestId, retryAfter, mayBeStored });
+  return new GraphqlError(errors, data, {
+    status,
+    requestId,
+    retryAfter,
+    mayBeStored,
+    isKeyMissing: isKeyMissing(response),
+  });
 }

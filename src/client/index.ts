@@ -1,5 +1,5 @@
 /**
- * The public API of `yardgraph/client`. Nothing in this folder may import the server, Node modules or packages: it runs
+ * The public API of `@yardgraph/client`. Nothing in this folder may import the server, Node modules or packages: it runs
  * wherever `fetch` exists.
  */
 export {

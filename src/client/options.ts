@@ -1,4 +1,5 @@
 /** Validates the client's options. Error messages never include a value, which may contain a key or a password. */
+import { received, requireInteger } from './check.ts';
 
 /**
  * A key, or a function that returns the key or a promise of it, called before every attempt so that the key can change.
@@ -34,34 +35,46 @@ const { location, process } = globalThis as {
   process?: { env?: Record<string, string | undefined> };
 };
 
+const example = 'http://127.0.0.1:4000';
+
 /** Timers hold 31 bits; a longer delay would fire at once. */
 const maxTimeout = 2 ** 31 - 1;
 
-/** Throws a TypeError if an option is invalid. The key is checked only before each attempt: a function may return another. */
-export function readOptions({ serverURL, apiKeyAuth, timeout = 30_000, retries = 3 }: Options): ResolvedOptions {
-  requireInteger('timeout', timeout, 1, maxTimeout);
-  requireInteger('retries', retries, 0, 100);
-  const key = apiKeyAuth ?? process?.env?.YARDGRAPH_API_KEY ?? '';
-  return {
-    serverUrl: readServerUrl(serverURL),
-    apiKey: async () => readKey(typeof key === 'function' ? await key() : key),
-    timeout,
-    retries,
-  };
+const optionNames: readonly string[] = ['serverURL', 'apiKeyAuth', 'timeout', 'retries'] satisfies (keyof Options)[];
+
+/** Throws a TypeError if an option is invalid. A key that a function returns is checked before each attempt. */
+export function readOptions(options: Options): ResolvedOptions {
+  requireKnownOptions(options);
+  const { serverURL, timeout = 30_000, retries = 3 } = options;
+  requireInteger('Yardgraph: expected timeout', timeout, 1, maxTimeout);
+  requireInteger('Yardgraph: expected retries', retries, 0, 100);
+  return { serverUrl: readServerUrl(serverURL), apiKey: readApiKey(options.apiKeyAuth), timeout, retries };
 }
 
-export function requireInteger(name: string, value: number, min: number, max: number): void {
-  if (Number.isInteger(value) && value >= min && value <= max) return;
-  throw new TypeError(`${name}: expected a whole number from ${min} to ${max}`);
+function requireKnownOptions(options: unknown): void {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw new TypeError(
+      `Yardgraph: expected options with serverURL, such as { serverURL: "${example}" }, received ${received(options)}`,
+    );
+  }
+  const unknown = Object.keys(options).find((name) => !optionNames.includes(name));
+  if (unknown !== undefined) {
+    throw new TypeError(
+      `Yardgraph: unknown option ${unknown.slice(0, 100)}, expected serverURL, apiKeyAuth, timeout or retries`,
+    );
+  }
 }
 
 function readServerUrl(serverUrl: unknown): string {
-  const url = parseUrl(String(serverUrl));
+  const isText = typeof serverUrl === 'string' || serverUrl instanceof URL;
+  const url = isText ? parseUrl(String(serverUrl)) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {
-    throw new TypeError('serverURL: expected a URL such as http://127.0.0.1:4000');
+    throw new TypeError(
+      `Yardgraph: expected serverURL to be a URL that begins with http:// or https://, such as "${example}"${isText ? '' : `, received ${received(serverUrl)}`}`,
+    );
   }
   if (url.username || url.password || url.search || url.hash) {
-    throw new TypeError('serverURL: expected a URL without user, password, parameters and fragment');
+    throw new TypeError('Yardgraph: expected serverURL to have no user, password, parameters or fragment');
   }
   return (url.origin + url.pathname).replace(/\/+$/, '');
 }
@@ -74,13 +87,25 @@ function parseUrl(text: string): URL | undefined {
   }
 }
 
+function readApiKey(option: unknown): ResolvedOptions['apiKey'] {
+  if (typeof option === 'function') return async () => readKey('the key that apiKeyAuth returns', await option());
+  const key =
+    option === undefined || option === null
+      ? readKey('the environment variable YARDGRAPH_API_KEY', process?.env?.YARDGRAPH_API_KEY ?? '')
+      : readKey('apiKeyAuth', option);
+  return async () => key;
+}
+
 /**
  * Trims white space, because keys read from files end with a newline. Keys consist of visible ASCII characters; a key with
  * any others is rejected here, because `fetch` would repeat it in its error.
  */
-function readKey(value: unknown): string | undefined {
-  if (typeof value !== 'string') throw new TypeError('apiKeyAuth: expected text, or a function that returns text');
+function readKey(source: string, value: unknown): string | undefined {
+  if (typeof value !== 'string')
+    throw new TypeError(`Yardgraph: expected ${source} to be a string, received ${received(value)}`);
   const key = value.trim();
-  if (!/^[\x21-\x7e]*$/.test(key)) throw new TypeError('apiKeyAuth: expected visible ASCII characters only');
+  if (!/^[\x21-\x7e]*$/.test(key)) {
+    throw new TypeError(`Yardgraph: expected ${source} to contain visible ASCII characters only`);
+  }
   return key || undefined;
 }

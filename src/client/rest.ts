@@ -1,8 +1,8 @@
 /** Creates, updates and lists records over REST, and turns error responses into errors. */
+import { received, requireInteger } from './check.ts';
 import { PartialBatchError, ServiceError, type YardgraphError } from './errors.ts';
 import type { ErrorResponse, Problem } from './openapi.ts';
-import { requireInteger } from './options.ts';
-import { type ApiResponse, type Send, unexpected } from './send.ts';
+import { type ApiResponse, isKeyMissing, type Send, unexpected } from './send.ts';
 
 export interface CreateOptions {
   /**
@@ -12,8 +12,14 @@ export interface CreateOptions {
   readonly partSize?: number | undefined;
 }
 
-/** Stores a batch, all or nothing, and returns the records in the order sent. */
-export type Create<New, Stored> = (records: readonly New[], options?: CreateOptions) => Promise<Stored[]>;
+/**
+ * Stores a batch, all or nothing, and returns the records in the order sent: a tuple of as many as were sent if their number
+ * is known when the program is compiled. `Batch` is inferred from the number alone: each record is checked as a `New`.
+ */
+export type Create<New, Stored> = <const Batch extends readonly unknown[]>(
+  records: { readonly [Index in keyof Batch]: New },
+  options?: CreateOptions,
+) => Promise<{ -readonly [Index in keyof Batch]: Stored }>;
 export type Update<Changes, Stored> = (id: string, changes: Changes) => Promise<Stored>;
 export type List<Stored> = () => Promise<Stored[]>;
 
@@ -27,28 +33,34 @@ export function create<New, Stored>(send: Send, path: string): Create<New, Store
       accepted<Stored[]>((body) => Array.isArray(body) && body.length === records.length),
     );
 
-  return async (records, { partSize } = {}) => {
-    if (!Array.isArray(records)) throw new TypeError('expected an array of records');
+  const createAll = async (records: readonly New[], { partSize }: CreateOptions = {}): Promise<Stored[]> => {
+    if (!Array.isArray(records)) {
+      throw new TypeError(`create: expected an array of records, received ${received(records)}`);
+    }
     if (partSize === undefined) return createPart(records);
-    requireInteger('partSize', partSize, 1, Number.MAX_SAFE_INTEGER);
+    requireInteger('create: expected partSize', partSize, 1, Number.MAX_SAFE_INTEGER);
     const created = await createPart(records.slice(0, partSize));
     while (created.length < records.length) {
       const part = records.slice(created.length, created.length + partSize);
       const stored = await createPart(part).catch((error: unknown) => {
-        throw new PartialBatchError(created, records.length, error);
+        throw new PartialBatchError(created, { partSize, size: records.length, cause: error });
       });
       for (const record of stored) created.push(record);
     }
     return created;
   };
+  // One record for each that was sent: a response with another number of them is rejected.
+  return createAll as Create<New, Stored>;
 }
 
 export function update<Changes, Stored>(send: Send, path: string): Update<Changes, Stored> {
-  return (id, changes) =>
-    send(
+  return async (id, changes) => {
+    if (typeof id !== 'string') throw new TypeError(`update: expected the ID as a string, received ${received(id)}`);
+    return send(
       { method: 'PATCH', path: `${path}/${encodeURIComponent(id)}`, accept, body: changes, isWrite: true },
       accepted<Stored>((body) => isObject(body) && typeof body.id === 'string'),
     );
+  };
 }
 
 export function list<Stored>(send: Send, path: string): List<Stored> {
@@ -71,7 +83,13 @@ const accepted =
 export function serviceError(response: ApiResponse): YardgraphError {
   const { status, requestId, retryAfter } = response;
   const body = response.bodyWithoutKey();
-  const details = { status, requestId, retryAfter, mayBeStored: mayBeStored(response) };
+  const details = {
+    status,
+    requestId,
+    retryAfter,
+    mayBeStored: mayBeStored(response),
+    isKeyMissing: isKeyMissing(response),
+  };
   if (isProblem(body)) return new ServiceError(body.detail, { ...details, items: body.errors ?? [] });
   if (isErrorResponse(body)) return new ServiceError(body.error, details);
   return unexpected(response);

@@ -16,6 +16,8 @@ interface ApiRequest {
 export interface ApiResponse {
   readonly isWrite: boolean;
   readonly status: number;
+  /** Whether the request had an API key. */
+  readonly hadKey: boolean;
   readonly requestId: string | undefined;
   /** In seconds. */
   readonly retryAfter: number | undefined;
@@ -84,11 +86,12 @@ function readResponse(
     isWrite,
     // Browsers do not expose the status of a redirect.
     status: type === 'opaqueredirect' ? 302 : status,
+    hadKey: key !== undefined,
     requestId: headers.get('x-request-id') ?? undefined,
     retryAfter: secondsIn(headers.get('retry-after')),
     body: isJson ? parse(text) : undefined,
     bodyWithoutKey: () => (isJson ? parse(text, key) : undefined),
-    description: type === 'opaqueredirect' ? 'a redirect' : `${status} with ${mediaType.split(';')[0]}`,
+    description: type === 'opaqueredirect' ? 'a redirect' : `${status} with ${mediaType.split(';')[0]?.slice(0, 100)}`,
   };
 }
 
@@ -99,6 +102,9 @@ export const unexpected = ({ isWrite, status, retryAfter, description }: ApiResp
     retryAfter,
     mayBeStored: isWrite && (status < 300 || status >= 500),
   });
+
+/** The service requires a key, and the client has none. */
+export const isKeyMissing = ({ status, hadKey }: ApiResponse): boolean => status === 401 && !hadKey;
 
 function parse(text: string, without?: string): unknown {
   const strip = (secret: string) => (_: string, value: unknown) =>

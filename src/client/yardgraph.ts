@@ -1,5 +1,5 @@
 /** The client: the eight REST operations and GraphQL, one line each, with the types of the OpenAPI document. */
-import { graphql } from './graphql.ts';
+import { type Graphql, graphql } from './graphql.ts';
 import type {
   Asset,
   AssetCategory,
@@ -23,8 +23,8 @@ export type { CreateOptions } from './rest.ts';
 
 /**
  * A client for one Yardgraph service. The API key is not visible in its properties, text or JSON.
- * The constructor throws a TypeError if an option is invalid. Only the key is checked later, before each attempt: if it is
- * invalid, requests reject with a TypeError.
+ * The constructor throws a TypeError if an option is invalid. Only a key that a function returns is checked later, before each
+ * attempt: if it is invalid, requests reject with a TypeError.
  */
 export class Yardgraph {
   readonly assets: { readonly create: Create<NewAsset, Asset> };
@@ -43,9 +43,10 @@ export class Yardgraph {
   };
   /**
    * Returns the data of a GraphQL operation. Throws a GraphqlError if the response has errors, even if it also has data.
-   * Whether the data has the type `Data` is not checked.
+   * The types come from the document, if GraphQL Code Generator or gql.tada made it. For text they may be given as type
+   * parameters, which nothing checks; without them, the data is untyped.
    */
-  readonly graphql: <Data = unknown>(document: string, variables?: Readonly<Record<string, unknown>>) => Promise<Data>;
+  readonly graphql: Graphql;
 
   constructor(options: Options) {
     const send = createSend(readOptions(options));

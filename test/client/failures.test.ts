@@ -273,6 +273,24 @@ describe('a response that does not come from Yardgraph is an UnexpectedResponseE
   });
 });
 
+test('a long message of a response is cut', async () => {
+  server.replies = [problem(400, 'x'.repeat(10_000))];
+
+  expect((await errorOf(ServiceError, write())).message).toBe(`${'x'.repeat(5_000)}…`);
+});
+
+test.each([
+  ['create: expected an array of records, received an object', ({ assets }: Yardgraph) => assets.create({} as never)],
+  [
+    'update: expected the ID as a string, received undefined',
+    ({ projects }: Yardgraph) => projects.update(undefined as never, {}),
+  ],
+  ['graphql: expected a document as a string or an AST, received an object', ({ graphql }: Yardgraph) => graphql({})],
+])('an invalid argument rejects before anything is sent: %s', async (message, call) => {
+  await expect(call(client())).rejects.toThrow(new TypeError(message));
+  expect(server.received).toEqual([]);
+});
+
 test('the JSON of an error has everything but its cause', async () => {
   server.replies = [problem(400, '[0].name: required', { errors: [{ index: 0, field: 'name', message: 'required' }] })];
 

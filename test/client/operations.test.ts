@@ -32,7 +32,7 @@ const operations = {
 
 describe.each(kinds)('create $kind.plural', ({ kind, path, smallest }) => {
   const create = (records: readonly object[]): Promise<{ id: string; name?: string }[]> =>
-    client[operations[path]].create(records as never);
+    (client[operations[path]].create as typeof client.locations.create)(records);
 
   test('stores the records and returns them in the order sent', async () => {
     const names = Array.from({ length: 30 }, (_, index) => `record ${index}`);
@@ -114,7 +114,7 @@ describe('projects.update', () => {
   let project: Project;
 
   beforeEach(async () => {
-    [project] = (await client.projects.create([{ ...start, name: 'Bridge' }])) as [Project];
+    [project] = await client.projects.create([{ ...start, name: 'Bridge' }]);
   });
 
   test('changes sent fields, leaves absent fields, clears fields that are null, replaces externalIds as a whole', async () => {
@@ -156,7 +156,7 @@ test('assetCategories.list returns all asset categories, oldest first', async ()
   expect(await client.assetCategories.list()).toEqual([]);
 
   const [first] = await client.assetCategories.create([{ name: 'Earthmoving' }]);
-  const [second] = await client.assetCategories.create([{ name: 'Excavators', parentId: first?.id ?? null }]);
+  const [second] = await client.assetCategories.create([{ name: 'Excavators', parentId: first.id }]);
 
   expect(await client.assetCategories.list()).toEqual([first, second]);
 });
@@ -164,7 +164,7 @@ test('assetCategories.list returns all asset categories, oldest first', async ()
 describe('graphql', () => {
   test('returns linked records', async () => {
     const [project] = await client.projects.create([{ name: 'Bridge' }]);
-    await client.workOrders.create([{ name: 'Crane', projectId: project?.id ?? null }]);
+    await client.workOrders.create([{ name: 'Crane', projectId: project.id }]);
 
     const data = await client.graphql('query ($n: Int) { workOrders(first: $n) { nodes { name project { name } } } }', {
       n: 5,

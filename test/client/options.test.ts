@@ -2,8 +2,9 @@
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type Options, PartialBatchError, ServiceError, Yardgraph, YardgraphError } from '../../src/client/index.ts';
-import { errorOf } from '../support/client.ts';
+import { clientOf, errorOf } from '../support/client.ts';
 import { hang, hangUp, json, page, problem, useScriptedServer } from '../support/scripted-server.ts';
+import { useSharedService } from '../support/service.ts';
 
 const server = useScriptedServer();
 const key = 'yg_secret-0123456789';
@@ -69,17 +70,25 @@ describe('the key', () => {
 
   test.each([`${key}\r\nx-injected: 1`, `${key} two`, `${key}–`, `${key}\0`])(
     'with characters that headers cannot contain is rejected before anything is sent, and not in the error: %j',
-    async (apiKeyAuth) => {
-      await expect(list({ apiKeyAuth })).rejects.toThrow(
-        new TypeError('apiKeyAuth: expected visible ASCII characters only'),
-      );
+    async (badKey) => {
+      const expected = (source: string) =>
+        new TypeError(`Yardgraph: expected ${source} to contain visible ASCII characters only`);
+
+      expect(() => client({ apiKeyAuth: badKey })).toThrow(expected('apiKeyAuth'));
+      await expect(list({ apiKeyAuth: () => badKey })).rejects.toThrow(expected('the key that apiKeyAuth returns'));
+      vi.stubEnv('YARDGRAPH_API_KEY', badKey.replace('\0', ' \n -'));
+      expect(() => client()).toThrow(expected('the environment variable YARDGRAPH_API_KEY'));
       expect(server.received).toEqual([]);
     },
   );
 
-  test('that is not text is rejected', async () => {
-    await expect(list({ apiKeyAuth: (() => undefined) as never })).rejects.toThrow(TypeError);
-    await expect(list({ apiKeyAuth: 5 as never })).rejects.toThrow(TypeError);
+  test('that is not text is rejected, without being in the error', async () => {
+    expect(() => client({ apiKeyAuth: 4711 as never })).toThrow(
+      new TypeError('Yardgraph: expected apiKeyAuth to be a string, received a number'),
+    );
+    await expect(list({ apiKeyAuth: (() => undefined) as never })).rejects.toThrow(
+      new TypeError('Yardgraph: expected the key that apiKeyAuth returns to be a string, received undefined'),
+    );
   });
 
   test('whose function fails causes that function’s error', async () => {
@@ -128,7 +137,25 @@ describe('the key', () => {
   test('that is invalid throws a 401 error', async () => {
     server.replies = [problem(401, 'there is no such key')];
 
-    expect((await errorOf(ServiceError, list({ apiKeyAuth: key }))).status).toBe(401);
+    const error = await errorOf(ServiceError, list({ apiKeyAuth: key }));
+
+    expect([error.status, error.message]).toEqual([401, 'there is no such key']);
+  });
+});
+
+describe('on a service that requires a key, a client without one gets an error that says how to set it', () => {
+  const service = useSharedService({}, { closed: true });
+  const message = 'an API key is required: set the option apiKeyAuth or the environment variable YARDGRAPH_API_KEY';
+
+  test.each<[string, (yardgraph: Yardgraph) => Promise<unknown>]>([
+    ['REST', ({ assets }) => assets.create([{ name: 'Crane' }])],
+    ['GraphQL', ({ graphql }) => graphql('{ assets { totalCount } }')],
+  ])('for %s', async (_, call) => {
+    vi.stubEnv('YARDGRAPH_API_KEY', undefined);
+
+    const error = await errorOf(ServiceError, call(await clientOf(service)));
+
+    expect([error.status, error.message]).toEqual([401, message]);
   });
 });
 
@@ -141,9 +168,25 @@ describe('serverURL', () => {
     expect(server.received.map((request) => request.path)).toEqual([expected, expected]);
   });
 
-  test.each([undefined, '', 'yard', '/', 'ftp://127.0.0.1', 'javascript:alert(1)'])('cannot be %j', (serverURL) => {
-    expect(() => client({ serverURL: serverURL as string })).toThrow(
-      new TypeError('serverURL: expected a URL such as http://127.0.0.1:4000'),
+  const expectation =
+    'Yardgraph: expected serverURL to be a URL that begins with http:// or https://, such as "http://127.0.0.1:4000"';
+
+  test.each(['', 'yard', '/', '127.0.0.1:4000', 'localhost:4000', 'ftp://127.0.0.1', 'javascript:alert(1)'])(
+    'cannot be %j',
+    (serverURL) => {
+      expect(() => client({ serverURL })).toThrow(new TypeError(expectation));
+    },
+  );
+
+  test.each([
+    [undefined, 'undefined'],
+    [null, 'null'],
+    [4000, 'a number'],
+    [['http://127.0.0.1'], 'an array'],
+    [{ url: 'http://127.0.0.1' }, 'an object'],
+  ])('that is not text is rejected: %j', (serverURL, received) => {
+    expect(() => client({ serverURL: serverURL as never })).toThrow(
+      new TypeError(`${expectation}, received ${received}`),
     );
   });
 
@@ -151,20 +194,44 @@ describe('serverURL', () => {
     'must not have a user, parameters or a fragment: %s',
     (serverURL) => {
       expect(() => client({ serverURL })).toThrow(
-        new TypeError('serverURL: expected a URL without user, password, parameters and fragment'),
+        new TypeError('Yardgraph: expected serverURL to have no user, password, parameters or fragment'),
       );
     },
   );
 });
 
 test.each([
-  { timeout: 0 },
-  { timeout: -1 },
-  { timeout: 2 ** 31 },
-  { timeout: Number.POSITIVE_INFINITY },
-  { retries: -1 },
-  { retries: 0.5 },
-  { retries: 1_000 },
-])('%j is rejected', (options) => {
-  expect(() => client(options)).toThrow(TypeError);
+  [undefined, 'undefined'],
+  [null, 'null'],
+  ['http://127.0.0.1:4000', 'a string'],
+  [[], 'an array'],
+])('options that are no object are rejected with an example: %j', (options, received) => {
+  expect(() => new Yardgraph(options as never)).toThrow(
+    new TypeError(
+      `Yardgraph: expected options with serverURL, such as { serverURL: "http://127.0.0.1:4000" }, received ${received}`,
+    ),
+  );
+});
+
+test('an unknown option is rejected, with the names of all options', () => {
+  const options = { serverURL: server.url, [`apiKey${'y'.repeat(200)}`]: key };
+
+  expect(() => new Yardgraph(options)).toThrow(
+    new TypeError(
+      `Yardgraph: unknown option apiKey${'y'.repeat(94)}, expected serverURL, apiKeyAuth, timeout or retries`,
+    ),
+  );
+});
+
+test.each([
+  [{ timeout: 0 }, 'timeout to be a whole number from 1 to 2147483647, received 0'],
+  [{ timeout: -1 }, 'timeout to be a whole number from 1 to 2147483647, received -1'],
+  [{ timeout: 2 ** 31 }, 'timeout to be a whole number from 1 to 2147483647, received 2147483648'],
+  [{ timeout: Number.POSITIVE_INFINITY }, 'timeout to be a whole number from 1 to 2147483647, received Infinity'],
+  [{ timeout: '1000' as never }, 'timeout to be a whole number from 1 to 2147483647, received a string'],
+  [{ retries: -1 }, 'retries to be a whole number from 0 to 100, received -1'],
+  [{ retries: 0.5 }, 'retries to be a whole number from 0 to 100, received 0.5'],
+  [{ retries: 1_000 }, 'retries to be a whole number from 0 to 100, received 1000'],
+])('%j is rejected', (options, expected) => {
+  expect(() => client(options)).toThrow(new TypeError(`Yardgraph: expected ${expected}`));
 });

@@ -40,8 +40,9 @@ describe('on the service', () => {
 
     expect(error.created).toHaveLength(20);
     expect(error.items).toMatchObject([{ index: 23, field: 'name' }]);
-    expect(error.message).toMatch(
-      /^created the first 20 of 25 records; the part that starts at \[20\] failed: \[3\]\.name: /,
+    expect(error.message).toBe(
+      'created 20 of 25 records (stored: [0] to [19]; not stored: [20] to [24]). Part 3 failed: ' +
+        '[23].name: expected text with at least one character that is not white space, received " "',
     );
     expect(error.cause).toBeInstanceOf(ServiceError);
     expect(error.mayBeStored).toBe(false);
@@ -70,6 +71,9 @@ describe('on a server that fails', () => {
     const error = await errorOf(PartialBatchError, assets.create(named(5), { partSize: 2 }));
 
     expect(error.created).toEqual([{ id: 'a' }, { id: 'b' }]);
+    expect(error.message).toMatch(
+      /^created 2 of 5 records \(stored: \[0\] to \[1\]; may be stored: \[2\] to \[3\]; not stored: \[4\]\)\. Part 2 failed: no response from the service: \w+$/,
+    );
     expect([error.mayBeStored, error.cause]).toEqual([true, expect.any(ConnectionError)]);
     expect(server.received.map(({ body }) => JSON.parse(body).length)).toEqual([2, 2]);
   });
@@ -88,14 +92,36 @@ describe('on a server that fails', () => {
 
     const call = locations.create([{}, { latitude: Number.NaN }], { partSize: 1 });
 
-    const { created, mayBeStored, cause } = await errorOf(PartialBatchError, call);
+    const { created, mayBeStored, cause, message } = await errorOf(PartialBatchError, call);
+    expect(message).toBe(
+      'created 1 of 2 records (stored: [0]; not stored: [1]). Part 2 failed: ' +
+        'latitude: expected a finite number, received NaN',
+    );
     expect([created, mayBeStored, cause]).toEqual([[{ id: 'a' }], false, expect.any(TypeError)]);
+  });
+
+  test('the error for a part with many invalid fields lists ten of them in its message, with indexes in the batch', async () => {
+    const errors = Array.from({ length: 12 }, (_, index) => ({ index, field: 'name', message: 'required' }));
+    server.replies = [
+      json(201, [{ id: 'a' }]),
+      problem(400, 'many', { errors: [{ message: 'all of them' }, ...errors] }),
+    ];
+    const { locations } = new Yardgraph({ serverURL: server.url });
+
+    const error = await errorOf(PartialBatchError, locations.create([{}, {}], { partSize: 1 }));
+
+    expect(error.message).toMatch(
+      / Part 2 failed: all of them; \[1\]\.name: required; .*; \[9\]\.name: required; and 3 more$/,
+    );
+    expect(error.items).toHaveLength(13);
   });
 
   test.each([0, -1, 1.5, Number.NaN])('a partSize of %d is rejected, and nothing is sent', async (partSize) => {
     const { assets } = new Yardgraph({ serverURL: server.url });
 
-    await expect(assets.create(named(2), { partSize })).rejects.toThrow(/^partSize: expected a whole number from 1/);
+    await expect(assets.create(named(2), { partSize })).rejects.toThrow(
+      `create: expected partSize to be a whole number from 1 to 9007199254740991, received ${partSize}`,
+    );
     expect(server.received).toEqual([]);
   });
 });

@@ -1,0 +1,146 @@
+/** The client's package as it is packed and installed: it needs nothing beside it, and every way to import it finds its types. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import * as client from '../../src/client/index.ts';
+import type { Options } from '../../src/client/options.ts';
+import { useSharedService } from '../support/service.ts';
+
+const run = promisify(execFile);
+const readme = readFileSync('src/client/README.md', 'utf8');
+const [, example = '', output = ''] = /^```ts\n(.*?)^```$.*?^```\n(.*?)^```$/ms.exec(readme) ?? [];
+
+const service = useSharedService({}, { closed: true });
+let folder: string;
+let pack: { filename: string; size: number; unpackedSize: number; files: { path: string }[] };
+let env: NodeJS.ProcessEnv;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'yardgraph-'));
+  // Without scripts, because the files are built already, and other tests read them.
+  const options = ['--ignore-scripts', '--json', '--pack-destination', folder];
+  const { stdout } = await run('npm', ['pack', '--workspace', '@yardgraph/client', ...options]);
+  [pack] = JSON.parse(stdout);
+  write('package.json', '{}');
+  await run('npm', ['install', '--offline', '--no-audit', `./${pack.filename}`], { cwd: folder });
+  await service.app.listen({ port: 0, host: '127.0.0.1' });
+  env = { ...process.env, YARDGRAPH_API_KEY: await service.key() };
+});
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
+
+const serverUrl = () => `http://127.0.0.1:${(service.app.server.address() as AddressInfo).port}`;
+
+const exampleHere = () => example.replaceAll('http://127.0.0.1:4000', serverUrl());
+
+/** Node's versions break lines at different places. */
+const oneLine = (text: string) => text.replace(/\s+/g, ' ');
+
+async function outputOf(name: string): Promise<string> {
+  const { stdout, stderr } = await run(process.execPath, [name], { cwd: folder, env });
+  return oneLine(stdout) + stderr;
+}
+
+/** The example for programs that cannot wait at the top level, which are those in CommonJS. */
+const asCommonJs = (importing: string) =>
+  `${importing}\nasync function main() {\n${exampleHere().replace(/^import .*\n/, '')}}\nvoid main();\n`;
+
+test('it is one package without dependencies: nothing of the service, and no scripts at installation', () => {
+  const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'));
+  const { name: _, ...installed } = packages['node_modules/@yardgraph/client'];
+  const folders = new Set(pack.files.map(({ path }) => path.split('/').slice(0, 2).join('/')));
+
+  expect(Object.keys(packages)).toEqual(['', 'node_modules/@yardgraph/client']);
+  expect(Object.keys(installed).toSorted()).toEqual(['engines', 'integrity', 'license', 'resolved', 'version']);
+  expect([...folders].toSorted()).toEqual(['LICENSE', 'README.md', 'dist/cjs', 'dist/esm', 'package.json']);
+  expect(pack.files.length).toBeLessThan(70);
+  expect(pack.size).toBeLessThan(40_000);
+  expect(pack.unpackedSize).toBeLessThan(200_000);
+});
+
+test('the example of its README can be pasted into a module, and prints what the README says', async () => {
+  write('example.mjs', exampleHere());
+
+  expect(await outputOf('example.mjs')).toBe(oneLine(output));
+});
+
+test('the example works with require', async () => {
+  write('example.cjs', asCommonJs(`const { ServiceError, Yardgraph } = require('@yardgraph/client');`));
+
+  expect(await outputOf('example.cjs')).toBe(oneLine(output));
+});
+
+const compilers = {
+  7: resolve('node_modules/.bin/tsc'),
+  // The last version with `moduleResolution: node10`; a package of the tests depends on it.
+  5.9: join(
+    dirname(createRequire(resolve('node_modules/oazapfts/package.json')).resolve('typescript/package.json')),
+    'bin/tsc',
+  ),
+};
+const importing = `import { ServiceError, Yardgraph } from '@yardgraph/client';`;
+const requiring = `import client = require('@yardgraph/client');\nimport ServiceError = client.ServiceError; import Yardgraph = client.Yardgraph;`;
+
+test.each([
+  [7, 'nodenext', 'nodenext', 'mts', undefined],
+  [7, 'nodenext', 'nodenext', 'cts', requiring],
+  [7, 'node16', 'node16', 'cts', importing],
+  [7, 'preserve', 'bundler', 'ts', undefined],
+  [5.9, 'node16', 'node16', 'mts', undefined],
+  [5.9, 'node16', 'node16', 'cts', importing],
+  [5.9, 'commonjs', 'node10', 'cts', importing],
+  [5.9, 'esnext', 'bundler', 'mts', undefined],
+] as const)(
+  'TypeScript %s compiles the example in strict mode with module %s and moduleResolution %s, as .%s, and it runs',
+  async (version, module, moduleResolution, extension, commonJs) => {
+    const name = `strict-${version}-${module}`;
+    write(`${name}.${extension}`, commonJs ? asCommonJs(commonJs) : exampleHere());
+    const compilerOptions = {
+      strict: true,
+      noUncheckedIndexedAccess: true,
+      exactOptionalPropertyTypes: true,
+      module,
+      moduleResolution,
+      // The types of the package itself are checked by one version.
+      skipLibCheck: version !== 7,
+      target: 'es2022',
+      lib: ['es2022', 'dom', 'dom.iterable'],
+      typeRoots: [resolve('node_modules/@types')],
+      types: ['node'],
+    };
+    write(`${name}.json`, JSON.stringify({ compilerOptions, files: [`${name}.${extension}`] }));
+
+    const compiled = await run(compilers[version], ['--project', `${name}.json`], { cwd: folder }).catch((it) => it);
+    expect(compiled.stdout).toBe('');
+    // What is meant for a bundler is a module, too.
+    if (extension === 'ts') renameSync(join(folder, `${name}.js`), join(folder, `${name}.mjs`));
+
+    expect(await outputOf(`${name}.${extension === 'cts' ? 'cjs' : 'mjs'}`)).toBe(oneLine(output));
+  },
+);
+
+test('its README has every option and every error', () => {
+  const rows = new Set([...readme.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name));
+  const options = { serverURL: 0, apiKeyAuth: 0, timeout: 0, retries: 0 } satisfies Record<keyof Options, 0>;
+  const errors = Object.keys(client).filter((name) => name.endsWith('Error') && name !== 'YardgraphError');
+
+  expect(rows).toEqual(new Set([...Object.keys(options), ...errors]));
+});
+
+test('its README says how to install it: the name of the package that npm packs, and the versions of Node', () => {
+  const { engines } = JSON.parse(readFileSync('src/client/package.json', 'utf8'));
+
+  expect(readme).toContain(` ./${pack.filename}\n`);
+  expect(engines).toEqual({ node: '>=20.19' });
+});
+
+test('it has the license of the service', () => {
+  expect(readFileSync('src/client/LICENSE', 'utf8')).toBe(readFileSync('LICENSE', 'utf8'));
+});

@@ -1,0 +1,88 @@
+/** The client's own printer of GraphQL documents: what it prints means the same as what GraphQL's own printer prints. */
+import fc from 'fast-check';
+import { type DocumentNode, parse, print as printWithGraphql, visit } from 'graphql';
+import { describe, expect, test } from 'vitest';
+import { print } from '../../src/client/print.ts';
+
+/** The document without what may be printed in another way: whether a text was a block string. */
+const meaning = (document: DocumentNode): string =>
+  printWithGraphql(visit(document, { StringValue: (node) => ({ ...node, block: false }) }));
+
+const expectSameMeaning = (text: string): void => {
+  const document = parse(text, { noLocation: true });
+  const printed = print(document);
+  expect(meaning(parse(printed, { noLocation: true })), printed).toBe(meaning(document));
+};
+
+describe('what is printed means the same as', () => {
+  test.each([
+    ['a query without a name', '{ assets { totalCount } }'],
+    [
+      'a query with variables',
+      'query Q($id: ID!, $n: [Int!]! = [1, 2] @d, $x: X = {a: {b: null}}) @d { node(id: $id) { id } }',
+    ],
+    ['a mutation', 'mutation { createAssets(input: [{ name: "a", externalIds: {} }, { name: "b" }]) { id } }'],
+    ['a subscription', 'subscription S @live { a }'],
+    ['variables of an operation without a name', 'query ($a: Int = -5) { a(b: $a) }'],
+    [
+      'aliases, directives and arguments',
+      '{ a: b(c: 1.5e-9, d: true, e: ENUM, f: [], g: [[1], $h]) @include(if: false) { i } }',
+    ],
+    [
+      'fragments',
+      'query Q { ...F @d ... on A @e { b } ... @skip(if: $c) { d } ... { e } } fragment F on B @f(g: 1) { h ...G } fragment G on B { i }',
+    ],
+    [
+      'text with characters that need an escape',
+      String.raw`{ a(b: "\"\\\/\b\f\n\r\t\u0000\u007f é 🏗 \u{1F3D7} $x #no") }`,
+    ],
+    ['block strings', '{ a(b: """\n  one "quoted"\n    two \\""" three\n""", c: """""") }'],
+    [
+      'keywords as names',
+      '{ query mutation: fragment(on: on) { type } ... on on { null: true } } fragment fragment on on { on }',
+    ],
+    ['comments and commas', '# first\nquery ,,, { a, b, # second\n c }'],
+  ])('%s', (_, text) => expectSameMeaning(text));
+
+  const name = fc.constantFrom('a', 'b', 'type', 'on_', '_1', 'query', 'node');
+  const { value, selections } = fc.letrec<{ value: string; selections: string; selection: string }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 3 },
+      fc.integer().map(String),
+      fc.double({ noNaN: true, noDefaultInfinity: true }).map((number) => number.toExponential()),
+      fc.string({ unit: 'binary' }).map((text) => JSON.stringify(text)),
+      fc.constantFrom('null', 'true', 'ENUM', '$a', '"""a\n  b"""'),
+      fc.array(tie('value'), { maxLength: 3 }).map((values) => `[${values}]`),
+      fc.array(fc.tuple(name, tie('value')), { maxLength: 3 }).map((fields) => `{${fields.map((it) => it.join(':'))}}`),
+    ),
+    selection: fc.oneof(
+      { maxDepth: 3 },
+      fc.tuple(name, name, tie('value')).map(([alias, field, text]) => `${alias}: ${field}(x: ${text}) @d(y: ${text})`),
+      fc.tuple(name, tie('selections')).map(([field, inner]) => `${field} ${inner}`),
+      fc.tuple(name, tie('selections')).map(([type, inner]) => `... on ${type} @d ${inner}`),
+      name.map((fragment) => `...${fragment}`),
+    ),
+    selections: fc.array(tie('selection'), { minLength: 1, maxLength: 3 }).map((all) => `{ ${all.join(' ')} }`),
+  }));
+
+  test('any document', () => {
+    fc.assert(
+      fc.property(selections, selections, value, (first, second, text) => {
+        const constant = text.replaceAll('$a', '0');
+        expectSameMeaning(`query q($a: [T!]! = ${constant}) ${first} fragment f on T @d(x: ${text}) ${second}`);
+      }),
+    );
+  });
+});
+
+test('what is printed is compact: no line has more than it needs', () => {
+  const document = parse('query Q($a: Int) { b(c: $a) { d ...F } }\n\n\nfragment F on G { h }');
+
+  expect(print(document)).toBe('query Q($a: Int) { b(c: $a) { d ...F } }\nfragment F on G { h }');
+});
+
+test('a document with type definitions is rejected', () => {
+  expect(() => print(parse('type A { b: Int }'))).toThrow(
+    new TypeError('graphql: expected a document of operations and fragments, found the kind ObjectTypeDefinition'),
+  );
+});

@@ -1,0 +1,161 @@
+/** The types of the client, as programs in TypeScript see them: what compiles, what does not, and that it does what they say. */
+import { type DocumentNode, parse } from 'graphql';
+import { beforeEach, describe, expect, expectTypeOf, test } from 'vitest';
+import type { Asset, Location, NewAsset, Yardgraph } from '../../src/client/index.ts';
+import { clientOf } from '../support/client.ts';
+import { useService } from '../support/service.ts';
+
+const service = useService();
+let yardgraph: Yardgraph;
+
+beforeEach(async () => {
+  yardgraph = await clientOf(service);
+  await yardgraph.locations.create([{ name: 'North yard', city: 'Bremen' }]);
+});
+
+/** The types that GraphQL Code Generator and gql.tada add to a document, as they declare them. */
+interface DocumentTypeDecoration<Result, Variables> {
+  __apiType?: (variables: Variables) => Result;
+}
+interface TypedDocumentNode<Result, Variables> extends DocumentNode, DocumentTypeDecoration<Result, Variables> {}
+class TypedDocumentString<Result, Variables> extends String implements DocumentTypeDecoration<Result, Variables> {
+  __apiType?: NonNullable<DocumentTypeDecoration<Result, Variables>['__apiType']>;
+  readonly #value: string;
+
+  constructor(value: string) {
+    super(value);
+    this.#value = value;
+  }
+
+  override toString(): string & DocumentTypeDecoration<Result, Variables> {
+    return this.#value;
+  }
+}
+
+type Exact<T> = { [K in keyof T]: T[K] };
+type Latest = { locations: { nodes: Array<{ name: string | null }> } };
+type LatestVariables = Exact<{ last?: number | null | undefined }>;
+type One = { node: { id: string } | null };
+type OneVariables = Exact<{ id: string | number }>;
+type Count = { assets: { totalCount: number } };
+/** As GraphQL Code Generator and as gql.tada describe that there are none. */
+type NoVariables = Exact<{ [key: string]: never }>;
+type NoVariablesOfTada = Record<never, never>;
+
+const latestText = 'query Latest($last: Int) { locations(last: $last) { nodes { name } } }';
+const oneText = 'query One($id: ID!) { node(id: $id) { id } }';
+const countText = '{ assets { totalCount } }';
+
+const latestData = { locations: { nodes: [{ name: 'North yard' }] } };
+
+describe('graphql takes the types of a document that has them:', () => {
+  test.each([
+    ['an AST', parse(latestText), parse(oneText), parse(countText)],
+    ['text', ...[latestText, oneText, countText].map((text) => new TypedDocumentString(text))],
+  ])('%s', async (_, ...documents) => {
+    const latest = documents[0] as TypedDocumentNode<Latest, LatestVariables>;
+    const one = documents[1] as TypedDocumentString<One, OneVariables>;
+    const count = documents[2] as TypedDocumentNode<Count, NoVariables>;
+    const countOfTada = documents[2] as TypedDocumentNode<Count, NoVariablesOfTada>;
+
+    const data = await yardgraph.graphql(latest, { last: 1 });
+    expectTypeOf(data).toEqualTypeOf<Latest>();
+    expect(data).toEqual(latestData);
+    expectTypeOf(await yardgraph.graphql(one, { id: 'asset_1' })).toEqualTypeOf<One>();
+    expectTypeOf(await yardgraph.graphql(latest)).toEqualTypeOf<Latest>();
+    expectTypeOf(await yardgraph.graphql(count)).toEqualTypeOf<Count>();
+    expectTypeOf(await yardgraph.graphql(countOfTada)).toEqualTypeOf<Count>();
+  });
+
+  test('variables that the operation requires cannot be left out, and all must have its types', () => {
+    const latest = parse(latestText) as TypedDocumentNode<Latest, LatestVariables>;
+    const one = new TypedDocumentString<One, OneVariables>(oneText);
+    const count = parse(countText) as TypedDocumentNode<Count, NoVariables>;
+    const countOfTada = parse(countText) as TypedDocumentNode<Count, NoVariablesOfTada>;
+    const { graphql } = yardgraph;
+
+    const wrong = [
+      // @ts-expect-error: the ID is required
+      () => graphql(one),
+      // @ts-expect-error: the ID is required
+      () => graphql(one, {}),
+      // @ts-expect-error: an ID is text or a number
+      () => graphql(one, { id: true }),
+      // @ts-expect-error: there is no such variable
+      () => graphql(one, { id: '1', last: 1 }),
+      // @ts-expect-error: there is no such variable
+      () => graphql(latest, { first: 1 }),
+      // @ts-expect-error: there are no variables
+      () => graphql(count, { last: 1 }),
+      // @ts-expect-error: there are no variables
+      () => graphql(countOfTada, { last: 1 }),
+      // @ts-expect-error: a number is not a document
+      () => graphql(5),
+    ];
+    expect(wrong).toHaveLength(8);
+  });
+});
+
+describe('graphql of a document without types', () => {
+  test('returns untyped data, which a strict program can read', async () => {
+    const { locations } = await yardgraph.graphql(latestText, { last: 1 });
+
+    expectTypeOf(locations).toBeAny();
+    expect(locations.nodes).toEqual(latestData.locations.nodes);
+    expect(await yardgraph.graphql(parse(latestText))).toEqual(latestData);
+  });
+
+  test('returns data of the type given, for variables of any type or of that given', async () => {
+    interface Variables {
+      last: number;
+    }
+    const variables: Variables = { last: 1 };
+
+    expectTypeOf(await yardgraph.graphql<Latest>(latestText, variables)).toEqualTypeOf<Latest>();
+    expectTypeOf(await yardgraph.graphql<Latest, Variables>(latestText, { last: 1 })).toEqualTypeOf<Latest>();
+    // @ts-expect-error: the variables given are required
+    const wrong = () => yardgraph.graphql<Latest, Variables>(latestText);
+    expect(wrong).toBeTypeOf('function');
+  });
+});
+
+describe('create', () => {
+  test('returns as many records as an array literal has', async () => {
+    const [first, second] = await yardgraph.locations.create([{ name: 'North yard' }, { city: 'Bremen' }]);
+
+    expectTypeOf(first).toEqualTypeOf<Location>();
+    expect([first.name, second.city]).toEqual(['North yard', 'Bremen']);
+    const parts = await yardgraph.assets.create([{ name: 'Crane' }, { name: 'Pump' }], { partSize: 1 });
+    expectTypeOf(parts).toEqualTypeOf<[Asset, Asset]>();
+    // @ts-expect-error: only one record is sent
+    const [, absent] = await yardgraph.locations.create([{}]);
+    expect(absent).toBeUndefined();
+  });
+
+  test('returns an array for an array, also for one that must not be changed', async () => {
+    const records: NewAsset[] = [{ name: 'Crane' }];
+    const fixed: readonly NewAsset[] = records;
+
+    expectTypeOf(await yardgraph.assets.create(records)).toEqualTypeOf<Asset[]>();
+    expectTypeOf(await yardgraph.assets.create(fixed)).toEqualTypeOf<Asset[]>();
+    expectTypeOf(await yardgraph.assets.create(records.map(({ name }) => ({ name })))).toEqualTypeOf<Asset[]>();
+    expectTypeOf(await yardgraph.assets.create([...records, { name: 'Pump' }])).toEqualTypeOf<[...Asset[], Asset]>();
+  });
+
+  test('checks every field of a literal', () => {
+    const { assets, locations } = yardgraph;
+    const wrong = [
+      // @ts-expect-error: a misspelt field, of a kind that requires one
+      () => assets.create([{ name: 'Excavator' }, { nmae: 'Crane' }]),
+      // @ts-expect-error: an unknown field beside known ones
+      () => locations.create([{ name: 'North yard', town: 'Bremen' }]),
+      // @ts-expect-error: the name is required
+      () => assets.create([{ uid: 'EX-1' }]),
+      // @ts-expect-error: a name is text
+      () => assets.create([{ name: 5 }]),
+      // @ts-expect-error: a record alone is not a batch
+      () => assets.create({ name: 'Crane' }),
+    ];
+    expect(wrong).toHaveLength(5);
+  });
+});
