@@ -16,7 +16,11 @@ export interface Block {
   readonly text: string;
 }
 
-export const pages: readonly string[] = ['README.md', ...readdirSync('docs').map((name) => `docs/${name}`)];
+export const pages: readonly string[] = [
+  'README.md',
+  'CHANGELOG.md',
+  ...readdirSync('docs').map((name) => `docs/${name}`),
+];
 
 export const readPage = (page: string): string => readFileSync(page, 'utf8');
 
@@ -56,7 +60,7 @@ const separator = '\u001e';
 export async function pastePage(page: string, folder: string, address: string): Promise<string[]> {
   const steps = stepsOf(page, 'sh');
   expect(steps).not.toEqual([]);
-  const script = steps.map(({ text }) => at(address, text)).join(`printf '${separator}'\n`);
+  const script = steps.map(({ text }) => withOwnKey(at(address, text))).join(`printf '${separator}'\n`);
   const outputs = (await pasteText(script, folder)).split(separator);
   steps.forEach(({ output, text }, index) => {
     if (output) expectOutput(output, at('http://127.0.0.1:4000', outputs[index] ?? ''), text);
@@ -91,6 +95,9 @@ export async function queryPage(page: string, address: string): Promise<void> {
 /** The text with the address of the running service in place of the one in the documentation, or the other way round. */
 const at = (address: string, text: string) => text.replace(/http:\/\/127\.0\.0\.1:\d+/g, address);
 
+/** The prefix of a key on a page is that of the key which the page has created. */
+const withOwnKey = (text: string) => text.replaceAll('yardgraph_acme_5f0c21d9', '$(cut -d_ -f1-3 erp.key)');
+
 function linkCommand(folder: string): void {
   if (existsSync(join(folder, 'node_modules'))) return;
   mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true });
@@ -111,4 +118,5 @@ const withoutChanging = (output: string): string =>
     .replace(/_[0-9a-hjkmnp-tv-z]{26}/g, '_ID')
     .replace(/("(?:createdAt|updatedAt)":\s*)"[^"]*"/g, '$1"TIME"')
     .replace(/\d{4}-\d\d-\d\d \d\d:\d\d/g, 'TIME')
+    .replace(/in \d+\.\d s/g, 'in SECONDS')
     .replace(/yardgraph_([a-z]+)_[0-9a-f]{8}(?:_[\w-]{43})?/g, 'yardgraph_$1_KEY');
