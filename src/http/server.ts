@@ -12,6 +12,7 @@ import Fastify, {
 import type { Config } from '../config.ts';
 import { notFound } from '../errors.ts';
 import { type Logs, standardError } from '../logs.ts';
+import { compressResponses } from './compression.ts';
 import { readJsonBodies } from './json-body.ts';
 import { logWhenClosed } from './request-log.ts';
 import { sendError } from './send-error.ts';
@@ -58,6 +59,7 @@ export function createServer({ logLevel, limits, http }: Config, logs: Logs = st
   closeStalledSockets(app.server, http.requestTimeout + 2 * timeoutCheckInterval);
   app.server.on('checkExpectation', (request, response) => refuseExpectation(app.log, request, response));
   readJsonBodies(app, limits);
+  compressResponses(app);
   return app;
 }
 
@@ -67,7 +69,16 @@ export async function allowOrigins(app: FastifyInstance, origins: readonly strin
   await app.register(cors, {
     origin: [...origins],
     methods: ['GET', 'POST', 'PATCH'],
-    allowedHeaders: ['accept', 'authorization', 'content-type', 'if-none-match', 'prefer', 'x-api-key', 'x-request-id'],
+    allowedHeaders: [
+      'accept',
+      'authorization',
+      'content-encoding',
+      'content-type',
+      'if-none-match',
+      'prefer',
+      'x-api-key',
+      'x-request-id',
+    ],
     exposedHeaders: ['etag', 'preference-applied', 'retry-after', 'x-request-id'],
     maxAge: 600,
   });
