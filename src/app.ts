@@ -1,7 +1,9 @@
 /** The service as one Fastify instance with all its routes. Does not listen: tests inject requests without a port. */
 import type { FastifyInstance } from 'fastify';
 import { authenticate } from './auth/authenticate.ts';
-import type { Config, Limits } from './config.ts';
+import type { Config } from './config.ts';
+import { serveFrontPage } from './explorer/front-page.ts';
+import { serveGraphiqlFiles } from './graphql/graphiql.ts';
 import { serveGraphql } from './graphql/route.ts';
 import { collectPaths, refuseOtherMethods } from './http/methods.ts';
 import { allowOrigins, createServer } from './http/server.ts';
@@ -19,14 +21,19 @@ export async function createApp(database: Database, config: Config, logs?: Logs)
   for (const route of routes) {
     app.route({ method: route.method, url: route.path, handler: handler(route, config.limits) });
   }
-  await app.register(async (scope) => servePublicly(scope, database, config.limits));
-  await app.register(async (scope) => serveGraphql(scope, config, isOpen));
+  await app.register(async (scope) => servePublicly(scope, database, config, isOpen));
+  await app.register(async (scope) => serveGraphql(scope, config));
   refuseOtherMethods(app, paths);
   return app;
 }
 
-/** Probes and the reference, which show no data and need no key. */
-async function servePublicly(app: FastifyInstance, database: Database, limits: Limits): Promise<void> {
+/** Probes and pages, which show no data and need no key. */
+async function servePublicly(
+  app: FastifyInstance,
+  database: Database,
+  config: Config,
+  isOpen: () => Promise<boolean>,
+): Promise<void> {
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, isPublic: () => true };
   });
@@ -35,5 +42,7 @@ async function servePublicly(app: FastifyInstance, database: Database, limits: L
     await database.ping();
     return { status: 'ok' };
   });
-  await serveReference(app, limits);
+  serveFrontPage(app, config, isOpen);
+  if (config.graphiql) serveGraphiqlFiles(app);
+  await serveReference(app, config.limits);
 }
