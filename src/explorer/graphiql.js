@@ -33,11 +33,13 @@ const post = (body, key, headers = {}) =>
 /** What the service says about a failed request. @param {Response} response */
 async function messageOf(response) {
   const body = await response.json().catch(() => undefined);
-  return body?.errors?.[0]?.message ?? `the response has the status ${response.status}`;
+  return body?.errors?.[0]?.message ?? `the service responded with the status ${response.status}`;
 }
 
+const noLongerValid = 'Your key is no longer valid.';
+
 /** @param {string} message */
-const noLongerValid = (message) => `Your key is no longer valid: ${message}.`;
+const sentence = (message) => `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
 
 /** Whether requests with this key, or without one, are executed. @param {string | null} key @returns {Promise<Check>} */
 async function check(key) {
@@ -45,8 +47,8 @@ async function check(key) {
     const response = await post({ query: '{ __typename }' }, key);
     if (response.ok) return { verdict: 'accepted', message: '' };
     const message = await messageOf(response);
-    if (response.status === 401) return { verdict: 'refused', message };
-    return { verdict: 'unavailable', message: `The service says: ${message}.` };
+    if (response.status === 401) return { verdict: 'refused', message: sentence(message) };
+    return { verdict: 'unavailable', message: sentence(message) };
   } catch {
     return { verdict: 'unavailable', message: 'The service cannot be reached.' };
   }
@@ -95,9 +97,8 @@ function connect(message, { needsKey = true, mayCancel = false } = {}) {
         if (key !== null) sessionStorage.setItem(storageName, key);
         return end(true);
       }
-      const isRefused = result.verdict === 'refused';
-      needsKey ||= isRefused;
-      show(isRefused && key !== null ? `This key is not valid: ${result.message}.` : result.message, needsKey);
+      needsKey ||= result.verdict === 'refused';
+      show(result.message, needsKey);
     };
   });
 }
@@ -117,16 +118,14 @@ async function fetcher(params, { headers = {} } = {}) {
     const response = await post(params, key, headers);
     if (response.status === 401 && !hasOwnKey) {
       if (storedKey() !== key) continue;
-      const message = await messageOf(response.clone());
-      const reason =
-        key === null ? 'Requests have needed an API key since the first one was created.' : noLongerValid(message);
+      const reason = key === null ? 'The first API key has been created: requests need one now.' : noLongerValid;
       connecting ??= connect(reason, { mayCancel: true }).finally(() => {
         connecting = undefined;
       });
       if (await connecting) continue;
     }
     return response.json().catch(() => {
-      throw new Error(`The response has the status ${response.status} and is not JSON.`);
+      throw new Error(`The response, with the status ${response.status}, is not JSON.`);
     });
   }
 }
@@ -153,23 +152,36 @@ Object.assign(globalThis, {
   },
 });
 
+/**
+ * The tab that was open before the page was reloaded: without it, GraphiQL would open an empty one. Undefined on the first
+ * visit, and for a link with another query, which gets a tab of its own.
+ */
+function openTab() {
+  const { tabs = [], activeTabIndex = 0 } = JSON.parse(localStorage.getItem('graphiql:tabState') ?? '{}');
+  const linked = new URLSearchParams(location.search).get('query');
+  const isKnown = linked === null || tabs.some((/** @type {{ query: string }} */ { query }) => query === linked);
+  return isKnown ? tabs[activeTabIndex] : undefined;
+}
+
 /** GraphiQL's own script, which is large, is still being loaded while the key is checked or asked for. */
 const loaded = new Promise((resolve) => document.addEventListener('DOMContentLoaded', resolve));
 
 const { verdict, message } = await check(storedKey());
 if (verdict === 'refused') {
-  await connect(storedKey() === null ? '' : noLongerValid(message));
+  await connect(storedKey() === null ? '' : noLongerValid);
 } else if (verdict === 'unavailable') {
   await connect(message, { needsKey: false });
 }
 showKey();
 await loaded;
+const tab = openTab();
 // @ts-expect-error: a global of GraphiQL's own script.
 YogaGraphiQL.renderYogaGraphiQL(element('root'), {
   title: 'Yardgraph',
   logo: '<img src="favicon.ico" alt="" width="32" height="32">',
   fetcher,
   defaultTabs: options.tabs,
+  ...(tab && { initialQuery: tab.query ?? '', initialVariables: tab.variables ?? '' }),
   // Headers may contain keys.
   shouldPersistHeaders: false,
 });

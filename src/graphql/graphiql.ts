@@ -87,8 +87,8 @@ ${styles.map(({ fileName }) => `<link rel="stylesheet" href="explorer/${fileName
 <a href="./">Yardgraph</a>
 <a href="reference">REST reference</a>
 <span id="key-in-use"></span>
-<button id="change" type="button" hidden>Change key</button>
-<button id="forget" type="button" hidden>Forget key</button>
+<button id="change" type="button" aria-label="Change key" hidden>Change</button>
+<button id="forget" type="button" aria-label="Forget key" hidden>Forget</button>
 </header>
 <noscript>GraphiQL needs JavaScript.</noscript>
 <main id="root"></main>
@@ -118,7 +118,7 @@ body.graphiql-light { color-scheme: light; }
 #root .graphiql-container { height: 100%; }
 .graphiql-tab { transform: none !important; }
 #bar, #login { font: 14px/1.5 system-ui, sans-serif; color: light-dark(#1b2733, #e3e9ef); background: light-dark(#fff, #1c2530); }
-#bar { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 16px; padding: 6px 16px; border-bottom: 1px solid light-dark(#d5dce3, #3a4653); }
+#bar { display: flex; flex-wrap: wrap; align-items: center; gap: 4px 12px; padding: 6px 16px; border-bottom: 1px solid light-dark(#d5dce3, #3a4653); }
 #bar a { color: light-dark(#0b5cad, #7db8f5); }
 #key-in-use { margin-left: auto; overflow-wrap: anywhere; }
 #bar button, #login button { font: inherit; padding: 2px 10px; cursor: pointer; }
