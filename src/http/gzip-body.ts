@@ -10,6 +10,9 @@ import { badRequest, ServiceError } from '../errors.ts';
 /** Inflated bodies of the greatest length that may be in use at a time. Further requests wait, and hold only what they sent. */
 const maxLargeBodies = 8;
 
+/** Bytes that are inflated at a time. Four times Node's default, because every piece returns to the thread that serves requests. */
+const chunkSize = 65_536;
+
 /** HTTP has two names for it. */
 const gzipNames = ['gzip', 'x-gzip'];
 
@@ -75,7 +78,7 @@ export function createGunzip(maxBytes: number) {
 async function inflateAll(body: Buffer, maxBytes: number): Promise<Buffer> {
   try {
     // Node's types do not know `info`, with which the result is an object.
-    const options = { maxOutputLength: maxBytes, info: true };
+    const options = { chunkSize, maxOutputLength: maxBytes, info: true };
     const result: unknown = await promisify(inflate)(body, options);
     const { buffer, engine } = result as { buffer: Buffer; engine: Gunzip };
     // Zeros may follow a file, to fill a block of a tape, but are no part of a body.
