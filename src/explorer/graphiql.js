@@ -15,7 +15,14 @@ const input = /** @type {HTMLInputElement} */ (element('key'));
 const submit = /** @type {HTMLButtonElement} */ (element('submit'));
 const dialog = /** @type {HTMLDialogElement} */ (element('login'));
 
-const storedKey = () => sessionStorage.getItem(storageName);
+/** Characters that a header may have. @param {string} key */
+const isSendable = (key) => /^[\x21-\x7e]+$/.test(key);
+
+/** @returns {string | null} */
+function storedKey() {
+  const key = sessionStorage.getItem(storageName);
+  return key !== null && isSendable(key) ? key : null;
+}
 
 /** @param {object} body @param {string | null} key @param {Record<string, string>} headers */
 const post = (body, key, headers = {}) =>
@@ -88,7 +95,7 @@ function connect(message, { needsKey = true, mayCancel = false } = {}) {
     element('login-form').onsubmit = async (event) => {
       event.preventDefault();
       const key = needsKey ? input.value.trim().replace(/^bearer +/i, '') : storedKey();
-      if (needsKey && !/^[\x21-\x7e]+$/.test(key ?? '')) return show('This is not an API key.', true);
+      if (needsKey && !isSendable(key ?? '')) return show('This is not an API key.', true);
       submit.disabled = true;
       const result = await check(key);
       submit.disabled = false;

@@ -7,6 +7,7 @@ import { useSharedService } from '../support/service.ts';
 const service = useSharedService();
 
 const paths: [string, string][] = [
+  ['/', 'GET, HEAD'],
   ['/assets', 'POST'],
   ['/work-orders', 'POST'],
   ['/projects', 'POST'],
@@ -33,14 +34,11 @@ test.each(notAllowed)('$method $path is 405 with Allow: $allow', async ({ method
   expect(body).toEqual({ error: `this path supports ${headers.allow} only`, code: '405' });
 });
 
-test.each(['/', '/assets/', '/asset', '/assets/1', '/projects/a/b', '/ASSETS', '/%61ssets2'])(
-  '%s is 404',
-  async (path) => {
-    const { status, body } = await service.get(path);
+test.each(['/assets/', '/asset', '/assets/1', '/projects/a/b', '/ASSETS', '/%61ssets2'])('%s is 404', async (path) => {
+  const { status, body } = await service.get(path);
 
-    expect([status, body]).toEqual([404, { error: 'there is nothing at this path', code: '404' }]);
-  },
-);
+  expect([status, body]).toEqual([404, { error: 'there is nothing at this path', code: '404' }]);
+});
 
 test('an unknown path is 404, whatever the body', async () => {
   for (const [body, type] of [
