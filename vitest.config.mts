@@ -9,9 +9,9 @@ const pgbouncer = process.env.PGBOUNCER ?? '/usr/sbin/pgbouncer';
 
 /** Tests that use no database: they run only once. */
 const withoutDatabase = [
-  'test/{browser,docs,http,model}/**',
+  'test/{browser,docs,explorer,http,model}/**',
   'test/client/{browser,failures,openapi-types,options,other-generator,package,print,types}.test.ts',
-  'test/graphql/{graphiql-tabs,load-late,schema-file}.test.ts',
+  'test/graphql/{graphiql,graphiql-tabs,load-late,schema-file}.test.ts',
   'test/{logs,slices}.test.ts',
   'test/process/{descriptors,logs,package}.test.ts',
   'test/rest/**',

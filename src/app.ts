@@ -2,6 +2,8 @@
 import type { FastifyInstance } from 'fastify';
 import { authenticate } from './auth/authenticate.ts';
 import type { Config } from './config.ts';
+import { serveFrontPage } from './explorer/front-page.ts';
+import { serveGraphiqlFiles } from './graphql/graphiql.ts';
 import { serveGraphql } from './graphql/route.ts';
 import { collectPaths, refuseOtherMethods } from './http/methods.ts';
 import { allowOrigins, createServer } from './http/server.ts';
@@ -20,14 +22,19 @@ export async function createApp(database: Database, config: Config, logs?: Logs)
   for (const route of routes) {
     app.route({ method: route.method, url: route.path, handler: handler(route, config.limits) });
   }
-  await app.register(async (scope) => servePublicly(scope, database, config));
-  await app.register(async (scope) => serveGraphql(scope, config, isOpen));
+  await app.register(async (scope) => servePublicly(scope, database, config, isOpen));
+  await app.register(async (scope) => serveGraphql(scope, config));
   refuseOtherMethods(app, paths, methodHint);
   return app;
 }
 
-/** Probes and the reference, which show no data and need no key. */
-async function servePublicly(app: FastifyInstance, database: Database, config: Config): Promise<void> {
+/** Probes and pages, which show no data and need no key. */
+async function servePublicly(
+  app: FastifyInstance,
+  database: Database,
+  config: Config,
+  isOpen: () => Promise<boolean>,
+): Promise<void> {
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, isPublic: () => true };
   });
@@ -36,5 +43,7 @@ async function servePublicly(app: FastifyInstance, database: Database, config: C
     await database.ping();
     return { status: 'ok' };
   });
+  serveFrontPage(app, config, isOpen);
+  if (config.graphiql) serveGraphiqlFiles(app);
   await serveReference(app, config);
 }

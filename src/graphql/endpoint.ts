@@ -8,7 +8,6 @@ import { useOperationChoice } from './choose-operation.ts';
 import { sendGraphqlError, useErrorResponses } from './errors.ts';
 import { type Context, useLoaders } from './execution/context.ts';
 import { useExecutor } from './execution/execute.ts';
-import { graphiqlPage } from './graphiql.ts';
 import { useOperationLimits } from './limits/operation.ts';
 import { createResponseSize } from './limits/response-size.ts';
 import { acceptJson, requireGraphqlRequest } from './request.ts';
@@ -22,8 +21,8 @@ interface ServerContext {
   readonly requestLog: RequestLog;
 }
 
-/** Executes queries and serves GraphiQL; `isOpen` says whether requests need no key. */
-export function createEndpoint(config: Config, isOpen: () => Promise<boolean>) {
+/** Executes GraphQL requests. */
+export function createEndpoint(config: Config) {
   const { limits, introspection } = config;
   const documentCache = createCache<DocumentNode>({ max: cachedDocuments });
   const yoga = createYoga<ServerContext, Pick<Context, 'responseSize'>>({
@@ -55,11 +54,6 @@ export function createEndpoint(config: Config, isOpen: () => Promise<boolean>) {
   });
 
   return {
-    async sendPage(reply: FastifyReply): Promise<FastifyReply> {
-      const { html, policy } = await graphiqlPage(await isOpen());
-      return reply.type('text/html; charset=utf-8').header('content-security-policy', policy).send(html);
-    },
-
     async executeQuery(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
       acceptJson(request);
       requireGraphqlRequest(request, limits, (document) => documentCache.get(document) !== undefined);

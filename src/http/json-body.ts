@@ -1,26 +1,33 @@
-/** Reads request bodies for REST and GraphQL: JSON in UTF-8 within the limits, and nothing else. */
+/** Reads request bodies for REST and GraphQL: JSON in UTF-8, plain or gzip, within the limits, and nothing else. */
 import { isUtf8 } from 'node:buffer';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Limits } from '../config.ts';
 import { badRequest, ServiceError, tooLarge } from '../errors.ts';
 import { count } from '../model/issues.ts';
+import { createGunzip, isGzip, requireKnownEncoding } from './gzip-body.ts';
 import { jsonProblem } from './json-problem.ts';
 
 export function readJsonBodies(app: FastifyInstance, limits: Limits): void {
-  app.addHook('onRequest', (request, _reply, done) => {
-    requirePlainUtf8(request);
+  const { gunzip, release } = createGunzip(limits.maxBodyBytes);
+  app.addHook('onRequest', (request, reply, done) => {
+    requireKnownEncoding(request, reply);
+    requireUtf8(request);
     done();
   });
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request: unknown, body: Buffer, done) =>
-    done(null, parseJson(body, limits)),
-  );
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
+    if (!isGzip(request)) return done(null, parseJson(body, limits));
+    gunzip(request, body)
+      .then((inflated) => parseJson(inflated, limits))
+      .then((value) => done(null, value), done);
+  });
+  app.addHook('onSend', (request, _reply, payload, done) => {
+    release(request);
+    done(null, payload);
+  });
 }
 
-function requirePlainUtf8({ headers }: FastifyRequest): void {
-  if (headers['content-encoding'] !== undefined) {
-    throw new ServiceError(415, 'expected a body without Content-Encoding');
-  }
+function requireUtf8({ headers }: FastifyRequest): void {
   if (charsetsIn(headers['content-type']).some((charset) => charset !== 'utf-8')) {
     throw new ServiceError(415, 'expected the charset utf-8');
   }

@@ -12,6 +12,7 @@ import Fastify, {
 import type { Config } from '../config.ts';
 import { notFound } from '../errors.ts';
 import { type Logs, standardError } from '../logs.ts';
+import { compressResponses } from './compression.ts';
 import { readJsonBodies } from './json-body.ts';
 import { logWhenClosed } from './request-log.ts';
 import { sendError } from './send-error.ts';
@@ -58,6 +59,7 @@ export function createServer({ logLevel, limits, http }: Config, logs: Logs = st
   closeStalledSockets(app.server, http.requestTimeout + 2 * timeoutCheckInterval);
   app.server.on('checkExpectation', (request, response) => refuseExpectation(app.log, request, response));
   readJsonBodies(app, limits);
+  compressResponses(app);
   return app;
 }
 
@@ -67,7 +69,16 @@ export async function allowOrigins(app: FastifyInstance, origins: readonly strin
   await app.register(cors, {
     origin: [...origins],
     methods: ['GET', 'POST', 'PATCH'],
-    allowedHeaders: ['accept', 'authorization', 'content-type', 'if-none-match', 'prefer', 'x-api-key', 'x-request-id'],
+    allowedHeaders: [
+      'accept',
+      'authorization',
+      'content-encoding',
+      'content-type',
+      'if-none-match',
+      'prefer',
+      'x-api-key',
+      'x-request-id',
+    ],
     exposedHeaders: ['etag', 'preference-applied', 'retry-after', 'x-request-id'],
     maxAge: 600,
   });
@@ -103,7 +114,7 @@ function beginRequest(request: FastifyRequest, reply: FastifyReply, done: () => 
 /** Names a path only if it is one of ours: a slash at the end is the difference that is easily overlooked. */
 function nothingAt({ server, method, url }: FastifyRequest): string {
   const [sent = ''] = url.split('?');
-  const path = sent.endsWith('/') ? sent.slice(0, -1) : '';
+  const path = sent.endsWith('/') && sent !== '//' ? sent.slice(0, -1) : '';
   const withId = `${path.slice(0, path.lastIndexOf('/') + 1)}:id`;
   const known = [path, withId].find((candidate) => server.hasRoute({ method, url: candidate }));
   const hint = known && `: ${known.replace(':id', '{id}')} has no slash at the end`;

@@ -214,10 +214,12 @@ describe('a request without a valid key', () => {
   });
 
   test('may read the probes and the pages, which show no data', async () => {
-    for (const path of ['/healthz', '/readyz', '/openapi.json', '/reference/']) {
+    const page = await service.get('/graphql', { accept: 'text/html' });
+    const [file] = /explorer\/page-.*?\.js/.exec(page.text) ?? [];
+    expect(page.status).toBe(200);
+    for (const path of ['/', '/favicon.ico', '/healthz', '/readyz', '/openapi.json', '/reference/', `/${file}`]) {
       expect([path, (await service.get(path)).status]).toEqual([path, 200]);
     }
-    expect((await service.get('/graphql', { accept: 'text/html' })).text).toContain('Bearer YOUR_API_KEY');
   });
 });
 
@@ -229,7 +231,6 @@ describe('a service without keys', () => {
 
     expect(project).toMatchObject({ workspaceId: 'default' });
     expect(project).not.toHaveProperty('createdBy');
-    expect((await open.get('/graphql', { accept: 'text/html' })).text).not.toContain('YOUR_API_KEY');
   });
 
   test.each<[string, Record<string, string>]>([

@@ -133,10 +133,14 @@ describe('projects.update', () => {
   });
 
   test('throws a 404 error for an unknown ID, whatever its characters', async () => {
-    for (const id of [unknownId(kinds[2].kind), `${project.id}?x`, `${project.id}#x`, 'a/b', '%00', '..', '🏗']) {
+    for (const id of [unknownId(kinds[2].kind), `${project.id}?x`, `${project.id}#x`, 'a/b', '%00', '🏗']) {
       const error = await errorOf(ServiceError, client.projects.update(id, { name: 'Tunnel' }));
       expect(error.status, id).toBe(404);
     }
+    // URLs have no form in which this is a name: it leads to the first page, which cannot be changed.
+    expect(await errorOf(ServiceError, client.projects.update('..', { name: 'Tunnel' }))).toMatchObject({
+      status: 405,
+    });
   });
 
   test('with invalid fields throws a 400 error without indexes', async () => {

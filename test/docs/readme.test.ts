@@ -1,6 +1,6 @@
 /** README is short, and what it says works when pasted. */
 import { statSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { pastePage, readPage } from '../support/docs.ts';
 import { useProcesses } from '../support/process.ts';
 
@@ -16,7 +16,8 @@ test('the tour and the commands on keys can be pasted, in this order', async () 
   const [, , , keys] = await pastePage('README.md', processes.folder, address);
 
   expect(keys?.endsWith('[]')).toBe(true);
-  expect((await fetch(`${address}/asset-categories`)).status).toBe(401);
+  // Within five seconds.
+  await vi.waitFor(async () => expect((await fetch(`${address}/asset-categories`)).status).toBe(401), 20_000);
 });
 
 test('the picture and the documentation pages are there', () => {

@@ -442,7 +442,7 @@ describe('GraphiQL', () => {
     const { status, headers, text } = await service.get('/graphql', browser);
 
     expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
-    expect(text).toContain('<title>Yardgraph</title>');
+    expect(text).toContain('<title>GraphiQL – Yardgraph</title>');
   });
 
   const off = useSharedService({ GRAPHIQL: 'off' });

@@ -7,6 +7,7 @@ import { useSharedService } from '../support/service.ts';
 const service = useSharedService();
 
 const paths: [string, string][] = [
+  ['/', 'GET, HEAD'],
   ['/assets', 'POST'],
   ['/work-orders', 'POST'],
   ['/projects', 'POST'],
@@ -72,7 +73,7 @@ describe('a method that a path does not support', () => {
   });
 });
 
-test.each(['/', '//', '/asset/', '/assets//', '/asset', '/assets/1', '/projects/a/b', '/ASSETS', '/%61ssets2'])(
+test.each(['//', '/asset/', '/assets//', '/asset', '/assets/1', '/projects/a/b', '/ASSETS', '/%61ssets2'])(
   '%s is 404',
   async (path) => {
     const { status, body } = await service.get(path);
@@ -191,11 +192,15 @@ describe('the content type', () => {
     expect(status).toBe(415);
   });
 
-  test.each(['gzip', 'identity', 'br'])('a Content-Encoding of %s is 415', async (encoding) => {
-    const { status, body } = await service.post('/locations', [], { 'content-encoding': encoding });
+  test.each(['br', 'deflate', 'zstd', 'gzip, gzip', 'identity, gzip', 'gzip;q=1', ''])(
+    'with a Content-Encoding of %s is 415, and the response names the accepted one',
+    async (encoding) => {
+      const { status, headers, body } = await service.post('/locations', [], { 'content-encoding': encoding });
 
-    expect([status, body]).toEqual([415, { error: 'expected a body without Content-Encoding', code: '415' }]);
-  });
+      expect([status, body]).toEqual([415, { error: 'expected the Content-Encoding gzip, or none', code: '415' }]);
+      expect(headers['accept-encoding']).toBe('gzip');
+    },
+  );
 });
 
 describe('a problem (RFC 9457)', () => {

@@ -1,7 +1,6 @@
 /** GET /asset-categories of a workspace with very many categories. */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readlinkSync } from 'node:fs';
 import { get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -11,6 +10,7 @@ import { createStoreOpener } from '../../src/store/workspace-store.ts';
 import { createDatabase } from '../support/database.ts';
 import { insert } from '../support/insert.ts';
 import { startService } from '../support/service.ts';
+import { canListFiles, openTemporaryFiles } from '../support/temporary-files.ts';
 
 let database: Awaited<ReturnType<typeof createDatabase>>;
 let service: Awaited<ReturnType<typeof startService>>;
@@ -106,16 +106,6 @@ describe('a client that', () => {
     return response;
   };
 
-  /** The descriptors of the temporary files that this process has open. */
-  const openFiles = () =>
-    readdirSync('/proc/self/fd').filter((fd) => {
-      try {
-        return /\/yardgraph-[-0-9a-f]{36} \(deleted\)$/.test(readlinkSync(`/proc/self/fd/${fd}`));
-      } catch {
-        return false;
-      }
-    });
-
   test('stops reading holds no database connection', async () => {
     const slow = await Promise.all(Array.from({ length: 12 }, request));
 
@@ -125,13 +115,13 @@ describe('a client that', () => {
     for (const response of slow) response.destroy();
   });
 
-  test.runIf(existsSync('/proc/self/fd'))('disconnects leaves no file open', async () => {
+  test.runIf(canListFiles)('disconnects leaves no file open', async () => {
     const response = await request();
-    expect(openFiles().length).toBeGreaterThan(0);
+    expect(openTemporaryFiles().length).toBeGreaterThan(0);
 
     response.destroy();
 
-    await vi.waitFor(() => expect(openFiles()).toEqual([]));
+    await vi.waitFor(() => expect(openTemporaryFiles()).toEqual([]));
   });
 
   test('sends a request while no temporary file can be created gets 503, and the list later', async () => {

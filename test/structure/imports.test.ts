@@ -17,7 +17,8 @@ const mayImport: Record<string, string[]> = {
   rest: ['model', 'records', 'services', 'store', 'config', 'errors', 'http', 'slices'],
   graphql: ['model', 'records', 'services', 'store', 'config', 'errors', 'http', 'slices'],
   logs: [],
-  app: ['auth', 'config', 'graphql', 'http', 'logs', 'rest', 'store'],
+  explorer: ['config', 'http', '../package.json'],
+  app: ['auth', 'config', 'explorer', 'graphql', 'http', 'logs', 'rest', 'store'],
   serve: ['app', 'config', 'errors', 'store'],
   commands: ['auth', 'config', 'errors', 'records', 'store'],
   cli: ['commands', 'config', 'demo', 'errors', 'serve', 'store', '../package.json'],
@@ -71,7 +72,7 @@ test('only the store knows Knex, and only the adapters know HTTP and GraphQL', (
 
   expect(new Set(users('knex'))).toEqual(new Set(['store']));
   expect(new Set(users('graphql'))).toEqual(new Set(['graphql']));
-  expect(new Set(users('fastify'))).toEqual(new Set(['app', 'auth', 'graphql', 'http', 'rest', 'serve']));
+  expect(new Set(users('fastify'))).toEqual(new Set(['app', 'auth', 'explorer', 'graphql', 'http', 'rest', 'serve']));
 });
 
 test('the client is its own files and nothing else: no packages, nothing of Node', () => {

@@ -132,6 +132,12 @@ export async function startService(settings: Settings = {}, { closed = false }: 
   };
 }
 
+/** The path of a file of five megabytes, which is more than the buffers of a connection hold. */
+export async function largeAsset({ get }: Pick<Service, 'get'>): Promise<string> {
+  const { text } = await get('/graphql', { accept: 'text/html' });
+  return `/${/explorer\/graphiql-[\w-]+\.js/.exec(text)?.[0]}`;
+}
+
 /** Shorter texts are in log lines by chance; more, deeper or longer ones would make large batches slow. */
 const collected = { minLength: 10, maxTexts: 500, maxDepth: 5, maxValues: 50 };
 

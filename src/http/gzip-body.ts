@@ -1,0 +1,93 @@
+/**
+ * Inflates request bodies sent with `Content-Encoding: gzip`. A thousandth of its size is enough to send a body: what bodies
+ * inflate to must never hold more memory than a limit, whatever is sent and however often.
+ */
+import { promisify } from 'node:util';
+import { type Gunzip, gunzip as inflate } from 'node:zlib';
+import { errorCodes, type FastifyReply, type FastifyRequest } from 'fastify';
+import { badRequest, ServiceError } from '../errors.ts';
+
+/** Inflated bodies of the greatest length that may be in use at a time. Further requests wait, and hold only what they sent. */
+const maxLargeBodies = 8;
+
+/** Bytes that are inflated at a time. Four times Node's default, because every piece returns to the thread that serves requests. */
+const chunkSize = 65_536;
+
+/** HTTP has two names for it. */
+const gzipNames = ['gzip', 'x-gzip'];
+
+const encodingOf = ({ headers }: FastifyRequest) => headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+
+export const isGzip = (request: FastifyRequest): boolean => gzipNames.includes(encodingOf(request));
+
+/** Throws a ServiceError 415. HTTP would allow several encodings, such as `gzip, gzip`. */
+export function requireKnownEncoding(request: FastifyRequest, reply: FastifyReply): void {
+  if (encodingOf(request) === 'identity' || isGzip(request)) return;
+  reply.header('accept-encoding', 'gzip');
+  throw new ServiceError(415, 'expected the Content-Encoding gzip, or none');
+}
+
+interface Waiting {
+  readonly request: FastifyRequest;
+  readonly admit: () => void;
+}
+
+/** Inflates the bodies of one service, each of at most `maxBytes`. */
+export function createGunzip(maxBytes: number) {
+  let freeBytes = maxLargeBodies * maxBytes;
+  const bytesOf = new WeakMap<FastifyRequest, number>();
+  const queue: Waiting[] = [];
+
+  function hold(request: FastifyRequest, bytes: number): void {
+    freeBytes += (bytesOf.get(request) ?? 0) - bytes;
+    bytesOf.set(request, bytes);
+  }
+
+  function admitWaiting(): void {
+    while (freeBytes >= maxBytes) {
+      const next = queue.shift();
+      if (!next) return;
+      hold(next.request, maxBytes);
+      next.admit();
+    }
+  }
+
+  return {
+    /** The inflated body, which is in use until it is released. Throws an error of the status 400 or 413. */
+    async gunzip(request: FastifyRequest, body: Buffer): Promise<Buffer> {
+      await new Promise<void>((admit) => {
+        queue.push({ request, admit });
+        admitWaiting();
+      });
+      const inflated = await inflateAll(body, maxBytes);
+      hold(request, inflated.length);
+      admitWaiting();
+      return inflated;
+    },
+
+    /** To be called when the response is ready, also that of a request whose body was not inflated. */
+    release(request: FastifyRequest): void {
+      if (!bytesOf.has(request)) return;
+      hold(request, 0);
+      admitWaiting();
+    },
+  };
+}
+
+/** Inflates on another thread, in pieces, and stops at the first that exceeds the limit. */
+async function inflateAll(body: Buffer, maxBytes: number): Promise<Buffer> {
+  try {
+    // Node's types do not know `info`, with which the result is an object.
+    const options = { chunkSize, maxOutputLength: maxBytes, info: true };
+    const result: unknown = await promisify(inflate)(body, options);
+    const { buffer, engine } = result as { buffer: Buffer; engine: Gunzip };
+    // Zeros may follow a file, to fill a block of a tape, but are no part of a body.
+    if (engine.bytesWritten !== body.length) throw badRequest('the body has bytes after the end of its gzip data');
+    return buffer;
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    if (code === 'ERR_BUFFER_TOO_LARGE') throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE();
+    if (/^Z_(?:DATA|BUF)_ERROR$/.test(code)) throw badRequest('the body is not valid gzip');
+    throw error;
+  }
+}

@@ -1,0 +1,141 @@
+/** The GraphiQL page and its files over HTTP: small, cached by browsers, and compressed once. */
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createAsset } from '../../src/http/assets.ts';
+import { useSharedService } from '../support/service.ts';
+
+const service = useSharedService();
+const browser = { accept: 'text/html' };
+let html: string;
+let files: string[];
+
+beforeAll(async () => {
+  html = (await service.get('/graphql', browser)).text;
+  files = [...new Set(html.match(/explorer\/[\w.-]+/g))];
+});
+
+const getFile = (file: string, encoding = 'identity') =>
+  service.app.inject({ url: `/${file}`, headers: { 'accept-encoding': encoding } });
+
+describe('the page', () => {
+  test('is small, and is not sent again while it is unchanged', async () => {
+    const first = await service.get('/graphql', browser);
+    expect(first.text.length).toBeLessThan(20_000);
+    expect(first.headers).toMatchObject({ 'cache-control': 'private, no-cache', vary: 'Accept, Accept-Encoding' });
+
+    const second = await service.get('/graphql', { ...browser, 'if-none-match': first.headers.etag });
+
+    expect([second.status, second.text, second.headers.etag]).toEqual([304, '', first.headers.etag]);
+  });
+
+  test('contains no script of its own: its policy allows only files of the service', async () => {
+    const { headers } = await service.get('/graphql', browser);
+
+    expect(headers['content-security-policy']).toContain("script-src 'self';");
+    expect(html).not.toMatch(/<script>|<script (?!.*(?:src=|application\/json))|\son\w+=/);
+    expect(html).not.toContain('Authorization');
+  });
+
+  test('is the same whether a key is needed or not', async () => {
+    await service.key();
+
+    expect((await service.get('/graphql', browser)).text).toBe(html);
+  });
+});
+
+describe('the files of the page', () => {
+  test('may be kept forever, and have the same content in each encoding', async () => {
+    expect(files).toHaveLength(7);
+    for (const file of files) {
+      const [plain, gzip, br] = await Promise.all(
+        ['identity', 'gzip', 'br'].map((encoding) => getFile(file, encoding)),
+      );
+      const type = file.endsWith('.css') ? 'text/css; charset=utf-8' : 'text/javascript; charset=utf-8';
+
+      for (const [response, encoding] of [[plain], [gzip, 'gzip'], [br, 'br']] as const) {
+        expect([file, response?.statusCode, response?.headers['content-encoding']]).toEqual([file, 200, encoding]);
+        expect(response?.headers).toMatchObject({
+          'cache-control': 'public, max-age=31536000, immutable',
+          'content-length': String(response?.rawPayload.length),
+          'content-type': type,
+          vary: 'Accept-Encoding',
+        });
+      }
+      expect(gunzipSync(gzip?.rawPayload ?? '').equals(plain?.rawPayload ?? Buffer.of())).toBe(true);
+      expect(brotliDecompressSync(br?.rawPayload ?? '').equals(plain?.rawPayload ?? Buffer.of())).toBe(true);
+    }
+  });
+
+  test('are less than a quarter as large when they are compressed', async () => {
+    const lengths = await Promise.all(
+      ['identity', 'br'].map(async (encoding) => {
+        const responses = await Promise.all(files.map((file) => getFile(file, encoding)));
+        return responses.reduce((sum, { rawPayload }) => sum + rawPayload.length, 0);
+      }),
+    );
+
+    expect(lengths[0]).toBeGreaterThan(8_000_000);
+    expect(lengths[1]).toBeLessThan(2_300_000);
+  });
+
+  test('can be asked for with HEAD', async () => {
+    const { statusCode, headers, rawPayload } = await service.app.inject({
+      method: 'HEAD',
+      url: `/${files[0]}`,
+      headers: { 'accept-encoding': 'br' },
+    });
+    const full = await getFile(files[0] ?? '', 'br');
+
+    expect([statusCode, rawPayload.length]).toEqual([200, 0]);
+    expect(headers['content-length']).toBe(full.headers['content-length']);
+  });
+
+  test('have no other names', async () => {
+    for (const file of ['graphiql.js', `${files[0]}x`, '..%2Fgraphiql.ts', 'toString', '__proto__']) {
+      expect([file, (await service.get(`/explorer/${file}`)).body]).toEqual([
+        file,
+        { error: 'there is nothing at this path', code: '404' },
+      ]);
+    }
+  });
+
+  const off = useSharedService({ GRAPHIQL: 'off' });
+
+  test('are not there where GraphiQL is off', async () => {
+    expect((await off.get(`/${files[0]}`)).status).toBe(404);
+  });
+});
+
+describe('an asset', () => {
+  const headers = { 'accept-encoding': 'br' };
+  const send = async (asset: ReturnType<typeof createAsset>): Promise<unknown> => {
+    let sent: unknown;
+    const reply = {
+      type: () => reply,
+      header: () => reply,
+      getHeader: () => undefined,
+      send: (body: unknown) => {
+        sent = body;
+        return reply;
+      },
+    };
+    await asset.send({ headers } as never, reply as never);
+    return sent;
+  };
+
+  test('is compressed once, also for those who ask meanwhile', async () => {
+    const asset = createAsset('page', 'js', 'const a = 1;\n'.repeat(10_000));
+
+    const [first, second] = await Promise.all([send(asset), send(asset)]);
+    const third = await send(asset);
+
+    expect(first).toBeInstanceOf(Buffer);
+    expect(second).toBe(first);
+    expect(third).toBe(first);
+  });
+
+  test('changes its name with its content', () => {
+    expect(createAsset('page', 'js', 'a').fileName).toMatch(/^page-[\w-]{16}\.js$/);
+    expect(createAsset('page', 'js', 'a').fileName).not.toBe(createAsset('page', 'js', 'b').fileName);
+  });
+});

@@ -1,0 +1,113 @@
+/** Which encoding a client gets (RFC 9110, 12.5.3), and which responses are not compressed. */
+import { randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { gunzipSync } from 'node:zlib';
+import { afterAll, expect, test } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
+import { acceptedEncoding } from '../../src/http/compression.ts';
+import { createServer } from '../../src/http/server.ts';
+
+test.each([
+  ['gzip', 'gzip'],
+  ['br', 'br'],
+  ['gzip, deflate, br, zstd', 'br'],
+  ['GZIP', 'gzip'],
+  ['x-gzip', 'gzip'],
+  ['*', 'br'],
+  ['br;q=0, *', 'gzip'],
+  ['gzip;q=1.0, br;q=0.5', 'gzip'],
+  ['gzip ; q=0.8 , br;q=0.2', 'gzip'],
+  ['identity;q=0.5, gzip;q=0.8', 'gzip'],
+  ['gzip, identity', 'gzip'],
+  ['deflate, gzip;q=0.001', 'gzip'],
+])('%j prefers %s', (header, encoding) => {
+  expect(acceptedEncoding(header)).toBe(encoding);
+});
+
+test.each([
+  undefined,
+  '',
+  'identity',
+  'deflate, zstd, compress',
+  'gzip;q=0',
+  'gzip;q=0, br;q=0.000',
+  '*;q=0',
+  'identity, gzip;q=0.5',
+  'gzip;q=high',
+  'gzipped, brotli',
+  ',;=,;q',
+  `gzip${' '.repeat(1_000)}`,
+])('%j gets the body as it is', (header) => {
+  expect(acceptedEncoding(header)).toBeUndefined();
+});
+
+const app = createServer(loadConfig({ LOG_LEVEL: 'silent' }));
+afterAll(() => app.close());
+const text = 'Cranes lift what is heavy. '.repeat(100);
+const long = randomBytes(30_000).toString('hex');
+app.get('/text', async (_request, reply) => reply.type('text/plain').header('vary', 'Origin').send(text));
+app.get('/long', async (_request, reply) => reply.type('text/plain').send(long));
+app.get('/image', async (_request, reply) => reply.type('image/png').header('etag', '"1"').send(Buffer.from(text)));
+app.get('/part', async (_request, reply) => reply.code(206).type('text/plain').send(text));
+app.get('/encoded', async (_request, reply) => reply.type('text/plain').header('content-encoding', 'x').send(text));
+app.get('/nothing', async (_request, reply) => reply.code(204).header('etag', '"1"').send());
+app.get('/file', async (_request, reply) =>
+  reply
+    .type('text/plain')
+    .headers({ 'content-length': text.length, 'accept-ranges': 'bytes' })
+    .send(Readable.from(text)),
+);
+app.get('/broken', async (_request, reply) => {
+  const broken = new Readable({ read: () => void broken.destroy(new Error('the disk is broken')) });
+  return reply.type('text/plain').header('etag', '"1"').send(broken);
+});
+
+const get = (url: string) => app.inject({ url, headers: { 'accept-encoding': 'gzip' } });
+
+test('a response that depends on other headers says so as well', async () => {
+  const { headers, rawPayload } = await get('/text');
+
+  expect([headers['content-encoding'], headers.vary]).toEqual(['gzip', 'Origin, Accept-Encoding']);
+  expect(gunzipSync(rawPayload).toString()).toBe(text);
+});
+
+test('a response that is compressed on another thread has its length, and any number at a time gets all of it', async () => {
+  const responses = await Promise.all(Array.from({ length: 40 }, () => get('/long')));
+
+  const encodings = responses.map(({ headers }) => headers['content-encoding'] ?? 'identity');
+  expect(encodings.filter((encoding) => encoding === 'gzip').length).toBeGreaterThanOrEqual(16);
+  responses.forEach(({ headers, rawPayload }, index) => {
+    const body = encodings[index] === 'gzip' ? gunzipSync(rawPayload) : rawPayload;
+    expect(headers['content-length']).toBe(String(rawPayload.length));
+    expect(body.toString() === long).toBe(true);
+  });
+  expect((await get('/long')).headers['content-encoding']).toBe('gzip');
+});
+
+test('a stream that is compressed has neither the length nor the ranges of its source', async () => {
+  const { headers, rawPayload } = await get('/file');
+
+  expect(headers['content-encoding']).toBe('gzip');
+  expect([headers['content-length'], headers['accept-ranges']]).toEqual([undefined, undefined]);
+  expect(gunzipSync(rawPayload).toString()).toBe(text);
+});
+
+test.each([
+  ['/image', 200, undefined],
+  ['/part', 206, undefined],
+  ['/encoded', 200, 'x'],
+  ['/nothing', 204, undefined],
+])('%s is sent as it is', async (url, status, encoding) => {
+  const { statusCode, headers } = await get(url);
+
+  expect([statusCode, headers['content-encoding'], headers.vary]).toEqual([status, encoding, undefined]);
+  if (headers.etag) expect(headers.etag).toBe('"1"');
+});
+
+test('the error that replaces a stream that cannot be read is not called compressed', async () => {
+  const { statusCode, headers, body } = await get('/broken');
+
+  expect(statusCode).toBe(500);
+  expect([headers['content-encoding'], headers.etag]).toEqual([undefined, undefined]);
+  expect(JSON.parse(body)).toEqual({ error: expect.stringContaining('unexpected error'), code: '500' });
+});

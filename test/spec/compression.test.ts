@@ -1,0 +1,281 @@
+/** Responses and request bodies that are compressed, for REST and GraphQL alike. */
+import { randomBytes } from 'node:crypto';
+import { get, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import type { FastifyInstance, InjectOptions } from 'fastify';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { assetCategory } from '../../src/records/index.ts';
+import { createStoreOpener } from '../../src/store/workspace-store.ts';
+import { createDatabase } from '../support/database.ts';
+import { insert } from '../support/insert.ts';
+import { startService, useSharedService } from '../support/service.ts';
+import { openTemporaryFiles } from '../support/temporary-files.ts';
+
+const decoders: Record<string, (bytes: Buffer) => Buffer> = {
+  br: brotliDecompressSync,
+  gzip: gunzipSync,
+  identity: (bytes) => bytes,
+};
+
+/** A response as it is sent, and its decoded body. */
+async function inject(app: FastifyInstance, options: InjectOptions) {
+  const { statusCode: status, headers, rawPayload: sent } = await app.inject(options);
+  const encoding = String(headers['content-encoding'] ?? 'identity');
+  const text = () => decoders[encoding]?.(sent).toString();
+  return { status, headers, encoding, sent, text };
+}
+
+const json = { 'content-type': 'application/json' };
+const service = useSharedService();
+const categories = Array.from({ length: 200 }, (_, n) => ({
+  name: `Cranes ${n}`,
+  description: 'Lifts what is heavy.',
+}));
+
+beforeAll(async () => {
+  await service.create('/asset-categories', ...categories);
+});
+
+const list = (headers = {}, method: 'GET' | 'HEAD' = 'GET') =>
+  inject(service.app, { method, url: '/asset-categories', headers });
+
+describe('a list', () => {
+  test.each(['br', 'gzip'])('is sent as %s to a client that accepts it, with its length', async (encoding) => {
+    const plain = await list();
+    const { status, headers, sent, text } = await list({ 'accept-encoding': encoding });
+
+    expect([status, headers['content-encoding'], headers.vary]).toEqual([200, encoding, 'Accept-Encoding']);
+    expect(headers['content-type']).toBe('application/json; charset=utf-8');
+    expect(Number(headers['content-length'])).toBe(sent.length);
+    expect(sent.length).toBeLessThan(plain.sent.length / 3);
+    expect(text()).toBe(plain.text());
+  });
+
+  test('is sent as it is to a client that does not ask, and caches learn that others get something else', async () => {
+    const { headers, sent } = await list();
+
+    expect(headers['content-encoding']).toBeUndefined();
+    expect(headers.vary).toBe('Accept-Encoding');
+    expect(Number(headers['content-length'])).toBe(sent.length);
+    expect(headers.etag).toMatch(/^"/);
+  });
+
+  test('has a weak ETag when it is compressed, because the bytes are others, and each ETag gets a 304', async () => {
+    const plain = await list();
+    const compressed = await list({ 'accept-encoding': 'gzip' });
+    expect(compressed.headers.etag).toBe(`W/${plain.headers.etag}`);
+
+    for (const etag of [plain.headers.etag, compressed.headers.etag]) {
+      for (const { accepted, expected } of [
+        { accepted: {}, expected: plain },
+        { accepted: { 'accept-encoding': 'gzip' }, expected: compressed },
+        { accepted: { 'accept-encoding': 'br' }, expected: compressed },
+      ]) {
+        const { status, headers, sent } = await list({ ...accepted, 'if-none-match': etag });
+        expect([status, sent.length, headers.etag, headers.vary]).toEqual([
+          304,
+          0,
+          expected.headers.etag,
+          'Accept-Encoding',
+        ]);
+        expect(headers['content-encoding']).toBeUndefined();
+      }
+    }
+  });
+
+  test.each(['br', 'gzip', 'identity'])('has the same headers for HEAD: %s', async (encoding) => {
+    const headersOf = ({ headers: { 'x-request-id': _, date: __, connection: ___, ...headers } }: typeof full) =>
+      headers;
+    const full = await list({ 'accept-encoding': encoding });
+    const head = await list({ 'accept-encoding': encoding }, 'HEAD');
+
+    expect(headersOf(head)).toEqual(headersOf(full));
+    expect(head.sent.length).toBe(0);
+  });
+});
+
+test.each(['br', 'gzip'])('a GraphQL response is sent as %s', async (encoding) => {
+  const request = (headers: object) =>
+    inject(service.app, {
+      method: 'POST',
+      url: '/graphql',
+      headers: { ...json, ...headers },
+      payload: { query: '{ assetCategories(first: 200) { nodes { id name } } }' },
+    });
+
+  const { headers, text } = await request({ 'accept-encoding': encoding });
+
+  expect([headers['content-encoding'], headers.vary]).toEqual([encoding, 'Accept-Encoding']);
+  expect(text()).toBe((await request({})).text());
+});
+
+test.each(['application/json', 'application/problem+json'])(
+  'an error of many issues is compressed: %s',
+  async (accept) => {
+    const request = (headers: object) =>
+      inject(service.app, {
+        method: 'POST',
+        url: '/assets',
+        headers: { ...json, accept, ...headers },
+        payload: Array.from({ length: 40 }, () => ({ name: 'Crane', ['nmae'.repeat(25)]: 1 })),
+      });
+
+    const { status, headers, text } = await request({ 'accept-encoding': 'gzip' });
+
+    expect([status, headers['content-encoding']]).toEqual([400, 'gzip']);
+    expect(text()).toBe((await request({})).text());
+  },
+);
+
+test('a short response is sent as it is', async () => {
+  const { headers, encoding } = await inject(service.app, {
+    method: 'POST',
+    url: '/assets',
+    headers: { ...json, 'accept-encoding': 'br, gzip' },
+    payload: [{ name: 'Crane' }],
+  });
+
+  expect([encoding, headers.vary]).toEqual(['identity', undefined]);
+});
+
+test('any Accept-Encoding gets the same list', async () => {
+  const expected = (await list()).text();
+  const coding = fc.constantFrom('gzip', 'br', 'x-gzip', 'deflate', 'zstd', 'identity', '*', 'GZIP', '', 'gz ip');
+  const weight = fc.constantFrom('', ';q=0', ';q=1', ';q=0.5', ' ; q=0.3', ';q=', ';q=x', ';Q=0');
+  const header = fc
+    .array(fc.tuple(coding, weight), { maxLength: 5 })
+    .map((items) => items.map((item) => item.join('')).join(','));
+  await fc.assert(
+    fc.asyncProperty(header, async (accepted) => {
+      const { status, text } = await list({ 'accept-encoding': accepted });
+      expect([status, text()]).toEqual([200, expected]);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+describe('a gzip body', () => {
+  const name = fc.oneof(fc.string({ maxLength: 20 }), fc.constantFrom(null, 7, undefined));
+  const record = fc.oneof(fc.record({ name, city: name, latitude: fc.double() }), fc.jsonValue({ maxDepth: 2 }));
+  const body = fc.oneof(
+    fc.array(record, { maxLength: 5 }).map((value) => JSON.stringify(value)),
+    fc.string(),
+  );
+
+  /** A response without what differs between two equal requests. */
+  const comparable = ({ status, text }: { status: number; text: () => string | undefined }) => [
+    status,
+    text()?.replace(/"(?:id|createdAt|updatedAt)":"[^"]*"|request [-0-9a-f]{36}/g, ''),
+  ];
+
+  test.each(['/locations', '/graphql'])('gets the same response as a plain one: %s', async (url) => {
+    const post = (payload: Buffer, headers = {}) =>
+      inject(service.app, { method: 'POST', url, headers: { ...json, ...headers }, payload });
+    await fc.assert(
+      fc.asyncProperty(body, fc.constantFrom('gzip', 'x-gzip', 'GZIP'), async (text, encoding) => {
+        const plain = await post(Buffer.from(text));
+        const compressed = await post(gzipSync(text), { 'content-encoding': encoding });
+        expect(comparable(compressed)).toEqual(comparable(plain));
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('is accepted by every operation that has a body', async () => {
+    const [{ id }] = await service.create('/projects', { name: 'Harbour wall' });
+    const send = (method: 'POST' | 'PATCH', url: string, value: object, encoding = 'gzip') =>
+      inject(service.app, {
+        method,
+        url,
+        headers: { ...json, 'content-encoding': encoding },
+        payload: encoding === 'identity' ? JSON.stringify(value) : gzipSync(JSON.stringify(value)),
+      });
+
+    for (const path of ['assets', 'work-orders', 'projects', 'locations', 'transport-orders', 'asset-categories']) {
+      expect([path, (await send('POST', `/${path}`, [{ name: 'Crane' }])).status]).toEqual([path, 201]);
+    }
+    expect((await send('PATCH', `/projects/${id}`, { notes: 'phase 2' })).text()).toContain('"notes":"phase 2"');
+    expect((await send('POST', '/graphql', { query: '{ __typename }' })).text()).toContain('"Query"');
+    expect((await send('POST', '/locations', [{}], 'identity')).status).toBe(201);
+  });
+});
+
+describe('a list that is kept in a file', () => {
+  let database: Awaited<ReturnType<typeof createDatabase>>;
+  let large: Awaited<ReturnType<typeof startService>>;
+  let expected: string | undefined;
+
+  beforeAll(async () => {
+    database = await createDatabase();
+    large = await startService({ DATABASE_URL: database.url });
+    // Even compressed, more than the buffers of a connection hold.
+    const records = Array.from({ length: 1_200 }, (_, n) => ({
+      name: `Cranes ${n}`,
+      description: randomBytes(7_000).toString('base64'),
+    }));
+    await insert(createStoreOpener(large.database)('default'), assetCategory, records);
+    await large.app.listen({ port: 0, host: '127.0.0.1' });
+    const plain = await inject(large.app, { url: '/asset-categories' });
+    expected = plain.text();
+    expect(plain.sent.length).toBeGreaterThan(9_000_000);
+  });
+
+  afterAll(async () => {
+    await large.stop();
+    await database.remove();
+  });
+
+  const request = (encoding: string) =>
+    new Promise<IncomingMessage>((resolve, reject) => {
+      const { port } = large.app.server.address() as AddressInfo;
+      const headers = { 'accept-encoding': encoding };
+      get({ port, host: '127.0.0.1', path: '/asset-categories', headers, agent: false }, resolve).once('error', reject);
+    });
+
+  test.each(['br', 'gzip'])('is sent as %s, gets a 304, and leaves no file open', async (encoding) => {
+    const response = await request(encoding);
+    const text = decoders[encoding]?.(await buffer(response)).toString();
+
+    expect(text === expected).toBe(true);
+    expect(response.headers).toMatchObject({ 'content-encoding': encoding, etag: expect.stringMatching(/^W\//) });
+    expect(response.headers['content-length']).toBeUndefined();
+    const headers = { 'accept-encoding': encoding, 'if-none-match': response.headers.etag };
+    expect((await inject(large.app, { url: '/asset-categories', headers })).status).toBe(304);
+    const head = await inject(large.app, {
+      method: 'HEAD',
+      url: '/asset-categories',
+      headers: { 'accept-encoding': encoding },
+    });
+    expect([head.status, head.sent.length, head.encoding]).toEqual([200, 0, encoding]);
+    await vi.waitFor(() => expect(openTemporaryFiles()).toEqual([]));
+  });
+
+  test('leaves no file open when clients disconnect', async () => {
+    const responses = await Promise.all(['br', 'gzip', 'gzip', 'identity'].map(request));
+
+    for (const response of responses) response.destroy();
+
+    await vi.waitFor(() => expect(openTemporaryFiles()).toEqual([]));
+    expect((await inject(large.app, { url: '/asset-categories' })).text() === expected).toBe(true);
+  });
+
+  test('is compressed for a limited number of clients at a time, and sent to the others as it is', async () => {
+    const slow = await Promise.all(Array.from({ length: 20 }, () => request('gzip')));
+    onTestFinished(() => slow.forEach((response) => void response.destroy()));
+
+    const encodings = slow.map(({ headers }) => headers['content-encoding'] ?? 'identity');
+    expect(encodings.filter((encoding) => encoding === 'gzip')).toHaveLength(16);
+    const late = await request('gzip');
+    expect((await buffer(late)).toString() === expected).toBe(true);
+
+    for (const response of slow) response.destroy();
+    await vi.waitFor(async () => {
+      const response = await request('gzip');
+      response.destroy();
+      expect(response.headers['content-encoding']).toBe('gzip');
+    });
+  });
+});
