@@ -56,7 +56,7 @@ export async function authenticate(app: FastifyInstance, database: Database, set
 
   const identify = async ([key, other]: readonly string[]): Promise<Identity> => {
     if (key === undefined) throw unauthorized('an API key is required');
-    if (other !== undefined) throw unauthorized('expected one API key, received two');
+    if (other !== undefined) throw unauthorized('expected one API key, received two', 'two API keys');
     return keyring.identify(key);
   };
 
@@ -104,19 +104,25 @@ function keysIn({ headers }: FastifyRequest): string[] {
   return [...new Set(sent.filter((key) => typeof key === 'string'))];
 }
 
+/** For the log. */
+const notLocal = 'not from this machine, without an API key';
+
 /**
  * While the service runs open, only the loopback address keeps others out. Pages of other origins can get past it with a host
  * name that resolves to this machine or with requests whose responses they cannot read, and other machines through a proxy.
  */
 function requireSameMachine({ hostname, headers }: FastifyRequest, origins: readonly string[]): void {
   if (!isLoopback(hostname)) {
-    throw badRequest(`Host: ${expected('a loopback name such as 127.0.0.1 or localhost', hostname || undefined)}`);
+    throw badRequest(
+      `Host: ${expected('a loopback name such as 127.0.0.1 or localhost', hostname || undefined)}`,
+      notLocal,
+    );
   }
   const isListed = headers.origin !== undefined && origins.includes(headers.origin);
   if (['cross-site', 'same-site'].includes(String(headers['sec-fetch-site'])) && !isListed) {
-    throw forbidden('without an API key, pages of other origins may not call this service');
+    throw forbidden('without an API key, pages of other origins may not call this service', notLocal);
   }
   if (['forwarded', 'via', 'x-forwarded-for'].some((name) => headers[name] !== undefined)) {
-    throw forbidden('without an API key, requests through a proxy are refused: create a key first');
+    throw forbidden('without an API key, requests through a proxy are refused: create a key first', notLocal);
   }
 }
