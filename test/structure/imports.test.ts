@@ -18,7 +18,7 @@ const mayImport: Record<string, string[]> = {
   graphql: ['model', 'records', 'services', 'store', 'config', 'errors', 'http', 'slices'],
   logs: [],
   app: ['auth', 'config', 'graphql', 'http', 'logs', 'rest', 'store'],
-  serve: ['app', 'config', 'errors', 'store'],
+  serve: ['app', 'config', 'errors', 'logs', 'store', '../package.json'],
   commands: ['auth', 'config', 'errors', 'records', 'store'],
   cli: ['commands', 'config', 'demo', 'errors', 'serve', 'store', '../package.json'],
   demo: ['auth', 'errors', 'model', 'records', 'services', 'store'],
