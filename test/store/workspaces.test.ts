@@ -165,6 +165,27 @@ test('of two deletes at once that would leave no key, one is refused', async () 
   expect(await createKeyStore(database).list()).toHaveLength(1);
 });
 
+// Quadratic, it would take minutes.
+test('60,000 nested categories are moved and deleted without a search of all of them for each', async () => {
+  const categories = Array.from({ length: 60_000 }, (_, index) => ({ id: `category_${index}`, parent: index >> 1 }));
+  const values = categories.map(({ id, parent }) => `('acme', '${id}', 'category_${parent}', 'now', 'now')`);
+  const now = "'2026-03-01T00:00:00.000Z'";
+  for (let start = 0; start < values.length; start += 10_000) {
+    const rows = values
+      .slice(start, start + 10_000)
+      .join(', ')
+      .replaceAll("'now'", now);
+    await database.run(
+      `insert into asset_categories (workspace_id, id, parent_id, created_at, updated_at) values ${rows}`,
+    );
+  }
+
+  await workspaces().rename('acme', 'harbour');
+  expect(await store('harbour').count(assetCategory)).toBe(60_000);
+  await workspaces().remove('harbour');
+  expect(await store('harbour').count(assetCategory)).toBe(0);
+});
+
 test('list counts the records of each kind and the keys, of workspaces with only one of them too', async () => {
   await insert(store('default'), location, [{}, {}]);
   await insert(store('default'), assetCategory, [{}]);
