@@ -1,7 +1,7 @@
 /** `yardgraph workspaces`: what the commands say, what running services notice, and what is left when they are killed. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { location, recordKinds } from '../../src/records/index.ts';
+import { asset, location, recordKinds } from '../../src/records/index.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { createStoreOpener } from '../../src/store/workspace-store.ts';
 import { createWorkspaces, sizeOf } from '../../src/store/workspaces.ts';
@@ -140,6 +140,14 @@ describe('kill -9', () => {
   const rounds = byEffort({ small: 8, middle: 20, long: 60 });
   const count = 40_000;
 
+  /** Of two kinds, so that one might be changed without the other. */
+  const addMany = () =>
+    inDatabase(async (opened) => {
+      const records = Array.from({ length: count / 2 }, (_, index) => ({ name: `record ${index}` }));
+      await insert(createStoreOpener(opened)('acme'), asset, records);
+      await insert(createStoreOpener(opened)('acme'), location, records);
+    });
+
   /** Milliseconds that a command runs after it has opened the database, if it is not killed. */
   async function durationOf(...command: string[]): Promise<number> {
     const { said, exited } = start(...command);
@@ -158,7 +166,7 @@ describe('kill -9', () => {
   }
 
   test(`in the middle of rename leaves all records under one of the two names, ${rounds} times`, async () => {
-    await add('acme', count);
+    await addMany();
     await add('yard', 1);
     const duration = await durationOf('workspaces', 'rename', 'acme', 'harbour');
     let name = 'harbour';
@@ -177,18 +185,18 @@ describe('kill -9', () => {
   });
 
   test(`in the middle of delete leaves all records or none, ${rounds} times`, async () => {
-    await add('acme', count);
+    await addMany();
     await add('yard', 1);
     const duration = await durationOf('workspaces', 'delete', 'acme', '--yes');
     const outcomes = [];
-    await add('acme', count);
+    await addMany();
 
     for (let round = 0; round < rounds; round += 1) {
       await killAfter((duration * (round + 0.5)) / rounds, 'workspaces', 'delete', 'acme', '--yes');
       const { yard, acme = 0 } = await sizes();
       expect([yard, [0, count]]).toEqual([1, expect.arrayContaining([acme])]);
       outcomes.push(acme === count ? 'undone' : 'done');
-      if (acme === 0) await add('acme', count);
+      if (acme === 0) await addMany();
     }
 
     expect(outcomes).toContain('undone');
