@@ -3,8 +3,7 @@
  * The command line. Settings come from the environment. The modules of a command are loaded when it runs, which keeps the
  * service small and its start quick.
  */
-import { Command, InvalidArgumentError } from 'commander';
-import ms from 'ms';
+import { Command } from 'commander';
 import { version } from '../package.json';
 import { loadConfig } from './config.ts';
 import { ServiceError, StartError } from './errors.ts';
@@ -13,74 +12,119 @@ import { DatabaseError } from './store/database-error.ts';
 // SQLite statements run in libuv's threads. Node's default of four is fewer than the connections.
 process.env.UV_THREADPOOL_SIZE ??= '8';
 
-const config = () => loadConfig(process.env);
+const config = (changes: Record<string, string | undefined> = {}) => loadConfig({ ...process.env, ...changes });
+
+/** Options that take the place of settings, and are checked like them. */
+interface Address {
+  readonly host?: string;
+  readonly port?: string;
+}
+
+const settingsOf = ({ host, port }: Address) => ({
+  ...(host !== undefined && { HOST: host }),
+  ...(port !== undefined && { PORT: port }),
+});
 
 const program = new Command('yardgraph')
   .description('Keeps operational records and serves them as one linked graph.')
   .version(version)
-  .addHelpText('after', '\nSettings come from the environment: DATABASE_URL, PORT and others. The README lists them.');
+  // A suggestion stays on the line of its error.
+  .configureOutput({ outputError: (text, write) => write(`${text.trim().replaceAll('\n', ' ')}\n`) })
+  .addHelpText(
+    'afterAll',
+    '\nSettings are environment variables, such as DATABASE_URL (default: sqlite:data/yardgraph.db). docs/settings.md lists them.',
+  );
 
-program
-  .command('serve')
-  .description('start the service, after bringing the database up to date')
-  .action(async () => (await import('./serve.ts')).serve(config()));
+const withAddress = (command: Command) =>
+  command
+    .option('--host <address>', 'address to listen on, instead of HOST')
+    .option('--port <number>', 'port to listen on, instead of PORT; 0 chooses a free one');
 
-program
-  .command('demo')
-  .description(
-    'start the service with a workspace to try out, in data/demo.db unless DATABASE_URL names another database',
-  )
-  // An empty variable counts as unset here too: the demo must not write to the service's own file.
-  .action(async () => {
+withAddress(program.command('serve'))
+  .description('start the service, after updating the database schema')
+  .action(async (address: Address) => (await import('./serve.ts')).serve(config(settingsOf(address))));
+
+withAddress(program.command('demo'))
+  .description('start the service with a sample workspace, in data/demo.db unless DATABASE_URL is set')
+  .action(async (address: Address) => {
     const { serve } = await import('./serve.ts');
     const { fillDemo } = await import('./demo/fill.ts');
-    await serve(
-      loadConfig({ ...process.env, DATABASE_URL: process.env.DATABASE_URL || 'sqlite:data/demo.db' }),
-      fillDemo,
-    );
+    // An empty variable counts as unset here too: the demo must not write to the service's own file.
+    const DATABASE_URL = process.env.DATABASE_URL || 'sqlite:data/demo.db';
+    await serve(config({ DATABASE_URL, ...settingsOf(address) }), fillDemo);
   });
 
 program
   .command('migrate')
-  .description('bring the database up to date without starting the service')
+  .description('update the database schema without starting the service')
   .action(async () => (await import('./commands/migrate.ts')).migrateDatabase(config()));
 
 program
   .command('copy')
-  .description('copy everything to another, empty database, and compare it afterwards')
+  .description('copy all records and keys to another, empty database, and compare both')
   .requiredOption('--from <url>', 'the database to read, sqlite:PATH or postgres://…')
   .requiredOption('--to <url>', 'the database to fill, sqlite:PATH or postgres://…')
   .action(async (urls) => (await import('./commands/copy.ts')).copyDatabase(config(), urls));
 
-const keys = program.command('keys').description('API keys: who may do what in which workspace');
+const keys = program
+  .command('keys')
+  .description('create, list, rotate and revoke API keys, each of which gives access to one workspace');
 
 keys
   .command('create')
   .description('create a key and print it once; a workspace exists as soon as it has a key')
-  .requiredOption('--workspace <name>', 'the workspace it gives access to: lower-case letters, digits and hyphens')
-  .requiredOption('--user <id>', 'the user of the key: stored on records as createdBy and updatedBy')
-  .option('--read-only', 'the key cannot write', false)
-  .option('--expires <duration>', 'such as 90d or 12h; if absent, it never expires', duration)
+  // Required, but checked together with the other options.
+  .option('--workspace <name>', 'the workspace it gives access to: lower-case letters, digits and hyphens (required)')
+  .option('--user <id>', 'the user of the key, stored on records as createdBy and updatedBy (required)')
+  .option('--read-only', 'the key cannot write')
+  .option('--expires <duration>', 'such as 90d or 12h; if absent, it never expires')
   .option('--label <text>', 'what the key is for')
-  .action(async (options) => (await import('./commands/keys.ts')).createApiKey(config(), options));
+  .action(async ({ readOnly = false, ...options }) =>
+    (await import('./commands/keys.ts')).createApiKey(config(), { ...options, readOnly }),
+  );
 
 keys
   .command('list')
   .description('print all keys, without their secrets')
-  .action(async () => (await import('./commands/keys.ts')).listApiKeys(config()));
+  .option('--json', 'print a JSON array')
+  .action(async (options) => (await import('./commands/keys.ts')).listApiKeys(config(), options));
 
 keys
   .command('rotate')
   .description('give a key a second secret and print it; the first stays valid for a while')
-  .argument('<prefix>', 'the part of the key before its secret')
-  .option('--overlap <duration>', 'how long the first stays valid, such as 24h or 0s', duration, ms('24h'))
-  .action(async (prefix, { overlap }) => (await import('./commands/keys.ts')).rotateApiKey(config(), prefix, overlap));
+  .argument('<prefix>', 'the part of the key before its secret, such as yardgraph_acme_5f0c21d9')
+  .option('--overlap <duration>', 'how long the first secret stays valid, such as 30m or 0s', '24h')
+  .action(async (prefix, options) => (await import('./commands/keys.ts')).rotateApiKey(config(), prefix, options));
 
 keys
   .command('revoke')
   .description('end a key with all its secrets')
-  .argument('<prefix>', 'the part of the key before its secret')
+  .argument('<prefix>', 'the part of the key before its secret, such as yardgraph_acme_5f0c21d9')
   .action(async (prefix) => (await import('./commands/keys.ts')).revokeApiKey(config(), prefix));
+
+const workspaces = program
+  .command('workspaces')
+  .description('list workspaces, and rename or delete one with all its records and keys');
+
+workspaces
+  .command('list')
+  .description('print all workspaces, with their numbers of records and keys')
+  .option('--json', 'print a JSON array')
+  .action(async (options) => (await import('./commands/workspaces.ts')).listWorkspaces(config(), options));
+
+workspaces
+  .command('rename')
+  .description('rename a workspace, all or nothing; stop the service first. Its keys keep working')
+  .argument('<name>', 'its present name')
+  .argument('<new-name>', 'a name that has no records')
+  .action(async (name, newName) => (await import('./commands/workspaces.ts')).renameWorkspace(config(), name, newName));
+
+workspaces
+  .command('delete')
+  .description('delete a workspace with all its records and keys, all or nothing; stop the service first')
+  .argument('<name>', 'its name')
+  .option('--yes', 'do not ask for confirmation')
+  .action(async (name, options) => (await import('./commands/workspaces.ts')).deleteWorkspace(config(), name, options));
 
 // Expected errors print one line per problem; unexpected ones print their stack too.
 program.parseAsync().catch((error: unknown) => {
@@ -88,13 +132,3 @@ program.parseAsync().catch((error: unknown) => {
   console.error(isExpected ? (error as Error).message : error);
   process.exitCode = 1;
 });
-
-/** Milliseconds. */
-function duration(text: string): number {
-  const milliseconds = /^\d+ ?[a-z]+$/i.test(text) ? ms(text as ms.StringValue) : undefined;
-  // Later dates are not supported by all databases.
-  if (milliseconds === undefined || milliseconds > ms('1000y')) {
-    throw new InvalidArgumentError('expected a duration such as 90d, 12h or 30m');
-  }
-  return milliseconds;
-}

@@ -1,7 +1,8 @@
 /** The settings of the service, from the environment. Invalid ones are all reported before anything is opened. */
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { StartError } from './errors.ts';
-import { defaultOptions, isDatabaseUrl } from './store/database.ts';
+import { databaseUrlProblem, defaultOptions } from './store/database.ts';
 
 interface Setting<T> {
   /** The environment variable. */
@@ -31,8 +32,16 @@ const oneOf = <const T extends readonly string[]>(values: T) =>
 /** In plain words, so that nobody sets it by accident. */
 const openToAnyone = 'yes-anyone-who-can-reach-this-port';
 
-const databaseUrl = z.string().refine(isDatabaseUrl, {
-  error: 'expected sqlite:PATH, sqlite::memory: or postgres://USER:PASSWORD@HOST:PORT/DATABASE',
+const databaseUrlForms = 'sqlite:PATH, sqlite::memory: or postgres://USER:PASSWORD@HOST:PORT/DATABASE';
+
+const databaseUrl = z.string().superRefine((text, context) => {
+  const problem = databaseUrlProblem(text, databaseUrlForms);
+  if (problem !== undefined) context.addIssue(problem);
+});
+
+/** Whether this machine has the address, or the name is known, shows only when the service listens. */
+const host = z.string().refine((text) => isIP(text) !== 0 || /^(?!-)(?![\d.]+$)[a-z0-9_.-]{1,253}$/i.test(text), {
+  error: 'expected an IP address or a host name',
 });
 
 /** As browsers send it: no path, no default port, no upper case, no pattern. */
@@ -46,11 +55,11 @@ const origins = z
     error: 'expected origins such as https://app.example.com, separated by commas',
   });
 
-// Each setting is declared once, here: its type and its check are derived from these groups. A test checks that the README
+// Each setting is declared once, here: its type and its check are derived from these groups. A test checks that docs/settings.md
 // lists the same names in the same order.
 
 const service = {
-  host: setting('HOST', z.string(), '127.0.0.1'),
+  host: setting('HOST', host, '127.0.0.1'),
   port: setting('PORT', whole(0, 65_535), 4000),
   allowOpenAccess: setting('ALLOW_OPEN_ACCESS', oneOf(['no', openToAnyone]), 'no'),
   /** Per API key, or per address while the service is open; each process counts for itself. 0 means no limit. */
@@ -87,7 +96,7 @@ const http = {
   requestTimeout: setting('REQUEST_TIMEOUT', whole(100, 3_600_000), 120_000),
 };
 
-/** Limits of requests and responses; the README's section "The interface and decisions" has their statuses. */
+/** Limits of requests and responses; docs/interface.md has their statuses. */
 const limits = {
   maxBodyBytes: setting('MAX_BODY_BYTES', whole(1_024, 1_073_741_824), 10 * 1_048_576),
   /** Records in a batch. */
@@ -139,7 +148,7 @@ export interface Config extends Omit<ValuesOf<typeof service>, 'allowOpenAccess'
   readonly limits: Limits;
 }
 
-/** The names of all settings, in the README's order. */
+/** The names of all settings, in the order of docs/settings.md. */
 export const settingNames: readonly string[] = [service, databaseOptions, visibility, http, limits].flatMap(
   (group: Group) => Object.values(group).map(({ name }) => name),
 );

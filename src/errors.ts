@@ -1,7 +1,7 @@
 /** Errors whose messages are meant for people: ServiceError for clients, StartError for operators. All others are masked. */
 import { count, formatIssue, type Issue } from './model/issues.ts';
 
-/** HTTP statuses on which a client can act (README: "The interface and decisions"). */
+/** HTTP statuses on which a client can act (docs/interface.md). */
 type ErrorStatus = 400 | 401 | 403 | 404 | 405 | 406 | 409 | 413 | 415 | 429 | 503;
 
 export class ServiceError extends Error {
@@ -10,32 +10,41 @@ export class ServiceError extends Error {
   readonly type: string | undefined;
   /** What is wrong where in the input; empty if the error is about the request as a whole. */
   readonly issues: readonly Issue[];
+  /** Why, in a few words for the log, if the status alone does not say it. A constant: nothing that a client sent. */
+  readonly reason: string | undefined;
 
   constructor(
     status: ErrorStatus,
     message: string,
     issues: readonly Issue[] = [],
-    { type, ...options }: ErrorOptions & { type?: string } = {},
+    { type, reason, ...options }: ErrorOptions & { type?: string; reason?: string } = {},
   ) {
     super(message, options);
     this.name = 'ServiceError';
     this.status = status;
     this.type = type;
     this.issues = issues;
+    this.reason = reason;
   }
 }
 
-export const badRequest = (message: string) => new ServiceError(400, message);
+/** `reason` is for the log, where the status alone does not say why. */
+const withStatus =
+  (status: ErrorStatus) =>
+  (message: string, reason?: string): ServiceError =>
+    new ServiceError(status, message, [], { ...(reason && { reason }) });
 
-export const unauthorized = (message: string) => new ServiceError(401, message);
+export const badRequest = withStatus(400);
 
-export const forbidden = (message: string) => new ServiceError(403, message);
+export const unauthorized = withStatus(401);
 
-export const notFound = (message: string) => new ServiceError(404, message);
+export const forbidden = withStatus(403);
 
-export const tooLarge = (message: string) => new ServiceError(413, message);
+export const notFound = withStatus(404);
 
-export const tooManyRequests = (message: string) => new ServiceError(429, message);
+export const tooLarge = withStatus(413);
+
+export const tooManyRequests = withStatus(429);
 
 /** Something that the service needs is unavailable, usually the database: the same request may succeed later. The cause is for the log. */
 export const unavailable = (message: string, cause: string) => new ServiceError(503, message, [], { cause });
@@ -45,15 +54,15 @@ export const mayBeStoredType = 'urn:yardgraph:may-be-stored';
 
 /** The connection was lost during a commit: nobody knows whether the records are stored. */
 export const mayBeStored = (message: string, cause: string) =>
-  new ServiceError(503, message, [], { cause, type: mayBeStoredType });
+  new ServiceError(503, message, [], { cause, type: mayBeStoredType, reason: 'lost during commit' });
 
 /** The requested records hold too much text for one response: none of it is sent. */
 export class ResponseTooLarge extends ServiceError {
   constructor(maxLength: number) {
-    super(
-      413,
-      `the response would hold more than ${count(maxLength)} characters of text: request fewer records or fields at a time`,
-    );
+    const most = `more than ${count(maxLength)} characters of text`;
+    super(413, `the response would hold ${most}: request fewer records or fields at a time`, [], {
+      reason: 'response too large',
+    });
   }
 }
 

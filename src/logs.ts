@@ -16,8 +16,14 @@ const flushInterval = 100;
 /** Characters of lines kept while they cannot be written; further lines are lost. */
 export const maxWaiting = 1_048_576;
 
-/** `write` returns how many bytes it took, and throws if it takes none: the disk is full, or nothing reads the pipe. */
-export function createLogs(write: (bytes: Buffer) => number): Logs & { flush(): void } {
+/**
+ * `write` returns how many bytes it took, and throws if it takes none: the disk is full, or nothing reads the pipe. `format` gives
+ * a line the form in which it is written.
+ */
+export function createLogs(
+  write: (bytes: Buffer) => number,
+  format = (line: string): string => line,
+): Logs & { flush(): void } {
   let rest: Buffer = Buffer.alloc(0);
   let waiting = '';
   /** Characters since the last attempt to write. */
@@ -28,7 +34,7 @@ export function createLogs(write: (bytes: Buffer) => number): Logs & { flush(): 
     write(line: string): void {
       // Once a line is lost, all lines are until there is room, so that one line in their place can report it.
       if (lost > 0 || rest.length + waiting.length >= maxWaiting) lost += 1;
-      else waiting += line;
+      else waiting += format(line);
       untried += line.length;
       if (untried >= pieceLength) logs.flush();
     },
@@ -60,12 +66,39 @@ export function createLogs(write: (bytes: Buffer) => number): Logs & { flush(): 
   return logs;
 }
 
-/** Lines to standard error. */
-export function standardError(): Logs {
+/** Lines of JSON to standard error. */
+export const standardError = (): Logs => toStandardError();
+
+/** Readable lines to standard error if it is a terminal, otherwise JSON. */
+export const openLogs = async (): Promise<Logs> =>
+  toStandardError(process.stderr.isTTY ? await readableForm() : undefined);
+
+/** Node makes terminals blocking: without this, a terminal stopped with Ctrl-S would stop the service. */
+interface Terminal {
+  readonly _handle?: { setBlocking?(isBlocking: boolean): void };
+}
+
+function toStandardError(format?: (line: string) => string): Logs {
   // Opening its stream makes a pipe or socket non-blocking: without a reader, a write fails instead of waiting for one.
-  const { fd } = process.stderr;
-  const logs = createLogs((bytes) => writeSync(fd, bytes));
+  const { stderr } = process;
+  if (stderr.isTTY) (stderr as Terminal)._handle?.setBlocking?.(false);
+  const logs = createLogs((bytes) => writeSync(stderr.fd, bytes), format);
   setInterval(logs.flush, flushInterval).unref();
   process.once('exit', logs.flush);
   return logs;
+}
+
+/** Converts a line of JSON to `07:30:12 INFO: POST /assets 201, 3 ms {…}`, with colours unless NO_COLOR is set. */
+async function readableForm(): Promise<(line: string) => string> {
+  const { prettyFactory } = await import('pino-pretty');
+  return prettyFactory({
+    colorize: process.stderr.hasColors(),
+    singleLine: true,
+    translateTime: 'SYS:HH:MM:ss',
+    ignore: 'pid,hostname,method,route,status,milliseconds',
+    messageFormat: ({ method, route = '-', status, milliseconds = 0, msg }) => {
+      if (method === undefined) return status === undefined ? String(msg) : `${msg}, ${status}`;
+      return `${method} ${route} ${status ?? msg}, ${milliseconds} ms`;
+    },
+  });
 }

@@ -1,10 +1,15 @@
-/** Runs the service as a process: opens the database, listens, and on SIGTERM or SIGINT finishes open requests. */
+/**
+ * Runs the service as a process: opens the database, listens, and on SIGTERM or SIGINT finishes open requests. Logs when it
+ * starts and when it stops.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
+import { version } from '../package.json';
 import { createApp } from './app.ts';
 import type { Config } from './config.ts';
 import { StartError } from './errors.ts';
+import { openLogs } from './logs.ts';
 import { createKeyStore } from './store/api-keys.ts';
 import { type Database, openDatabase } from './store/database.ts';
 
@@ -20,9 +25,10 @@ export async function serve(config: Config, prepare?: (database: Database) => Pr
   try {
     await prepare?.(database);
     const isOpen = await requireKeysBeyondLoopback(database, config);
-    const app = await createApp(database, config);
+    const app = await createApp(database, config, await openLogs());
     const address = await listen(app, config);
     closeOnSignal(app, database);
+    logStart(app, database, address);
     console.log(banner(address, database, config, isOpen));
   } catch (error) {
     await database.close();
@@ -39,7 +45,7 @@ async function requireKeysBeyondLoopback(database: Database, { host, openAccess 
   if (!isOpen || openAccess !== 'no') return isOpen;
   throw new StartError(
     `HOST: without a key the service would be open to everybody who reaches ${host}: create one with ` +
-      '"npx yardgraph keys create", listen on 127.0.0.1, or set ALLOW_OPEN_ACCESS as the README says',
+      '"npx yardgraph keys create", listen on 127.0.0.1, or set ALLOW_OPEN_ACCESS (see docs/settings.md)',
   );
 }
 
@@ -50,10 +56,11 @@ async function listen(app: FastifyInstance, { host, port }: Config): Promise<str
   } catch (error) {
     await app.close();
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'EADDRINUSE') throw new StartError(`port ${port} of ${host} is in use: choose another with PORT`);
-    if (code === 'EACCES') throw new StartError(`not allowed to listen on port ${port}: choose another with PORT`);
-    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
-      throw new StartError(`${host} is not an address of this machine`);
+    if (code === 'EADDRINUSE') throw new StartError(`PORT: ${port} is in use on ${host}, choose another one`);
+    if (code === 'EACCES') throw new StartError(`PORT: not allowed to listen on ${port}, choose another one`);
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
+      throw new StartError(`HOST: ${host} is not an address of this machine`);
+    }
     throw error;
   }
 }
@@ -75,7 +82,7 @@ function closeOnSignal(app: FastifyInstance, database: Database): void {
     response.once('close', () => inFlight.delete(response));
   });
 
-  const close = async () => {
+  const close = async (signal: string) => {
     if (isClosing) return;
     isClosing = true;
     for (const response of inFlight) {
@@ -86,10 +93,11 @@ function closeOnSignal(app: FastifyInstance, database: Database): void {
     app.server.closeAllConnections();
     await app.close();
     await database.close();
+    app.log.info({ signal, uptimeSeconds: uptimeSeconds() }, 'stopped');
     // Connections to a database that stopped responding would keep the process alive.
     process.exit();
   };
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void close());
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void close(signal));
 }
 
 const openTo: Record<Config['openAccess'], string> = {
@@ -98,10 +106,23 @@ const openTo: Record<Config['openAccess'], string> = {
   anyone: 'OPEN TO ANYONE WHO CAN REACH THIS PORT until there is an API key',
 };
 
-const banner = (address: string, { driver }: Database, { graphiql, openAccess }: Config, isOpen: boolean): string => `
-  Yardgraph is ready, ${isOpen ? openTo[openAccess] : 'for requests with an API key'}
+function logStart({ log }: FastifyInstance, { driver }: Database, address: string): void {
+  log.info({ version, node: process.version, database: driver.name, address }, 'started');
+  // Node prints the error itself, and ends the process.
+  process.on('uncaughtExceptionMonitor', ({ name }) =>
+    log.fatal({ error: name, uptimeSeconds: uptimeSeconds() }, 'stopped'),
+  );
+}
 
-  GraphQL${graphiql ? ' and GraphiQL' : ''}  ${address}/graphql
-  REST reference        ${address}/reference
-  Data                  ${driver.location}
-`;
+const uptimeSeconds = (): number => Math.round(process.uptime());
+
+function banner(address: string, { driver }: Database, { graphiql, openAccess }: Config, isOpen: boolean): string {
+  const lines = [
+    ['Start page', `${address}/`],
+    [graphiql ? 'GraphQL and GraphiQL' : 'GraphQL', `${address}/graphql`],
+    ['REST reference', `${address}/reference`],
+    ['Data', driver.location],
+  ].map(([label = '', where]) => `  ${label.padEnd(20)}  ${where}\n`);
+  const access = isOpen ? openTo[openAccess] : 'for requests with an API key';
+  return `\n  Yardgraph ${version} is ready, ${access}\n\n${lines.join('')}`;
+}

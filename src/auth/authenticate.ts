@@ -57,8 +57,10 @@ export async function authenticate(app: FastifyInstance, database: Database, set
   const identify = async ([key, other]: readonly string[]): Promise<Identity> => {
     if (key === undefined)
       throw unauthorized('an API key is required: send it as Authorization: Bearer KEY, or as X-API-Key: KEY');
-    if (other !== undefined)
-      throw unauthorized('expected one API key, received different ones in Authorization and X-API-Key');
+    if (other !== undefined) {
+      const problem = 'expected one API key, received different ones in Authorization and X-API-Key';
+      throw unauthorized(problem, 'two API keys');
+    }
     return keyring.identify(key);
   };
 
@@ -106,6 +108,9 @@ function keysIn({ headers }: FastifyRequest): string[] {
   return [...new Set(sent.filter((key) => typeof key === 'string'))];
 }
 
+/** For the log. */
+const notLocal = 'not from this machine, without an API key';
+
 /**
  * While the service runs open, only the loopback address keeps others out. Pages of other origins can get past it with a host
  * name that resolves to this machine or with requests whose responses they cannot read, and other machines through a proxy.
@@ -113,13 +118,14 @@ function keysIn({ headers }: FastifyRequest): string[] {
 function requireSameMachine({ hostname, headers }: FastifyRequest, origins: readonly string[]): void {
   if (!isLoopback(hostname)) {
     const loopback = 'a loopback name such as 127.0.0.1 or localhost while there is no API key';
-    throw badRequest(`Host: ${expected(loopback, hostname || undefined)}`);
+    throw badRequest(`Host: ${expected(loopback, hostname || undefined)}`, notLocal);
   }
   const isListed = headers.origin !== undefined && origins.includes(headers.origin);
   if (['cross-site', 'same-site'].includes(String(headers['sec-fetch-site'])) && !isListed) {
-    throw forbidden('without an API key, pages of other origins may call this service only if CORS_ORIGINS lists them');
+    const problem = 'without an API key, pages of other origins may call this service only if CORS_ORIGINS lists them';
+    throw forbidden(problem, notLocal);
   }
   if (['forwarded', 'via', 'x-forwarded-for'].some((name) => headers[name] !== undefined)) {
-    throw forbidden('without an API key, requests through a proxy are rejected: create a key first');
+    throw forbidden('without an API key, requests through a proxy are rejected: create a key first', notLocal);
   }
 }

@@ -16,6 +16,9 @@ const workspaceName = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 const prefixForm = new RegExp(`^yardgraph_(${workspaceName})_[0-9a-f]{8}$`);
 const keyForm = new RegExp(`^(yardgraph_(${workspaceName})_[0-9a-f]{8})_([\\w-]{43})$`);
 
+/** What a workspace's name must be, for messages. */
+export const workspaceNameForm = 'expected 1 to 63 lower-case letters, digits and hyphens, no hyphen first or last';
+
 export const isWorkspaceName = (text: string): boolean => new RegExp(`^${workspaceName}$`).test(text);
 
 /** The workspace in a prefix; undefined if the text is not a prefix. */

@@ -4,7 +4,7 @@
  */
 import { LRUCache } from 'lru-cache';
 import { unauthorized } from '../errors.ts';
-import { type ApiKey, createKeyStore } from '../store/api-keys.ts';
+import { type ApiKey, createKeyStore, workspaceOfKey } from '../store/api-keys.ts';
 import type { Database } from '../store/database.ts';
 import { hashOf, isHash, type KeyText, newSecret, parseKey } from './key.ts';
 import { createKeyLookup } from './key-lookup.ts';
@@ -74,7 +74,7 @@ export function createKeyring(database: Database) {
     if (!key || !(isCurrent || isPrevious) || key.revokedAt !== null || isPast(key.expiresAt)) return undefined;
     isClosed = true;
     writeUse(key);
-    return { workspaceId: key.workspaceId, userId: key.userId, mayWrite: !key.readOnly, keyPrefix: key.id };
+    return { workspaceId: workspaceOfKey(key), userId: key.userId, mayWrite: !key.readOnly, keyPrefix: key.id };
   }
 
   /** Runs in the background: the request neither waits for it nor fails with it. */
@@ -112,7 +112,7 @@ export function createKeyring(database: Database) {
       const parts = parseKey(text);
       const key = parts && (keys.get(parts.prefix) ?? (await find(parts)));
       const identity = accept(key, parts?.secret ?? '');
-      if (!identity) throw unauthorized('the API key is not valid');
+      if (!identity) throw unauthorized('the API key is not valid', 'invalid API key');
       return identity;
     },
   };

@@ -1,7 +1,7 @@
 /** Creates, rotates and revokes API keys. A secret is returned once, when it is created; only its hash is stored. */
 import { StartError } from '../errors.ts';
 import type { ApiKey, KeyStore } from '../store/api-keys.ts';
-import { formatKey, hashOf, isWorkspaceName, newPrefix, newSecret, workspaceOf } from './key.ts';
+import { formatKey, hashOf, isWorkspaceName, newPrefix, newSecret, workspaceNameForm, workspaceOf } from './key.ts';
 
 export interface NewKey {
   readonly workspace: string;
@@ -12,13 +12,27 @@ export interface NewKey {
   readonly expires?: number;
 }
 
+/** One line for each option that is missing or invalid. */
+export function problemsOfNewKey({ workspace, user, label, expires }: Partial<NewKey>): string[] {
+  const problems: string[] = [];
+  if (workspace === undefined) problems.push('--workspace: required');
+  else if (!isWorkspaceName(workspace)) problems.push(`--workspace: ${workspaceNameForm}`);
+  if (user === undefined) problems.push('--user: required');
+  else if (!isShortText(user)) problems.push(`--user: ${shortTextForm}`);
+  if (expires !== undefined && !(expires > 0)) problems.push(`--expires: ${lifetimeForm}`);
+  if (label !== undefined && !isShortText(label)) problems.push(`--label: ${shortTextForm}`);
+  return problems;
+}
+
+const lifetimeForm = 'expected a duration greater than zero, such as 90d, 12h or 30m';
+const shortTextForm = 'expected 1 to 255 characters, no control characters';
+const isShortText = (text: string): boolean => /^[^\p{Cc}\p{Cs}]{1,255}$/u.test(text);
+
 /** Creates a key, and with it the workspace if this is its first key. */
-export async function createKey(store: KeyStore, { workspace, user, readOnly, label, expires }: NewKey) {
-  if (!isWorkspaceName(workspace)) {
-    throw new StartError('--workspace: expected 1 to 63 lower-case letters, digits and hyphens');
-  }
-  requireText('--user', user);
-  if (label !== undefined) requireText('--label', label);
+export async function createKey(store: KeyStore, newKey: NewKey) {
+  const problems = problemsOfNewKey(newKey);
+  if (problems.length > 0) throw new StartError(problems.join('\n'));
+  const { workspace, user, readOnly, label, expires } = newKey;
   const secret = newSecret();
   const key: ApiKey = {
     workspaceId: workspace,
@@ -33,6 +47,7 @@ export async function createKey(store: KeyStore, { workspace, user, readOnly, la
     expiresAt: expires === undefined ? null : after(expires),
     revokedAt: null,
     lastUsedAt: null,
+    movedTo: null,
   };
   await store.insert(key);
   return { key, text: formatKey(key.id, secret) };
@@ -75,12 +90,6 @@ async function keyWith(store: KeyStore, prefix: string): Promise<ApiKey> {
   const key = workspaceId && (await store.find(workspaceId, prefix));
   if (!key) throw new StartError('there is no key with this prefix: see yardgraph keys list');
   return key;
-}
-
-function requireText(option: string, text: string): void {
-  if (!/^[^\p{Cc}\p{Cs}]{1,255}$/u.test(text)) {
-    throw new StartError(`${option}: expected 1 to 255 characters, no control characters`);
-  }
 }
 
 const after = (milliseconds: number): string => new Date(Date.now() + milliseconds).toISOString();

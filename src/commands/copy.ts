@@ -6,7 +6,7 @@ import { StartError } from '../errors.ts';
 import { recordKinds } from '../records/index.ts';
 import { apiKeys } from '../store/api-keys.ts';
 import { copyTables } from '../store/copy.ts';
-import { connectDatabase, type Database, isDatabaseUrl, openDatabase } from '../store/database.ts';
+import { connectDatabase, type Database, databaseUrlProblem, openDatabase } from '../store/database.ts';
 import { inMemory, sqlitePath } from '../store/sqlite/driver.ts';
 
 /** Milliseconds. Long, because the checks at the end of a large transaction are slow and no request waits for them. */
@@ -42,8 +42,9 @@ export async function copyDatabase(
 }
 
 function requireFileOrServer(option: string, url: string): void {
-  if (isDatabaseUrl(url) && sqlitePath(url) !== inMemory) return;
-  throw new StartError(`${option}: expected sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE`);
+  const forms = 'sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE';
+  const problem = sqlitePath(url) === inMemory ? `expected ${forms}` : databaseUrlProblem(url, forms);
+  if (problem !== undefined) throw new StartError(`${option}: ${problem}`);
 }
 
 /** Shows progress on standard error, as a bar if it is a terminal, and the result on standard output. */

@@ -2,46 +2,82 @@
  * `yardgraph keys`: creates, lists, rotates and revokes API keys. `create` and `rotate` print only the text of the key on
  * standard output, so that it can be piped into a file or a secret store; messages go to standard error.
  */
-import { createKey, type NewKey, revokeKey, rotateKey, stateOf } from '../auth/keys.ts';
+import { anonymous } from '../auth/keyring.ts';
+import { createKey, type NewKey, problemsOfNewKey, revokeKey, rotateKey, stateOf } from '../auth/keys.ts';
 import type { Config } from '../config.ts';
-import { type ApiKey, createKeyStore, type KeyStore } from '../store/api-keys.ts';
-import { openDatabase } from '../store/database.ts';
+import { StartError } from '../errors.ts';
+import { recordKinds } from '../records/index.ts';
+import { type ApiKey, createKeyStore, type KeyStore, workspaceOfKey } from '../store/api-keys.ts';
+import type { Database } from '../store/database.ts';
+import { createWorkspaces, sizeOf } from '../store/workspaces.ts';
+import { counted } from './counted.ts';
+import { withDatabase } from './database.ts';
+import { parseDuration } from './duration.ts';
+import { printTable } from './table.ts';
 
 /** Runs work on the key store of the configured database. */
-async function withKeyStore(
-  { databaseUrl, databaseOptions }: Config,
-  work: (store: KeyStore) => Promise<void>,
-): Promise<void> {
-  const database = await openDatabase(databaseUrl, databaseOptions);
-  try {
-    await work(createKeyStore(database));
-  } finally {
-    await database.close();
-  }
-}
-
-export const createApiKey = (config: Config, options: NewKey) =>
-  withKeyStore(config, async (store) => {
-    const isFirst = await store.isDefinitelyEmpty();
-    const { key, text } = await createKey(store, options);
-    console.log(text);
-    console.error(
-      `Created a key for ${key.userId} in the workspace ${key.workspaceId}; ${rightsOf(key)}; ${endOf(key)}`,
-    );
-    console.error('It is not shown again. To revoke it, use its prefix:', key.id);
-    if (isFirst) console.error('This is the first key: from now on, every request needs a key.');
+const withKeyStore = (
+  config: Config,
+  work: (store: KeyStore, database: Database) => Promise<void>,
+  { mayCreate = false } = {},
+): Promise<void> =>
+  withDatabase(config, { mayCreate }, async (database) => {
+    await database.migrate();
+    await work(createKeyStore(database), database);
   });
 
-export const rotateApiKey = (config: Config, prefix: string, overlap: number) =>
-  withKeyStore(config, async (store) => {
-    const { text, previousExpiresAt } = await rotateKey(store, prefix, overlap);
+/** The options of `create`, as they were given. */
+interface CreateOptions extends Omit<NewKey, 'workspace' | 'user' | 'expires'> {
+  readonly workspace?: string;
+  readonly user?: string;
+  readonly expires?: string;
+}
+
+export function createApiKey(config: Config, { expires, ...options }: CreateOptions): Promise<void> {
+  const lifetime = expires === undefined ? {} : { expires: parseDuration(expires) ?? Number.NaN };
+  const problems = problemsOfNewKey({ ...options, ...lifetime });
+  if (problems.length > 0) throw new StartError(problems.join('\n'));
+  const newKey = { ...options, ...lifetime } as NewKey;
+  return withKeyStore(
+    config,
+    async (store, database) => {
+      const isFirst = await store.isDefinitelyEmpty();
+      const { key, text } = await createKey(store, newKey);
+      console.log(text);
+      const end = key.expiresAt === null ? 'never expires' : `expires in ${expires}, ${minute(key.expiresAt)} UTC`;
+      console.error(`Created a key for ${key.userId} in the workspace ${key.workspaceId}; ${rightsOf(key)}; ${end}`);
+      console.error('It is not shown again. To revoke it, use its prefix:', key.id);
+      if (isFirst) await explainFirst(database, key.workspaceId);
+    },
+    { mayCreate: true },
+  );
+}
+
+/** Until now, records were stored in the workspace of requests without a key. */
+async function explainFirst(database: Database, workspace: string): Promise<void> {
+  console.error('This is the first key: from now on, every request needs a key.');
+  const open = anonymous.workspaceId;
+  const records = sizeOf(await createWorkspaces(database, recordKinds).find(open));
+  if (workspace === open || records === 0) return;
+  console.error(
+    `Stored so far: ${counted(records, 'record')} in the workspace ${open}, to which this key gives no access.`,
+  );
+  console.error(`To move what is there, stop the service and run: yardgraph workspaces rename ${open} ${workspace}`);
+}
+
+export function rotateApiKey(config: Config, prefix: string, { overlap }: { overlap: string }): Promise<void> {
+  const milliseconds = parseDuration(overlap);
+  if (milliseconds === undefined) throw new StartError('--overlap: expected a duration such as 24h, 30m or 0s');
+  return withKeyStore(config, async (store) => {
+    const { text, previousExpiresAt } = await rotateKey(store, prefix, milliseconds);
     console.log(text);
     console.error(
-      overlap > 0
-        ? `The previous secret is valid until ${previousExpiresAt}.`
+      milliseconds > 0
+        ? `The previous secret stays valid for ${overlap}, until ${minute(previousExpiresAt)} UTC.`
         : 'The previous secret is no longer valid: within five seconds, no process accepts it.',
     );
   });
+}
 
 export const revokeApiKey = (config: Config, prefix: string) =>
   withKeyStore(config, async (store) => {
@@ -49,24 +85,37 @@ export const revokeApiKey = (config: Config, prefix: string) =>
     console.error(`Revoked the key ${prefix}: within five seconds, no process accepts it.`);
   });
 
-const columns = ['prefix', 'workspace', 'user', 'rights', 'state', 'created', 'last used', 'expires', 'label'];
-
-export const listApiKeys = (config: Config) =>
+export const listApiKeys = (config: Config, { json = false }: { json?: boolean }) =>
   withKeyStore(config, async (store) => {
-    const rows = [columns, ...(await store.list()).map(rowOf)];
-    const widths = columns.map((_, index) => Math.max(...rows.map((row) => row[index]?.length ?? 0)));
-    for (const row of rows)
-      console.log(
-        row
-          .map((cell, index) => cell.padEnd(widths[index] ?? 0))
-          .join('  ')
-          .trimEnd(),
-      );
+    const keys = await store.list();
+    if (json) return console.log(JSON.stringify(keys.map(toJson), null, 2));
+    if (keys.length === 0) return console.error('There are no keys: create one with yardgraph keys create.');
+    printTable(columns, keys.map(rowOf));
   });
+
+/** Scripts read this: fields may be added, but none is renamed or removed. Times are in ISO 8601, or null. */
+const toJson = (key: ApiKey) => ({
+  prefix: key.id,
+  workspace: workspaceOfKey(key),
+  user: key.userId,
+  readOnly: key.readOnly,
+  label: key.label,
+  state: stateOf(key),
+  createdAt: key.createdAt,
+  lastUsedAt: key.lastUsedAt,
+  expiresAt: key.expiresAt,
+  revokedAt: key.revokedAt,
+  previousSecretExpiresAt: key.previousExpiresAt,
+});
+
+const columns = [
+  ...['prefix', 'workspace', 'user', 'rights', 'state'],
+  ...['created (UTC)', 'last used (UTC)', 'expires (UTC)', 'label'],
+];
 
 const rowOf = (key: ApiKey): string[] => [
   key.id,
-  key.workspaceId,
+  workspaceOfKey(key),
   key.userId,
   rightsOf(key),
   stateOf(key),
@@ -77,9 +126,6 @@ const rowOf = (key: ApiKey): string[] => [
 ];
 
 const rightsOf = ({ readOnly }: ApiKey): string => (readOnly ? 'read-only' : 'read and write');
-
-const endOf = ({ expiresAt }: ApiKey): string =>
-  expiresAt === null ? 'never expires' : `expires ${minute(expiresAt)}`;
 
 /** Such as `2026-03-01 07:30`, in UTC. */
 const minute = (time: string | null): string => time?.slice(0, 16).replace('T', ' ') ?? '-';

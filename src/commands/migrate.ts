@@ -1,13 +1,9 @@
 /** `yardgraph migrate`: brings the schema of the database up to date without starting the service. */
 import type { Config } from '../config.ts';
-import { connectDatabase } from '../store/database.ts';
+import { withDatabase } from './database.ts';
 
-export async function migrateDatabase({ databaseUrl, databaseOptions }: Config): Promise<void> {
-  const database = await connectDatabase(databaseUrl, databaseOptions);
-  try {
+export const migrateDatabase = (config: Config) =>
+  withDatabase(config, { mayCreate: true }, async (database) => {
     const applied = await database.migrate();
     console.log(applied.length > 0 ? `migrated: ${applied.join(', ')}` : 'already up to date');
-  } finally {
-    await database.close();
-  }
-}
+  });

@@ -3,6 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../errors.ts';
 import type { Issue } from '../model/issues.ts';
+import { usualReason } from './refusal.ts';
 
 export interface ErrorResponse {
   readonly status: number;
@@ -11,8 +12,8 @@ export interface ErrorResponse {
   readonly issues: readonly Issue[];
 }
 
-/** The log to write to, and the request ID for the response. */
-export type RequestLog = Pick<FastifyRequest, 'id' | 'log'>;
+/** The log to write to, the request ID for the response, and why the request was refused, for its own log line. */
+export type RequestLog = Pick<FastifyRequest, 'id' | 'log' | 'refusal'>;
 
 /** Seconds until a client should retry after a 503. */
 export const retryAfter = '1';
@@ -27,21 +28,33 @@ export function setErrorHeaders(reply: FastifyReply, status: number): void {
  * A ServiceError keeps its status and message, and Fastify's client errors get a message of our own. Anything else is a 500
  * without detail. Unexpected errors are logged, and so is an unavailable database, with its cause.
  */
-export function errorResponseFor(error: unknown, { id, log }: RequestLog): ErrorResponse {
+export function errorResponseFor(error: unknown, request: RequestLog): ErrorResponse {
+  const { id, log } = request;
+  // Of several errors, the first.
+  request.refusal ??= refusalOf(error);
   if (error instanceof ServiceError) {
     if (error.status === 503) log.warn({ cause: error.cause }, error.message);
     return error;
   }
-  const status = error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
+  const status = statusOf(error);
   if (status >= 400 && status < 500) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    return { status, message: clientErrorMessages[code] ?? clientErrorMessage(status), issues: [] };
+    return { status, message: clientErrorMessages[codeOf(error)] ?? clientErrorMessage(status), issues: [] };
   }
   log.error({ err: error }, 'unexpected error');
   return { status: 500, message: `unexpected error, request ${id}`, issues: [] };
 }
 
-/** By Fastify's code of the error. */
+const statusOf = (error: unknown): number =>
+  error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
+
+/** Fastify's code of the error. */
+const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '');
+
+function refusalOf(error: unknown): string {
+  if (error instanceof ServiceError) return error.reason ?? usualReason(error.status);
+  return codeOf(error) === 'FST_ERR_BAD_URL' ? 'malformed URL' : usualReason(statusOf(error));
+}
+
 const clientErrorMessages: Readonly<Record<string, string>> = {
   FST_ERR_BAD_URL: 'the path is not valid: expected UTF-8, percent-encoded',
   FST_ERR_CTP_BODY_TOO_LARGE: 'the body is larger than allowed: send less at once',

@@ -1,6 +1,7 @@
 /** What all paths share: request IDs, headers, limits, logs and the form of errors. Knows no routes. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import cors from '@fastify/cors';
 import Fastify, {
   type FastifyBaseLogger,
@@ -14,9 +15,10 @@ import { notFound } from '../errors.ts';
 import { type Logs, standardError } from '../logs.ts';
 import { compressResponses } from './compression.ts';
 import { readJsonBodies } from './json-body.ts';
+import { usualReason } from './refusal.ts';
 import { logWhenClosed } from './request-log.ts';
 import { sendError } from './send-error.ts';
-import { closeQueuedResponses, closeStalledSockets, refuseBrokenHttp } from './sockets.ts';
+import { closeQueuedResponses, closeStalledSockets, refuseBrokenHttp, refuseTunnel } from './sockets.ts';
 
 /** Milliseconds between checks for requests that take too long to arrive. */
 const timeoutCheckInterval = 1_000;
@@ -50,6 +52,7 @@ export function createServer({ logLevel, limits, http }: Config, logs: Logs = st
     },
     clientErrorHandler: (error, socket) => refuseBrokenHttp(app.log, error, socket),
   });
+  app.decorateRequest('refusal', null);
   app.addHook('onRequest', beginRequest);
   app.addHook('onSend', keepConnectionOfLargeBody);
   app.setErrorHandler((error, request, reply) => sendError(request, reply, error));
@@ -58,6 +61,7 @@ export function createServer({ logLevel, limits, http }: Config, logs: Logs = st
   // Late enough for a client that sends too slowly to get its 408 first.
   closeStalledSockets(app.server, http.requestTimeout + 2 * timeoutCheckInterval);
   app.server.on('checkExpectation', (request, response) => refuseExpectation(app.log, request, response));
+  app.server.on('connect', (_request, socket: Socket) => refuseTunnel(app.log, socket));
   readJsonBodies(app, limits);
   compressResponses(app);
   return app;
@@ -107,7 +111,7 @@ function beginRequest(request: FastifyRequest, reply: FastifyReply, done: () => 
   logWhenClosed(request, reply);
   reply.headers(headersFor(request.id));
   // Before the body is read, which may be invalid too.
-  if (request.is404) throw notFound(nothingAt(request));
+  if (request.is404) throw notFound(nothingAt(request), 'unknown path');
   done();
 }
 
@@ -130,7 +134,8 @@ function keepConnectionOfLargeBody(_request: FastifyRequest, reply: FastifyReply
 /** Responds to an `Expect` other than 100-continue, which Node handles itself. */
 function refuseExpectation(log: FastifyBaseLogger, request: IncomingMessage, response: ServerResponse): void {
   const id = requestId(request);
-  log.info({ reqId: id, method: request.method, status: 417 }, 'request completed');
+  const line = { method: request.method, status: 417, reason: usualReason(417), address: request.socket.remoteAddress };
+  log.info({ reqId: id, ...line }, 'request completed');
   response.writeHead(417, { ...headersFor(id), 'content-type': 'application/json; charset=utf-8' });
   response.end(JSON.stringify({ error: 'expected no Expect other than 100-continue', code: '417' }));
 }

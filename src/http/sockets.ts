@@ -2,6 +2,7 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyBaseLogger } from 'fastify';
+import { usualReason } from './refusal.ts';
 
 /** `_httpMessage` is the response that is due or being sent on a socket. Node has no public name for it. */
 type HttpSocket = Socket & { readonly _httpMessage?: ServerResponse<IncomingMessage> | null };
@@ -46,11 +47,18 @@ export function refuseBrokenHttp(log: FastifyBaseLogger, { code }: NodeJS.ErrnoE
   // Otherwise a request that is completed later would be executed but could not get a response.
   socket.pause();
   const status = code === 'HPE_HEADER_OVERFLOW' ? 431 : code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
-  log.info({ status, reason: code, address: socket.remoteAddress }, 'not a valid HTTP request');
+  const reason = status === 400 ? 'invalid HTTP' : usualReason(status);
+  log.info({ status, reason, code, address: socket.remoteAddress }, 'not a valid HTTP request');
   afterResponses(socket, () => {
     socket.end(responseText(status));
     setTimeout(() => socket.destroy(), closeAfter);
   });
+}
+
+/** A CONNECT never becomes a request either, and leaves its socket without a listener for errors. */
+export function refuseTunnel(log: FastifyBaseLogger, socket: HttpSocket): void {
+  socket.on('error', () => socket.destroy());
+  refuseBrokenHttp(log, { name: 'Error', message: '', code: 'HPE_INVALID_METHOD' }, socket);
 }
 
 /** Complete requests that arrived before the invalid one get their responses first. */

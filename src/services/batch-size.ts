@@ -5,6 +5,7 @@ import { count } from '../model/issues.ts';
 /** Throws a ServiceError 413. Adapters call this before they parse the items, so that a batch that is too large costs nothing. */
 export function requireBatchSize(size: number, max: number): void {
   if (size > max) {
-    throw tooLarge(`expected at most ${count(max)} records, received ${count(size)}: send them in several batches`);
+    const problem = `expected at most ${count(max)} records, received ${count(size)}: send them in several batches`;
+    throw tooLarge(problem, 'batch too large');
   }
 }

@@ -15,5 +15,5 @@ export interface Session<S extends ServiceStore = ServiceStore> {
 
 /** Called first by every service that writes. Throws a ServiceError 403. */
 export function requireMayWrite({ mayWrite }: Session): void {
-  if (!mayWrite) throw forbidden('this API key is read-only');
+  if (!mayWrite) throw forbidden('this API key is read-only', 'read-only key');
 }

@@ -10,6 +10,7 @@ import { literally, rowsQuery, runQuery, updateQuery } from './query.ts';
 
 /** Identifies a key. */
 export interface KeyId {
+  /** The workspace in the key's prefix. */
   readonly workspaceId: string;
   /** The key's prefix. */
   readonly id: string;
@@ -27,13 +28,18 @@ export interface ApiKey extends KeyId {
   readonly expiresAt: string | null;
   readonly revokedAt: string | null;
   readonly lastUsedAt: string | null;
+  /** The name of its workspace, if that was renamed after the key was created: the prefix keeps the old name. */
+  readonly movedTo: string | null;
 }
+
+/** The workspace that a key gives access to. */
+export const workspaceOfKey = ({ movedTo, workspaceId }: ApiKey): string => movedTo ?? workspaceId;
 
 export const apiKeys: Table = {
   table: 'api_keys',
   label: 'API key',
   storedFields: {
-    workspaceId: required(text('workspace that it gives access to')),
+    workspaceId: required(text('workspace in its prefix')),
     id: required(text('prefix')),
     userId: required(text('user that it identifies')),
     readOnly: required(boolean('whether it is read-only')),
@@ -45,6 +51,7 @@ export const apiKeys: Table = {
     expiresAt: dateTime('when it expires'),
     revokedAt: dateTime('when it was revoked'),
     lastUsedAt: dateTime('when it was last used, to the minute'),
+    movedTo: text('workspace that it gives access to, if that was renamed'),
   },
 };
 

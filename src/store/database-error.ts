@@ -77,7 +77,7 @@ export function databaseError(error: unknown, isConnectionLost = false): Error {
   const code = codeOf(error);
   if (conflicts.has(code) || isTaken(error)) return new TransactionConflict(code);
   if (isConnectionLost || isTemporary(code)) return databaseUnavailable(code);
-  return new DatabaseError(`database error: ${code}`);
+  return new DatabaseError(`database error: ${code}`, { cause: code });
 }
 
 /**

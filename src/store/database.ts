@@ -8,7 +8,7 @@ import { migrate, pendingMigrations } from './migrate.ts';
 import { migrationSource } from './migrations.ts';
 import { createPostgresDialect } from './postgres/dialect.ts';
 import { createPostgresDriver } from './postgres/driver.ts';
-import { isPostgresUrl } from './postgres/url.ts';
+import { isPostgresUrl, postgresUrlProblem } from './postgres/url.ts';
 import { sqliteDialect } from './sqlite/dialect.ts';
 import { createSqliteDriver, sqlitePath } from './sqlite/driver.ts';
 import { createTransactions, type Transactions } from './transactions.ts';
@@ -34,8 +34,11 @@ export const defaultOptions: DatabaseOptions = {
   statementTimeout: 30_000,
 };
 
-export const isDatabaseUrl = (databaseUrl: string): boolean =>
-  isPostgresUrl(databaseUrl) || sqlitePath(databaseUrl) !== undefined;
+/** Why a database URL cannot be used, as far as that shows without a connection: it has none of the `forms`, or a parameter is wrong. */
+export const databaseUrlProblem = (databaseUrl: string, forms: string): string | undefined => {
+  if (isPostgresUrl(databaseUrl)) return postgresUrlProblem(databaseUrl);
+  return sqlitePath(databaseUrl) === undefined ? `expected ${forms}` : undefined;
+};
 
 function createDriver(databaseUrl: string, options: DatabaseOptions): Driver {
   if (isPostgresUrl(databaseUrl)) return createPostgresDriver(databaseUrl, options);

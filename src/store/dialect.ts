@@ -20,8 +20,8 @@ export interface Dialect {
   readonly jsonElements: string;
   /** The first statement of a transaction that copies into this database, which may be idle while it waits for the source. */
   readonly prepareCopy?: string;
-  /** Makes a migrating transaction wait for those of other processes. */
-  readonly lockMigrations?: string;
+  /** Makes a transaction that migrates, or that renames or deletes a workspace, wait for those of other processes. */
+  readonly lockMaintenance?: string;
 
   /** Reads the database's settings once, at the start, and returns the reason if it cannot be used. */
   findProblem?(run: (sql: string) => Promise<readonly Row[]>): Promise<string | undefined>;

@@ -15,12 +15,12 @@ const pauseBetweenAttempts = 100;
  * migrates and the others wait; a process that is killed leaves nothing behind, not even Knex's own lock. Throws StartError if
  * the database is from a newer version.
  */
-export async function migrate(knex: Knex, { lockMigrations }: Dialect): Promise<readonly string[]> {
+export async function migrate(knex: Knex, { lockMaintenance }: Dialect): Promise<readonly string[]> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       if ((await pendingMigrations(knex)).length === 0) return [];
       return await knex.transaction(async (transaction) => {
-        if (lockMigrations) await transaction.raw(lockMigrations);
+        if (lockMaintenance) await transaction.raw(lockMaintenance);
         const pending = await pendingMigrations(transaction);
         if (pending.length > 0) await transaction.migrate.latest();
         return pending;

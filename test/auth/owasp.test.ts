@@ -187,8 +187,9 @@ test('API10 Unsafe consumption of APIs: the service connects only to its databas
     )
     .toSorted();
 
-  // The last one cancels statements of its own database; the others import types, methods and status texts.
+  // The last one cancels statements of its own database; the others import types, methods, status texts and a check of addresses.
   expect(calls).toEqual([
+    'config.ts',
     'http/error-response.ts',
     'http/methods.ts',
     'http/send-error.ts',

@@ -1,7 +1,8 @@
 /** The log line of each request, whether its response is complete or not. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { expect, test, vi } from 'vitest';
+import type { InjectOptions } from 'fastify';
+import { describe, expect, test, vi } from 'vitest';
 import { largeAsset, useService } from '../support/service.ts';
 
 const service = useService();
@@ -28,8 +29,90 @@ test('a complete response is logged with its status', async () => {
       method: 'GET',
       route: '/asset-categories',
       status: 200,
+      address: '127.0.0.1',
       msg: 'request completed',
     },
+  ]);
+  expect(requestLines()[0]).not.toHaveProperty('reason');
+});
+
+const json = { 'content-type': 'application/json' };
+
+/** Requests with the reason that is logged for them, and their status. They contain `secret`, which must not be logged. */
+const refused: readonly [string, number, InjectOptions & { withKey?: 'read-only' | 'wrong' | 'none' }][] = [
+  ['unknown path', 404, { url: '/secret' }],
+  ['unknown path', 404, { method: 'POST', url: '/secret', payload: 'secret' }],
+  ['malformed URL', 400, { url: '/projects/%zzsecret' }],
+  ['unsupported method', 405, { method: 'DELETE', url: '/assets' }],
+  ['no API key', 401, { url: '/asset-categories', withKey: 'none' }],
+  ['invalid API key', 401, { url: '/asset-categories', withKey: 'wrong' }],
+  ['two API keys', 401, { url: '/asset-categories', headers: { 'x-api-key': 'secret' } }],
+  ['read-only key', 403, { method: 'POST', url: '/assets', payload: [{ name: 'secret' }], withKey: 'read-only' }],
+  ['unknown record', 404, { method: 'PATCH', url: '/projects/secret', payload: {} }],
+  ['invalid input', 400, { method: 'POST', url: '/assets', payload: [{ secret: 'secret' }] }],
+  ['invalid input', 400, { method: 'POST', url: '/assets', headers: json, payload: '{ secret' }],
+  ['batch too large', 413, { method: 'POST', url: '/assets', payload: [{}, {}, {}] }],
+  ['body too large', 413, { method: 'POST', url: '/assets', payload: [{ name: 'secret'.repeat(1_000) }] }],
+  [
+    'unsupported content type',
+    415,
+    { method: 'POST', url: '/assets', headers: { 'content-type': 'a/secret' }, payload: '' },
+  ],
+  ['invalid input', 200, { method: 'POST', url: '/graphql', payload: { query: '{ secret }' } }],
+  ['invalid input', 400, { method: 'POST', url: '/graphql', payload: { secret: 1 } }],
+  ['unsupported Accept', 406, { url: '/graphql?query={secret}', headers: { accept: 'text/secret' } }],
+];
+
+describe('a refused request is logged with the reason in a few words, and with nothing that was sent:', () => {
+  const closed = useService({ MAX_BATCH: '2', MAX_BODY_BYTES: '2000' }, { closed: true });
+
+  test.each(refused)('%s, %i, %j', async (reason, status, { withKey, ...options }) => {
+    const key = await closed.key({ readOnly: withKey === 'read-only' });
+    const authorization = withKey === 'wrong' ? 'secret' : key;
+    const headers = { ...(withKey !== 'none' && { authorization }), ...options.headers };
+
+    await closed.inject({ ...options, headers });
+
+    const lines = closed.logs.map((line) => JSON.parse(line));
+    expect(lines).toMatchObject([{ status, reason, address: '127.0.0.1', msg: 'request completed' }]);
+    expect(closed.logs.join('')).not.toContain('secret');
+  });
+
+  test('the first of several reasons in a response of GraphQL', async () => {
+    const key = closed.as(await closed.key());
+    await key.graphql(
+      'mutation { a: updateProject(id: "x", input: {}) { id } b: createAssets(input: [{name: ""}]) { id } }',
+    );
+
+    expect(closed.logs.map((line) => JSON.parse(line))).toMatchObject([{ status: 200, reason: 'unknown record' }]);
+  });
+});
+
+test('a request from elsewhere to an open service is logged as such', async () => {
+  await service.get('/asset-categories', { 'x-forwarded-for': '203.0.113.7' });
+  await service.get('/asset-categories', { host: 'yard.example.com' });
+
+  const reason = 'not from this machine, without an API key';
+  expect(requestLines()).toMatchObject([
+    { status: 403, reason, address: '127.0.0.1' },
+    { status: 400, reason, address: '127.0.0.1' },
+  ]);
+});
+
+test('the logged address is that of the connection, whatever the headers say', async () => {
+  const headers = { 'x-forwarded-for': '203.0.113.7', forwarded: 'for=203.0.113.7', 'x-real-ip': '203.0.113.7' };
+  await service.inject({ url: '/healthz', headers, remoteAddress: '192.0.2.1' });
+
+  expect(requestLines()).toMatchObject([{ route: '/healthz', address: '192.0.2.1' }]);
+});
+
+test('requests for files of the reference are logged, and HEAD requests', async () => {
+  await service.get('/reference/reference.css');
+  await service.inject({ method: 'HEAD', url: '/healthz' });
+
+  expect(requestLines()).toMatchObject([
+    { route: '/reference/reference.css', status: 200 },
+    { method: 'HEAD', route: '/healthz', status: 200 },
   ]);
 });
 

@@ -20,7 +20,8 @@ test('--help names every command, and ends with 0', async () => {
   const { code, out } = await run('--help');
 
   expect(code).toBe(0);
-  for (const command of ['serve', 'demo', 'migrate', 'copy']) expect(out).toMatch(new RegExp(`^  ${command} `, 'm'));
+  for (const command of ['serve', 'demo', 'migrate', 'copy', 'keys', 'workspaces'])
+    expect(out).toMatch(new RegExp(`^  ${command} `, 'm'));
 });
 
 test('--version is that of the package', async () => {
@@ -28,7 +29,32 @@ test('--version is that of the package', async () => {
 });
 
 test.each([
+  [['serve']],
+  [['demo']],
+  [['migrate']],
+  [['copy']],
+  [['keys', 'create']],
+  [['keys', 'list']],
+  [['keys', 'rotate']],
+  [['keys', 'revoke']],
+  [['workspaces', 'list']],
+  [['workspaces', 'rename']],
+  [['workspaces', 'delete']],
+])('the help of %j says what it does and where the settings come from', async (command) => {
+  const { code, out } = await run(...command, '--help');
+
+  expect(code).toBe(0);
+  expect(out).toMatch(new RegExp(`^Usage: yardgraph ${command.join(' ')} .*\n\n[a-z]`));
+  expect(out).toMatch(/^Settings are environment variables, such as DATABASE_URL/m);
+});
+
+test.each([
   [['nonsense'], "error: unknown command 'nonsense'"],
+  [['serv'], "error: unknown command 'serv' (Did you mean serve?)"],
+  [['keys', 'lst'], "error: unknown command 'lst' (Did you mean list?)"],
+  [['serve', '--prot', '1'], "error: unknown option '--prot' (Did you mean --port?)"],
+  [['serve', '--port', '70000'], 'PORT: expected a whole number from 0 to 65535'],
+  [['demo', '--host', 'http://localhost'], 'HOST: expected an IP address or a host name'],
   [['serve', '--nonsense'], "error: unknown option '--nonsense'"],
   [['copy', '--from', 'sqlite:a'], "error: required option '--to <url>' not specified"],
   [['copy', '--from', 'sqlite:not-there.db', '--to', 'sqlite:b.db'], '--from: there is no file not-there.db'],
@@ -45,9 +71,12 @@ test.each([
 });
 
 describe('migrate', () => {
-  test('brings the database up to date, and says so; again there is nothing to do', async () => {
-    expect(await run('migrate')).toEqual({ code: 0, out: `migrated: ${migrationNames.join(', ')}`, err: '' });
-    expect(await run('migrate')).toEqual({ code: 0, out: 'already up to date', err: '' });
+  test('brings the database up to date, and says so and where; again there is nothing to do', async () => {
+    const path = database.url.replace(/^sqlite:/, '').replace(/\w+:\w+@/, '');
+    const err = path === database.url.replace(/^sqlite:/, '') ? `created ${path}` : `database: ${path}`;
+
+    expect(await run('migrate')).toEqual({ code: 0, out: `migrated: ${migrationNames.join(', ')}`, err });
+    expect(await run('migrate')).toEqual({ code: 0, out: 'already up to date', err: `database: ${path}` });
   });
 
   test('of a database that cannot be reached is one line, and ends with 1', async () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createDatabase } from '../support/database.ts';
-import { useProcesses } from '../support/process.ts';
+import { post, useProcesses } from '../support/process.ts';
 
 const processes = useProcesses();
 let database: Awaited<ReturnType<typeof createDatabase>>;
@@ -27,7 +27,7 @@ test('create prints the key alone on standard output, and says on standard error
   expect(code).toBe(0);
   expect(out).toMatch(keyForm);
   expect(err).toMatch(
-    /^Created a key for erp-sync in the workspace acme; read-only; expires \d{4}-\d\d-\d\d \d\d:\d\d\n/,
+    /^Created a key for erp-sync in the workspace acme; read-only; expires in 90d, \d{4}-\d\d-\d\d \d\d:\d\d UTC\n/m,
   );
   expect(err).toContain('from now on, every request needs a key');
   expect(err).not.toContain(out.slice(-43));
@@ -42,7 +42,10 @@ test('list shows all keys and no secret', async () => {
 
   expect(code).toBe(0);
   const [head, first, second] = out.split('\n').map((line) => line.split(/ {2,}/));
-  expect(head).toEqual(['prefix', 'workspace', 'user', 'rights', 'state', 'created', 'last used', 'expires', 'label']);
+  expect(head).toEqual([
+    ...['prefix', 'workspace', 'user', 'rights', 'state'],
+    ...['created (UTC)', 'last used (UTC)', 'expires (UTC)', 'label'],
+  ]);
   const time = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d$/);
   expect(first).toEqual([
     secrets[0]?.slice(0, -44),
@@ -55,18 +58,79 @@ test('list shows all keys and no secret', async () => {
 test.each([
   [
     ['create', '--workspace', 'Acme Corp', '--user', 'x'],
-    '--workspace: expected 1 to 63 lower-case letters, digits and hyphens',
+    '--workspace: expected 1 to 63 lower-case letters, digits and hyphens, no hyphen first or last',
   ],
   [['create', '--workspace', 'acme', '--user', ''], '--user: expected 1 to 255 characters, no control characters'],
   [
     ['create', '--workspace', 'acme', '--user', 'x', '--expires', 'soon'],
-    "error: option '--expires <duration>' argument 'soon' is invalid. expected a duration such as 90d, 12h or 30m",
+    '--expires: expected a duration greater than zero, such as 90d, 12h or 30m',
   ],
-  [['create', '--user', 'x'], "error: required option '--workspace <name>' not specified"],
-  [['revoke', 'yardgraph_acme_00000000'], 'there is no key with this prefix: see yardgraph keys list'],
-  [['rotate', 'nonsense'], 'there is no key with this prefix: see yardgraph keys list'],
+  [
+    ['create', '--workspace', 'acme', '--user', 'x', '--expires', '0d'],
+    '--expires: expected a duration greater than zero, such as 90d, 12h or 30m',
+  ],
+  [['create', '--user', 'x'], '--workspace: required'],
+  [['rotate', 'nonsense', '--overlap', 'soon'], '--overlap: expected a duration such as 24h, 30m or 0s'],
 ])('%j is refused in one line, and ends with 1', async (command, line) => {
   expect(await run('keys', ...command)).toEqual({ code: 1, out: '', err: line });
+});
+
+test('create lists everything that is wrong with its options', async () => {
+  const { err } = await run('keys', 'create', '--workspace', '-', '--expires', 'soon', '--label', '');
+
+  expect(err.split('\n').map((line) => line.split(':')[0])).toEqual(['--workspace', '--user', '--expires', '--label']);
+});
+
+test.each(['revoke', 'rotate'])(
+  '%s of a key that does not exist names the database that it has no key in',
+  async (command) => {
+    await create();
+
+    const { code, out, err } = await run('keys', command, 'yardgraph_acme_00000000');
+
+    const location = database.url.replace(/^sqlite:|\w+:\w+@/, '');
+    expect([code, out]).toEqual([1, '']);
+    expect(err).toBe(`database: ${location}\nthere is no key with this prefix: see yardgraph keys list`);
+  },
+);
+
+test('list --json prints every field that a script may need, with times in ISO 8601', async () => {
+  const prefix = (await create('--label', 'ERP sync', '--expires', '90d')).out.slice(0, -44);
+  await run('keys', 'rotate', prefix);
+
+  const { code, out } = await run('keys', 'list', '--json');
+
+  const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+  expect(code).toBe(0);
+  expect(JSON.parse(out)).toEqual([
+    {
+      prefix,
+      workspace: 'acme',
+      user: 'erp-sync',
+      readOnly: false,
+      label: 'ERP sync',
+      state: 'rotating',
+      createdAt: time,
+      lastUsedAt: null,
+      expiresAt: time,
+      revokedAt: null,
+      previousSecretExpiresAt: time,
+    },
+  ]);
+});
+
+test('the first key warns that earlier records stay in the workspace default, and how to move them', async () => {
+  const service = processes.start({ DATABASE_URL: database.url });
+  await post(`${await service.ready()}/locations`, [{ name: 'North yard' }, { name: 'South yard' }]);
+  service.child.kill('SIGTERM');
+  await service.exited;
+
+  const { err } = await create();
+  expect(err.split('\n').slice(-2)).toEqual([
+    'Stored so far: 2 records in the workspace default, to which this key gives no access.',
+    'To move what is there, stop the service and run: yardgraph workspaces rename default acme',
+  ]);
+  expect((await create()).err).not.toContain('default');
 });
 
 test('rotate prints a second key; both are let in, until the overlap is over', async () => {
@@ -74,13 +138,13 @@ test('rotate prints a second key; both are let in, until the overlap is over', a
   const service = processes.start({ DATABASE_URL: database.url });
   const address = await service.ready();
 
-  const { code, out: second } = await run('keys', 'rotate', first.slice(0, -44), '--overlap', '1h');
-  expect(code).toBe(0);
+  const { code, out: second, err: until } = await run('keys', 'rotate', first.slice(0, -44), '--overlap', '1h');
+  expect([code, until]).toEqual([0, expect.stringMatching(/stays valid for 1h, until [-\d]{10} [:\d]{5} UTC\.$/)]);
   expect(second).toMatch(keyForm);
   expect([await statusWith(address, first), await statusWith(address, second)]).toEqual([200, 200]);
 
   const { out: third, err } = await run('keys', 'rotate', first.slice(0, -44), '--overlap', '0s');
-  expect(err).toMatch(/^The previous secret is no longer valid/);
+  expect(err).toMatch(/^The previous secret is no longer valid/m);
   await new Promise((resolve) => setTimeout(resolve, 2_100));
   expect([
     await statusWith(address, first),
@@ -128,7 +192,7 @@ describe('a start on an address that others reach', () => {
     expect([code, err]).toEqual([
       1,
       'HOST: without a key the service would be open to everybody who reaches 0.0.0.0: create one with ' +
-        '"npx yardgraph keys create", listen on 127.0.0.1, or set ALLOW_OPEN_ACCESS as the README says',
+        '"npx yardgraph keys create", listen on 127.0.0.1, or set ALLOW_OPEN_ACCESS (see docs/settings.md)',
     ]);
   });
 

@@ -105,7 +105,7 @@ describe('standard error', () => {
     expect(said).toMatchObject([{ level: 40, pid: service.child.pid, lines: expect.any(Number) }]);
     // The line that says where the service listens is no request, and is written before any is lost.
     expect(answered.length + said[0].lines).toBe(6_001);
-    expect(lines.at(-1)).toMatchObject({ msg: 'request completed' });
+    expect(lines.slice(-2)).toMatchObject([{ msg: 'request completed' }, { msg: 'stopped' }]);
   });
 
   test('that is a file gets every line, also those of the last moment', async () => {

@@ -1,9 +1,12 @@
 /** The process: its start, its output and its end. Runs the compiled service, as a user does. */
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
+import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { version } from '../../package.json';
 import { createDatabase } from '../support/database.ts';
 import { post, useProcesses } from '../support/process.ts';
 
@@ -40,10 +43,62 @@ describe('a start', () => {
     const service = run();
     const address = await service.ready();
 
+    expect(service.said.out).toContain(`Yardgraph ${version} is ready, open to everybody on this machine`);
+    expect(service.said.out).toContain(`Start page            ${address}/\n`);
     expect(service.said.out).toContain(`GraphQL and GraphiQL  ${address}/graphql`);
     expect(service.said.out).toContain(`REST reference        ${address}/reference`);
     expect(service.said.out).toContain(`Data                  ${database.url.replace(/sqlite:|\w+:\w+@/, '')}`);
     expect((await fetch(`${address}/readyz`)).status).toBe(200);
+  });
+
+  test('aligns its addresses without GraphiQL, too', async () => {
+    const service = run({ GRAPHIQL: 'off' });
+    const address = await service.ready();
+
+    expect(service.said.out).toContain(`GraphQL               ${address}/graphql`);
+  });
+
+  test('takes --host and --port instead of HOST and PORT', async () => {
+    const service = processes.start(
+      { DATABASE_URL: database.url, HOST: 'localhost', PORT: '1' },
+      ...['serve', '--host', '127.0.0.2', '--port', '0'],
+    );
+
+    expect(await service.ready()).toMatch(/^http:\/\/127\.0\.0\.2:\d+$/);
+  });
+
+  test('and its end are logged, with the version and the address, and with the signal', async () => {
+    const service = run({ LOG_LEVEL: 'info' });
+    const address = await service.ready();
+    service.child.kill('SIGINT');
+    await service.exited;
+
+    const lines = service.said.err
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const kind = database.url.startsWith('sqlite') ? 'SQLite' : 'Postgres';
+    const { pid } = service.child;
+    expect(lines.find(({ msg }) => msg === 'started')).toMatchObject({
+      ...{ version, node: process.version, database: kind, address, pid },
+    });
+    expect(lines.at(-1)).toMatchObject({ msg: 'stopped', signal: 'SIGINT', uptimeSeconds: expect.any(Number), pid });
+  });
+
+  test('that ends by an unexpected error says so in the log', async () => {
+    const preload = join(processes.folder, 'fail.cjs');
+    writeFileSync(preload, "process.on('SIGUSR2', () => { throw new TypeError('not expected'); });");
+    const service = run({ LOG_LEVEL: 'info', NODE_OPTIONS: `--require ${preload}` });
+    await service.ready();
+    service.child.kill('SIGUSR2');
+
+    expect(await service.exited).toBe(1);
+    const stopped = service.said.err.split('\n').find((line) => line.includes('"stopped"'));
+    expect(JSON.parse(stopped ?? '{}')).toMatchObject({
+      level: 60,
+      error: 'TypeError',
+      uptimeSeconds: expect.any(Number),
+    });
   });
 
   test('finds what an earlier one stored', async () => {

@@ -19,7 +19,7 @@ const mayImport: Record<string, string[]> = {
   logs: [],
   explorer: ['config', 'http', '../package.json'],
   app: ['auth', 'config', 'explorer', 'graphql', 'http', 'logs', 'rest', 'store'],
-  serve: ['app', 'config', 'errors', 'store'],
+  serve: ['app', 'config', 'errors', 'logs', 'store', '../package.json'],
   commands: ['auth', 'config', 'errors', 'records', 'store'],
   cli: ['commands', 'config', 'demo', 'errors', 'serve', 'store', '../package.json'],
   demo: ['auth', 'errors', 'model', 'records', 'services', 'store'],

@@ -71,7 +71,7 @@ export async function pastePage(page: string, folder: string, address: string): 
 /** Runs commands in a shell in the folder, and returns all that they print. */
 export async function pasteText(script: string, folder: string): Promise<string> {
   linkCommand(folder);
-  const options = { cwd: folder, env: { PATH: process.env.PATH, HOME: folder } };
+  const options = { cwd: folder, env: { PATH: process.env.PATH, HOME: folder, npm_config_update_notifier: 'false' } };
   const shell = ['-eu', '-o', 'pipefail', '-c', `exec 2>&1\n${script}`];
   return promisify(execFile)('bash', shell, options).then(
     ({ stdout }) => stdout,

@@ -20,9 +20,9 @@ export function createPostgresDialect(): Dialect {
     beginSnapshot: 'begin isolation level repeatable read read only',
     jsonElements: 'json_array_elements',
     prepareCopy: 'set local idle_in_transaction_session_timeout = 0',
-    // At a higher isolation level it would not see the migrations that ran while it waited for the lock.
-    lockMigrations:
-      "set transaction isolation level read committed; select pg_advisory_xact_lock(hashtext('yardgraph migrations'))",
+    // At a higher isolation level it would not see what others did while it waited for the lock.
+    lockMaintenance:
+      "set transaction isolation level read committed; select pg_advisory_xact_lock(hashtext('yardgraph maintenance'))",
     async findProblem(run) {
       const [row] = await run("select exists (select from pg_extension where extname = 'citus') as is_citus");
       isCitus = row?.is_citus === true;

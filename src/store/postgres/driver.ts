@@ -10,6 +10,7 @@ export function createPostgresDriver(databaseUrl: string, options: DatabaseOptio
   const connection = connectionSettings(databaseUrl, options);
   const { host, port, database } = connection;
   return {
+    name: 'Postgres',
     location: `postgres://${host}:${port}/${database ?? ''}`,
     pools: {
       writes: {

@@ -40,6 +40,7 @@ export function createSqliteDriver(path: string, { connectionTimeout, statementT
     acquireConnectionTimeout: connectionTimeout,
   });
   return {
+    name: 'SQLite',
     location: path === inMemory ? 'in memory only, lost when the process ends' : resolve(path),
     pools: {
       // SQLite has one writer: a second connection would only wait for the first, and block one of libuv's threads.

@@ -53,7 +53,36 @@ describe('what keeps it from starting is one clear line, and exit code 1', () =>
     const { code, error } = await failure({ PORT: String(port) });
     server.close();
 
-    expect([code, error]).toEqual([1, `port ${port} of 127.0.0.1 is in use: choose another with PORT`]);
+    expect([code, error]).toEqual([1, `PORT: ${port} is in use on 127.0.0.1, choose another one`]);
+  });
+
+  test('a host that is not of this machine', async () => {
+    const { code, error } = await failure({
+      HOST: 'yard.invalid',
+      ALLOW_OPEN_ACCESS: 'yes-anyone-who-can-reach-this-port',
+    });
+
+    expect([code, error]).toEqual([1, 'HOST: yard.invalid is not an address of this machine']);
+  });
+
+  test.each([
+    [
+      'postgres://USER:PASSWORD@HOST:PORT/DATABASE',
+      'replace USER, PASSWORD, HOST, PORT and DATABASE with your own values',
+    ],
+    ['postgres://yard:secret@HOST:5432/yard', 'replace USER, PASSWORD, HOST, PORT and DATABASE with your own values'],
+    [
+      'postgres://yard:secret@127.0.0.1:54x/yard',
+      'not a valid URL: expected postgres://USER:PASSWORD@HOST:PORT/DATABASE, with special characters of the password escaped',
+    ],
+    [
+      'postgres://yard:secret@127.0.0.1/yard?sslmode=some',
+      'sslmode: expected one of disable, require, verify-ca, verify-full',
+    ],
+  ])('an invalid URL of Postgres: %j', async (url, why) => {
+    const { code, error } = await failure({ DATABASE_URL: url });
+
+    expect([code, error]).toEqual([1, `DATABASE_URL: ${why}`]);
   });
 
   test('a folder that cannot be written', async () => {
@@ -91,6 +120,7 @@ describe('what keeps it from starting is one clear line, and exit code 1', () =>
 
   test('wrong settings, every one named', async () => {
     const { code, error } = await failure({
+      HOST: 'http://localhost',
       PORT: '70000',
       DATABASE_URL: 'mysql://x',
       LOG_LEVEL: 'loud',
@@ -101,12 +131,13 @@ describe('what keeps it from starting is one clear line, and exit code 1', () =>
     expect(code).toBe(1);
     const lines = error.split('\n');
     expect(lines.map((line) => line.split(':')[0])).toEqual([
+      'HOST',
       'PORT',
       'DATABASE_URL',
       'LOG_LEVEL',
       'GRAPHIQL',
       'MAX_BATCH',
     ]);
-    expect(lines[0]).toBe('PORT: expected a whole number from 0 to 65535');
+    expect(lines[1]).toBe('PORT: expected a whole number from 0 to 65535');
   });
 });

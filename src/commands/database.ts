@@ -1,0 +1,39 @@
+/** The database that a command works on: it says which one, and creates no file by mistake. */
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Config } from '../config.ts';
+import { StartError } from '../errors.ts';
+import { connectDatabase, type Database } from '../store/database.ts';
+import { inMemory, sqlitePath } from '../store/sqlite/driver.ts';
+
+interface Options {
+  /** Whether a database file that does not exist is created. */
+  readonly mayCreate?: boolean;
+  /** Milliseconds that a statement may run; if absent, as configured. */
+  readonly statementTimeout?: number;
+}
+
+/** Runs work on the configured database, without bringing its schema up to date, and names it on standard error first. */
+export async function withDatabase(
+  { databaseUrl, databaseOptions }: Config,
+  { mayCreate = false, ...options }: Options,
+  work: (database: Database) => Promise<void>,
+): Promise<void> {
+  const path = sqlitePath(databaseUrl);
+  if (path === inMemory) {
+    throw new StartError(
+      'DATABASE_URL: sqlite::memory: is lost when a command ends, name a file or a Postgres database',
+    );
+  }
+  const isMissing = path !== undefined && !existsSync(path);
+  if (isMissing && !mayCreate) {
+    throw new StartError(`there is no database file ${resolve(path)}: check DATABASE_URL and the folder you are in`);
+  }
+  const database = await connectDatabase(databaseUrl, { ...databaseOptions, ...options });
+  try {
+    console.error(isMissing ? `created ${path}` : `database: ${path ?? database.driver.location}`);
+    await work(database);
+  } finally {
+    await database.close();
+  }
+}

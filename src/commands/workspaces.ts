@@ -1,0 +1,95 @@
+/** `yardgraph workspaces`: lists workspaces, and renames or deletes one with all its records and keys. */
+import { createInterface } from 'node:readline/promises';
+import { isWorkspaceName, workspaceNameForm } from '../auth/key.ts';
+import { stateOf } from '../auth/keys.ts';
+import type { Config } from '../config.ts';
+import { StartError } from '../errors.ts';
+import { recordKinds } from '../records/index.ts';
+import { createWorkspaces, sizeOf, type Workspace, type Workspaces } from '../store/workspaces.ts';
+import { counted } from './counted.ts';
+import { withDatabase } from './database.ts';
+import { printTable } from './table.ts';
+
+/** Milliseconds. Long, because one statement may change millions of records. */
+const statementTimeout = 24 * 3_600_000;
+
+const withWorkspaces = (config: Config, work: (workspaces: Workspaces) => Promise<void>): Promise<void> =>
+  withDatabase(config, { statementTimeout }, async (database) => {
+    await database.migrate();
+    await work(createWorkspaces(database, recordKinds));
+  });
+
+export const listWorkspaces = (config: Config, { json = false }: { json?: boolean }) =>
+  withWorkspaces(config, async (workspaces) => {
+    const list = await workspaces.list();
+    if (json) return console.log(JSON.stringify(list.map(toJson), null, 2));
+    if (list.length === 0) return console.error('There are no workspaces: create one with yardgraph keys create.');
+    printTable(
+      ['workspace', 'records', 'keys', 'valid keys'],
+      list.map((workspace) => [workspace.name, sizeOf(workspace), workspace.keys.length, validKeys(workspace)]),
+    );
+  });
+
+export function renameWorkspace(config: Config, from: string, to: string): Promise<void> {
+  if (!isWorkspaceName(to)) throw new StartError(`<new-name>: ${workspaceNameForm}`);
+  return withWorkspaces(config, async (workspaces) => {
+    const end = stopwatch();
+    const moved = await workspaces.rename(from, to);
+    console.log(`Renamed ${from} to ${to} with ${contentsOf(moved)}, in ${end()}.`);
+    if (moved.keys.length > 0) console.log(`Its keys keep working, with ${from} in their prefix.`);
+  });
+}
+
+export const deleteWorkspace = (config: Config, name: string, { yes = false }: { yes?: boolean }) =>
+  withWorkspaces(config, async (workspaces) => {
+    const found = await workspaces.findExisting(name);
+    console.log(`The workspace ${name} has ${contentsOf(found)}.`);
+    if (!yes) await confirm(name);
+    const end = stopwatch();
+    console.log(`Deleted ${name} with ${contentsOf(await workspaces.remove(name))}, in ${end()}.`);
+  });
+
+/** Throws a StartError unless the name is typed in the terminal. */
+async function confirm(name: string): Promise<void> {
+  if (!process.stdin.isTTY) throw new StartError('not confirmed: in a script, confirm with --yes');
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  // Ctrl-C and Ctrl-D close it.
+  const closed = new Promise<undefined>((resolve) => terminal.once('close', () => resolve(undefined)));
+  const typed = terminal.question(`This cannot be undone. Type ${name} to delete all of it: `);
+  const answer = await Promise.race([typed, closed]);
+  terminal.close();
+  if (answer !== name) throw new StartError('not confirmed: nothing was deleted');
+}
+
+/** Scripts read this: fields may be added, but none is renamed or removed. */
+const toJson = (workspace: Workspace) => ({
+  workspace: workspace.name,
+  records: sizeOf(workspace),
+  recordsByKind: Object.fromEntries(
+    recordKinds.map(({ plural, table }) => [
+      plural.charAt(0).toLowerCase() + plural.slice(1),
+      workspace.records.get(table),
+    ]),
+  ),
+  keys: workspace.keys.length,
+  validKeys: validKeys(workspace),
+});
+
+const validKeys = ({ keys }: Workspace): number =>
+  keys.filter((key) => ['active', 'rotating'].includes(stateOf(key))).length;
+
+/** `10 assets, 2 locations and 1 key` */
+function contentsOf(workspace: Workspace): string {
+  const parts = recordKinds.flatMap(({ table, label }) => {
+    const size = workspace.records.get(table) ?? 0;
+    return size > 0 ? [counted(size, label)] : [];
+  });
+  const keys = counted(workspace.keys.length, 'key');
+  return parts.length > 0 ? `${parts.join(', ')} and ${keys}` : keys;
+}
+
+/** Returns a function that says how long it took since, such as `0.3 s`. */
+function stopwatch(): () => string {
+  const start = performance.now();
+  return () => `${((performance.now() - start) / 1_000).toFixed(1)} s`;
+}

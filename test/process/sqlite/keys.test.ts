@@ -1,0 +1,57 @@
+/** Commands on a SQLite file that does not exist yet, and on no file at all. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { useProcesses } from '../../support/process.ts';
+
+const processes = useProcesses();
+const run = (settings: Record<string, string>, ...command: string[]) => processes.start(settings, ...command).ended();
+const create = ['keys', 'create', '--workspace', 'acme', '--user', 'erp-sync'];
+
+const onExistingFiles = [
+  ['keys', 'list'],
+  ['keys', 'rotate', 'yardgraph_acme_00000000'],
+  ['keys', 'revoke', 'yardgraph_acme_00000000'],
+  ['workspaces', 'list'],
+  ['workspaces', 'rename', 'acme', 'yard'],
+  ['workspaces', 'delete', 'acme', '--yes'],
+];
+
+test.each(onExistingFiles.map((command) => [command]))('%j does not create a database', async (command) => {
+  expect(await run({}, ...command)).toEqual({
+    ...{ code: 1, out: '' },
+    err: `there is no database file ${processes.folder}/data/yardgraph.db: check DATABASE_URL and the folder you are in`,
+  });
+  expect(existsSync(join(processes.folder, 'data'))).toBe(false);
+});
+
+test('keys create creates a database and says so, because the first key may come before the first start', async () => {
+  const { code, err } = await run({}, ...create);
+
+  expect([code, err.split('\n')[0]]).toEqual([0, 'created data/yardgraph.db']);
+  expect((await run({}, ...create)).err.split('\n')[0]).toBe('database: data/yardgraph.db');
+});
+
+test('keys create with invalid options creates no database', async () => {
+  expect((await run({}, ...create, '--expires', '0d')).code).toBe(1);
+  expect(existsSync(join(processes.folder, 'data'))).toBe(false);
+});
+
+test.each([create, ['migrate'], ...onExistingFiles].map((command) => [command]))(
+  '%j is refused with sqlite::memory:, which it would lose at once',
+  async (command) => {
+    expect(await run({ DATABASE_URL: 'sqlite::memory:' }, ...command)).toEqual({
+      ...{ code: 1, out: '' },
+      err: 'DATABASE_URL: sqlite::memory: is lost when a command ends, name a file or a Postgres database',
+    });
+  },
+);
+
+test('an empty list says how to create the first key', async () => {
+  await run({}, 'migrate');
+
+  const { code, out, err } = await run({}, 'keys', 'list');
+
+  expect([code, out, err.split('\n')[1]]).toEqual([0, '', 'There are no keys: create one with yardgraph keys create.']);
+  expect((await run({}, 'keys', 'list', '--json')).out).toBe('[]');
+});

@@ -1,0 +1,142 @@
+/** The service on a terminal, which util-linux's `script` provides: log lines are readable there, and never block. */
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { useProcesses } from '../../support/process.ts';
+
+const processes = useProcesses();
+const started: ChildProcess[] = [];
+
+afterEach(() => started.splice(0).forEach((child) => void child.kill('SIGKILL')));
+
+const hasScript = (() => {
+  try {
+    return execFileSync('script', ['--version']).includes('util-linux');
+  } catch {
+    return false;
+  }
+})();
+
+/** Runs a command of the service on a terminal, and says what is on its screen. */
+function onTerminal(command: string, settings: Record<string, string> = {}) {
+  const program = `exec '${process.execPath}' '${process.cwd()}/dist/src/cli.js' ${command}`;
+  const child = spawn('script', ['-qec', program, '/dev/null'], {
+    cwd: processes.folder,
+    env: { PATH: process.env.PATH, TERM: 'xterm-256color', PORT: '0', ...settings },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  started.push(child);
+  const screen = { text: '' };
+  child.stdout.on('data', (data) => {
+    screen.text += data;
+  });
+  const exited = once(child, 'close').then(([code]) => code as number | null);
+  const shows = (pattern: RegExp) => vi.waitFor(() => expect(screen.text).toMatch(pattern), { timeout: 30_000 });
+  const address = async () => {
+    await shows(/http:\/\/\S+\/graphql/);
+    return /(http:\/\/\S+)\/graphql/.exec(screen.text)?.[1] ?? '';
+  };
+  return { child, screen, exited, shows, address, type: (text: string) => child.stdin.write(text) };
+}
+
+const [ctrlC, ctrlD] = ['\x03', '\x04'];
+
+describe.runIf(hasScript)('on a terminal', () => {
+  test('a log line is short and coloured, and ends with what is rarely needed', async () => {
+    const service = onTerminal('serve');
+    const address = await service.address();
+    await fetch(`${address}/nowhere`);
+    await service.shows(/nowhere|GET/);
+    service.type(ctrlC);
+
+    expect(await service.exited).toBe(0);
+    const lines = service.screen.text
+      .replaceAll('\x1b[', '<')
+      .replace('^C', '')
+      .split('\r\n')
+      .filter((line) => line.startsWith('['));
+    expect(lines).toEqual([
+      expect.stringMatching(/^\[\d\d:\d\d:\d\d\] <32mINFO<39m: <36mServer listening at http/),
+      expect.stringMatching(/started.*"version":"\d.*"address":"http/),
+      expect.stringMatching(/GET - 404, \d+ ms.*"reason":"unknown path","address":"127\.0\.0\.1"/),
+      expect.stringMatching(/stopped.*"signal":"SIGINT","uptimeSeconds":\d+/),
+    ]);
+    for (const line of lines) expect(line).not.toMatch(/"pid"|hostname/);
+  });
+
+  test('NO_COLOR turns colours off', async () => {
+    const service = onTerminal('serve', { NO_COLOR: '1' });
+    await service.address();
+    await service.shows(/INFO: started/);
+    service.type(ctrlC);
+
+    expect(await service.exited).toBe(0);
+    expect(service.screen.text).not.toContain('\x1b[3');
+  });
+
+  test('that nobody reads, log lines neither block the service nor its end', async () => {
+    const service = onTerminal('serve');
+    const address = await service.address();
+    await service.shows(/started/);
+    // `script` then stops reading the terminal once the pipe to this process is full.
+    service.child.stdout.pause();
+
+    for (let round = 0; round < 3_000; round += 1) {
+      expect((await fetch(`${address}/healthz`, { headers: { 'x-request-id': 'x'.repeat(128) } })).status).toBe(200);
+    }
+    const pid = execFileSync('pgrep', ['-P', String(service.child.pid)], { encoding: 'utf8' }).trim();
+    process.kill(Number(pid), 'SIGTERM');
+    await vi.waitFor(() => expect(isRunning(Number(pid))).toBe(false), { timeout: 30_000 });
+
+    service.child.stdout.resume();
+    await service.exited;
+  });
+
+  describe('workspaces delete', () => {
+    const prepare = async () => {
+      const run = (...command: string[]) => processes.start({}, ...command).ended();
+      await run('keys', 'create', '--workspace', 'acme', '--user', 'erp');
+      await run('keys', 'create', '--workspace', 'yard', '--user', 'erp');
+      const names = async (): Promise<string[]> =>
+        JSON.parse((await run('workspaces', 'list', '--json')).out).map(
+          ({ workspace }: { workspace: string }) => workspace,
+        );
+      return names;
+    };
+
+    test('deletes after its name has been typed', async () => {
+      const names = await prepare();
+      const command = onTerminal('workspaces delete acme');
+      await command.shows(/The workspace acme has 1 key\./);
+      await command.shows(/Type acme to delete all of it: /);
+      command.type('acme\r');
+
+      expect(await command.exited).toBe(0);
+      expect(command.screen.text).toMatch(/Deleted acme with 1 key, in \d+\.\d s\./);
+      expect(await names()).toEqual(['yard']);
+    });
+
+    test.each([
+      ['another name', 'yard\r'],
+      ['nothing', '\r'],
+      ['Ctrl-C', ctrlC],
+      ['Ctrl-D', ctrlD],
+    ])('deletes nothing after %s', async (_, typed) => {
+      const names = await prepare();
+      const command = onTerminal('workspaces delete acme');
+      await command.shows(/Type acme/);
+      // Until it reads keys instead of signals.
+      await pause(200);
+      command.type(typed);
+
+      expect(await command.exited).toBe(1);
+      expect(command.screen.text).toContain('not confirmed: nothing was deleted');
+      expect(await names()).toEqual(['acme', 'yard']);
+    });
+  });
+});
+
+/** Ended processes stay, as zombies, until their parent has noticed. */
+const isRunning = (pid: number): boolean =>
+  !/^(?:Z|$)/.test(spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' }).stdout.trim());

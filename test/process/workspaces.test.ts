@@ -1,0 +1,204 @@
+/** `yardgraph workspaces`: what the commands say, what running services notice, and what is left when they are killed. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { asset, location, recordKinds } from '../../src/records/index.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { createStoreOpener } from '../../src/store/workspace-store.ts';
+import { createWorkspaces, sizeOf } from '../../src/store/workspaces.ts';
+import { createDatabase } from '../support/database.ts';
+import { byEffort } from '../support/effort.ts';
+import { insert } from '../support/insert.ts';
+import { useProcesses } from '../support/process.ts';
+
+const processes = useProcesses();
+let database: Awaited<ReturnType<typeof createDatabase>>;
+
+beforeEach(async () => {
+  database = await createDatabase();
+});
+
+afterEach(() => database.remove());
+
+const start = (...command: string[]) => processes.start({ DATABASE_URL: database.url }, ...command);
+const run = (...command: string[]) => start(...command).ended();
+const newKey = async (workspace: string) =>
+  (await run('keys', 'create', '--workspace', workspace, '--user', 'erp')).out;
+
+/** Runs work on the database, while no other process uses it. */
+async function inDatabase<T>(work: (opened: Database) => Promise<T>): Promise<T> {
+  const opened = await openDatabase(database.url);
+  try {
+    return await work(opened);
+  } finally {
+    await opened.close();
+  }
+}
+
+const add = (workspace: string, count: number) =>
+  inDatabase((opened) => {
+    const names = Array.from({ length: count }, (_, index) => ({ name: `location ${index}` }));
+    return insert(createStoreOpener(opened)(workspace), location, names);
+  });
+
+/** The number of records of each workspace. */
+const sizes = () =>
+  inDatabase(async (opened) => {
+    const list = await createWorkspaces(opened, recordKinds).list();
+    return Object.fromEntries(list.map((workspace) => [workspace.name, sizeOf(workspace)]));
+  });
+
+test('list shows the records and keys of each workspace, as a table and as JSON', async () => {
+  await add('default', 1_234);
+  const prefix = (await newKey('acme')).slice(0, -44);
+  await newKey('acme');
+  await run('keys', 'revoke', prefix);
+
+  const { code, out, err } = await run('workspaces', 'list');
+  const json = JSON.parse((await run('workspaces', 'list', '--json')).out);
+
+  expect([code, err]).toEqual([0, `database: ${database.url.replace(/sqlite:|\w+:\w+@/, '')}`]);
+  expect(out.split('\n')).toEqual([
+    'workspace  records  keys  valid keys',
+    'acme             0     2           1',
+    'default      1,234     0           0',
+  ]);
+  const none = { assets: 0, workOrders: 0, projects: 0, locations: 0, transportOrders: 0, assetCategories: 0 };
+  expect(json).toEqual([
+    { workspace: 'acme', records: 0, recordsByKind: none, keys: 2, validKeys: 1 },
+    { workspace: 'default', records: 1_234, recordsByKind: { ...none, locations: 1_234 }, keys: 0, validKeys: 0 },
+  ]);
+});
+
+test('rename says what it moved; a running service gives the old keys access to the new workspace within five seconds', async () => {
+  const key = await newKey('acme');
+  const address = await start('serve').ready();
+  const request = (path: string, body: unknown) =>
+    fetch(address + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: key },
+      body: JSON.stringify(body),
+    });
+  expect((await request('/asset-categories', [{ name: 'Cranes' }])).status).toBe(201);
+  const list = async () => (await fetch(`${address}/asset-categories`, { headers: { authorization: key } })).json();
+  expect(await list()).toMatchObject([{ workspaceId: 'acme' }]);
+
+  const { code, out } = await run('workspaces', 'rename', 'acme', 'harbour');
+  await pause(2_100);
+
+  expect([code, out.split('\n')]).toEqual([
+    0,
+    [
+      expect.stringMatching(/^Renamed acme to harbour with 1 asset category and 1 key, in \d+\.\d s\.$/),
+      'Its keys keep working, with acme in their prefix.',
+    ],
+  ]);
+  expect(await list()).toMatchObject([{ name: 'Cranes', workspaceId: 'harbour' }]);
+});
+
+test('delete says what it deletes; a running service refuses its keys within five seconds', async () => {
+  const key = await newKey('acme');
+  await newKey('yard');
+  await add('acme', 2);
+  const address = await start('serve').ready();
+  const status = async () => (await fetch(`${address}/asset-categories`, { headers: { authorization: key } })).status;
+  expect(await status()).toBe(200);
+
+  const { code, out } = await run('workspaces', 'delete', 'acme', '--yes');
+  await pause(2_100);
+
+  expect([code, out.split('\n')]).toEqual([
+    0,
+    [
+      'The workspace acme has 2 locations and 1 key.',
+      expect.stringMatching(/^Deleted acme with 2 locations and 1 key, in \d+\.\d s\.$/),
+    ],
+  ]);
+  expect(await status()).toBe(401);
+});
+
+test.each([
+  [['delete', 'acme'], 'not confirmed: in a script, confirm with --yes'],
+  [['delete', 'acm', '--yes'], 'there is no workspace acm: see yardgraph workspaces list'],
+  [['rename', 'acm', 'yard'], 'there is no workspace acm: see yardgraph workspaces list'],
+])('%j is refused, and nothing is changed', async (command, line) => {
+  await add('acme', 3);
+
+  const { code, err } = await run('workspaces', ...command);
+
+  expect([code, err.split('\n').at(-1)]).toEqual([1, line]);
+  expect(await sizes()).toEqual({ acme: 3 });
+});
+
+test('rename to something that is no workspace name is refused before the database is opened', async () => {
+  expect(await run('workspaces', 'rename', 'acme', 'Acme Corp')).toEqual({
+    ...{ code: 1, out: '' },
+    err: '<new-name>: expected 1 to 63 lower-case letters, digits and hyphens, no hyphen first or last',
+  });
+});
+
+describe('kill -9', () => {
+  const rounds = byEffort({ small: 8, middle: 20, long: 60 });
+  const count = 40_000;
+
+  /** Of two kinds, so that one might be changed without the other. */
+  const addMany = () =>
+    inDatabase(async (opened) => {
+      const records = Array.from({ length: count / 2 }, (_, index) => ({ name: `record ${index}` }));
+      await insert(createStoreOpener(opened)('acme'), asset, records);
+      await insert(createStoreOpener(opened)('acme'), location, records);
+    });
+
+  /** Milliseconds that a command runs after it has opened the database, if it is not killed. */
+  async function durationOf(...command: string[]): Promise<number> {
+    const { said, exited } = start(...command);
+    while (!said.err.includes('database:')) await pause(1);
+    const opened = performance.now();
+    expect(await exited).toBe(0);
+    return performance.now() - opened;
+  }
+
+  async function killAfter(milliseconds: number, ...command: string[]): Promise<void> {
+    const { said, child, exited } = start(...command);
+    while (!said.err.includes('database:')) await pause(1);
+    await pause(milliseconds);
+    child.kill('SIGKILL');
+    await exited;
+  }
+
+  test(`in the middle of rename leaves all records under one of the two names, ${rounds} times`, async () => {
+    await addMany();
+    await add('yard', 1);
+    const duration = await durationOf('workspaces', 'rename', 'acme', 'harbour');
+    let name = 'harbour';
+    const outcomes = [];
+
+    for (let round = 0; round < rounds; round += 1) {
+      const other = name === 'acme' ? 'harbour' : 'acme';
+      await killAfter((duration * (round + 0.5)) / rounds, 'workspaces', 'rename', name, other);
+      const { yard, ...left } = await sizes();
+      expect([yard, Object.values(left)]).toEqual([1, [count]]);
+      outcomes.push(left[name] === count ? 'undone' : 'done');
+      name = Object.keys(left)[0] ?? '';
+    }
+
+    expect(outcomes).toContain('undone');
+  });
+
+  test(`in the middle of delete leaves all records or none, ${rounds} times`, async () => {
+    await addMany();
+    await add('yard', 1);
+    const duration = await durationOf('workspaces', 'delete', 'acme', '--yes');
+    const outcomes = [];
+    await addMany();
+
+    for (let round = 0; round < rounds; round += 1) {
+      await killAfter((duration * (round + 0.5)) / rounds, 'workspaces', 'delete', 'acme', '--yes');
+      const { yard, acme = 0 } = await sizes();
+      expect([yard, [0, count]]).toEqual([1, expect.arrayContaining([acme])]);
+      outcomes.push(acme === count ? 'undone' : 'done');
+      if (acme === 0) await addMany();
+    }
+
+    expect(outcomes).toContain('undone');
+  });
+});

@@ -1,0 +1,263 @@
+/** Renaming and deleting whole workspaces: what they move and delete, and that they touch no other workspace. */
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createKeyring } from '../../src/auth/keyring.ts';
+import { createKey, revokeKey } from '../../src/auth/keys.ts';
+import { StartError } from '../../src/errors.ts';
+import { asset, assetCategory, location, recordKinds } from '../../src/records/index.ts';
+import { type ApiKey, createKeyStore, workspaceOfKey } from '../../src/store/api-keys.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { createStoreOpener } from '../../src/store/workspace-store.ts';
+import { createWorkspaces, sizeOf } from '../../src/store/workspaces.ts';
+import { createOwnDatabase } from '../support/database.ts';
+import { byEffort } from '../support/effort.ts';
+import { insert } from '../support/insert.ts';
+import { anyRecord, kinds } from '../support/records.ts';
+
+let database: Database;
+let remove: () => Promise<void>;
+
+beforeEach(async () => {
+  const created = await createOwnDatabase();
+  remove = created.remove;
+  database = await openDatabase(created.url);
+});
+
+afterEach(async () => {
+  await database.close();
+  await remove();
+});
+
+const workspaces = () => createWorkspaces(database, recordKinds);
+const store = (workspace: string) => createStoreOpener(database)(workspace);
+const newKey = (workspace: string) => createKey(createKeyStore(database), { workspace, user: 'erp', readOnly: false });
+
+/** All records and keys of a workspace, without its name. */
+async function contents(workspace: string) {
+  const records = await Promise.all(recordKinds.map((kind) => store(workspace).list(kind)));
+  const keys = (await createKeyStore(database).list()).filter((key) => workspaceOfKey(key) === workspace);
+  const withoutName = (record: object) => ({ ...record, workspaceId: undefined });
+  return { records: records.map((list) => list.map(withoutName)), keys: keys.map(({ id }) => id).toSorted() };
+}
+
+const empty = { records: recordKinds.map(() => []), keys: [] };
+
+/** Three levels of categories, of which some have ids before those of their parents. */
+async function plantCategories(workspace: string): Promise<void> {
+  const now = '2026-03-01T00:00:00.000Z';
+  for (const [id, parentId] of [
+    ['5', null],
+    ['1', '5'],
+    ['9', '1'],
+    ['4', '4'],
+  ]) {
+    await database.run(
+      `insert into asset_categories (workspace_id, id, parent_id, created_at, updated_at) values ($1, $2, $3, '${now}', '${now}')`,
+      [workspace, `category_${id}`, parentId && `category_${parentId}`],
+    );
+  }
+}
+
+test('rename moves all records of all kinds and all keys, and says how many', async () => {
+  for (const { kind } of kinds) await insert(store('acme'), kind, fc.sample(anyRecord(kind), 20) as never);
+  await plantCategories('acme');
+  await newKey('acme');
+  const before = await contents('acme');
+
+  const moved = await workspaces().rename('acme', 'harbour');
+
+  expect([sizeOf(moved), moved.keys.length]).toEqual([20 * kinds.length + 4, 1]);
+  expect(await contents('harbour')).toEqual(before);
+  expect(await contents('acme')).toEqual(empty);
+});
+
+test('keys of a renamed workspace give access to it, also after it is renamed again and back', async () => {
+  const { text, key } = await newKey('acme');
+  const workspaceOfRequest = async () => (await createKeyring(database).identify(text)).workspaceId;
+
+  await workspaces().rename('acme', 'harbour');
+  expect(await workspaceOfRequest()).toBe('harbour');
+  // The name is free again: its new keys have nothing to do with the old ones.
+  const { key: other } = await newKey('acme');
+  await workspaces().rename('harbour', 'yard');
+  expect(await workspaceOfRequest()).toBe('yard');
+  await workspaces().remove('acme');
+  await workspaces().rename('yard', 'acme');
+  expect(await workspaceOfRequest()).toBe('acme');
+
+  const stored = await createKeyStore(database).list();
+  expect(stored.map(({ id }: ApiKey) => id)).toEqual([key.id]);
+  expect(stored.map(({ id }) => id)).not.toContain(other.id);
+});
+
+test('a key of a renamed workspace can be revoked by its prefix', async () => {
+  const { text, key } = await newKey('acme');
+  await workspaces().rename('acme', 'harbour');
+
+  await revokeKey(createKeyStore(database), key.id);
+
+  await expect(createKeyring(database).identify(text)).rejects.toThrow('the API key is not valid');
+});
+
+test('rename to a workspace that has keys but no records adds to its keys', async () => {
+  await insert(store('default'), location, [{ name: 'North yard' }]);
+  const { text } = await newKey('acme');
+
+  await workspaces().rename('default', 'acme');
+
+  expect(await store('acme').count(location)).toBe(1);
+  expect((await createKeyring(database).identify(text)).workspaceId).toBe('acme');
+});
+
+describe('refused, with nothing changed:', () => {
+  const prepare = async () => {
+    for (const workspace of ['acme', 'yard']) {
+      await insert(store(workspace), asset, [{ name: 'Crane', uid: 'crane' }]);
+      await newKey(workspace);
+    }
+    return [await contents('acme'), await contents('yard')];
+  };
+
+  test.each<[string, () => Promise<unknown>, string]>([
+    [
+      'rename to a workspace that has records',
+      () => workspaces().rename('acme', 'yard'),
+      'the workspace yard has records: a workspace is renamed only to a name without records',
+    ],
+    ['rename to the same name', () => workspaces().rename('acme', 'acme'), 'the workspace is called acme already'],
+    [
+      'rename of a workspace that does not exist',
+      () => workspaces().rename('acm', 'x'),
+      'there is no workspace acm: see yardgraph workspaces list',
+    ],
+    [
+      'delete of a workspace that does not exist',
+      () => workspaces().remove('acm'),
+      'there is no workspace acm: see yardgraph workspaces list',
+    ],
+  ])('%s', async (_, work, message) => {
+    const before = await prepare();
+
+    await expect(work()).rejects.toThrow(new StartError(message));
+
+    expect([await contents('acme'), await contents('yard')]).toEqual(before);
+  });
+
+  test('delete of the workspace with the only keys, without which the service would be open', async () => {
+    await insert(store('default'), location, [{ name: 'North yard' }]);
+    await newKey('acme');
+
+    await expect(workspaces().remove('acme')).rejects.toThrow(/^acme has the only API keys/);
+    expect((await contents('acme')).keys).toHaveLength(1);
+
+    await workspaces().remove('default');
+    expect(await contents('default')).toEqual(empty);
+  });
+});
+
+test('of two deletes at once that would leave no key, one is refused', async () => {
+  await newKey('acme');
+  await newKey('yard');
+
+  const outcomes = await Promise.allSettled([workspaces().remove('acme'), workspaces().remove('yard')]);
+
+  expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+  expect(await createKeyStore(database).list()).toHaveLength(1);
+});
+
+// Quadratic, it would take minutes.
+test('60,000 nested categories are moved and deleted without a search of all of them for each', async () => {
+  const categories = Array.from({ length: 60_000 }, (_, index) => ({ id: `category_${index}`, parent: index >> 1 }));
+  const values = categories.map(({ id, parent }) => `('acme', '${id}', 'category_${parent}', 'now', 'now')`);
+  const now = "'2026-03-01T00:00:00.000Z'";
+  for (let start = 0; start < values.length; start += 10_000) {
+    const rows = values
+      .slice(start, start + 10_000)
+      .join(', ')
+      .replaceAll("'now'", now);
+    await database.run(
+      `insert into asset_categories (workspace_id, id, parent_id, created_at, updated_at) values ${rows}`,
+    );
+  }
+
+  await workspaces().rename('acme', 'harbour');
+  expect(await store('harbour').count(assetCategory)).toBe(60_000);
+  await workspaces().remove('harbour');
+  expect(await store('harbour').count(assetCategory)).toBe(0);
+});
+
+test('list counts the records of each kind and the keys, of workspaces with only one of them too', async () => {
+  await insert(store('default'), location, [{}, {}]);
+  await insert(store('default'), assetCategory, [{}]);
+  await newKey('acme');
+
+  const list = await workspaces().list();
+
+  expect(list.map(({ name, keys }) => [name, keys.length])).toEqual([
+    ['acme', 1],
+    ['default', 0],
+  ]);
+  expect(list.map(({ records }) => [records.get('locations'), records.get('asset_categories')])).toEqual([
+    [0, 0],
+    [2, 1],
+  ]);
+});
+
+test('no sequence of renames and deletes touches another workspace', async () => {
+  const names = ['acme', 'acme-2', 'default', 'yard'];
+  const name = fc.constantFrom(...names);
+  const step = fc.oneof(
+    fc.record({ do: fc.constant('add' as const), name }),
+    fc.record({ do: fc.constant('key' as const), name }),
+    fc.record({ do: fc.constant('rename' as const), name, to: name }),
+    fc.record({ do: fc.constant('remove' as const), name }),
+  );
+  const all = async () => new Map(await Promise.all(names.map(async (it) => [it, await contents(it)] as const)));
+  const hasRecords = ({ records }: Awaited<ReturnType<typeof contents>>) => records.flat().length > 0;
+  const size = (it: Awaited<ReturnType<typeof contents>>) => it.records.flat().length + it.keys.length;
+
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 12 }), async (steps) => {
+      for (const current of steps) {
+        const before = await all();
+        const own = before.get(current.name) ?? empty;
+        const expected = new Map(before);
+        if (current.do === 'add') {
+          await insert(store(current.name), location, [{ name: current.name }]);
+          // The same uid in every workspace, if it is not taken.
+          await insert(store(current.name), asset, [{ name: 'Crane', uid: 'crane' }]).catch(() => {});
+          continue;
+        }
+        if (current.do === 'key') {
+          await newKey(current.name);
+          continue;
+        }
+        const otherKeys = [...before].some(([it, { keys }]) => it !== current.name && keys.length > 0);
+        const isAllowed =
+          size(own) > 0 &&
+          (current.do === 'remove'
+            ? own.keys.length === 0 || otherKeys
+            : current.to !== current.name && !hasRecords(before.get(current.to) ?? empty));
+        const work =
+          current.do === 'remove' ? workspaces().remove(current.name) : workspaces().rename(current.name, current.to);
+        const outcome = await work.then(
+          () => true,
+          (error) => {
+            if (!(error instanceof StartError)) throw error;
+            return false;
+          },
+        );
+        expect(outcome).toBe(isAllowed);
+        if (isAllowed) {
+          expected.set(current.name, { records: empty.records.map(() => []), keys: [] });
+          if (current.do === 'rename') {
+            const keys = [...own.keys, ...(before.get(current.to)?.keys ?? [])].toSorted();
+            expected.set(current.to, { records: own.records, keys });
+          }
+        }
+        expect(await all()).toEqual(expected);
+      }
+    }),
+    { numRuns: byEffort({ small: 15, middle: 50, long: 200 }) },
+  );
+});
