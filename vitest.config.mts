@@ -11,8 +11,8 @@ const pgbouncer = process.env.PGBOUNCER ?? '/usr/sbin/pgbouncer';
 const withoutDatabase = [
   'test/{browser,docs,explorer,http,model}/**',
   'test/client/{browser,failures,openapi-types,options,other-generator,package,print,types}.test.ts',
-  'test/graphql/{graphiql,graphiql-tabs,load-late,schema-file}.test.ts',
-  'test/{logs,slices}.test.ts',
+  'test/graphql/{graphiql,graphiql-tabs,schema-file}.test.ts',
+  'test/{load-late,logs,slices}.test.ts',
   'test/process/{descriptors,logs,package}.test.ts',
   'test/rest/**',
   'test/store/{group-commit,query}.test.ts',

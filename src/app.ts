@@ -45,5 +45,5 @@ async function servePublicly(
   });
   serveFrontPage(app, config, isOpen);
   if (config.graphiql) serveGraphiqlFiles(app);
-  await serveReference(app, config);
+  serveReference(app, config);
 }

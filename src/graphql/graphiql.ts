@@ -4,12 +4,11 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fresh from 'fresh';
-import { notFound } from '../errors.ts';
-import { type Asset, createAsset } from '../http/assets.ts';
+import { type Asset, byFileName, createAsset, serveAssets } from '../http/assets.ts';
 import { addVary } from '../http/compression.ts';
 import { contentSecurityPolicy } from '../http/page.ts';
+import { loadLate } from '../load-late.ts';
 import { graphiqlTabs } from './graphiql-tabs.ts';
-import { loadLate } from './load-late.ts';
 
 /** The editor sets inline styles, and its own styles contain fonts. */
 const policy = contentSecurityPolicy({
@@ -23,11 +22,7 @@ const page = loadLate(renderPage);
 
 /** Serves the page's files. The page itself has the path of GraphQL. */
 export function serveGraphiqlFiles(app: FastifyInstance): void {
-  app.get<{ Params: { file: string } }>('/explorer/:file', async (request, reply) => {
-    const asset = (await page()).assets.get(request.params.file);
-    if (!asset) throw notFound('there is nothing at this path');
-    return asset.send(request, reply);
-  });
+  serveAssets(app, '/explorer', async () => (await page()).assets);
 }
 
 export async function sendGraphiql(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -58,7 +53,7 @@ async function renderPage() {
   return {
     html,
     etag: `"${createHash('sha256').update(html).digest('base64url')}"`,
-    assets: new Map(assets.map((asset) => [asset.fileName, asset])),
+    assets: byFileName(assets),
   };
 }
 

@@ -2,8 +2,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
 import { acceptsHtml } from '../http/page.ts';
+import { loadLate } from '../load-late.ts';
 import { sendGraphiql } from './graphiql.ts';
-import { loadLate } from './load-late.ts';
 
 /** Milliseconds from the start until GraphQL is loaded, which takes a third of the time of a start: REST is served first. */
 const preloadDelay = 200;

@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { notFound } from '../errors.ts';
 import { acceptedEncoding, addVary, type Encoding } from './compression.ts';
 
 export interface Asset {
@@ -39,4 +40,20 @@ export function createAsset(name: string, extension: 'css' | 'js', text: string)
       return reply.header('content-encoding', encoding).send(await encoded[encoding]);
     },
   };
+}
+
+export const byFileName = (assets: readonly Asset[]): ReadonlyMap<string, Asset> =>
+  new Map(assets.map((asset) => [asset.fileName, asset]));
+
+/** Serves the files of a page in a folder. They are loaded with the first request. */
+export function serveAssets(
+  app: FastifyInstance,
+  folder: string,
+  load: () => Promise<ReadonlyMap<string, Asset>>,
+): void {
+  app.get<{ Params: { file: string } }>(`${folder}/:file`, async (request, reply) => {
+    const asset = (await load()).get(request.params.file);
+    if (!asset) throw notFound('there is nothing at this path', 'unknown path');
+    return asset.send(request, reply);
+  });
 }

@@ -107,11 +107,11 @@ test('the logged address is that of the connection, whatever the headers say', a
 });
 
 test('requests for files of the reference are logged, and HEAD requests', async () => {
-  await service.get('/reference/reference.css');
+  await service.get('/reference/unknown.css');
   await service.inject({ method: 'HEAD', url: '/healthz' });
 
   expect(requestLines()).toMatchObject([
-    { route: '/reference/reference.css', status: 200 },
+    { route: '/reference/:file', status: 404, reason: 'unknown path' },
     { method: 'HEAD', route: '/healthz', status: 200 },
   ]);
 });

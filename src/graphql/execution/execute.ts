@@ -2,7 +2,7 @@
 import { type DocumentNode, type ExecutionArgs, type ExecutionResult, execute } from 'graphql';
 import type { CompiledQuery } from 'graphql-jit';
 import type { Plugin } from 'graphql-yoga';
-import { loadLate } from '../load-late.ts';
+import { loadLate } from '../../load-late.ts';
 import { documentPlan } from '../plan/document-plan.ts';
 import type { Context } from './context.ts';
 

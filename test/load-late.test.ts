@@ -1,6 +1,6 @@
 /** A module is loaded once, when it is first needed, and again if loading failed. */
 import { expect, test, vi } from 'vitest';
-import { loadLate } from '../../src/graphql/load-late.ts';
+import { loadLate } from '../src/load-late.ts';
 
 test('a module is loaded when it is first needed, and once for all callers', async () => {
   const load = vi.fn(async () => 'module');

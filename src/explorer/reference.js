@@ -3,7 +3,11 @@
  * writes too, and the ID of the newest project is filled in where an ID is needed.
  */
 const keyEntry = 'yardgraph.key';
-const notice = document.querySelector('#key-notice');
+/** @param {string} selector */
+const element = (selector) => /** @type {HTMLElement} */ (document.querySelector(selector));
+const notice = element('#key-notice');
+const noticeText = element('#key-notice span');
+const noticeButton = element('#key-notice button');
 const readKey = () => sessionStorage.getItem(keyEntry) ?? '';
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -14,12 +18,15 @@ applyColorScheme();
 /** There is only this server. */
 const withoutServers = () => ({ wrapComponents: { ServersContainer: () => () => null } });
 
+/** @typedef {{ bearer: { value: string } }} Authorizations */
+
 /** Keeps the key whenever Swagger UI is authorized, and forgets it when it is logged out. */
 const keepKey = () => ({
   statePlugins: {
     auth: {
       wrapActions: {
-        authorize: (authorize) => (authorizations) => {
+        /** @param {(authorizations: Authorizations) => unknown} authorize */
+        authorize: (authorize) => (/** @type {Authorizations} */ authorizations) => {
           const { bearer } = authorizations;
           const key = bearer.value.trim().replace(/^bearer +/i, '');
           if (key === '') return undefined;
@@ -27,7 +34,8 @@ const keepKey = () => ({
           fillInProject();
           return authorize({ bearer: { ...bearer, value: key } });
         },
-        logout: (logout) => (names) => {
+        /** @param {(names: string[]) => unknown} logout */
+        logout: (logout) => (/** @type {string[]} */ names) => {
           sessionStorage.removeItem(keyEntry);
           fillInProject();
           return logout(names);
@@ -37,6 +45,8 @@ const keepKey = () => ({
   },
 });
 
+// Swagger UI has no types.
+// @ts-expect-error
 const ui = window.SwaggerUIBundle({
   url: '/openapi.json',
   dom_id: '#swagger-ui',
@@ -44,7 +54,7 @@ const ui = window.SwaggerUIBundle({
   docExpansion: 'list',
   defaultModelsExpandDepth: 0,
   plugins: [withoutServers, keepKey],
-  responseInterceptor: (response) => {
+  responseInterceptor: (/** @type {{ status: number, url: string }} */ response) => {
     if (response.status === 401) askForKey();
     if (response.status === 201 && new URL(response.url).pathname === '/projects') fillInProject();
     return response;
@@ -79,16 +89,16 @@ async function readNewestProject() {
 }
 
 function askForKey() {
-  const [text, action] =
+  const [text = '', action = ''] =
     readKey() === ''
       ? ['This service needs an API key.', 'Enter the key']
       : ['The service does not accept this API key. It may have expired or been revoked.', 'Enter another key'];
-  notice.querySelector('span').textContent = text;
-  notice.querySelector('button').textContent = action;
+  noticeText.textContent = text;
+  noticeButton.textContent = action;
   notice.hidden = false;
 }
 
-notice.querySelector('button').addEventListener('click', () => {
+noticeButton.addEventListener('click', () => {
   if (readKey() !== '') ui.authActions.logout(['bearer']);
   ui.authActions.showDefinitions(ui.authSelectors.definitionsToAuthorize());
 });

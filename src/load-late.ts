@@ -1,7 +1,7 @@
-/** Loads modules when they are first needed, not at every start. Must not know which modules. */
+/** Loads modules and files when they are first needed, not at every start. Must not know which. */
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
-import { unavailable } from '../errors.ts';
+import { unavailable } from './errors.ts';
 
 /** More than Node opens at the same time while it loads modules. */
 const neededDescriptors = 32;
