@@ -137,7 +137,7 @@ test('rename to something that is no workspace name is refused before the databa
 });
 
 describe('kill -9', () => {
-  const rounds = byEffort({ small: 8, middle: 20, long: 60 });
+  const rounds = byEffort({ small: 4, middle: 8, long: 60 });
   const count = 40_000;
 
   /** Of two kinds, so that one might be changed without the other. */
