@@ -7,6 +7,7 @@ import { mayBeStoredType, ResponseTooLarge, ServiceError } from '../errors.ts';
 import {
   type ErrorResponse,
   errorResponseFor,
+  mayRetry,
   type RequestLog,
   retryAfter,
   setErrorHeaders,
@@ -85,8 +86,9 @@ const othersOmitted = (listed: readonly GraphQLError[]): GraphQLError =>
 
 /** Sends an error raised before GraphQL runs: a missing key, an exceeded rate limit, a body that is too large or not JSON. */
 export function sendGraphqlError(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const { status, message } = errorResponseFor(error, request);
-  setErrorHeaders(reply, status);
+  const response = errorResponseFor(error, request);
+  const { status, message } = response;
+  setErrorHeaders(reply, response);
   return reply.code(status).send({ errors: [{ message, extensions: { code: codeOf(status) } }] });
 }
 
@@ -106,15 +108,19 @@ function toResponseError(error: GraphQLError, requestLog: RequestLog): GraphQLEr
  * The paths of issues start at the argument: `["input", 1, "name"]`. A 403 and a 503 are about the whole request, and become the
  * status of the response; other errors belong to a field.
  */
-const extensionsOf = ({ status, type, issues }: ErrorResponse) => ({
-  code: codeOf(status),
-  ...(issues.length > 0 && {
-    issues: issues.map(({ path, message }) => ({ path: ['input', ...path.map(shortSegment)], message })),
-  }),
-  ...(type === mayBeStoredType && { mayBeStored: true }),
-  ...(status === 403 && { http: { status } }),
-  ...(status === 503 && { http: { status, headers: { 'retry-after': retryAfter } } }),
-});
+function extensionsOf(response: ErrorResponse) {
+  const { status, type, issues } = response;
+  return {
+    code: codeOf(status),
+    ...(issues.length > 0 && {
+      issues: issues.map(({ path, message }) => ({ path: ['input', ...path.map(shortSegment)], message })),
+    }),
+    ...(type === mayBeStoredType && { mayBeStored: true }),
+    ...((status === 403 || status === 503) && {
+      http: { status, ...(mayRetry(response) && { headers: { 'retry-after': retryAfter } }) },
+    }),
+  };
+}
 
 const shortSegment = (segment: string | number) => (typeof segment === 'string' ? cut(segment, maxQuoted) : segment);
 

@@ -1,7 +1,7 @@
 /** Turns any error into a status and a message. The adapters render them; nothing internal may reach the client. */
 import { STATUS_CODES } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ServiceError } from '../errors.ts';
+import { mayBeStoredType, ServiceError } from '../errors.ts';
 import type { Issue } from '../model/issues.ts';
 import { usualReason } from './refusal.ts';
 
@@ -18,11 +18,14 @@ export type RequestLog = Pick<FastifyRequest, 'id' | 'log' | 'refusal'>;
 /** Seconds until a client should retry after a 503. */
 export const retryAfter = '1';
 
-/** The headers that a status requires, except for 429, which rate-limits.ts sets. */
-export function setErrorHeaders(reply: FastifyReply, status: number): void {
-  if (status === 401) reply.header('www-authenticate', 'Bearer realm="yardgraph"');
-  if (status === 503) reply.header('retry-after', retryAfter);
+/** The headers that an error requires, except for 429, which rate-limits.ts sets. */
+export function setErrorHeaders(reply: FastifyReply, response: ErrorResponse): void {
+  if (response.status === 401) reply.header('www-authenticate', 'Bearer realm="yardgraph"');
+  if (mayRetry(response)) reply.header('retry-after', retryAfter);
 }
+
+/** A client that simply repeats a request which may be stored would store it twice. */
+export const mayRetry = ({ status, type }: ErrorResponse): boolean => status === 503 && type !== mayBeStoredType;
 
 /**
  * A ServiceError keeps its status and message, and Fastify's client errors get a message of our own. Anything else is a 500

@@ -8,7 +8,7 @@ import { type ErrorResponse, errorResponseFor, setErrorHeaders } from './error-r
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
   const response = errorResponseFor(error, request);
   reply.code(response.status);
-  setErrorHeaders(reply, response.status);
+  setErrorHeaders(reply, response);
   if (!wantsProblem(request)) return reply.type('application/json; charset=utf-8').send(plainError(response));
   // As bytes: Fastify adds a charset to text, and this media type has none.
   return reply.type('application/problem+json').send(Buffer.from(JSON.stringify(problem(response))));

@@ -1,6 +1,7 @@
 /** The page on the REST interface can be pasted. */
-import { test } from 'vitest';
-import { pastePage } from '../support/docs.ts';
+import { expect, test } from 'vitest';
+import { recordKinds } from '../../src/records/index.ts';
+import { pastePage, readPage } from '../support/docs.ts';
 import { useProcesses } from '../support/process.ts';
 
 const processes = useProcesses();
@@ -9,4 +10,16 @@ test('the examples of the REST interface return what the page shows', async () =
   const address = await processes.start().ready();
 
   await pastePage('docs/interface.md', processes.folder, address);
+});
+
+test('the table of records has every field of every kind', () => {
+  for (const { label, fields, storedFields } of recordKinds) {
+    const row = new RegExp(`^\\| ${label} \\|(.*)\\|(.*)\\|$`, 'im').exec(readPage('docs/interface.md'));
+    const [sent, set] = row?.slice(1).map((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, name]) => name)) ?? [];
+
+    expect(sent).toEqual(Object.keys(fields));
+    expect([...(sent ?? []), ...(set ?? [])].toSorted()).toEqual(Object.keys(storedFields).toSorted());
+    const required = Object.keys(fields).filter((name) => fields[name]?.required);
+    expect([...(row?.[1] ?? '').matchAll(/`(\w+)` \(required\)/g)].map(([, name]) => name)).toEqual(required);
+  }
 });

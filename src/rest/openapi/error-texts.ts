@@ -164,7 +164,7 @@ export const unavailableForReading: Described = {
 
 export const unavailableForWriting: Described = {
   description:
-    'The database is unavailable: retry after `Retry-After` seconds. If the problem has the type `urn:yardgraph:may-be-stored`, check first whether the records were stored.',
+    'The database is unavailable: retry after `Retry-After` seconds. Without this header, the connection was lost during the commit (the problem type is `urn:yardgraph:may-be-stored`): check first whether the records were stored.',
   headers: ['Retry-After'],
   examples: {
     ...databaseUnavailable,

@@ -20,7 +20,7 @@ export const headers: Json = {
   ETag: always(text('Changes whenever the response changes.')),
   'Preference-Applied': text('`handling=lenient`, if the request asked for it.'),
   'WWW-Authenticate': always(text('How to send the key.')),
-  'Retry-After': always(number('Seconds until a retry may succeed.')),
+  'Retry-After': number('Seconds until a retry may succeed. Absent if the request may have been stored.'),
   'RateLimit-Limit': number('Requests per minute. These three headers are sent if the service limits requests.'),
   'RateLimit-Remaining': number('Requests left in this minute.'),
   'RateLimit-Reset': number('Seconds until the minute ends.'),
