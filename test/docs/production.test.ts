@@ -4,28 +4,29 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { recordKinds } from '../../src/records/index.ts';
 import { blocksOf, pastePage, pasteText } from '../support/docs.ts';
-import { ask, post, useProcesses } from '../support/process.ts';
+import { post, useProcesses } from '../support/process.ts';
 
 const page = 'docs/production.md';
 const processes = useProcesses();
 
 const blockFor = (use: string) => blocksOf(page).find((block) => block.use === `check ${use}`)?.text ?? '';
 
-test('a backup made while the service runs can be restored as the page says', async () => {
-  const service = processes.start();
+test('the first key is created, and a backup made while the service runs can be restored, as the page says', async () => {
+  const env = { DATABASE_URL: `sqlite:${processes.folder}/yardgraph.db` };
+  const service = processes.start(env);
   const address = await service.ready();
   await post(`${address}/locations`, [{ name: 'North yard' }]);
 
-  await pastePage(page, processes.folder, address);
-  await post(`${address}/locations`, [{ name: 'Stored after the backup' }]);
+  await pastePage(page, processes.folder, address, env);
   service.child.kill('SIGTERM');
   await once(service.child, 'close');
-  await pasteText(blockFor('restore'), processes.folder);
+  await pasteText('npx yardgraph workspaces delete default --yes', processes.folder, env);
+  await pasteText(blockFor('restore'), processes.folder, env);
 
-  const restored = await processes.start().ready();
-  expect(await ask(restored, '{ locations { nodes { name } } }')).toEqual({
-    locations: { nodes: [{ name: 'North yard' }] },
-  });
+  const authorization = `Bearer ${readFileSync(`${processes.folder}/erp.key`, 'utf8').trim()}`;
+  const restored = await processes.start(env).ready();
+  expect((await fetch(`${restored}/asset-categories`, { headers: { authorization } })).status).toBe(200);
+  expect(await pasteText('npx yardgraph workspaces list', processes.folder, env)).toMatch(/^default +1 /m);
 });
 
 test('the systemd unit starts the service as npm start does, and waits longer than the service takes to end', () => {
@@ -54,4 +55,14 @@ test('the settings of the page exist', () => {
 
   expect(named.length).toBeGreaterThan(5);
   for (const name of named) expect(settings).toContain(`| \`${name}\` |`);
+});
+
+test('a log line has the fields that the page shows, in this order', async () => {
+  const service = processes.start({ LOG_LEVEL: 'info' });
+  await post(`${await service.ready()}/assets`, [{}]);
+  service.child.kill('SIGTERM');
+  await once(service.child, 'close');
+
+  const line = service.said.err.split('\n').find((text) => text.includes('"route":"/assets"')) ?? '';
+  expect(Object.keys(JSON.parse(line))).toEqual(Object.keys(JSON.parse(blockFor('log'))));
 });

@@ -51,17 +51,19 @@ export function stepsOf(page: string, language: string): Step[] {
   });
 }
 
+type Env = Readonly<Record<string, string>>;
+
 const separator = '\u001e';
 
 /**
  * Pastes the `sh run` blocks of a page into one shell that runs in the folder, where `npx yardgraph` is the compiled service. Fails
  * if a command fails, or if an output is not the page's. Returns the outputs.
  */
-export async function pastePage(page: string, folder: string, address: string): Promise<string[]> {
+export async function pastePage(page: string, folder: string, address: string, env: Env = {}): Promise<string[]> {
   const steps = stepsOf(page, 'sh');
   expect(steps).not.toEqual([]);
   const script = steps.map(({ text }) => withOwnKey(at(address, text))).join(`printf '${separator}'\n`);
-  const outputs = (await pasteText(script, folder)).split(separator);
+  const outputs = (await pasteText(script, folder, env)).split(separator);
   steps.forEach(({ output, text }, index) => {
     if (output) expectOutput(output, at('http://127.0.0.1:4000', outputs[index] ?? ''), text);
   });
@@ -69,9 +71,12 @@ export async function pastePage(page: string, folder: string, address: string): 
 }
 
 /** Runs commands in a shell in the folder, and returns all that they print. */
-export async function pasteText(script: string, folder: string): Promise<string> {
+export async function pasteText(script: string, folder: string, env: Env = {}): Promise<string> {
   linkCommand(folder);
-  const options = { cwd: folder, env: { PATH: process.env.PATH, HOME: folder, npm_config_update_notifier: 'false' } };
+  const options = {
+    cwd: folder,
+    env: { PATH: process.env.PATH, HOME: folder, npm_config_update_notifier: 'false', ...env },
+  };
   const shell = ['-eu', '-o', 'pipefail', '-c', `exec 2>&1\n${script}`];
   return promisify(execFile)('bash', shell, options).then(
     ({ stdout }) => stdout,
