@@ -7,7 +7,10 @@ import { type Gunzip, gunzip as inflate } from 'node:zlib';
 import { errorCodes, type FastifyReply, type FastifyRequest } from 'fastify';
 import { badRequest, ServiceError } from '../errors.ts';
 
-/** Inflated bodies of the greatest length that may be in use at a time. Further requests wait, and hold only what they sent. */
+/**
+ * Inflated bodies of the greatest length that may be in use at a time. Further requests wait, and hold only what they sent;
+ * those whose bodies inflate to no more than a chunk never wait.
+ */
 const maxLargeBodies = 8;
 
 /** Bytes that are inflated at a time. Four times Node's default, because every piece returns to the thread that serves requests. */
@@ -36,33 +39,62 @@ interface Waiting {
 export function createGunzip(maxBytes: number) {
   let freeBytes = maxLargeBodies * maxBytes;
   const bytesOf = new WeakMap<FastifyRequest, number>();
-  const queue: Waiting[] = [];
+  /** By workspace, in the order of their turns: one that sends many bodies waits for itself, and delays no other. */
+  const queues = new Map<string, Waiting[]>();
 
   function hold(request: FastifyRequest, bytes: number): void {
     freeBytes += (bytesOf.get(request) ?? 0) - bytes;
     bytesOf.set(request, bytes);
   }
 
+  function enqueue(waiting: Waiting): void {
+    const workspaceId = waiting.request.identity?.workspaceId ?? '';
+    const queue = queues.get(workspaceId);
+    if (queue) queue.push(waiting);
+    else queues.set(workspaceId, [waiting]);
+  }
+
+  function takeNext(): Waiting | undefined {
+    const [first] = queues;
+    if (!first) return undefined;
+    const [workspaceId, queue] = first;
+    const next = queue.shift();
+    queues.delete(workspaceId);
+    if (queue.length > 0) queues.set(workspaceId, queue);
+    return next;
+  }
+
   function admitWaiting(): void {
     while (freeBytes >= maxBytes) {
-      const next = queue.shift();
+      const next = takeNext();
       if (!next) return;
       hold(next.request, maxBytes);
       next.admit();
     }
   }
 
+  async function gunzipLarge(request: FastifyRequest, body: Buffer): Promise<Buffer> {
+    await new Promise<void>((admit) => {
+      enqueue({ request, admit });
+      admitWaiting();
+    });
+    requireConnection(request);
+    const inflated = await inflateAll(body, maxBytes);
+    requireConnection(request);
+    hold(request, inflated.length);
+    admitWaiting();
+    return inflated;
+  }
+
   return {
     /** The inflated body, which is in use until it is released. Throws an error of the status 400 or 413. */
     async gunzip(request: FastifyRequest, body: Buffer): Promise<Buffer> {
-      await new Promise<void>((admit) => {
-        queue.push({ request, admit });
-        admitWaiting();
-      });
-      const inflated = await inflateAll(body, maxBytes);
-      hold(request, inflated.length);
-      admitWaiting();
-      return inflated;
+      try {
+        return await inflateAll(body, Math.min(chunkSize, maxBytes));
+      } catch (error) {
+        if (!isTooLarge(error)) throw error;
+        return gunzipLarge(request, body);
+      }
     },
 
     /** To be called when the response is ready, also that of a request whose body was not inflated. */
@@ -73,6 +105,13 @@ export function createGunzip(maxBytes: number) {
     },
   };
 }
+
+/** Requests wait: a client that has left meanwhile would cost as much as one that still expects a response. */
+function requireConnection({ raw }: FastifyRequest): void {
+  if (raw.socket.destroyed) throw badRequest('the connection was closed before the body was read');
+}
+
+const isTooLarge = (error: unknown): boolean => error instanceof errorCodes.FST_ERR_CTP_BODY_TOO_LARGE;
 
 /** Inflates on another thread, in pieces, and stops at the first that exceeds the limit. */
 async function inflateAll(body: Buffer, maxBytes: number): Promise<Buffer> {

@@ -99,7 +99,8 @@ describe('MAX_BODY_BYTES', () => {
 describe('of many bodies that inflate to much', () => {
   const maxBytes = 100_000;
   const bomb = gzipSync(Buffer.alloc(maxBytes, ' '));
-  const request = () => ({}) as FastifyRequest;
+  const request = (workspaceId = 'acme', socket = { destroyed: false }) =>
+    ({ identity: { workspaceId }, raw: { socket } }) as FastifyRequest;
   /** Until nothing is left to be done but by others. */
   const settled = async (promises: readonly Promise<unknown>[]) => {
     let count = 0;
@@ -120,6 +121,41 @@ describe('of many bodies that inflate to much', () => {
 
     for (const each of requests.slice(0, 8)) release(each);
     expect((await Promise.all(inflated)).map(({ length }) => length)).toEqual(Array(12).fill(maxBytes));
+  });
+
+  test('a small one does not wait for them', async () => {
+    const { gunzip } = createGunzip(maxBytes);
+    const inflated = Array.from({ length: 12 }, () => gunzip(request(), bomb));
+    await settled(inflated);
+
+    expect(String(await gunzip(request(), body))).toBe(text);
+  });
+
+  test('workspaces take turns, so that one with many delays no other', async () => {
+    const { gunzip, release } = createGunzip(maxBytes);
+    const requests = Array.from({ length: 40 }, () => request('acme'));
+    const busy = requests.map((each) => gunzip(each, bomb));
+    await settled(busy);
+
+    const other = gunzip(request('other'), bomb);
+    for (const each of requests.slice(0, 2)) release(each);
+
+    expect(await other).toHaveLength(maxBytes);
+  });
+
+  test('those of clients that have left are not inflated', async () => {
+    const { gunzip, release } = createGunzip(maxBytes);
+    const requests = Array.from({ length: 8 }, () => request());
+    await settled(requests.map((each) => gunzip(each, bomb)));
+    const socket = { destroyed: false };
+    const left = request('acme', socket);
+    const waiting = gunzip(left, bomb);
+    socket.destroyed = true;
+    for (const each of requests) release(each);
+
+    await expect(waiting).rejects.toThrow('the connection was closed');
+    release(left);
+    expect(await gunzip(request(), bomb)).toHaveLength(maxBytes);
   });
 
   test('broken and too large ones are released too, however often they are', async () => {
