@@ -1,6 +1,7 @@
 /** The page for operators: its commands can be pasted, and its unit starts the service as `npm start` does. */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { get } from 'node:http';
 import { expect, test } from 'vitest';
 import { recordKinds } from '../../src/records/index.ts';
 import { blocksOf, pastePage, pasteText } from '../support/docs.ts';
@@ -65,4 +66,28 @@ test('a log line has the fields that the page shows, in this order', async () =>
 
   const line = service.said.err.split('\n').find((text) => text.includes('"route":"/assets"')) ?? '';
   expect(Object.keys(JSON.parse(line))).toEqual(Object.keys(JSON.parse(blockFor('log'))));
+});
+
+test('behind the proxy of the page, a service without keys serves nobody', async () => {
+  const headers = [...blockFor('proxy').matchAll(/proxy_set_header (\S+) (\S+);/g)].map(([, name, value]) => [
+    name,
+    value,
+  ]);
+  expect(headers).toContainEqual(['Host', '$host']);
+  expect(headers).toContainEqual(['X-Forwarded-For', '$remote_addr']);
+  const address = await processes.start().ready();
+
+  for (const [name, value] of [
+    ['X-Forwarded-For', '203.0.113.7'],
+    ['Host', 'yardgraph.example.com'],
+  ]) {
+    const { status } = await new Promise<{ status: number | undefined }>((resolve, reject) => {
+      const asked = get(`${address}/asset-categories`, { headers: { [String(name)]: value } }, (response) => {
+        response.resume();
+        resolve({ status: response.statusCode });
+      });
+      asked.once('error', reject);
+    });
+    expect([name, status]).toEqual([name, name === 'Host' ? 400 : 403]);
+  }
 });

@@ -114,7 +114,7 @@ describe('of many bodies that inflate to much', () => {
 
   test('only eight are in use at a time, and the next follows when one is released', async () => {
     const { gunzip, release } = createGunzip(maxBytes);
-    const requests = Array.from({ length: 12 }, request);
+    const requests = Array.from({ length: 12 }, () => request());
     const inflated = requests.map((each) => gunzip(each, bomb));
 
     expect(await settled(inflated)).toBe(8);
@@ -138,6 +138,7 @@ describe('of many bodies that inflate to much', () => {
     await settled(busy);
 
     const other = gunzip(request('other'), bomb);
+    await settled([...busy, other]);
     for (const each of requests.slice(0, 2)) release(each);
 
     expect(await other).toHaveLength(maxBytes);
@@ -146,10 +147,11 @@ describe('of many bodies that inflate to much', () => {
   test('those of clients that have left are not inflated', async () => {
     const { gunzip, release } = createGunzip(maxBytes);
     const requests = Array.from({ length: 8 }, () => request());
-    await settled(requests.map((each) => gunzip(each, bomb)));
+    const busy = requests.map((each) => gunzip(each, bomb));
     const socket = { destroyed: false };
     const left = request('acme', socket);
     const waiting = gunzip(left, bomb);
+    await settled([...busy, waiting]);
     socket.destroyed = true;
     for (const each of requests) release(each);
 
