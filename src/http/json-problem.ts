@@ -4,13 +4,18 @@
  */
 import { quote } from '../model/issues.ts';
 
+/** Characters that are searched, which takes some 30 ms: meanwhile, no other request gets a response. */
+const maxSearched = 1_000_000;
+
 /** `line 2, column 5: expected a comma or ], found "}"`. Lines and columns begin at 1. */
 export function jsonProblem(text: string): string {
-  const { at, expected } = firstProblem(text);
-  const place = placeOf(text, at);
-  return at < text.length
-    ? `${place}: expected ${expected}, found ${describeAt(text, at)}`
-    : `it ends too early, at ${place}: expected ${expected}`;
+  const searched = text.slice(0, maxSearched);
+  const { at, expected } = firstProblem(searched);
+  const place = placeOf(searched, at);
+  // A word such as `false`, or an escape sequence, may be cut.
+  if (searched.length < text.length && at > searched.length - 6) return `somewhere after ${place}`;
+  if (at < searched.length) return `${place}: expected ${expected}, found ${describeAt(searched, at)}`;
+  return `it ends too early, at ${place}: expected ${expected}`;
 }
 
 interface Problem {

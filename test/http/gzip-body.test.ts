@@ -104,7 +104,11 @@ describe('of many bodies that inflate to much', () => {
   /** Until nothing is left to be done but by others. */
   const settled = async (promises: readonly Promise<unknown>[]) => {
     let count = 0;
-    for (const promise of promises) void promise.then(() => count++);
+    for (const promise of promises)
+      promise.then(
+        () => count++,
+        () => {},
+      );
     for (let previous = -1; previous !== count || count === 0; ) {
       previous = count;
       for (let turn = 0; turn < 200; turn += 1) await setImmediate();

@@ -82,3 +82,15 @@ test('accepts what JSON.parse accepts: no place is in the part that damaged JSON
   );
   expect(invalid).toBeGreaterThan(500);
 });
+
+test.each([
+  ['in a list', '[', '1,', '#'],
+  ['in a text', '["', 'x', '\n'],
+  ['in white space', '', '\n ', '#'],
+  ['with a word at the end of what is searched', `[${' '.repeat(999_995)}`, 'true,', '#'],
+])('beyond a million characters, only the place up to which the text is valid is named: %s', (_, start, part, end) => {
+  const problem = jsonProblem(start + part.repeat(3_000_000 / part.length) + end);
+
+  const { line, column } = /^somewhere after line (?<line>\d+), column (?<column>\d+)$/.exec(problem)?.groups ?? {};
+  expect(Number(line) > 400_000 || Number(column) > 999_990).toBe(true);
+});
