@@ -174,6 +174,12 @@ describe('error responses', () => {
     }
   });
 
+  test('all describe the headers of every response', () => {
+    for (const { response } of cases) {
+      expect(Object.keys(response.headers ?? {})).toEqual(expect.arrayContaining(['X-Request-Id', 'API-Version']));
+    }
+  });
+
   test('all have examples in both media types', () => {
     for (const { response } of cases) {
       expect(Object.keys(response.content ?? {})).toEqual(['application/json', 'application/problem+json']);
