@@ -21,7 +21,7 @@ export interface ValueLimits {
 }
 
 /** Whether a field that the kind does not have is an issue, or is dropped. */
-type UnknownFields = 'refused' | 'ignored';
+type UnknownFields = 'rejected' | 'ignored';
 
 /** Returns the issues of invalid input instead of throwing them: the service reports them with all others of the batch. */
 export type RecordParser<T> = (input: unknown) => Parsed<T>;
@@ -43,14 +43,14 @@ export const updateParser = <K extends RecordKind>(kind: K, limits: ValueLimits,
 function recordParser<T>(
   kind: RecordKind,
   limits: ValueLimits,
-  unknownFields: UnknownFields = 'refused',
+  unknownFields: UnknownFields = 'rejected',
   fieldSchema: (field: Field) => z.ZodType,
 ): RecordParser<T> {
   const shape = Object.fromEntries(Object.entries(kind.fields).map(([name, field]) => [name, fieldSchema(field)]));
   const options = {
     error: (issue: { input?: unknown }) => expected(`${withArticle(kind.label)} as a JSON object`, issue.input),
   };
-  const schema = unknownFields === 'refused' ? z.strictObject(shape, options) : z.object(shape, options);
+  const schema = unknownFields === 'rejected' ? z.strictObject(shape, options) : z.object(shape, options);
 
   return (input) => {
     const result = schema.safeParse(input);

@@ -1,5 +1,4 @@
 /** Object types, derived from the record kinds: every field, and beside every reference its link. */
-
 import { withArticle } from '../../model/article.ts';
 import { type Field, type ForeignReferenceField, foreignTypes, type ReferenceField } from '../../model/fields.ts';
 import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
