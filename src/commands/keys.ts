@@ -6,11 +6,11 @@ import { anonymous } from '../auth/keyring.ts';
 import { createKey, revokeKey, rotateKey, stateOf } from '../auth/keys.ts';
 import type { Config } from '../config.ts';
 import { StartError } from '../errors.ts';
+import { counted } from '../model/labels.ts';
 import { recordKinds } from '../records/index.ts';
 import { type ApiKey, createKeyStore, type KeyStore, workspaceOfKey } from '../store/api-keys.ts';
 import type { Database } from '../store/database.ts';
 import { createWorkspaces, sizeOf } from '../store/workspaces.ts';
-import { counted } from './counted.ts';
 import { withDatabase } from './database.ts';
 import { parseDuration } from './duration.ts';
 import { type NewKeyOptions, parseNewKey } from './new-key.ts';
@@ -51,9 +51,8 @@ async function explainFirst(database: Database, workspace: string): Promise<void
   const open = anonymous.workspaceId;
   const records = sizeOf(await createWorkspaces(database, recordKinds).find(open));
   if (workspace === open || records === 0) return;
-  console.error(
-    `Stored so far: ${counted(records, 'record')} in the workspace ${open}, to which this key gives no access.`,
-  );
+  const stored = counted(records, { label: 'record', pluralLabel: 'records' });
+  console.error(`Stored so far: ${stored} in the workspace ${open}, to which this key gives no access.`);
   console.error(`To move what is there, stop the service and run: yardgraph workspaces rename ${open} ${workspace}`);
 }
 

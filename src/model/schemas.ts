@@ -4,11 +4,11 @@
  */
 import { closest, distance } from 'fastest-levenshtein';
 import { z } from 'zod';
-import { withArticle } from './article.ts';
 import { isLongerThan, isRecordLongerThan } from './characters.ts';
 import { aDate, parseDateTime } from './date-time.ts';
 import type { ExternalIds, Field, NumberField } from './fields.ts';
 import { count, expected, type Issue, isObject, type Parsed } from './issues.ts';
+import { uncapitalized, withArticle } from './labels.ts';
 import type { CreateOf, RecordKind, UpdateOf } from './record-kind.ts';
 
 /** Size limits of a record and of its values. */
@@ -115,8 +115,7 @@ function mismatch(field: Field, what: string) {
 }
 
 /** `The name of the asset.` becomes `the name of the asset`. */
-const inRunningText = (description: string): string =>
-  description.charAt(0).toLowerCase() + description.slice(1).replace(/\.$/, '');
+const inRunningText = (description: string): string => uncapitalized(description.replace(/\.$/, ''));
 
 function textSchema(field: Field, maxLength: number) {
   return z.string({ error: mismatch(field, 'text') }).superRefine((text, context) => {

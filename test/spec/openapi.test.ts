@@ -24,7 +24,7 @@ test('it describes exactly the eight operations', async () => {
   const described = Object.entries<object>(body.paths).flatMap(([path, operations]) =>
     Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
   );
-  const expected = routes.map(({ method, path }) => `${method} ${path.replace(':id', '{id}')}`);
+  const expected = routes.map(({ method, template }) => `${method} ${template}`);
   expect(described.toSorted()).toEqual(expected.toSorted());
 });
 

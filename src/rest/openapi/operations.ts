@@ -1,7 +1,7 @@
 /** The eight operations in the OpenAPI document. */
 import type { Limits } from '../../config.ts';
-import { withArticle } from '../../model/article.ts';
 import { count } from '../../model/issues.ts';
+import { capitalized, withArticle } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { Route } from '../routes.ts';
 import { errorResponses } from './errors.ts';
@@ -10,8 +10,7 @@ import { type HeaderName, type Json, ref, responseHeaders } from './parts.ts';
 import { requestName } from './schemas.ts';
 
 /** As people read it: `Asset categories` */
-export const tagOf = ({ pluralLabel }: RecordKind): string =>
-  pluralLabel.replace(/^./, (letter) => letter.toUpperCase());
+export const tagOf = ({ pluralLabel }: RecordKind): string => capitalized(pluralLabel);
 
 export const operation = (route: Route, limits: Limits): Json => ({
   tags: [tagOf(route.kind)],
