@@ -1,5 +1,4 @@
 /** What errors say about an ID that identifies no record of the kind that was expected. */
-
 import { quote } from '../model/issues.ts';
 import { withArticle } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
