@@ -23,7 +23,6 @@ export function openApiDocument(limits: Limits): Json {
       summary:
         "A workspace's operational records: assets, asset categories, locations, projects, work orders, transport orders.",
       description: introduction(limits),
-      contact: { name: 'The operator of this service' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/', description: 'This service' }],
