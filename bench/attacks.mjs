@@ -1,6 +1,6 @@
 /**
  * Runs attacks one after the other, each on its own instance of the service, and measures from outside how they affect
- * another workspace: see the README. Arguments select attacks by a part of their name.
+ * another workspace: see docs/contributing.md. Arguments select attacks by a part of their name.
  *
  *   --postgres    uses a temporary Postgres server instead of an SQLite file
  *   --json FILE   writes all figures to a file

@@ -5,7 +5,7 @@ import type { Config } from './config.ts';
 import { serveFrontPage } from './explorer/front-page.ts';
 import { serveGraphiqlFiles } from './graphql/graphiql.ts';
 import { serveGraphql } from './graphql/route.ts';
-import { collectPaths, refuseOtherMethods } from './http/methods.ts';
+import { collectPaths, rejectOtherMethods } from './http/methods.ts';
 import { allowOrigins, createServer } from './http/server.ts';
 import type { Logs } from './logs.ts';
 import { handler } from './rest/handler.ts';
@@ -24,7 +24,7 @@ export async function createApp(database: Database, config: Config, logs?: Logs)
   }
   await app.register(async (scope) => servePublicly(scope, database, config, isOpen));
   await app.register(async (scope) => serveGraphql(scope, config));
-  refuseOtherMethods(app, paths, methodHint);
+  rejectOtherMethods(app, paths, methodHint);
   return app;
 }
 

@@ -32,10 +32,8 @@ const oneOf = <const T extends readonly string[]>(values: T) =>
 /** In plain words, so that nobody sets it by accident. */
 const openToAnyone = 'yes-anyone-who-can-reach-this-port';
 
-const databaseUrlForms = 'sqlite:PATH, sqlite::memory: or postgres://USER:PASSWORD@HOST:PORT/DATABASE';
-
 const databaseUrl = z.string().superRefine((text, context) => {
-  const problem = databaseUrlProblem(text, databaseUrlForms);
+  const problem = databaseUrlProblem(text);
   if (problem !== undefined) context.addIssue(problem);
 });
 

@@ -17,7 +17,7 @@ export class ServiceError extends Error {
     status: ErrorStatus,
     message: string,
     issues: readonly Issue[] = [],
-    { type, reason, ...options }: ErrorOptions & { type?: string; reason?: string } = {},
+    { type, reason, ...options }: ErrorOptions & { type?: string; reason?: string | undefined } = {},
   ) {
     super(message, options);
     this.name = 'ServiceError';
@@ -28,11 +28,10 @@ export class ServiceError extends Error {
   }
 }
 
-/** `reason` is for the log, where the status alone does not say why. */
 const withStatus =
   (status: ErrorStatus) =>
   (message: string, reason?: string): ServiceError =>
-    new ServiceError(status, message, [], { ...(reason && { reason }) });
+    new ServiceError(status, message, [], { reason });
 
 export const badRequest = withStatus(400);
 

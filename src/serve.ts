@@ -28,7 +28,8 @@ export async function serve(config: Config, prepare?: (database: Database) => Pr
     const app = await createApp(database, config, await openLogs());
     const address = await listen(app, config);
     closeOnSignal(app, database);
-    logStart(app, database, address);
+    app.log.info({ version, node: process.version, database: database.driver.name, address }, 'started');
+    logCrash(app);
     console.log(banner(address, database, config, isOpen));
   } catch (error) {
     await database.close();
@@ -106,9 +107,8 @@ const openTo: Record<Config['openAccess'], string> = {
   anyone: 'OPEN TO ANYONE WHO CAN REACH THIS PORT until there is an API key',
 };
 
-function logStart({ log }: FastifyInstance, { driver }: Database, address: string): void {
-  log.info({ version, node: process.version, database: driver.name, address }, 'started');
-  // Node prints the error itself, and ends the process.
+/** Node prints the error itself, and ends the process. */
+function logCrash({ log }: FastifyInstance): void {
   process.on('uncaughtExceptionMonitor', ({ name }) =>
     log.fatal({ error: name, uptimeSeconds: uptimeSeconds() }, 'stopped'),
   );

@@ -1,38 +1,19 @@
 /** Creates, rotates and revokes API keys. A secret is returned once, when it is created; only its hash is stored. */
 import { StartError } from '../errors.ts';
 import type { ApiKey, KeyStore } from '../store/api-keys.ts';
-import { formatKey, hashOf, isWorkspaceName, newPrefix, newSecret, workspaceNameForm, workspaceOf } from './key.ts';
+import { formatKey, hashOf, newPrefix, newSecret, workspaceOf } from './key.ts';
 
 export interface NewKey {
   readonly workspace: string;
   readonly user: string;
   readonly readOnly: boolean;
-  readonly label?: string;
+  readonly label?: string | undefined;
   /** Milliseconds until it expires; if absent, it never does. */
-  readonly expires?: number;
+  readonly expires?: number | undefined;
 }
-
-/** One line for each option that is missing or invalid. */
-export function problemsOfNewKey({ workspace, user, label, expires }: Partial<NewKey>): string[] {
-  const problems: string[] = [];
-  if (workspace === undefined) problems.push('--workspace: required');
-  else if (!isWorkspaceName(workspace)) problems.push(`--workspace: ${workspaceNameForm}`);
-  if (user === undefined) problems.push('--user: required');
-  else if (!isShortText(user)) problems.push(`--user: ${shortTextForm}`);
-  if (expires !== undefined && !(expires > 0)) problems.push(`--expires: ${lifetimeForm}`);
-  if (label !== undefined && !isShortText(label)) problems.push(`--label: ${shortTextForm}`);
-  return problems;
-}
-
-const lifetimeForm = 'expected a duration greater than zero, such as 90d, 12h or 30m';
-const shortTextForm = 'expected 1 to 255 characters, no control characters';
-const isShortText = (text: string): boolean => /^[^\p{Cc}\p{Cs}]{1,255}$/u.test(text);
 
 /** Creates a key, and with it the workspace if this is its first key. */
-export async function createKey(store: KeyStore, newKey: NewKey) {
-  const problems = problemsOfNewKey(newKey);
-  if (problems.length > 0) throw new StartError(problems.join('\n'));
-  const { workspace, user, readOnly, label, expires } = newKey;
+export async function createKey(store: KeyStore, { workspace, user, readOnly, label, expires }: NewKey) {
   const secret = newSecret();
   const key: ApiKey = {
     workspaceId: workspace,

@@ -3,10 +3,11 @@
  * value: it may be a key or a password.
  */
 
-export function requireInteger(name: string, value: unknown, min: number, max: number): void {
+/** `where` is the function that got the argument, for the message. */
+export function requireInteger(where: string, name: string, value: unknown, min: number, max: number): void {
   if (Number.isInteger(value) && (value as number) >= min && (value as number) <= max) return;
   throw new TypeError(
-    `${name} to be a whole number from ${min} to ${max}, received ${typeof value === 'number' ? value : received(value)}`,
+    `${where}: expected ${name} to be a whole number from ${min} to ${max}, received ${typeof value === 'number' ? value : received(value)}`,
   );
 }
 

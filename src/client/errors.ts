@@ -37,14 +37,15 @@ interface ErrorDetails extends Outcome {
   readonly items?: readonly FailingItem[];
   readonly requestId: string | undefined;
   readonly retryAfter: number | undefined;
-  readonly isKeyMissing?: boolean;
+}
+
+interface GraphqlErrorDetails extends ErrorDetails {
+  readonly errors: readonly GraphqlErrorItem[];
+  readonly data: unknown;
 }
 
 /** Characters of a message, more than the service ever sends: what replies may be something else. */
 const maxMessageLength = 5_000;
-
-/** Instead of the service's message, which names the header. */
-const keyMissing = 'an API key is required: set the option apiKeyAuth or the environment variable YARDGRAPH_API_KEY';
 
 const limited = (message: string): string =>
   message.length <= maxMessageLength ? message : `${message.slice(0, maxMessageLength)}…`;
@@ -60,11 +61,8 @@ export class ServiceError extends YardgraphError {
   /** Seconds to wait before retrying, if the service sent Retry-After. */
   readonly retryAfter: number | undefined;
 
-  constructor(
-    message: string,
-    { status, items = [], requestId, retryAfter, isKeyMissing = false, ...outcome }: ErrorDetails,
-  ) {
-    super(isKeyMissing ? keyMissing : limited(message), outcome);
+  constructor(message: string, { status, items = [], requestId, retryAfter, ...outcome }: ErrorDetails) {
+    super(limited(message), outcome);
     this.status = status;
     this.items = items;
     this.requestId = requestId;
@@ -78,8 +76,8 @@ export class GraphqlError extends ServiceError {
   readonly errors: readonly GraphqlErrorItem[];
   readonly data: unknown;
 
-  constructor(errors: readonly GraphqlErrorItem[], data: unknown, details: ErrorDetails) {
-    super(errors.map(({ message }) => message).join('; '), details);
+  constructor(message: string, { errors, data, ...details }: GraphqlErrorDetails) {
+    super(message, details);
     this.errors = errors;
     this.data = data;
   }
@@ -112,10 +110,7 @@ export class UnexpectedResponseError extends YardgraphError {
   readonly status: number;
   readonly retryAfter: number | undefined;
 
-  constructor(
-    received: string,
-    { status, retryAfter, ...outcome }: Omit<ErrorDetails, 'items' | 'requestId' | 'isKeyMissing'>,
-  ) {
+  constructor(received: string, { status, retryAfter, ...outcome }: Omit<ErrorDetails, 'items' | 'requestId'>) {
     super(`expected a response from Yardgraph, received ${received}`, outcome);
     this.status = status;
     this.retryAfter = retryAfter;

@@ -2,7 +2,7 @@
 import { type GraphqlDocument, textOf, type UntypedObject, type VariableArguments } from './document.ts';
 import { GraphqlError, type GraphqlErrorItem } from './errors.ts';
 import { isObject, serviceError } from './rest.ts';
-import { type ApiResponse, isKeyMissing, type Send, unexpected } from './send.ts';
+import { type ApiResponse, messageOf, type Send, unexpected } from './send.ts';
 
 /** The types of the result and the variables are those of the document, or those given for text. */
 export type Graphql = <Result = UntypedObject, Variables = UntypedObject>(
@@ -46,11 +46,6 @@ function graphqlError(response: ApiResponse): GraphqlError {
   // An error with a path shows that execution began: mutation fields before the failing one may be stored.
   const mayBeStored = isWrite && (status >= 500 || errors.some(({ path }) => path !== undefined));
   const data = isObject(body) ? body.data : undefined;
-  return new GraphqlError(errors, data, {
-    status,
-    requestId,
-    retryAfter,
-    mayBeStored,
-    isKeyMissing: isKeyMissing(response),
-  });
+  const message = messageOf(response, errors.map((error) => error.message).join('; '));
+  return new GraphqlError(message, { errors, data, status, requestId, retryAfter, mayBeStored });
 }

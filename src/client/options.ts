@@ -46,8 +46,8 @@ const optionNames: readonly string[] = ['serverURL', 'apiKeyAuth', 'timeout', 'r
 export function readOptions(options: Options): ResolvedOptions {
   requireKnownOptions(options);
   const { serverURL, timeout = 30_000, retries = 3 } = options;
-  requireInteger('Yardgraph: expected timeout', timeout, 1, maxTimeout);
-  requireInteger('Yardgraph: expected retries', retries, 0, 100);
+  requireInteger('Yardgraph', 'timeout', timeout, 1, maxTimeout);
+  requireInteger('Yardgraph', 'retries', retries, 0, 100);
   return { serverUrl: readServerUrl(serverURL), apiKey: readApiKey(options.apiKeyAuth), timeout, retries };
 }
 

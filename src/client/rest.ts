@@ -2,7 +2,7 @@
 import { received, requireInteger } from './check.ts';
 import { PartialBatchError, ServiceError, type YardgraphError } from './errors.ts';
 import type { ErrorResponse, Problem } from './openapi.ts';
-import { type ApiResponse, isKeyMissing, type Send, unexpected } from './send.ts';
+import { type ApiResponse, messageOf, type Send, unexpected } from './send.ts';
 
 export interface CreateOptions {
   /**
@@ -38,7 +38,7 @@ export function create<New, Stored>(send: Send, path: string): Create<New, Store
       throw new TypeError(`create: expected an array of records, received ${received(records)}`);
     }
     if (partSize === undefined) return createPart(records);
-    requireInteger('create: expected partSize', partSize, 1, Number.MAX_SAFE_INTEGER);
+    requireInteger('create', 'partSize', partSize, 1, Number.MAX_SAFE_INTEGER);
     const created = await createPart(records.slice(0, partSize));
     while (created.length < records.length) {
       const part = records.slice(created.length, created.length + partSize);
@@ -83,15 +83,11 @@ const accepted =
 export function serviceError(response: ApiResponse): YardgraphError {
   const { status, requestId, retryAfter } = response;
   const body = response.bodyWithoutKey();
-  const details = {
-    status,
-    requestId,
-    retryAfter,
-    mayBeStored: mayBeStored(response),
-    isKeyMissing: isKeyMissing(response),
-  };
-  if (isProblem(body)) return new ServiceError(body.detail, { ...details, items: body.errors ?? [] });
-  if (isErrorResponse(body)) return new ServiceError(body.error, details);
+  const details = { status, requestId, retryAfter, mayBeStored: mayBeStored(response) };
+  if (isProblem(body)) {
+    return new ServiceError(messageOf(response, body.detail), { ...details, items: body.errors ?? [] });
+  }
+  if (isErrorResponse(body)) return new ServiceError(messageOf(response, body.error), details);
   return unexpected(response);
 }
 

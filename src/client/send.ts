@@ -103,8 +103,11 @@ export const unexpected = ({ isWrite, status, retryAfter, description }: ApiResp
     mayBeStored: isWrite && (status < 300 || status >= 500),
   });
 
-/** The service requires a key, and the client has none. */
-export const isKeyMissing = ({ status, hadKey }: ApiResponse): boolean => status === 401 && !hadKey;
+const keyMissing = 'an API key is required: set the option apiKeyAuth or the environment variable YARDGRAPH_API_KEY';
+
+/** The service's message, except where it says which header to send: programs set an option instead. */
+export const messageOf = ({ status, hadKey }: ApiResponse, message: string): string =>
+  status === 401 && !hadKey ? keyMissing : message;
 
 function parse(text: string, without?: string): unknown {
   const strip = (secret: string) => (_: string, value: unknown) =>

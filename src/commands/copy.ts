@@ -7,7 +7,7 @@ import { recordKinds } from '../records/index.ts';
 import { apiKeys } from '../store/api-keys.ts';
 import { copyTables } from '../store/copy.ts';
 import { connectDatabase, type Database, databaseUrlProblem, openDatabase } from '../store/database.ts';
-import { inMemory, sqlitePath } from '../store/sqlite/driver.ts';
+import { sqlitePath } from '../store/sqlite/driver.ts';
 
 /** Milliseconds. Long, because the checks at the end of a large transaction are slow and no request waits for them. */
 const statementTimeout = 24 * 3_600_000;
@@ -42,8 +42,7 @@ export async function copyDatabase(
 }
 
 function requireFileOrServer(option: string, url: string): void {
-  const forms = 'sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE';
-  const problem = sqlitePath(url) === inMemory ? `expected ${forms}` : databaseUrlProblem(url, forms);
+  const problem = databaseUrlProblem(url, { mayBeMemory: false });
   if (problem !== undefined) throw new StartError(`${option}: ${problem}`);
 }
 

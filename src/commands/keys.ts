@@ -3,16 +3,17 @@
  * standard output, so that it can be piped into a file or a secret store; messages go to standard error.
  */
 import { anonymous } from '../auth/keyring.ts';
-import { createKey, type NewKey, problemsOfNewKey, revokeKey, rotateKey, stateOf } from '../auth/keys.ts';
+import { createKey, revokeKey, rotateKey, stateOf } from '../auth/keys.ts';
 import type { Config } from '../config.ts';
 import { StartError } from '../errors.ts';
+import { counted } from '../model/labels.ts';
 import { recordKinds } from '../records/index.ts';
 import { type ApiKey, createKeyStore, type KeyStore, workspaceOfKey } from '../store/api-keys.ts';
 import type { Database } from '../store/database.ts';
 import { createWorkspaces, sizeOf } from '../store/workspaces.ts';
-import { counted } from './counted.ts';
 import { withDatabase } from './database.ts';
 import { parseDuration } from './duration.ts';
+import { type NewKeyOptions, parseNewKey } from './new-key.ts';
 import { printTable } from './table.ts';
 
 /** Runs work on the key store of the configured database. */
@@ -26,25 +27,16 @@ const withKeyStore = (
     await work(createKeyStore(database), database);
   });
 
-/** The options of `create`, as they were given. */
-interface CreateOptions extends Omit<NewKey, 'workspace' | 'user' | 'expires'> {
-  readonly workspace?: string;
-  readonly user?: string;
-  readonly expires?: string;
-}
-
-export function createApiKey(config: Config, { expires, ...options }: CreateOptions): Promise<void> {
-  const lifetime = expires === undefined ? {} : { expires: parseDuration(expires) ?? Number.NaN };
-  const problems = problemsOfNewKey({ ...options, ...lifetime });
-  if (problems.length > 0) throw new StartError(problems.join('\n'));
-  const newKey = { ...options, ...lifetime } as NewKey;
+export function createApiKey(config: Config, options: NewKeyOptions): Promise<void> {
+  const newKey = parseNewKey(options);
   return withKeyStore(
     config,
     async (store, database) => {
       const isFirst = await store.isDefinitelyEmpty();
       const { key, text } = await createKey(store, newKey);
       console.log(text);
-      const end = key.expiresAt === null ? 'never expires' : `expires in ${expires}, ${minute(key.expiresAt)} UTC`;
+      const end =
+        key.expiresAt === null ? 'never expires' : `expires in ${options.expires}, ${minute(key.expiresAt)} UTC`;
       console.error(`Created a key for ${key.userId} in the workspace ${key.workspaceId}; ${rightsOf(key)}; ${end}`);
       console.error('It is not shown again. To revoke it, use its prefix:', key.id);
       if (isFirst) await explainFirst(database, key.workspaceId);
@@ -59,9 +51,8 @@ async function explainFirst(database: Database, workspace: string): Promise<void
   const open = anonymous.workspaceId;
   const records = sizeOf(await createWorkspaces(database, recordKinds).find(open));
   if (workspace === open || records === 0) return;
-  console.error(
-    `Stored so far: ${counted(records, 'record')} in the workspace ${open}, to which this key gives no access.`,
-  );
+  const stored = counted(records, { label: 'record', pluralLabel: 'records' });
+  console.error(`Stored so far: ${stored} in the workspace ${open}, to which this key gives no access.`);
   console.error(`To move what is there, stop the service and run: yardgraph workspaces rename ${open} ${workspace}`);
 }
 

@@ -4,9 +4,9 @@ import { isWorkspaceName, workspaceNameForm } from '../auth/key.ts';
 import { stateOf } from '../auth/keys.ts';
 import type { Config } from '../config.ts';
 import { StartError } from '../errors.ts';
+import { counted, listField } from '../model/labels.ts';
 import { recordKinds } from '../records/index.ts';
 import { createWorkspaces, sizeOf, type Workspace, type Workspaces } from '../store/workspaces.ts';
-import { counted } from './counted.ts';
 import { withDatabase } from './database.ts';
 import { printTable } from './table.ts';
 
@@ -65,12 +65,7 @@ async function confirm(name: string): Promise<void> {
 const toJson = (workspace: Workspace) => ({
   workspace: workspace.name,
   records: sizeOf(workspace),
-  recordsByKind: Object.fromEntries(
-    recordKinds.map(({ plural, table }) => [
-      plural.charAt(0).toLowerCase() + plural.slice(1),
-      workspace.records.get(table),
-    ]),
-  ),
+  recordsByKind: Object.fromEntries(recordKinds.map((kind) => [listField(kind), workspace.records.get(kind.table)])),
   keys: workspace.keys.length,
   validKeys: validKeys(workspace),
 });
@@ -80,11 +75,11 @@ const validKeys = ({ keys }: Workspace): number =>
 
 /** `10 assets, 2 locations and 1 key` */
 function contentsOf(workspace: Workspace): string {
-  const parts = recordKinds.flatMap(({ table, label }) => {
-    const size = workspace.records.get(table) ?? 0;
-    return size > 0 ? [counted(size, label)] : [];
+  const parts = recordKinds.flatMap((kind) => {
+    const size = workspace.records.get(kind.table) ?? 0;
+    return size > 0 ? [counted(size, kind)] : [];
   });
-  const keys = counted(workspace.keys.length, 'key');
+  const keys = counted(workspace.keys.length, { label: 'key', pluralLabel: 'keys' });
   return parts.length > 0 ? `${parts.join(', ')} and ${keys}` : keys;
 }
 

@@ -12,7 +12,7 @@ import {
   retryAfter,
   setErrorHeaders,
 } from '../http/error-response.ts';
-import { usualReason } from '../http/refusal.ts';
+import { reasonFor } from '../http/rejection-reasons.ts';
 import { cut, maxQuoted } from '../model/issues.ts';
 
 /** More errors add little, and GraphQL repeats in each what was sent. The message of a REST error also lists ten issues. */
@@ -96,7 +96,7 @@ function toResponseError(error: GraphQLError, requestLog: RequestLog): GraphQLEr
   const { nodes = null, source = null, positions = null, path = null } = error;
   const cause = rootCause(error);
   if (cause instanceof GraphQLError) {
-    requestLog.refusal ??= usualReason(400);
+    requestLog.rejectionReason ??= reasonFor(400);
     const extensions = { code: badUserInput, ...error.extensions };
     return new GraphQLError(shortMessage(error), { nodes, source, positions, path, extensions });
   }

@@ -3,7 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { mayBeStoredType, ServiceError } from '../errors.ts';
 import type { Issue } from '../model/issues.ts';
-import { usualReason } from './refusal.ts';
+import { reasonFor } from './rejection-reasons.ts';
 
 export interface ErrorResponse {
   readonly status: number;
@@ -12,8 +12,8 @@ export interface ErrorResponse {
   readonly issues: readonly Issue[];
 }
 
-/** The log to write to, the request ID for the response, and why the request was refused, for its own log line. */
-export type RequestLog = Pick<FastifyRequest, 'id' | 'log' | 'refusal'>;
+/** The log to write to, the request ID for the response, and why the request was rejected, for its own log line. */
+export type RequestLog = Pick<FastifyRequest, 'id' | 'log' | 'rejectionReason'>;
 
 /** Seconds until a client should retry after a 503. */
 export const retryAfter = '1';
@@ -34,7 +34,7 @@ export const mayRetry = ({ status, type }: ErrorResponse): boolean => status ===
 export function errorResponseFor(error: unknown, request: RequestLog): ErrorResponse {
   const { id, log } = request;
   // Of several errors, the first.
-  request.refusal ??= refusalOf(error);
+  request.rejectionReason ??= rejectionReasonOf(error);
   if (error instanceof ServiceError) {
     if (error.status === 503) log.warn({ cause: error.cause }, error.message);
     return error;
@@ -53,9 +53,9 @@ const statusOf = (error: unknown): number =>
 /** Fastify's code of the error. */
 const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '');
 
-function refusalOf(error: unknown): string {
-  if (error instanceof ServiceError) return error.reason ?? usualReason(error.status);
-  return codeOf(error) === 'FST_ERR_BAD_URL' ? 'malformed URL' : usualReason(statusOf(error));
+function rejectionReasonOf(error: unknown): string {
+  if (error instanceof ServiceError) return error.reason ?? reasonFor(error.status);
+  return codeOf(error) === 'FST_ERR_BAD_URL' ? 'malformed URL' : reasonFor(statusOf(error));
 }
 
 const clientErrorMessages: Readonly<Record<string, string>> = {

@@ -75,7 +75,7 @@ const [quote, backslash, colon] = [0x22, 0x5c, 0x3a];
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * Scans the bytes once without building values from them, so that a body beyond the limits is refused before it is parsed.
+ * Scans the bytes once without building values from them, so that a body beyond the limits is rejected before it is parsed.
  * Leaves invalid JSON to the parser. Throws a ServiceError 400, or 413 for too many objects, arrays or distinct keys.
  */
 export function requireSmallJson(bytes: Buffer, limits: Limits): void {

@@ -14,7 +14,7 @@ export function collectPaths(app: FastifyInstance): ReadonlySet<string> {
  * Adds a route for every method that these paths do not support: Fastify would respond to it with 404. The response has the hint
  * for the method and the path, if there is one.
  */
-export function refuseOtherMethods(
+export function rejectOtherMethods(
   app: FastifyInstance,
   paths: ReadonlySet<string>,
   hintFor: (method: string, path: string) => string | undefined,
@@ -27,11 +27,11 @@ export function refuseOtherMethods(
     const isAllowed = (method: string) => app.hasRoute({ method, url });
     const allowed = app.supportedMethods.filter(isAllowed).join(', ');
     const others = app.supportedMethods.filter((method) => !isAllowed(method));
-    const refuse = async ({ method }: FastifyRequest, reply: FastifyReply) => {
+    const reject = async ({ method }: FastifyRequest, reply: FastifyReply) => {
       reply.header('allow', allowed);
       const hint = hintFor(method, url);
       throw new ServiceError(405, `this path supports ${allowed} only${hint ? `: ${hint}` : ''}`);
     };
-    app.route({ method: others, url, onRequest: refuse, handler: refuse });
+    app.route({ method: others, url, onRequest: reject, handler: reject });
   }
 }

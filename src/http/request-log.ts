@@ -1,11 +1,11 @@
-/** One log line per request: method, route, outcome and cost, and why it was refused, but nothing that the client sent. */
+/** One log line per request: method, route, outcome and cost, and why it was rejected, but nothing that the client sent. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { usualReason } from './refusal.ts';
+import { reasonFor } from './rejection-reasons.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Why it was refused, in a few words; null if it was not, or if GraphQL refused it itself. */
-    refusal: string | null;
+    /** Why the request was rejected, in a few words; null if it was not. GraphQL may reject with status 200. */
+    rejectionReason: string | null;
   }
 }
 
@@ -26,13 +26,13 @@ function logRequest(
   { statusCode, elapsedTime }: FastifyReply,
   { address, isComplete }: { address: string | undefined; isComplete: boolean },
 ): void {
-  const { method, routeOptions, identity, usage, refusal, log } = request;
+  const { method, routeOptions, identity, usage, rejectionReason, log } = request;
   const line = {
     method,
     // Undefined for a path that is unknown.
     route: routeOptions.url,
     status: isComplete ? statusCode : undefined,
-    reason: refusal ?? (statusCode >= 400 ? usualReason(statusCode) : undefined),
+    reason: rejectionReason ?? (statusCode >= 400 ? reasonFor(statusCode) : undefined),
     milliseconds: Math.round(elapsedTime),
     statements: usage?.statements,
     key: identity?.keyPrefix,

@@ -15,10 +15,10 @@ import { notFound } from '../errors.ts';
 import { type Logs, standardError } from '../logs.ts';
 import { compressResponses } from './compression.ts';
 import { readJsonBodies } from './json-body.ts';
-import { usualReason } from './refusal.ts';
+import { reasonFor } from './rejection-reasons.ts';
 import { logWhenClosed } from './request-log.ts';
 import { sendError } from './send-error.ts';
-import { closeQueuedResponses, closeStalledSockets, refuseBrokenHttp, refuseTunnel } from './sockets.ts';
+import { closeQueuedResponses, closeStalledSockets, rejectBrokenHttp, rejectTunnel } from './sockets.ts';
 
 /** Milliseconds between checks for requests that take too long to arrive. */
 const timeoutCheckInterval = 1_000;
@@ -50,9 +50,9 @@ export function createServer({ logLevel, limits, http }: Config, logs: Logs = st
       reply.headers(headersFor(request.id));
       return sendError(request, reply, error);
     },
-    clientErrorHandler: (error, socket) => refuseBrokenHttp(app.log, error, socket),
+    clientErrorHandler: ({ code }, socket) => rejectBrokenHttp(app.log, code, socket),
   });
-  app.decorateRequest('refusal', null);
+  app.decorateRequest('rejectionReason', null);
   app.addHook('onRequest', beginRequest);
   app.addHook('onSend', keepConnectionOfLargeBody);
   app.setErrorHandler((error, request, reply) => sendError(request, reply, error));
@@ -60,8 +60,8 @@ export function createServer({ logLevel, limits, http }: Config, logs: Logs = st
   closeQueuedResponses(app.server);
   // Late enough for a client that sends too slowly to get its 408 first.
   closeStalledSockets(app.server, http.requestTimeout + 2 * timeoutCheckInterval);
-  app.server.on('checkExpectation', (request, response) => refuseExpectation(app.log, request, response));
-  app.server.on('connect', (_request, socket: Socket) => refuseTunnel(app.log, socket));
+  app.server.on('checkExpectation', (request, response) => rejectExpectation(app.log, request, response));
+  app.server.on('connect', (_request, socket: Socket) => rejectTunnel(app.log, socket));
   readJsonBodies(app, limits);
   compressResponses(app);
   return app;
@@ -132,9 +132,9 @@ function keepConnectionOfLargeBody(_request: FastifyRequest, reply: FastifyReply
 }
 
 /** Responds to an `Expect` other than 100-continue, which Node handles itself. */
-function refuseExpectation(log: FastifyBaseLogger, request: IncomingMessage, response: ServerResponse): void {
+function rejectExpectation(log: FastifyBaseLogger, request: IncomingMessage, response: ServerResponse): void {
   const id = requestId(request);
-  const line = { method: request.method, status: 417, reason: usualReason(417), address: request.socket.remoteAddress };
+  const line = { method: request.method, status: 417, reason: reasonFor(417), address: request.socket.remoteAddress };
   log.info({ reqId: id, ...line }, 'request completed');
   response.writeHead(417, { ...headersFor(id), 'content-type': 'application/json; charset=utf-8' });
   response.end(JSON.stringify({ error: 'expected no Expect other than 100-continue', code: '417' }));

@@ -2,12 +2,12 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyBaseLogger } from 'fastify';
-import { usualReason } from './refusal.ts';
+import { reasonFor } from './rejection-reasons.ts';
 
 /** `_httpMessage` is the response that is due or being sent on a socket. Node has no public name for it. */
 type HttpSocket = Socket & { readonly _httpMessage?: ServerResponse<IncomingMessage> | null };
 
-/** Milliseconds that a client has to read why its request was refused, before its connection is closed. */
+/** Milliseconds that a client has to read why its request was rejected, before its connection is closed. */
 const closeAfter = 1_000;
 
 /**
@@ -41,13 +41,13 @@ export function closeStalledSockets(server: Server, timeout: number): void {
   });
 }
 
-/** Invalid HTTP never becomes a request: its response, in the form of all errors, is written to the socket directly. */
-export function refuseBrokenHttp(log: FastifyBaseLogger, { code }: NodeJS.ErrnoException, socket: HttpSocket): void {
+/** Invalid HTTP never becomes a request: its response, in the form of all errors, is written to the socket directly. `code` is Node's. */
+export function rejectBrokenHttp(log: FastifyBaseLogger, code: string | undefined, socket: HttpSocket): void {
   if (code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   // Otherwise a request that is completed later would be executed but could not get a response.
   socket.pause();
   const status = code === 'HPE_HEADER_OVERFLOW' ? 431 : code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : 400;
-  const reason = status === 400 ? 'invalid HTTP' : usualReason(status);
+  const reason = status === 400 ? 'invalid HTTP' : reasonFor(status);
   log.info({ status, reason, code, address: socket.remoteAddress }, 'not a valid HTTP request');
   afterResponses(socket, () => {
     socket.end(responseText(status));
@@ -56,18 +56,18 @@ export function refuseBrokenHttp(log: FastifyBaseLogger, { code }: NodeJS.ErrnoE
 }
 
 /** A CONNECT never becomes a request either, and leaves its socket without a listener for errors. */
-export function refuseTunnel(log: FastifyBaseLogger, socket: HttpSocket): void {
+export function rejectTunnel(log: FastifyBaseLogger, socket: HttpSocket): void {
   socket.on('error', () => socket.destroy());
-  refuseBrokenHttp(log, { name: 'Error', message: '', code: 'HPE_INVALID_METHOD' }, socket);
+  rejectBrokenHttp(log, 'HPE_INVALID_METHOD', socket);
 }
 
 /** Complete requests that arrived before the invalid one get their responses first. */
-function afterResponses(socket: HttpSocket, refuse: () => void): void {
+function afterResponses(socket: HttpSocket, reject: () => void): void {
   const response = socket._httpMessage;
   if (response && (response.req.complete || response.headersSent)) {
-    response.once('close', () => afterResponses(socket, refuse));
+    response.once('close', () => afterResponses(socket, reject));
   } else if (socket.writable) {
-    refuse();
+    reject();
   }
 }
 

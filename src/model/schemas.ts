@@ -4,11 +4,11 @@
  */
 import { closest, distance } from 'fastest-levenshtein';
 import { z } from 'zod';
-import { withArticle } from './article.ts';
 import { isLongerThan, isRecordLongerThan } from './characters.ts';
 import { aDate, parseDateTime } from './date-time.ts';
 import type { ExternalIds, Field, NumberField } from './fields.ts';
 import { count, expected, type Issue, isObject, type Parsed } from './issues.ts';
+import { uncapitalized, withArticle } from './labels.ts';
 import type { CreateOf, RecordKind, UpdateOf } from './record-kind.ts';
 
 /** Size limits of a record and of its values. */
@@ -21,7 +21,7 @@ export interface ValueLimits {
 }
 
 /** Whether a field that the kind does not have is an issue, or is dropped. */
-type UnknownFields = 'refused' | 'ignored';
+type UnknownFields = 'rejected' | 'ignored';
 
 /** Returns the issues of invalid input instead of throwing them: the service reports them with all others of the batch. */
 export type RecordParser<T> = (input: unknown) => Parsed<T>;
@@ -43,14 +43,14 @@ export const updateParser = <K extends RecordKind>(kind: K, limits: ValueLimits,
 function recordParser<T>(
   kind: RecordKind,
   limits: ValueLimits,
-  unknownFields: UnknownFields = 'refused',
+  unknownFields: UnknownFields = 'rejected',
   fieldSchema: (field: Field) => z.ZodType,
 ): RecordParser<T> {
   const shape = Object.fromEntries(Object.entries(kind.fields).map(([name, field]) => [name, fieldSchema(field)]));
   const options = {
     error: (issue: { input?: unknown }) => expected(`${withArticle(kind.label)} as a JSON object`, issue.input),
   };
-  const schema = unknownFields === 'refused' ? z.strictObject(shape, options) : z.object(shape, options);
+  const schema = unknownFields === 'rejected' ? z.strictObject(shape, options) : z.object(shape, options);
 
   return (input) => {
     const result = schema.safeParse(input);
@@ -115,8 +115,7 @@ function mismatch(field: Field, what: string) {
 }
 
 /** `The name of the asset.` becomes `the name of the asset`. */
-const inRunningText = (description: string): string =>
-  description.charAt(0).toLowerCase() + description.slice(1).replace(/\.$/, '');
+const inRunningText = (description: string): string => uncapitalized(description.replace(/\.$/, ''));
 
 function textSchema(field: Field, maxLength: number) {
   return z.string({ error: mismatch(field, 'text') }).superRefine((text, context) => {

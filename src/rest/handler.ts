@@ -69,8 +69,8 @@ function list({ kind, success }: Route): Handler {
 }
 
 /** Unknown fields are rejected unless the client prefers `handling=lenient` (RFC 7240). */
-function parserByPreference<T>(parser: (unknownFields: 'refused' | 'ignored') => RecordParser<T>) {
-  const strict = parser('refused');
+function parserByPreference<T>(parser: (unknownFields: 'rejected' | 'ignored') => RecordParser<T>) {
+  const strict = parser('rejected');
   const lenient = parser('ignored');
   return (request: FastifyRequest, reply: FastifyReply) => {
     if (preferredHandling(request) !== 'lenient') return strict;

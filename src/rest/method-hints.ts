@@ -1,4 +1,5 @@
 /** What a client probably wants that sends a method to a REST path that does not support it. Decides nothing. */
+import { listField } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { routes } from './routes.ts';
 
@@ -16,7 +17,7 @@ export function methodHint(method: string, path: string): string | undefined {
     case 'PATCH':
     case 'POST':
       if (!update) return `${kind.pluralLabel} can be created and read, but not changed`;
-      return `to change ${kind.pluralLabel}, send ${update.method} to ${update.path.replace(/:(\w+)/g, '{$1}')}`;
+      return `to change ${kind.pluralLabel}, send ${update.method} to ${update.template}`;
     case 'DELETE':
       return `${kind.pluralLabel} cannot be deleted`;
     default:
@@ -25,5 +26,4 @@ export function methodHint(method: string, path: string): string | undefined {
 }
 
 /** Every kind has a name. */
-const exampleQuery = ({ plural }: RecordKind): string =>
-  `{ ${plural.charAt(0).toLowerCase()}${plural.slice(1)} { nodes { id name } } }`;
+const exampleQuery = (kind: RecordKind): string => `{ ${listField(kind)} { nodes { id name } } }`;

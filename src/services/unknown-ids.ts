@@ -1,6 +1,6 @@
 /** What errors say about an ID that identifies no record of the kind that was expected. */
-import { withArticle } from '../model/article.ts';
 import { quote } from '../model/issues.ts';
+import { withArticle } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { kindOfId } from '../records/index.ts';
 

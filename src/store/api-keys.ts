@@ -1,11 +1,11 @@
 /** Stored API keys: looked up by workspace and prefix, and listed for the operator across all workspaces. */
-
 import type { Knex } from 'knex';
 import { ServiceError } from '../errors.ts';
 import { boolean, dateTime, required, text } from '../model/fields.ts';
 import type { Table } from '../model/record-kind.ts';
 import type { Database } from './database.ts';
-import type { Row } from './driver.ts';
+import type { Dialect } from './dialect.ts';
+import type { Row, Run } from './driver.ts';
 import { literally, rowsQuery, runQuery, updateQuery } from './query.ts';
 
 /** Identifies a key. */
@@ -55,14 +55,16 @@ export const apiKeys: Table = {
   },
 };
 
+/** The cast is safe: rows are written only from API keys. */
+export const selectKeys = async (dialect: Dialect, run: Run, rows: Knex.QueryBuilder) =>
+  (await dialect.select(run, apiKeys, rows)) as readonly object[] as ApiKey[];
+
 export type KeyStore = ReturnType<typeof createKeyStore>;
 
 export function createKeyStore({ run, read, dialect }: Pick<Database, 'run' | 'read' | 'dialect'>) {
   const { builder } = dialect;
   const keys = () => builder(apiKeys.table);
-  // The cast is safe: rows are written only from API keys.
-  const select = async (rows: Knex.QueryBuilder) =>
-    (await dialect.select(read, apiKeys, rows)) as readonly object[] as ApiKey[];
+  const select = (rows: Knex.QueryBuilder) => selectKeys(dialect, read, rows);
 
   /** Reads the keys with these IDs, in no particular order, by one statement with at most two parameters. */
   async function findAll(ids: readonly KeyId[]): Promise<ApiKey[]> {

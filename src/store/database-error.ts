@@ -55,7 +55,18 @@ const isTaken = (error: unknown): boolean =>
   codeOf(error) === 'SQLITE_CONSTRAINT' && String(error).includes('UNIQUE constraint failed');
 
 /** A failure of the database that the client can do nothing about. */
-export class DatabaseError extends Error {}
+export class DatabaseError extends Error {
+  /** The database's own, such as `XX000` or `SQLITE_CORRUPT`. */
+  readonly code: string | undefined;
+
+  constructor(message: string, code?: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Postgres's code of a statement that a distributed table does not support. */
+export const featureNotSupported = '0A000';
 
 /** A transaction that conflicted with another. Nothing of it is stored. */
 export class TransactionConflict extends ServiceError {
@@ -68,7 +79,9 @@ export class TransactionConflict extends ServiceError {
 
   /** The error after the last attempt. A constraint that is violated on every attempt is a defect of this service. */
   afterLastAttempt(): Error {
-    return /^(?:23|SQLITE_CONSTRAINT)/.test(this.#code) ? new DatabaseError(`database error: ${this.#code}`) : this;
+    return /^(?:23|SQLITE_CONSTRAINT)/.test(this.#code)
+      ? new DatabaseError(`database error: ${this.#code}`, this.#code)
+      : this;
   }
 }
 
@@ -77,7 +90,7 @@ export function databaseError(error: unknown, isConnectionLost = false): Error {
   const code = codeOf(error);
   if (conflicts.has(code) || isTaken(error)) return new TransactionConflict(code);
   if (isConnectionLost || isTemporary(code)) return databaseUnavailable(code);
-  return new DatabaseError(`database error: ${code}`, { cause: code });
+  return new DatabaseError(`database error: ${code}`, code);
 }
 
 /**

@@ -10,7 +10,7 @@ import { createPostgresDialect } from './postgres/dialect.ts';
 import { createPostgresDriver } from './postgres/driver.ts';
 import { isPostgresUrl, postgresUrlProblem } from './postgres/url.ts';
 import { sqliteDialect } from './sqlite/dialect.ts';
-import { createSqliteDriver, sqlitePath } from './sqlite/driver.ts';
+import { createSqliteDriver, inMemory, sqlitePath } from './sqlite/driver.ts';
 import { createTransactions, type Transactions } from './transactions.ts';
 
 export interface Database extends Transactions {
@@ -34,11 +34,13 @@ export const defaultOptions: DatabaseOptions = {
   statementTimeout: 30_000,
 };
 
-/** Why a database URL cannot be used, as far as that shows without a connection: it has none of the `forms`, or a parameter is wrong. */
-export const databaseUrlProblem = (databaseUrl: string, forms: string): string | undefined => {
+/** Why a database URL cannot be used, as far as that shows without a connection. */
+export function databaseUrlProblem(databaseUrl: string, { mayBeMemory = true } = {}): string | undefined {
   if (isPostgresUrl(databaseUrl)) return postgresUrlProblem(databaseUrl);
-  return sqlitePath(databaseUrl) === undefined ? `expected ${forms}` : undefined;
-};
+  const path = sqlitePath(databaseUrl);
+  if (path !== undefined && (mayBeMemory || path !== inMemory)) return undefined;
+  return `expected sqlite:PATH${mayBeMemory ? ', sqlite::memory:' : ''} or postgres://USER:PASSWORD@HOST:PORT/DATABASE`;
+}
 
 function createDriver(databaseUrl: string, options: DatabaseOptions): Driver {
   if (isPostgresUrl(databaseUrl)) return createPostgresDriver(databaseUrl, options);

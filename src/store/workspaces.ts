@@ -4,9 +4,9 @@
  */
 import { StartError } from '../errors.ts';
 import type { Table } from '../model/record-kind.ts';
-import { type ApiKey, apiKeys, createKeyStore, workspaceOfKey } from './api-keys.ts';
+import { type ApiKey, apiKeys, createKeyStore, selectKeys, workspaceOfKey } from './api-keys.ts';
 import type { Database } from './database.ts';
-import { DatabaseError } from './database-error.ts';
+import { DatabaseError, featureNotSupported } from './database-error.ts';
 import type { Run } from './driver.ts';
 import { rowsQuery, runQuery } from './query.ts';
 
@@ -35,9 +35,7 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
       const [row] = await runQuery(run, rowsQuery(dialect, table, name).count({ count: '*' }));
       records.set(table.table, Number(row?.count));
     }
-    // The cast is safe: rows are written only from API keys.
-    const keys = (await dialect.select(run, apiKeys, keysOf(name))) as readonly object[] as ApiKey[];
-    return { name, records, keys };
+    return { name, records, keys: await selectKeys(dialect, run, keysOf(name)) };
   }
 
   async function findExisting(run: Run, name: string): Promise<Workspace> {
@@ -112,7 +110,7 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
     try {
       await runQuery(run, rowsQuery(dialect, table, from).update({ workspace_id: to }));
     } catch (error) {
-      if (!(error instanceof DatabaseError && error.cause === '0A000')) throw error;
+      if (!(error instanceof DatabaseError && error.code === featureNotSupported)) throw error;
       throw new StartError(
         'the tables are distributed by workspace (Citus), so no workspace can be renamed: nothing was changed',
       );

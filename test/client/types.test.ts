@@ -1,4 +1,7 @@
-/** The types of the client, as programs in TypeScript see them: what compiles, what does not, and that it does what they say. */
+/**
+ * The types of the client, as programs in TypeScript see them: what compiles, what does not, and that it does what they say.
+ * Types, and what must not compile, are checked by `npm run check`: at runtime `expectTypeOf` does nothing.
+ */
 import { type DocumentNode, parse } from 'graphql';
 import { beforeEach, describe, expect, expectTypeOf, test } from 'vitest';
 import type { Asset, Location, NewAsset, Yardgraph } from '../../src/client/index.ts';
@@ -92,7 +95,7 @@ describe('graphql takes the types of a document that has them:', () => {
       // @ts-expect-error: a number is not a document
       () => graphql(5),
     ];
-    expect(wrong).toHaveLength(8);
+    expectTypeOf(wrong).toBeArray();
   });
 });
 
@@ -115,7 +118,7 @@ describe('graphql of a document without types', () => {
     expectTypeOf(await yardgraph.graphql<Latest, Variables>(latestText, { last: 1 })).toEqualTypeOf<Latest>();
     // @ts-expect-error: the variables given are required
     const wrong = () => yardgraph.graphql<Latest, Variables>(latestText);
-    expect(wrong).toBeTypeOf('function');
+    expectTypeOf(wrong).toBeFunction();
   });
 });
 
@@ -156,6 +159,6 @@ describe('create', () => {
       // @ts-expect-error: a record alone is not a batch
       () => assets.create({ name: 'Crane' }),
     ];
-    expect(wrong).toHaveLength(5);
+    expectTypeOf(wrong).toBeArray();
   });
 });

@@ -4,15 +4,14 @@ import { cpSync, existsSync, readdirSync, readFileSync, symlinkSync, writeFileSy
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { blocksOf } from '../support/docs.ts';
+import { blocksOf, checkedBlock, isPath } from '../support/docs.ts';
 import { ask, post, useProcesses } from '../support/process.ts';
 
 const page = 'docs/contributing.md';
 const processes = useProcesses();
 
 test('the tree names every folder and file at the top of src, and nothing else', () => {
-  const [{ text: tree = '' } = {}] = blocksOf(page).filter(({ text }) => text.startsWith('knexfile.ts'));
-  const named = [...tree.matchAll(/[\w-]+(?:\.ts|\/)/g)].map(([name]) => name.replace('/', ''));
+  const named = [...checkedBlock(page, 'tree').matchAll(/[\w-]+(?:\.ts|\/)/g)].map(([name]) => name.replace('/', ''));
 
   for (const entry of readdirSync('src')) expect(named).toContain(entry);
   for (const name of named.filter((it) => !['spec', 'sqlite', 'postgres'].includes(it))) {
@@ -32,7 +31,7 @@ test('the recipe for a record kind, followed to the letter, gives its operations
 
   for (const { language, use, text } of blocksOf(page)) {
     const [, path] = use.split(' ');
-    if (path === undefined) continue;
+    if (!path || !isPath(path)) continue;
     const file = join(folder, path);
     writeFileSync(file, language === 'diff' ? applied(text, readFileSync(file, 'utf8')) : text);
   }

@@ -4,13 +4,11 @@ import { readFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { expect, test } from 'vitest';
 import { recordKinds } from '../../src/records/index.ts';
-import { blocksOf, pastePage, pasteText } from '../support/docs.ts';
+import { blocksOf, checkedBlock, pastePage, pasteText } from '../support/docs.ts';
 import { post, useProcesses } from '../support/process.ts';
 
 const page = 'docs/production.md';
 const processes = useProcesses();
-
-const blockFor = (use: string) => blocksOf(page).find((block) => block.use === `check ${use}`)?.text ?? '';
 
 test('the first key is created, and a backup made while the service runs can be restored, as the page says', async () => {
   const env = { DATABASE_URL: `sqlite:${processes.folder}/yardgraph.db` };
@@ -22,7 +20,7 @@ test('the first key is created, and a backup made while the service runs can be 
   service.child.kill('SIGTERM');
   await once(service.child, 'close');
   await pasteText('npx yardgraph workspaces delete default --yes', processes.folder, env);
-  await pasteText(blockFor('restore'), processes.folder, env);
+  await pasteText(checkedBlock(page, 'restore'), processes.folder, env);
 
   const authorization = `Bearer ${readFileSync(`${processes.folder}/erp.key`, 'utf8').trim()}`;
   const restored = await processes.start(env).ready();
@@ -33,13 +31,19 @@ test('the first key is created, and a backup made while the service runs can be 
 test('the systemd unit starts the service as npm start does, and waits longer than the service takes to end', () => {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8'));
   const unit = new Map(
-    blockFor('systemd')
+    checkedBlock(page, 'systemd')
       .split('\n')
       .map((line) => [line.split('=')[0], line.slice(line.indexOf('=') + 1)]),
   );
 
   expect(unit.get('ExecStart')).toBe(`/usr/bin/${scripts.start}`);
   expect(Number(unit.get('TimeoutStopSec'))).toBeGreaterThan(30);
+});
+
+test("the command that copies to Postgres has the right options, and asks for the reader's own values", async () => {
+  const pasted = pasteText(checkedBlock(page, 'postgres'), processes.folder, { DATABASE_URL: 'sqlite:yardgraph.db' });
+
+  await expect(pasted).rejects.toThrow(/--to: replace USER, PASSWORD, HOST, PORT and DATABASE with your own values/);
 });
 
 test('every table is distributed on Citus', () => {
@@ -65,7 +69,7 @@ test('a log line has the fields that the page shows, in this order', async () =>
   await once(service.child, 'close');
 
   const line = service.said.err.split('\n').find((text) => text.includes('"route":"/assets"')) ?? '';
-  expect(Object.keys(JSON.parse(line))).toEqual(Object.keys(JSON.parse(blockFor('log'))));
+  expect(Object.keys(JSON.parse(line))).toEqual(Object.keys(JSON.parse(checkedBlock(page, 'log'))));
 });
 
 test('behind the proxy of the page, a service without keys serves nobody', async () => {

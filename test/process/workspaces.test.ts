@@ -1,6 +1,6 @@
 /** `yardgraph workspaces`: what the commands say, what running services notice, and what is left when they are killed. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { asset, location, recordKinds } from '../../src/records/index.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { createStoreOpener } from '../../src/store/workspace-store.ts';
@@ -39,6 +39,9 @@ const add = (workspace: string, count: number) =>
     const names = Array.from({ length: count }, (_, index) => ({ name: `location ${index}` }));
     return insert(createStoreOpener(opened)(workspace), location, names);
   });
+
+/** For `vi.waitFor`: how long a running service may use a workspace or key that it has cached. */
+const withinFiveSeconds = { timeout: 5_000, interval: 100 };
 
 /** The number of records of each workspace. */
 const sizes = () =>
@@ -83,7 +86,6 @@ test('rename says what it moved; a running service gives the old keys access to 
   expect(await list()).toMatchObject([{ workspaceId: 'acme' }]);
 
   const { code, out } = await run('workspaces', 'rename', 'acme', 'harbour');
-  await pause(2_100);
 
   expect([code, out.split('\n')]).toEqual([
     0,
@@ -92,7 +94,10 @@ test('rename says what it moved; a running service gives the old keys access to 
       'Its keys keep working, with acme in their prefix.',
     ],
   ]);
-  expect(await list()).toMatchObject([{ name: 'Cranes', workspaceId: 'harbour' }]);
+  await vi.waitFor(
+    async () => expect(await list()).toMatchObject([{ name: 'Cranes', workspaceId: 'harbour' }]),
+    withinFiveSeconds,
+  );
 });
 
 test('delete says what it deletes; a running service refuses its keys within five seconds', async () => {
@@ -104,7 +109,6 @@ test('delete says what it deletes; a running service refuses its keys within fiv
   expect(await status()).toBe(200);
 
   const { code, out } = await run('workspaces', 'delete', 'acme', '--yes');
-  await pause(2_100);
 
   expect([code, out.split('\n')]).toEqual([
     0,
@@ -113,7 +117,7 @@ test('delete says what it deletes; a running service refuses its keys within fiv
       expect.stringMatching(/^Deleted acme with 2 locations and 1 key, in \d+\.\d s\.$/),
     ],
   ]);
-  expect(await status()).toBe(401);
+  await vi.waitFor(async () => expect(await status()).toBe(401), withinFiveSeconds);
 });
 
 test.each([
@@ -148,18 +152,27 @@ describe('kill -9', () => {
       await insert(createStoreOpener(opened)('acme'), location, records);
     });
 
+  /** Runs a command until it has opened the database. */
+  async function startAndOpen(...command: string[]): Promise<ReturnType<typeof start>> {
+    const started = start(...command);
+    const { said, child } = started;
+    while (!said.err.includes('database:')) {
+      if (child.exitCode !== null) throw new Error(`ended before it opened the database: ${said.err}`);
+      await pause(1);
+    }
+    return started;
+  }
+
   /** Milliseconds that a command runs after it has opened the database, if it is not killed. */
   async function durationOf(...command: string[]): Promise<number> {
-    const { said, exited } = start(...command);
-    while (!said.err.includes('database:')) await pause(1);
+    const { exited } = await startAndOpen(...command);
     const opened = performance.now();
     expect(await exited).toBe(0);
     return performance.now() - opened;
   }
 
   async function killAfter(milliseconds: number, ...command: string[]): Promise<void> {
-    const { said, child, exited } = start(...command);
-    while (!said.err.includes('database:')) await pause(1);
+    const { child, exited } = await startAndOpen(...command);
     await pause(milliseconds);
     child.kill('SIGKILL');
     await exited;

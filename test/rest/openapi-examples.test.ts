@@ -40,7 +40,7 @@ const resolve = (part: { $ref?: string }) =>
     .slice(1)
     .reduce((found, name) => found[name], document) ?? part;
 
-const operationOf = ({ path, method }: Route) => document.paths[path.replace(':id', '{id}')][method.toLowerCase()];
+const operationOf = ({ template, method }: Route) => document.paths[template][method.toLowerCase()];
 
 const responsesOf = (route: Route): [string, DescribedResponse][] =>
   Object.entries<object>(operationOf(route).responses).map(([status, response]) => [status, resolve(response)]);
@@ -75,7 +75,7 @@ test.each(titled)('the example of $title gets the response of its example, and d
     const path = route.path.replace(':id', id);
     const body = requestBody?.content['application/json'].example;
     const response = route.method === 'GET' ? await client.get(path) : await client.send(route.method, path, body);
-    const described = document.paths[route.path.replace(':id', '{id}')][route.method.toLowerCase()].responses;
+    const described = operationOf(route).responses;
 
     expect(response.status).toBe(route.success);
     const [shown] = [described[route.success].content['application/json'].example].flat();
@@ -171,6 +171,12 @@ describe('error responses', () => {
         expectHeaders(received, response);
         vi.restoreAllMocks();
       }
+    }
+  });
+
+  test('all describe the headers of every response', () => {
+    for (const { response } of cases) {
+      expect(Object.keys(response.headers ?? {})).toEqual(expect.arrayContaining(['X-Request-Id', 'API-Version']));
     }
   });
 

@@ -23,20 +23,19 @@ test("Redocly's recommended rules find no problem, and send no request", async (
   connect.mockRestore();
 });
 
-test('they do find a problem in a document that has one', async () => {
+test.each([
+  ['operation-operationId-unique', '"operationId":"createAssets"', '"operationId":"createProjects"'],
+  ['no-unresolved-refs', '"#/components/headers/ETag"', '"#/components/headers/Etag"'],
+  ['struct', '"in":"header"', '"in":"nowhere"'],
+])('they do find a problem in a document that has one: %s', async (rule, text, broken) => {
   const config = await createConfig({ extends: ['recommended'] });
-  const broken = source.replace('"operationId":"createAssets"', '"operationId":"createProjects"');
 
-  const problems = await lintFromString({ source: broken, absoluteRef: 'openapi.json', config });
+  const problems = await lintFromString({ source: source.replace(text, broken), absoluteRef: 'openapi.json', config });
 
-  expect(problems.map(({ ruleId }) => ruleId)).toContain('operation-operationId-unique');
+  expect(problems.map(({ ruleId }) => ruleId)).toContain(rule);
 });
 
 // The rules of Spectral (spectral:oas) that earlier versions of the document broke. Spectral itself reports its installations.
-test('the document has a contact', () => {
-  expect(document.info.contact).toEqual({ name: expect.stringMatching(/\w/) });
-});
-
 test.each(operations)('$operationId has a description, and so has each of its parameters', (operation) => {
   const { description, parameters } = operation as { description: string; parameters: { $ref?: string }[] };
   const resolved = parameters.map((parameter) =>

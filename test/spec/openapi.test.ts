@@ -1,21 +1,19 @@
-/** The OpenAPI document, checked by a third-party validator. */
-import { Validator } from '@seriousme/openapi-schema-validator';
+/** The OpenAPI document that the service sends, and its page. */
 import { expect, test } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
+import { openApiDocument } from '../../src/rest/openapi/document.ts';
 import { routes } from '../../src/rest/routes.ts';
 import { kinds } from '../support/records.ts';
 import { startService, useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
 
-test('GET /openapi.json is a valid OpenAPI 3.1 document', async () => {
+test('GET /openapi.json returns the document that openapi-lint.test.ts checks', async () => {
   const { status, body } = await service.get('/openapi.json');
 
-  const validator = new Validator();
-  const { valid, errors } = await validator.validate(body);
-
   expect(status).toBe(200);
-  expect({ valid, errors }).toEqual({ valid: true, errors: undefined });
-  expect([validator.version, body.info.version]).toEqual(['3.1', '1.0.0']);
+  expect(body).toEqual(openApiDocument(loadConfig({}).limits));
+  expect([body.openapi, body.info.version]).toEqual(['3.1.0', '1.0.0']);
 });
 
 test('it describes exactly the eight operations', async () => {
@@ -24,7 +22,7 @@ test('it describes exactly the eight operations', async () => {
   const described = Object.entries<object>(body.paths).flatMap(([path, operations]) =>
     Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
   );
-  const expected = routes.map(({ method, path }) => `${method} ${path.replace(':id', '{id}')}`);
+  const expected = routes.map(({ method, template }) => `${method} ${template}`);
   expect(described.toSorted()).toEqual(expected.toSorted());
 });
 

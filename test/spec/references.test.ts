@@ -1,6 +1,6 @@
 /** References: IDs of this service must exist; any other text is a foreign identifier. */
 import { describe, expect, test } from 'vitest';
-import { withArticle } from '../../src/model/article.ts';
+import { withArticle } from '../../src/model/labels.ts';
 import { kinds, unknownId } from '../support/records.ts';
 import { useService } from '../support/service.ts';
 

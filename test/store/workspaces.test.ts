@@ -7,6 +7,7 @@ import { StartError } from '../../src/errors.ts';
 import { asset, assetCategory, location, recordKinds } from '../../src/records/index.ts';
 import { type ApiKey, createKeyStore, workspaceOfKey } from '../../src/store/api-keys.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
+import { DatabaseError } from '../../src/store/database-error.ts';
 import { createStoreOpener } from '../../src/store/workspace-store.ts';
 import { createWorkspaces, sizeOf } from '../../src/store/workspaces.ts';
 import { createOwnDatabase } from '../support/database.ts';
@@ -166,6 +167,30 @@ test('of two deletes at once that would leave no key, one is refused', async () 
 });
 
 // Quadratic, it would take minutes.
+test.each([
+  ['0A000', 'the tables are distributed by workspace (Citus), so no workspace can be renamed: nothing was changed'],
+  ['XX000', 'database error: XX000'],
+])('rename says why it is impossible where the database reports %s', async (code, message) => {
+  await insert(store('acme'), location, [{ name: 'North yard' }]);
+  const failing: Database = {
+    ...database,
+    transaction: (work, ...options) =>
+      database.transaction(
+        (run, ...others) =>
+          work(
+            async (sql, values) => {
+              if (sql.startsWith('update')) throw new DatabaseError(`database error: ${code}`, code);
+              return run(sql, values);
+            },
+            ...others,
+          ),
+        ...options,
+      ),
+  };
+
+  await expect(createWorkspaces(failing, recordKinds).rename('acme', 'harbour')).rejects.toThrow(message);
+});
+
 test('60,000 nested categories are moved and deleted without a search of all of them for each', async () => {
   const categories = Array.from({ length: 60_000 }, (_, index) => ({ id: `category_${index}`, parent: index >> 1 }));
   const values = categories.map(({ id, parent }) => `('acme', '${id}', 'category_${parent}', 'now', 'now')`);

@@ -21,7 +21,7 @@ const mayImport: Record<string, string[]> = {
   explorer: ['config', 'http', '../package.json'],
   app: ['auth', 'config', 'explorer', 'graphql', 'http', 'logs', 'rest', 'store'],
   serve: ['app', 'config', 'errors', 'logs', 'store', '../package.json'],
-  commands: ['auth', 'config', 'errors', 'records', 'store'],
+  commands: ['auth', 'config', 'errors', 'model', 'records', 'store'],
   cli: ['commands', 'config', 'demo', 'errors', 'serve', 'store', '../package.json'],
   demo: ['auth', 'errors', 'model', 'records', 'services', 'store'],
   // It is sent to other machines and to browsers: nothing of the service goes with it, and the service does without it.

@@ -1,7 +1,8 @@
 /**
  * The documentation as something to execute. A code block's information string says what a test does with it: `sh run` is pasted
  * into a shell, `graphql run` is sent to the service with the `json variables` that follow, and an `output` block after either is
- * what must come back, apart from IDs and times.
+ * what must come back, apart from IDs and times. A `check NAME` block is read by a test of its page, and a `check PATH` block is
+ * written to this file, or is a change to it.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
@@ -33,6 +34,16 @@ export const blocksOf = (page: string): Block[] =>
       text: text.replaceAll(new RegExp(`^${indentation}`, 'gm'), ''),
     }),
   );
+
+/** Whether a block is checked as a file. */
+export const isPath = (name: string): boolean => name.includes('/');
+
+/** The block `check NAME` of a page. */
+export function checkedBlock(page: string, name: string): string {
+  const block = blocksOf(page).find(({ use }) => use === `check ${name}`);
+  if (!block) throw new Error(`there is no block "check ${name}" in ${page}`);
+  return block.text;
+}
 
 /** A block to execute, and the blocks right after it that belong to it. */
 interface Step extends Block {

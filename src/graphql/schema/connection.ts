@@ -5,8 +5,8 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Limits } from '../../config.ts';
 import { badRequest } from '../../errors.ts';
-import { withArticle } from '../../model/article.ts';
 import { expected } from '../../model/issues.ts';
+import { withArticle } from '../../model/labels.ts';
 import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import { kindOfId } from '../../records/index.ts';
 import { newestFirst, oldestFirst } from '../../store/query.ts';

@@ -1,5 +1,5 @@
 /** Input types, derived from the record kinds and validated by their schemas: the same rules and messages as over REST. */
-import { withArticle } from '../../model/article.ts';
+import { withArticle } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { createParser, type RecordParser, updateParser, type ValueLimits } from '../../model/schemas.ts';
 import { takeTurns } from '../../slices.ts';

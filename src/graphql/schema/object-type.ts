@@ -1,7 +1,7 @@
 /** Object types, derived from the record kinds: every field, and beside every reference its link. */
 
-import { withArticle } from '../../model/article.ts';
 import { type Field, type ForeignReferenceField, foreignTypes, type ReferenceField } from '../../model/fields.ts';
+import { capitalized, withArticle } from '../../model/labels.ts';
 import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import { kindNamed, kindOfId, recordKinds } from '../../records/index.ts';
 import type { Context } from '../execution/context.ts';
@@ -119,8 +119,6 @@ function storedLink(t: ObjectFields<Values>, name: string, field: ReferenceField
     resolve: ({ [name]: id }, _args, { loaders }) => id && loaders.load(target, id),
   });
 }
-
-const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 export function scalarOf(field: Field) {
   switch (field.type) {

@@ -12,8 +12,8 @@ import { kindSchemas } from './schemas.ts';
 export function openApiDocument(limits: Limits): Json {
   const paths: Record<string, Record<string, Json>> = {};
   for (const route of routes) {
-    const path = route.path.replace(/:(\w+)/g, '{$1}');
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, limits) };
+    const { template } = route;
+    paths[template] = { ...paths[template], [route.method.toLowerCase()]: operation(route, limits) };
   }
   return {
     openapi: '3.1.0',
@@ -23,7 +23,6 @@ export function openApiDocument(limits: Limits): Json {
       summary:
         "A workspace's operational records: assets, asset categories, locations, projects, work orders, transport orders.",
       description: introduction(limits),
-      contact: { name: 'The operator of this service' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/', description: 'This service' }],

@@ -1,6 +1,6 @@
 /**
  * What the error responses of the operations mean, with an example of each text that a client is likely to get. A test gets
- * every one of them from the service. Must not know OpenAPI.
+ * every one of them from the service. Builds no OpenAPI.
  */
 import type { Limits } from '../../config.ts';
 import {
@@ -22,18 +22,19 @@ import type { RecordKind } from '../../model/record-kind.ts';
 import { createParser, updateParser } from '../../model/schemas.ts';
 import type { Route } from '../routes.ts';
 import { exampleId, invalidBody } from './examples.ts';
+import type { HeaderName } from './parts.ts';
 
 /** By name, which the reference shows. */
 type Examples = Readonly<Record<string, ErrorResponse>>;
 
-export interface Described {
+export interface ErrorDescription {
   readonly description: string;
   /** Besides those of every response. */
-  readonly headers?: readonly string[];
+  readonly headers?: readonly HeaderName[];
   readonly examples: Examples;
 }
 
-export const invalidHost: Described = {
+export const invalidHost: ErrorDescription = {
   description: 'The service has no API key yet, and the request was sent to a host name that is not a loopback name.',
   examples: {
     'invalid-host': badRequest(
@@ -42,7 +43,7 @@ export const invalidHost: Described = {
   },
 };
 
-export const invalidRequest = (route: Route, limits: Limits): Described => ({
+export const invalidRequest = (route: Route, limits: Limits): ErrorDescription => ({
   description: 'The request is invalid, and nothing is stored. The response lists every invalid field.',
   headers: ['Preference-Applied'],
   examples: {
@@ -66,7 +67,7 @@ function invalidFields(route: Route, limits: Limits): ServiceError {
   return invalid(issues);
 }
 
-export const unauthorizedRequest: Described = {
+export const unauthorizedRequest: ErrorDescription = {
   description: 'The request has no valid API key.',
   headers: ['WWW-Authenticate'],
   examples: {
@@ -85,25 +86,25 @@ const forbiddenWithoutKey: Examples = {
   proxy: forbidden('without an API key, requests through a proxy are rejected: create a key first'),
 };
 
-export const forbiddenWrite: Described = {
+export const forbiddenWrite: ErrorDescription = {
   description:
     'The API key is read-only. Or the service has no API key yet, and the request comes from a page of another origin or through a proxy.',
   examples: { ...readOnlyKey, ...forbiddenWithoutKey },
 };
 
-export const forbiddenRead: Described = {
+export const forbiddenRead: ErrorDescription = {
   description:
     'The service has no API key yet, and the request comes from a page of another origin or through a proxy.',
   examples: forbiddenWithoutKey,
 };
 
-export const unknownRecord = (kind: RecordKind): Described => ({
+export const unknownRecord = (kind: RecordKind): ErrorDescription => ({
   description: `The workspace has no ${kind.label} with this ID.`,
   examples: { 'unknown-id': notFound(`there is no ${kind.label} with the ID "${exampleId(kind)}" in this workspace`) },
 });
 
 /** Only unique fields cause conflicts, and not every kind has one. */
-export function takenValue({ fields, label }: RecordKind): Described | undefined {
+export function takenValue({ fields, label }: RecordKind): ErrorDescription | undefined {
   const [name] = Object.entries(fields).find(([, { unique }]) => unique) ?? [];
   if (name === undefined) return undefined;
   const message = `another ${label} has the ${name} "CR-1"`;
@@ -115,9 +116,12 @@ export function takenValue({ fields, label }: RecordKind): Described | undefined
 
 const bodyTooLarge = { 'body-too-large': tooLarge('the body is larger than allowed: send less at once') };
 
-export const tooLargeChange: Described = { description: 'The body is larger than allowed.', examples: bodyTooLarge };
+export const tooLargeChange: ErrorDescription = {
+  description: 'The body is larger than allowed.',
+  examples: bodyTooLarge,
+};
 
-export const tooLargeBatch = ({ maxBatch }: Limits): Described => ({
+export const tooLargeBatch = ({ maxBatch }: Limits): ErrorDescription => ({
   description: 'The body or the batch is larger than allowed.',
   examples: {
     'too-many-records': tooLarge(
@@ -127,7 +131,7 @@ export const tooLargeBatch = ({ maxBatch }: Limits): Described => ({
   },
 });
 
-export const unsupportedMediaType: Described = {
+export const unsupportedMediaType: ErrorDescription = {
   description: 'The content type is not `application/json`, or the charset is not UTF-8.',
   examples: {
     'content-type': new ServiceError(415, 'expected the header Content-Type: application/json'),
@@ -135,13 +139,13 @@ export const unsupportedMediaType: Described = {
   },
 };
 
-export const rateLimited: Described = {
+export const rateLimited: ErrorDescription = {
   description: 'The API key, or the address, has sent too many requests: retry after `Retry-After` seconds.',
-  headers: ['Retry-After', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'],
+  headers: ['Retry-After'],
   examples: { 'rate-limit': tooManyRequests('at most 600 requests per minute: try again in 42 s') },
 };
 
-export const unexpected: Described = {
+export const unexpected: ErrorDescription = {
   description: 'An unexpected error. The message has the ID of the request, which is also in the log, and no detail.',
   examples: {
     unexpected: {
@@ -156,13 +160,13 @@ const databaseUnavailable: Examples = {
   unavailable: unavailable('the database is not available, try again', ''),
 };
 
-export const unavailableForReading: Described = {
+export const unavailableForReading: ErrorDescription = {
   description: 'The database is unavailable: retry after `Retry-After` seconds.',
   headers: ['Retry-After'],
   examples: databaseUnavailable,
 };
 
-export const unavailableForWriting: Described = {
+export const unavailableForWriting: ErrorDescription = {
   description:
     'The database is unavailable: retry after `Retry-After` seconds. Without this header, the connection was lost during the commit (the problem type is `urn:yardgraph:may-be-stored`): check first whether the records were stored.',
   headers: ['Retry-After'],

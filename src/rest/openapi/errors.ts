@@ -4,7 +4,7 @@ import type { ErrorResponse } from '../../http/error-response.ts';
 import { plainError, problem } from '../../http/send-error.ts';
 import type { Route } from '../routes.ts';
 import {
-  type Described,
+  type ErrorDescription,
   forbiddenRead,
   forbiddenWrite,
   invalidHost,
@@ -20,14 +20,14 @@ import {
   unknownRecord,
   unsupportedMediaType,
 } from './error-texts.ts';
-import { headersOf, type Json, ref } from './parts.ts';
+import { type Json, ref, responseHeaders } from './parts.ts';
 
-function errorResponse({ description, headers = [], examples }: Described): Json {
+function errorResponse({ description, headers = [], examples }: ErrorDescription): Json {
   const render = (form: (error: ErrorResponse) => object) =>
     Object.fromEntries(Object.entries(examples).map(([name, error]) => [name, { value: form(error) }]));
   return {
     description,
-    ...(headers.length > 0 && { headers: headersOf(headers) }),
+    headers: responseHeaders(...headers),
     content: {
       'application/json': { schema: ref('schemas', 'ErrorResponse'), examples: render(plainError) },
       'application/problem+json': { schema: ref('schemas', 'Problem'), examples: render(problem) },

@@ -1,17 +1,16 @@
 /** The eight operations in the OpenAPI document. */
 import type { Limits } from '../../config.ts';
-import { withArticle } from '../../model/article.ts';
 import { count } from '../../model/issues.ts';
+import { capitalized, withArticle } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { Route } from '../routes.ts';
 import { errorResponses } from './errors.ts';
 import { successBody, validBody } from './examples.ts';
-import { type Json, ref, successHeaders } from './parts.ts';
+import { type HeaderName, type Json, ref, responseHeaders } from './parts.ts';
 import { requestName } from './schemas.ts';
 
 /** As people read it: `Asset categories` */
-export const tagOf = ({ pluralLabel }: RecordKind): string =>
-  pluralLabel.replace(/^./, (letter) => letter.toUpperCase());
+export const tagOf = ({ pluralLabel }: RecordKind): string => capitalized(pluralLabel);
 
 export const operation = (route: Route, limits: Limits): Json => ({
   tags: [tagOf(route.kind)],
@@ -83,7 +82,7 @@ function list(route: Route, limits: Limits): Json {
       200: success(route, many(kind), `All ${kind.pluralLabel}, oldest first.`, ['ETag']),
       304: {
         description: 'The response that the client has is still current.',
-        headers: successHeaders('ETag'),
+        headers: responseHeaders('ETag'),
       },
       ...errorResponses(route, limits),
     },
@@ -98,9 +97,9 @@ const body = (route: Route, schema: Json, description: string): Json => ({
   content: { 'application/json': { schema, example: validBody(route) } },
 });
 
-const success = (route: Route, schema: Json, description: string, headers: readonly string[]): Json => ({
+const success = (route: Route, schema: Json, description: string, headers: readonly HeaderName[]): Json => ({
   description,
-  headers: successHeaders(...headers),
+  headers: responseHeaders(...headers),
   content: { 'application/json': { schema, example: successBody(route) } },
 });
 

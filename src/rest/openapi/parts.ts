@@ -10,7 +10,7 @@ const number = (description: string) => ({ description, schema: { type: 'integer
 
 const always = (header: Json) => ({ ...header, required: true });
 
-export const headers: Json = {
+export const headers = {
   'X-Request-Id': always(
     text(
       'The ID that the request has in the logs: the `X-Request-Id` of the request if it is valid, otherwise a new one.',
@@ -24,16 +24,16 @@ export const headers: Json = {
   'RateLimit-Limit': number('Requests per minute. These three headers are sent if the service limits requests.'),
   'RateLimit-Remaining': number('Requests left in this minute.'),
   'RateLimit-Reset': number('Seconds until the minute ends.'),
-};
+} satisfies Record<string, Json>;
 
-const rateLimitHeaders = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
+export type HeaderName = keyof typeof headers;
 
-export const headersOf = (names: readonly string[]): Json =>
-  Object.fromEntries(names.map((name) => [name, ref('headers', name)]));
-
-/** The headers of a successful response: these, and those of every one. */
-export const successHeaders = (...names: readonly string[]): Json =>
-  headersOf(['X-Request-Id', 'API-Version', ...names, ...rateLimitHeaders]);
+/** The headers of a response: these, and those of every one. */
+export function responseHeaders(...names: readonly HeaderName[]): Json {
+  const rateLimit = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'] as const;
+  const all: readonly HeaderName[] = ['X-Request-Id', 'API-Version', ...names, ...rateLimit];
+  return Object.fromEntries(all.map((name) => [name, ref('headers', name)]));
+}
 
 export const parameters: Json = {
   Prefer: {

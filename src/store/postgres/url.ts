@@ -25,9 +25,8 @@ const sslModes = ['disable', 'require', 'verify-ca', 'verify-full'];
 
 /** Throws StartError if the URL cannot be used. */
 export function connectionSettings(databaseUrl: string, { connectionTimeout }: DatabaseOptions) {
-  const problem = postgresUrlProblem(databaseUrl);
+  const { problem, settings, connectTimeout } = readUrl(databaseUrl);
   if (problem !== undefined) throw new StartError(`database URL: ${problem}`);
-  const { settings, connectTimeout } = readUrl(databaseUrl);
   return {
     application_name: 'yardgraph',
     ...settings,
@@ -39,37 +38,48 @@ export function connectionSettings(databaseUrl: string, { connectionTimeout }: D
 }
 
 /** Why a URL cannot be used; undefined if it can. */
-export function postgresUrlProblem(databaseUrl: string): string | undefined {
+export const postgresUrlProblem = (databaseUrl: string): string | undefined => readUrl(databaseUrl).problem;
+
+type UrlSettings =
+  | {
+      readonly settings: ReturnType<typeof toClientConfig>;
+      /** In milliseconds; 0 if the URL has none. */
+      readonly connectTimeout: number;
+      readonly problem?: never;
+    }
+  | { readonly settings?: never; readonly connectTimeout?: never; readonly problem: string };
+
+function readUrl(databaseUrl: string): UrlSettings {
   // The words of the documentation, left as they are.
   if (/USER:PASSWORD@|@HOST\b|\/DATABASE$/.test(databaseUrl)) {
-    return 'replace USER, PASSWORD, HOST, PORT and DATABASE with your own values';
+    return { problem: 'replace USER, PASSWORD, HOST, PORT and DATABASE with your own values' };
   }
-  try {
-    readUrl(databaseUrl);
-    return undefined;
-  } catch (error) {
-    const why = reason(error);
-    return why === 'Invalid URL'
-      ? 'not a valid URL: expected postgres://USER:PASSWORD@HOST:PORT/DATABASE, with special characters of the password escaped'
-      : why;
-  }
-}
-
-function readUrl(databaseUrl: string) {
   // libpq accepts a user without a host, which URL rejects: `base` stands in for the host.
-  const { searchParams, pathname } = new URL(databaseUrl.replace(/^(\w+:\/\/[^/?]*@)?\//, '$1base/'));
+  const withHost = databaseUrl.replace(/^(\w+:\/\/[^/?]*@)?\//, '$1base/');
+  if (!URL.canParse(withHost)) {
+    return {
+      problem:
+        'not a valid URL: expected postgres://USER:PASSWORD@HOST:PORT/DATABASE, with special characters of the password escaped',
+    };
+  }
+  const { searchParams, pathname } = new URL(withHost);
   // A password with an unescaped slash would otherwise end up, in part, in the name of the database.
-  if (/[/@]/.test(pathname.slice(1))) throw new Error('expected one name after the host: escape the password');
+  if (/[/@]/.test(pathname.slice(1))) return { problem: 'expected one name after the host: escape the password' };
   const unknown = [...searchParams.keys()].filter((name) => !urlParameters.includes(name));
   if (unknown.length > 0) {
-    throw new Error(`unknown parameter ${unknown.join(', ')}, expected some of ${urlParameters.join(', ')}`);
+    return { problem: `unknown parameter ${unknown.join(', ')}, expected some of ${urlParameters.join(', ')}` };
   }
   const sslMode = searchParams.get('sslmode');
   if (sslMode !== null && !sslModes.includes(sslMode)) {
-    throw new Error(`sslmode: expected one of ${sslModes.join(', ')}`);
+    return { problem: `sslmode: expected one of ${sslModes.join(', ')}` };
   }
-  return {
-    settings: toClientConfig(parse(databaseUrl, { useLibpqCompat: true })),
-    connectTimeout: Number(searchParams.get('connect_timeout') ?? 0) * 1_000,
-  };
+  try {
+    return {
+      settings: toClientConfig(parse(databaseUrl, { useLibpqCompat: true })),
+      connectTimeout: Number(searchParams.get('connect_timeout') ?? 0) * 1_000,
+    };
+  } catch (error) {
+    // A file that the URL names, such as a certificate, cannot be read.
+    return { problem: reason(error) };
+  }
 }

@@ -1,6 +1,7 @@
 /** The same requests get the same responses from both databases, byte for byte, except IDs and times. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { listField } from '../../../src/model/labels.ts';
 import type { RecordKind } from '../../../src/model/record-kind.ts';
 import { project, recordKinds } from '../../../src/records/index.ts';
 import { anyRecord, kinds, unknownId } from '../../support/records.ts';
@@ -108,7 +109,7 @@ async function startComparable(settings: Record<string, string>) {
       case 'list':
         return service.get('/asset-categories');
       case 'page': {
-        const name = operation.kind.plural.charAt(0).toLowerCase() + operation.kind.plural.slice(1);
+        const name = listField(operation.kind);
         const [size, cursor] = operation.fromEnd ? ['last', 'before'] : ['first', 'after'];
         return service.graphql(
           `query ($cursor: String) { page: ${name}(${size}: ${operation.size}, ${cursor}: $cursor) {

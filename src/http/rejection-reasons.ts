@@ -1,4 +1,4 @@
-/** Why requests are refused, in a few words for the log. Derived from the status only: nothing that a client sent is logged. */
+/** Why requests are rejected, in a few words for the log. Derived from the status only: nothing that a client sent is logged. */
 
 const reasons: Readonly<Record<number, string>> = {
   401: 'no API key',
@@ -17,5 +17,5 @@ const reasons: Readonly<Record<number, string>> = {
 };
 
 /** The reason of most responses with a status of 400 or more. */
-export const usualReason = (status: number): string =>
+export const reasonFor = (status: number): string =>
   reasons[status] ?? (status < 500 ? 'invalid input' : 'unexpected error');

@@ -1,0 +1,19 @@
+/** Labels in running text, and names derived from them. Pure; knows nothing of the formats that the text ends up in. */
+import { count } from './issues.ts';
+import type { RecordKind } from './record-kind.ts';
+
+/** The label with its indefinite article: `an asset`, `a work order`. By its first letter, which suffices for our labels. */
+export const withArticle = (label: string): string => `${/^[aeiou]/i.test(label) ? 'an' : 'a'} ${label}`;
+
+/** `1 asset`, `2 asset categories`, `1,000 work orders` */
+export const counted = (n: number, { label, pluralLabel }: Pick<RecordKind, 'label' | 'pluralLabel'>): string =>
+  `${count(n)} ${n === 1 ? label : pluralLabel}`;
+
+/** `Asset categories` */
+export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** `asset categories` */
+export const uncapitalized = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
+
+/** The field of a kind's list in GraphQL: `workOrders` */
+export const listField = ({ plural }: RecordKind): string => uncapitalized(plural);
