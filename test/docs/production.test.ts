@@ -73,7 +73,7 @@ test('a log line has the fields that the page shows, in this order', async () =>
 });
 
 test('behind the proxy of the page, a service without keys serves nobody', async () => {
-  const headers = [...blockFor('proxy').matchAll(/proxy_set_header (\S+) (\S+);/g)].map(([, name, value]) => [
+  const headers = [...checkedBlock(page, 'proxy').matchAll(/proxy_set_header (\S+) (\S+);/g)].map(([, name, value]) => [
     name,
     value,
   ]);
