@@ -111,9 +111,12 @@ function beginRequest(request: FastifyRequest, reply: FastifyReply, done: () => 
   logWhenClosed(request, reply);
   reply.headers(headersFor(request.id));
   // Before the body is read, which may be invalid too.
-  if (request.is404) throw notFound(nothingAt(request), 'unknown path');
+  if (request.is404 || hasEmptyParameter(request)) throw notFound(nothingAt(request), 'unknown path');
   done();
 }
+
+/** The router finds `/projects/:id` at `/projects/`. */
+const hasEmptyParameter = ({ params }: FastifyRequest): boolean => Object.values(params as object).includes('');
 
 /** Names a path only if it is one of ours: a slash at the end is the difference that is easily overlooked. */
 function nothingAt({ server, method, url }: FastifyRequest): string {

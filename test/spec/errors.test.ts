@@ -84,6 +84,7 @@ test.each(['//', '/asset/', '/assets//', '/asset', '/assets/1', '/projects/a/b',
 
 test.each([
   ['/assets/', '/assets'],
+  ['/projects/', '/projects'],
   ['/graphql/?query={__typename}', '/graphql'],
   ['/projects/project_01h455vb4pex5vsknk084sn02q/', '/projects/{id}'],
 ])('%s is 404, and says that %s has no slash at the end', async (sent, path) => {
