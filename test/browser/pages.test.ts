@@ -5,7 +5,7 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { revokeKey } from '../../src/auth/keys.ts';
 import { fillDemo } from '../../src/demo/fill.ts';
-import { graphiqlTabs } from '../../src/graphql/graphiql-tabs.ts';
+import { graphiqlTabs } from '../../src/explorer/graphiql-tabs.ts';
 import { createKeyStore } from '../../src/store/api-keys.ts';
 import { startService } from '../support/service.ts';
 
