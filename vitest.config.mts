@@ -11,7 +11,7 @@ const pgbouncer = process.env.PGBOUNCER ?? '/usr/sbin/pgbouncer';
 const withoutDatabase = [
   'test/{browser,docs,explorer,http,model}/**',
   'test/client/{browser,failures,openapi-types,options,other-generator,package,print,types}.test.ts',
-  'test/graphql/{graphiql,graphiql-tabs,schema-file}.test.ts',
+  'test/graphql/schema-file.test.ts',
   'test/{load-late,logs,slices}.test.ts',
   'test/process/{descriptors,logs,package}.test.ts',
   'test/rest/**',

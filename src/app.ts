@@ -2,15 +2,16 @@
 import type { FastifyInstance } from 'fastify';
 import { authenticate } from './auth/authenticate.ts';
 import type { Config } from './config.ts';
-import { serveFrontPage } from './explorer/front-page.ts';
-import { serveGraphiqlFiles } from './graphql/graphiql.ts';
+import { sendGraphiql, serveGraphiqlFiles } from './explorer/graphiql.ts';
+import { serveHomePage } from './explorer/home.ts';
+import { serveReference } from './explorer/reference.ts';
 import { serveGraphql } from './graphql/route.ts';
 import { collectPaths, rejectOtherMethods } from './http/methods.ts';
 import { allowOrigins, createServer } from './http/server.ts';
 import type { Logs } from './logs.ts';
 import { handler } from './rest/handler.ts';
 import { methodHint } from './rest/method-hints.ts';
-import { serveReference } from './rest/reference.ts';
+import { serveOpenApi } from './rest/openapi/route.ts';
 import { routes } from './rest/routes.ts';
 import type { Database } from './store/database.ts';
 
@@ -23,7 +24,7 @@ export async function createApp(database: Database, config: Config, logs?: Logs)
     app.route({ method: route.method, url: route.path, handler: handler(route, config.limits) });
   }
   await app.register(async (scope) => servePublicly(scope, database, config, isOpen));
-  await app.register(async (scope) => serveGraphql(scope, config));
+  await app.register(async (scope) => serveGraphql(scope, config, config.graphiql ? sendGraphiql : undefined));
   rejectOtherMethods(app, paths, methodHint);
   return app;
 }
@@ -43,7 +44,8 @@ async function servePublicly(
     await database.ping();
     return { status: 'ok' };
   });
-  serveFrontPage(app, config, isOpen);
+  serveHomePage(app, config, isOpen);
   if (config.graphiql) serveGraphiqlFiles(app);
   serveReference(app, config);
+  serveOpenApi(app, config.limits);
 }

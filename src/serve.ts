@@ -118,7 +118,7 @@ const uptimeSeconds = (): number => Math.round(process.uptime());
 
 function banner(address: string, { driver }: Database, { graphiql, openAccess }: Config, isOpen: boolean): string {
   const lines = [
-    ['Start page', `${address}/`],
+    ['Home page', `${address}/`],
     [graphiql ? 'GraphQL and GraphiQL' : 'GraphQL', `${address}/graphql`],
     ['REST reference', `${address}/reference`],
     ['Data', driver.location],

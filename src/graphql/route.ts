@@ -1,17 +1,19 @@
-/** The route of GraphQL, and of GraphiQL for browsers. GraphQL is loaded after the start, and must not be imported here. */
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+/** The route of GraphQL, which is also that of a page for browsers. GraphQL is loaded after the start, and must not be imported here. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
 import { acceptsHtml } from '../http/page.ts';
 import { loadLate } from '../load-late.ts';
-import { sendGraphiql } from './graphiql.ts';
 
 /** Milliseconds from the start until GraphQL is loaded, which takes a third of the time of a start: REST is served first. */
 const preloadDelay = 200;
 
-export function serveGraphql(app: FastifyInstance, config: Config): void {
+type SendPage = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+
+/** Without a page, browsers get what other clients get. */
+export function serveGraphql(app: FastifyInstance, config: Config, sendPage?: SendPage): void {
   const endpoint = loadLate(async () => (await import('./endpoint.ts')).createEndpoint(config));
 
-  const isPage = (request: FastifyRequest) => config.graphiql && request.method === 'GET' && acceptsHtml(request);
+  const isPage = (request: FastifyRequest) => !!sendPage && request.method === 'GET' && acceptsHtml(request);
 
   const preload = () => endpoint().catch((error: unknown) => app.log.error({ err: error }, 'GraphQL cannot be loaded'));
   app.addHook('onListen', async () => void setTimeout(preload, preloadDelay).unref());
@@ -22,6 +24,6 @@ export function serveGraphql(app: FastifyInstance, config: Config): void {
     url: '/graphql',
     exposeHeadRoute: false,
     handler: async (request, reply) =>
-      isPage(request) ? sendGraphiql(request, reply) : (await endpoint()).executeQuery(request, reply),
+      sendPage && isPage(request) ? sendPage(request, reply) : (await endpoint()).executeQuery(request, reply),
   });
 }

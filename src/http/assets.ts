@@ -1,15 +1,18 @@
-/** Files of the pages. They change their names with their content, so that browsers never ask twice, and are compressed once. */
+/** Pages and their files: sent from memory, compressed once, and not sent again to those who have them. */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import fresh from 'fresh';
 import { notFound } from '../errors.ts';
 import { acceptedEncoding, addVary, type Encoding } from './compression.ts';
+
+type Send = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
 export interface Asset {
   /** Unique to this name and content. */
   readonly fileName: string;
-  send(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply>;
+  readonly send: Send;
 }
 
 /** A year, the longest time that caches keep anything. */
@@ -23,22 +26,40 @@ const encoders: Record<Encoding, (body: Buffer) => Promise<Buffer>> = {
   gzip: (body) => promisify(gzip)(body),
 };
 
+/** A file of a page, which changes its name with its content, so that browsers never ask for it twice. */
 export function createAsset(name: string, extension: 'css' | 'js', text: string): Asset {
-  const content = Buffer.from(text);
   const type = `text/${extension === 'js' ? 'javascript' : extension}; charset=utf-8`;
-  const hash = createHash('sha256').update(content).digest('base64url').slice(0, 16);
+  const send = sendEncoded(text, type);
+  return {
+    fileName: `${name}-${hashOf(text).slice(0, 16)}.${extension}`,
+    send: (request, reply) => send(request, reply.header('cache-control', forever)),
+  };
+}
+
+/** A page, or another document that keeps its URL: whoever has it gets a 304. */
+export function createPage(text: string, type = 'text/html; charset=utf-8'): Send {
+  // Weak, because it stands for the content in every encoding.
+  const etag = `W/"${hashOf(text)}"`;
+  const send = sendEncoded(text, type);
+  return async (request, reply) => {
+    reply.header('etag', etag);
+    return fresh(request.headers, { etag }) ? reply.code(304).send() : send(request, reply);
+  };
+}
+
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64url');
+
+function sendEncoded(text: string, type: string): Send {
+  const content = Buffer.from(text);
   /** Kept for later requests, and shared by those that come meanwhile. */
   const encoded: Partial<Record<Encoding, Promise<Buffer>>> = {};
-  return {
-    fileName: `${name}-${hash}.${extension}`,
-    async send(request, reply) {
-      const encoding = acceptedEncoding(request.headers['accept-encoding']);
-      reply.type(type).header('cache-control', forever);
-      if (encoding === undefined) return reply.send(content);
-      encoded[encoding] ??= encoders[encoding](content);
-      addVary(reply, 'Accept-Encoding');
-      return reply.header('content-encoding', encoding).send(await encoded[encoding]);
-    },
+  return async (request, reply) => {
+    const encoding = acceptedEncoding(request.headers['accept-encoding']);
+    reply.type(type);
+    if (encoding === undefined) return reply.send(content);
+    encoded[encoding] ??= encoders[encoding](content);
+    addVary(reply, 'Accept-Encoding');
+    return reply.header('content-encoding', encoding).send(await encoded[encoding]);
   };
 }
 

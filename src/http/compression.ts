@@ -9,14 +9,10 @@ import {
   createGzip,
   gzip,
   gzipSync,
-  type InputType,
 } from 'node:zlib';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 
-/** In the order of our preference. */
-const encodings = ['br', 'gzip'] as const;
-
-export type Encoding = (typeof encodings)[number];
+export type Encoding = 'br' | 'gzip';
 
 /** Bytes. Shorter bodies gain too little. */
 const minLength = 1_024;
@@ -34,17 +30,19 @@ const gzipOptions = { level: 1 };
 /** A window of 256 KB instead of 4 MB: slow readers keep it. */
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 3, [constants.BROTLI_PARAM_LGWIN]: 18 } };
 
-const compressNow = {
-  br: (body: InputType) => brotliCompressSync(body, brotliOptions),
-  gzip: (body: InputType) => gzipSync(body, gzipOptions),
+/** What is short is compressed at once, what is long on another thread, and what is read meanwhile as a stream. */
+const codecs = {
+  br: {
+    sync: (body: Buffer) => brotliCompressSync(body, brotliOptions),
+    async: (body: Buffer) => promisify(brotliCompress)(body, brotliOptions),
+    stream: () => createBrotliCompress(brotliOptions),
+  },
+  gzip: {
+    sync: (body: Buffer) => gzipSync(body, gzipOptions),
+    async: (body: Buffer) => promisify(gzip)(body, gzipOptions),
+    stream: () => createGzip(gzipOptions),
+  },
 };
-
-const compressLater = {
-  br: (body: InputType) => promisify(brotliCompress)(body, brotliOptions),
-  gzip: (body: InputType) => promisify(gzip)(body, gzipOptions),
-};
-
-const createEncoder = { br: () => createBrotliCompress(brotliOptions), gzip: () => createGzip(gzipOptions) };
 
 /** The encoding that an `Accept-Encoding` header prefers; undefined if the body should be sent as it is. */
 export function acceptedEncoding(header: string | undefined): Encoding | undefined {
@@ -56,15 +54,14 @@ export function acceptedEncoding(header: string | undefined): Encoding | undefin
     qualities.set(name === 'x-gzip' ? 'gzip' : name, quality === undefined ? 1 : Number(quality.slice(2)) || 0);
   }
   const qualityOf = (encoding: string) => qualities.get(encoding) ?? qualities.get('*') ?? 0;
-  const [first, second] = encodings;
-  const best = qualityOf(second) > qualityOf(first) ? second : first;
+  const best = qualityOf('gzip') > qualityOf('br') ? 'gzip' : 'br';
   const isPreferred = qualityOf(best) >= (qualities.get('identity') ?? 0);
   return qualityOf(best) > 0 && isPreferred ? best : undefined;
 }
 
 /** For every response, errors included. */
 export function compressResponses(app: FastifyInstance): void {
-  const running = { count: 0 };
+  const compress = createCompressor();
   app.addHook('onSend', (request, reply, payload, done) => {
     if (isShort(payload) && !reply.hasHeader('etag')) return done(null, payload);
     if (!dependsOnEncoding(reply)) return done(null, payload);
@@ -73,8 +70,8 @@ export function compressResponses(app: FastifyInstance): void {
     if (encoding === undefined) return done(null, payload);
     weakenEtag(reply);
     if (isShort(payload)) return done(null, payload);
-    compress(payload, encoding, running).then((body) => {
-      if (body !== undefined) describe(reply, encoding);
+    compress(payload, encoding).then((body) => {
+      if (body !== undefined) setEncodingHeaders(reply, encoding);
       done(null, body ?? payload);
     }, done);
   });
@@ -109,32 +106,33 @@ function weakenEtag(reply: FastifyReply): void {
   if (typeof etag === 'string' && !etag.startsWith('W/')) reply.header('etag', `W/${etag}`);
 }
 
-/** Undefined if too many others are being compressed. */
-async function compress(
-  payload: unknown,
-  encoding: Encoding,
-  running: { count: number },
-): Promise<Buffer | Readable | undefined> {
-  if (isStream(payload)) return running.count < maxConcurrent ? compressStream(payload, encoding, running) : undefined;
-  const body = Buffer.isBuffer(payload) ? payload : Buffer.from(String(payload));
-  if (body.length <= maxSyncLength) return compressNow[encoding](body);
-  if (running.count >= maxConcurrent) return undefined;
-  running.count += 1;
-  try {
-    return await compressLater[encoding](body);
-  } finally {
-    running.count -= 1;
-  }
-}
+/** Compresses the bodies of one service, few of them at a time. */
+function createCompressor() {
+  let running = 0;
 
-/** If the client leaves, Fastify destroys the encoder, and the pipeline what it reads from. */
-function compressStream(source: Readable, encoding: Encoding, running: { count: number }): Readable {
-  running.count += 1;
-  return pipeline(source, createEncoder[encoding](), () => {
-    running.count -= 1;
-  });
+  /** If the client leaves, Fastify destroys the encoder, and the pipeline what it reads from. */
+  function compressStream(source: Readable, encoding: Encoding): Readable {
+    running += 1;
+    return pipeline(source, codecs[encoding].stream(), () => {
+      running -= 1;
+    });
+  }
+
+  /** Undefined if too many others are being compressed. */
+  return async (payload: unknown, encoding: Encoding): Promise<Buffer | Readable | undefined> => {
+    if (isStream(payload)) return running < maxConcurrent ? compressStream(payload, encoding) : undefined;
+    const body = Buffer.isBuffer(payload) ? payload : Buffer.from(String(payload));
+    if (body.length <= maxSyncLength) return codecs[encoding].sync(body);
+    if (running >= maxConcurrent) return undefined;
+    running += 1;
+    try {
+      return await codecs[encoding].async(body);
+    } finally {
+      running -= 1;
+    }
+  };
 }
 
 /** The length of the encoded body is set by Fastify, if it is known; ranges of it cannot be requested. */
-const describe = (reply: FastifyReply, encoding: Encoding) =>
+const setEncodingHeaders = (reply: FastifyReply, encoding: Encoding) =>
   reply.header('content-encoding', encoding).removeHeader('content-length').removeHeader('accept-ranges');

@@ -25,3 +25,22 @@ export const contentSecurityPolicy = ({ scripts, styles, workers, fonts }: PageS
     "form-action 'none'",
     "frame-ancestors 'none'",
   ].join('; ');
+
+interface PageHead {
+  readonly title: string;
+  /** Their URLs, relative to the page. */
+  readonly styles: readonly string[];
+}
+
+/** The beginning of a page. The page adds its scripts, and closes the head. */
+export const pageHead = ({ title, styles }: PageHead): string =>
+  [
+    '<!doctype html>',
+    '<html lang="en">',
+    '<head>',
+    '<meta charset="utf-8">',
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    `<title>${title}</title>`,
+    '<link rel="icon" href="favicon.ico" type="image/svg+xml">',
+    ...styles.map((url) => `<link rel="stylesheet" href="${url}">`),
+  ].join('\n');

@@ -111,14 +111,18 @@ function beginRequest(request: FastifyRequest, reply: FastifyReply, done: () => 
   logWhenClosed(request, reply);
   reply.headers(headersFor(request.id));
   // Before the body is read, which may be invalid too.
-  if (request.is404) throw notFound(nothingAt(request), 'unknown path');
+  if (request.is404 || hasEmptyParameter(request)) throw notFound(nothingAt(request), 'unknown path');
   done();
 }
+
+/** The router finds `/projects/:id` at `/projects/`. */
+const hasEmptyParameter = ({ params }: FastifyRequest): boolean => Object.values(params as object).includes('');
 
 /** Names a path only if it is one of ours: a slash at the end is the difference that is easily overlooked. */
 function nothingAt({ server, method, url }: FastifyRequest): string {
   const [sent = ''] = url.split('?');
-  const path = sent.endsWith('/') && sent !== '//' ? sent.slice(0, -1) : '';
+  // Only such a path may be one of ours, and the router would read others as patterns.
+  const path = /^(?:\/[\w-]+)+\/$/.test(sent) ? sent.slice(0, -1) : '';
   const withId = `${path.slice(0, path.lastIndexOf('/') + 1)}:id`;
   const known = [path, withId].find((candidate) => server.hasRoute({ method, url: candidate }));
   const hint = known && `: ${known.replace(':id', '{id}')} has no slash at the end`;

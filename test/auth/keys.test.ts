@@ -217,7 +217,7 @@ describe('a request without a valid key', () => {
     const page = await service.get('/graphql', { accept: 'text/html' });
     const [file] = /explorer\/page-.*?\.js/.exec(page.text) ?? [];
     expect(page.status).toBe(200);
-    for (const path of ['/', '/favicon.ico', '/healthz', '/readyz', '/openapi.json', '/reference/', `/${file}`]) {
+    for (const path of ['/', '/favicon.ico', '/healthz', '/readyz', '/openapi.json', '/reference', `/${file}`]) {
       expect([path, (await service.get(path)).status]).toEqual([path, 200]);
     }
   });

@@ -167,7 +167,7 @@ test('API9 Improper inventory management: the OpenAPI document describes all RES
 
   const { headers } = await ours.get('/asset-categories');
   expect(headers['api-version']).toBe('1.0.0');
-  // All of them are below the first page.
+  // All of them are below the home page.
   const paths = [...served.matchAll(/^ {4}[├└]── (\S+)/gm)].map(([, path]) => `/${path}`);
   const undescribed = paths.filter(
     (path) => !Object.keys(described).some((other) => other.startsWith(`/${path?.split('/')[1]}`)),

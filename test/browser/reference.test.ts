@@ -1,100 +1,89 @@
-/** The reference in a real browser: every example can be tried, the key is asked for once, and nothing is loaded from elsewhere. */
-import { existsSync, mkdirSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+/** The reference in a real browser: examples can be tried, the key is asked for once, and nothing is loaded from elsewhere. */
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
 import { revokeKey } from '../../src/auth/keys.ts';
 import { fillDemo } from '../../src/demo/fill.ts';
 import { routes } from '../../src/rest/routes.ts';
 import { createKeyStore } from '../../src/store/api-keys.ts';
+import {
+  describeInChromium,
+  execute,
+  listen,
+  look,
+  openOperation,
+  screenshot,
+  useBrowser,
+  usePages,
+} from '../support/browser.ts';
 import { useService } from '../support/service.ts';
-
-const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
-
-/** Where the screenshots of this run are kept, to look at. */
-const screenshots = 'test-results';
 
 const patient = { timeout: 20_000 };
 
-// On CI a missing browser is a failure, not a reason to leave these out.
-describe.runIf(existsSync(executablePath) || process.env.CI)('the reference', () => {
-  let browser: Browser;
+describeInChromium('the reference', () => {
+  const browser = useBrowser();
 
-  beforeAll(async () => {
-    browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu', '--disable-quic'] });
-    mkdirSync(screenshots, { recursive: true });
-  });
-
-  afterAll(() => browser?.close());
+  /** Opens the reference of a service, in a browser tab that has this key. */
+  const useReference = (service: ReturnType<typeof useService>) => {
+    const newPage = usePages(browser);
+    return async (key?: string) => {
+      const origin = await listen(service.app);
+      const visited = await newPage(origin);
+      const { page } = visited;
+      if (key !== undefined) {
+        await page.goto(`${origin}/healthz`);
+        await page.evaluate(`sessionStorage.setItem('yardgraph.key', ${JSON.stringify(key)})`);
+      }
+      await page.goto(`${origin}/reference`);
+      await page.locator('.opblock').first().waitFor();
+      return visited;
+    };
+  };
 
   describe('of an open service', () => {
     const service = useService();
-    const { visit, open } = usePages(service);
+    const open = useReference(service);
+    const newestProject = async () =>
+      (await service.data('{ projects(last: 1) { nodes { id name } } }')).projects.nodes[0];
 
-    test('executes the example of every operation unchanged, and again, on an empty workspace', async () => {
-      const page = await open();
-      const projectFirst = routes.toSorted((a, b) => Number(b.path === '/projects') - Number(a.path === '/projects'));
-
-      for (const { method, path, success } of projectFirst) {
-        const block = await openOperation(page, method, path);
-        expect([method, path, await execute(block)]).toEqual([method, path, success]);
-        expect([method, path, await execute(block)]).toEqual([method, path, success]);
-        // Closed, because open operations are rendered again whenever anything changes.
-        await block.locator('.opblock-summary-control').click();
-      }
-
+    test('executes examples unchanged, and again, and fills in the project that was created last', async () => {
+      const { page, visit } = await open();
       expect(await page.locator('.opblock').count()).toBe(routes.length);
-      expect(await page.title()).toBe('Yardgraph reference');
-      expect(visit).toMatchObject({ outside: [], errors: [] });
-    });
-
-    test('fills in the newest project of the workspace, and then the one created last', async () => {
-      await fillDemo(service.database);
-      const page = await open();
-      const id = (await openOperation(page, 'PATCH', '/projects/:id')).getByPlaceholder('id', { exact: true });
-      const newest = async () => (await service.data('{ projects(last: 1) { nodes { id name } } }')).projects.nodes[0];
-      await expect.poll(() => id.inputValue(), patient).toBe((await newest()).id);
-
-      await execute(await openOperation(page, 'POST', '/projects'));
-
-      expect((await newest()).name).toBe('Harbour wall');
-      await expect.poll(() => id.inputValue(), patient).toBe((await newest()).id);
-      expect(await execute(await openOperation(page, 'PATCH', '/projects/:id'))).toBe(200);
-      expect((await newest()).name).toBe('Harbour wall, phase 2');
-      expect(visit).toMatchObject({ outside: [], errors: [] });
-    });
-
-    test('says to create a project first where there is none, and sends nothing', async () => {
-      const page = await open();
-      const block = await openOperation(page, 'PATCH', '/projects/:id');
-      await block.getByRole('button', { name: 'Execute' }).click();
-
-      await block.locator('input.invalid').waitFor();
-      expect(await block.textContent()).toContain('If there is none yet, create one first.');
+      const update = await openOperation(page, 'PATCH', '/projects/{id}');
+      await update.getByRole('button', { name: 'Execute' }).click();
+      await update.locator('input.invalid').waitFor();
+      expect(await update.textContent()).toContain('If there is none yet, create one first.');
       expect(visit.requests.filter((url) => url.includes('/projects'))).toEqual([]);
+
+      const id = update.getByPlaceholder('id', { exact: true });
+      const create = await openOperation(page, 'POST', '/projects');
+      for (const _ of ['once', 'again']) {
+        expect(await execute(create)).toBe(201);
+        await expect.poll(() => id.inputValue(), patient).toBe((await newestProject()).id);
+      }
+      expect((await newestProject()).name).toBe('Harbour wall');
+
+      const list = await openOperation(page, 'GET', '/asset-categories');
+      for (const _ of ['once', 'again']) {
+        expect([await execute(update), await execute(list)]).toEqual([200, 200]);
+      }
+      expect((await newestProject()).name).toBe('Harbour wall, phase 2');
+      expect(visit).toMatchObject({ outside: [], errors: [] });
     });
 
-    test('fits into 1280 and 420 pixels, light and dark', async () => {
+    test('fills in the newest project, and fits into 1280 and 420 pixels, light and dark', async () => {
       await fillDemo(service.database);
-      const page = await open();
-      const look = async (name: string) => {
-        for (const width of [1280, 420]) {
-          for (const colorScheme of ['light', 'dark'] as const) {
-            await page.setViewportSize({ width, height: 1000 });
-            await page.emulateMedia({ colorScheme });
-            await page.screenshot({ path: `${screenshots}/${name}-${width}-${colorScheme}.png` });
-            expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
-            const isDark = await page.evaluate("document.documentElement.classList.contains('dark-mode')");
-            expect(isDark).toBe(colorScheme === 'dark');
-          }
-        }
-      };
+      const { page, visit } = await open();
+      const isDark = () => page.evaluate("document.documentElement.classList.contains('dark-mode')");
+      expect(await isDark()).toBe(false);
+      await look(page, 'reference');
+      expect(await isDark()).toBe(true);
 
-      await look('reference');
-      const block = await openOperation(page, 'PATCH', '/projects/:id');
+      const block = await openOperation(page, 'PATCH', '/projects/{id}');
+      const id = block.getByPlaceholder('id', { exact: true });
+      await expect.poll(() => id.inputValue(), patient).toBe((await newestProject()).id);
       await execute(block);
       await block.locator('tr.response[data-code="401"]').scrollIntoViewIfNeeded();
-      await look('reference-responses');
+      await look(page, 'reference-responses');
 
       expect(visit).toMatchObject({ outside: [], errors: [] });
     });
@@ -102,26 +91,31 @@ describe.runIf(existsSync(executablePath) || process.env.CI)('the reference', ()
 
   describe('of a service with keys', () => {
     const service = useService({}, { closed: true });
-    const { visit, open } = usePages(service);
+    const open = useReference(service);
     const storedKey = (page: Page) => page.evaluate("sessionStorage.getItem('yardgraph.key')");
+    const notice = (page: Page) => page.locator('#key-notice');
 
     test('asks for the key once, sends it, keeps it when the page is loaded again, and forgets it on logout', async () => {
       const key = await service.key();
-      const page = await open();
+      const { page, visit } = await open();
       await page.getByText('This service needs an API key.').waitFor();
-      await page.screenshot({ path: `${screenshots}/reference-key.png` });
+      await screenshot(page, 'reference-key');
       await page.getByRole('button', { name: 'Enter the key' }).click();
       expect(await page.locator('.auth-container input').count()).toBe(1);
-      await page.screenshot({ path: `${screenshots}/reference-authorize.png` });
+      await screenshot(page, 'reference-authorize');
+      await apply(page, 'this is no key ☂');
+      await notice(page).getByText('This is not an API key.').waitFor();
+      expect(await storedKey(page)).toBeNull();
+      await page.getByRole('button', { name: 'Enter another key' }).click();
       await authorize(page, ` Bearer ${key} `);
 
-      await page.locator('#key-notice').waitFor({ state: 'hidden' });
+      await notice(page).waitFor({ state: 'hidden' });
       expect(await storedKey(page)).toBe(key);
       expect(await execute(await openOperation(page, 'POST', '/assets'))).toBe(201);
 
       await page.reload();
       expect(await execute(await openOperation(page, 'POST', '/assets'))).toBe(201);
-      expect(await page.locator('#key-notice').isVisible()).toBe(false);
+      expect(await notice(page).isVisible()).toBe(false);
 
       await page.getByRole('button', { name: 'Authorize' }).first().click();
       await page.getByRole('button', { name: 'Remove authorization' }).click();
@@ -131,104 +125,31 @@ describe.runIf(existsSync(executablePath) || process.env.CI)('the reference', ()
       expect(visit).toMatchObject({ outside: [], errors: [] });
     });
 
-    test('uses the key that GraphiQL has stored', async () => {
+    test('asks for another key if the service does not accept the one of GraphiQL, at once or after it was revoked', async () => {
       const key = await service.key();
-      const page = await open({}, key);
-
-      expect(await execute(await openOperation(page, 'GET', '/asset-categories'))).toBe(200);
-      expect(await page.locator('#key-notice').isVisible()).toBe(false);
-    });
-
-    test('asks for another key if the service does not accept the stored one', async () => {
-      const page = await open({}, 'yardgraph_acme_00000000_wrong');
+      const { page } = await open('yardgraph_acme_00000000_wrong');
       await page.getByText('The service does not accept this API key.').waitFor();
       await page.getByRole('button', { name: 'Enter another key' }).click();
-      await authorize(page, await service.key());
+      await authorize(page, key);
 
-      await page.locator('#key-notice').waitFor({ state: 'hidden' });
-      expect(await execute(await openOperation(page, 'POST', '/projects'))).toBe(201);
-      expect(await execute(await openOperation(page, 'PATCH', '/projects/:id'))).toBe(200);
-    });
-
-    test('asks for another key if it is revoked while the page is open', async () => {
-      const key = await service.key();
-      const page = await open({}, key);
-      const block = await openOperation(page, 'POST', '/assets');
-      expect(await execute(block)).toBe(201);
+      await notice(page).waitFor({ state: 'hidden' });
+      const create = await openOperation(page, 'POST', '/assets');
+      expect(await execute(create)).toBe(201);
       await revokeKey(createKeyStore(service.database), key.slice(0, -44));
 
       // Within seconds, until which the service caches the key.
-      await expect.poll(() => execute(block), patient).toBe(401);
+      await expect.poll(() => execute(create), patient).toBe(401);
       await page.getByText('The service does not accept this API key.').waitFor();
     });
   });
-
-  /** Opens the reference of a service, and collects what it must not do. */
-  function usePages(service: ReturnType<typeof useService>) {
-    const visit = { requests: [] as string[], outside: [] as string[], errors: [] as string[] };
-    let origin: string;
-    let context: BrowserContext | undefined;
-
-    beforeEach(async () => {
-      await service.app.listen({ port: 0, host: '127.0.0.1' });
-      origin = `http://127.0.0.1:${(service.app.server.address() as AddressInfo).port}`;
-      Object.assign(visit, { requests: [], outside: [], errors: [] });
-    });
-    // Before the service stops, which waits for open connections.
-    afterEach(() => context?.close());
-
-    const open = async (options: Parameters<Browser['newContext']>[0] = {}, key?: string): Promise<Page> => {
-      context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
-      const page = await context.newPage();
-      page.on('request', (request) => {
-        const url = request.url();
-        visit.requests.push(url);
-        if (!url.startsWith(`${origin}/`) && !/^(?:data|blob):/.test(url)) visit.outside.push(url);
-      });
-      page.on('pageerror', (error) => visit.errors.push(error.message));
-      page.on('console', (message) => {
-        if (message.text().includes('Content Security Policy')) visit.errors.push(message.text());
-      });
-      if (key !== undefined) {
-        await page.goto(`${origin}/openapi.json`);
-        await page.evaluate(`sessionStorage.setItem('yardgraph.key', ${JSON.stringify(key)})`);
-      }
-      await page.goto(`${origin}/reference`);
-      await page.locator('.opblock').first().waitFor();
-      return page;
-    };
-    return { visit, open };
-  }
 });
 
-/** Shows an operation, ready to be executed. */
-async function openOperation(page: Page, method: string, path: string): Promise<Locator> {
-  const block = page
-    .locator(`.opblock-${method.toLowerCase()}`)
-    .filter({ has: page.locator(`[data-path="${path.replace(':id', '{id}')}"]`) });
-  const tryItOut = block.getByRole('button', { name: 'Try it out' });
-  const executeButton = block.getByRole('button', { name: 'Execute' });
-  if ((await block.locator('.opblock-body').count()) === 0) await block.locator('.opblock-summary-control').click();
-  await tryItOut.or(executeButton).first().waitFor();
-  if (await tryItOut.isVisible()) await tryItOut.click();
-  await executeButton.waitFor();
-  return block;
-}
-
-/** Executes the operation as it is. Returns the status, which the page must show. */
-async function execute(block: Locator): Promise<number> {
-  const page = block.page();
-  const isOperation = (url: string) => !/\/graphql$|\/openapi\.json$/.test(url);
-  const [response] = await Promise.all([
-    page.waitForResponse((candidate) => isOperation(candidate.url())),
-    block.getByRole('button', { name: 'Execute' }).click(),
-  ]);
-  await block.locator('.live-responses-table .response-col_status', { hasText: String(response.status()) }).waitFor();
-  return response.status();
+async function apply(page: Page, key: string): Promise<void> {
+  await page.locator('.auth-container input').fill(key);
+  await page.locator('.auth-btn-wrapper').getByRole('button', { name: 'Apply credentials' }).click();
 }
 
 async function authorize(page: Page, key: string): Promise<void> {
-  await page.locator('.auth-container input').fill(key);
-  await page.locator('.auth-btn-wrapper').getByRole('button', { name: 'Apply credentials' }).click();
+  await apply(page, key);
   await page.getByRole('button', { name: 'Close' }).last().click();
 }

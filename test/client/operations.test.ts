@@ -137,7 +137,7 @@ describe('projects.update', () => {
       const error = await errorOf(ServiceError, client.projects.update(id, { name: 'Tunnel' }));
       expect(error.status, id).toBe(404);
     }
-    // URLs have no form in which this is a name: it leads to the first page, which cannot be changed.
+    // URLs have no form in which this is a name: it leads to the home page, which cannot be changed.
     expect(await errorOf(ServiceError, client.projects.update('..', { name: 'Tunnel' }))).toMatchObject({
       status: 405,
     });

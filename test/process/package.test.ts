@@ -3,7 +3,7 @@
  * the service runs on. That npm installs it without a warning, `.ci/run` tests with a registry.
  */
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -43,6 +43,16 @@ test('what is packed is what runs, and no more', async () => {
   ]);
   expect(packed).toContain('dist/src/cli.js');
   expect(packed.filter((path) => path.startsWith('dist/src/client'))).toEqual([]);
+  const sourcesOf = (path: string) => [path, path.replace(/\.js$/, '.ts')].map((name) => name.replace(/^dist\//, ''));
+  const built = packed.filter((path) => path.startsWith('dist/'));
+  expect(built.filter((path) => !sourcesOf(path).some((source) => existsSync(source)))).toEqual([]);
+});
+
+test('the files that browsers get are packed', () => {
+  const files = readdirSync('src/explorer/browser').filter((name) => name !== 'tsconfig.json');
+
+  expect(files.length).toBeGreaterThan(4);
+  expect(readdirSync('dist/src/explorer/browser').toSorted()).toEqual(files.toSorted());
 });
 
 test.each(['20.19.0', '22.22.0', '24.11.0', '26.0.0'])('every package it installs runs on Node %s', (node) => {

@@ -44,7 +44,7 @@ describe('a start', () => {
     const address = await service.ready();
 
     expect(service.said.out).toContain(`Yardgraph ${version} is ready, open to everybody on this machine`);
-    expect(service.said.out).toContain(`Start page            ${address}/\n`);
+    expect(service.said.out).toContain(`Home page             ${address}/\n`);
     expect(service.said.out).toContain(`GraphQL and GraphiQL  ${address}/graphql`);
     expect(service.said.out).toContain(`REST reference        ${address}/reference`);
     expect(service.said.out).toContain(`Data                  ${database.url.replace(/sqlite:|\w+:\w+@/, '')}`);

@@ -1,5 +1,4 @@
 /** The texts of the OpenAPI document, which people read in the reference. */
-import { readdirSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { recordKinds } from '../../src/records/index.ts';
@@ -32,11 +31,4 @@ test('the example of an ID has the prefix of its kind', () => {
   for (const { name, idPrefix } of recordKinds) {
     expect(schemas[name].properties.id.examples).toEqual([expect.stringMatching(`^${idPrefix}_[0-9a-z]{26}$`)]);
   }
-});
-
-test('the compiled service has the files of its pages', () => {
-  const files = readdirSync('src/explorer').filter((name) => /\.(?:css|js)$/.test(name));
-
-  expect(files.length).toBeGreaterThan(2);
-  for (const file of files) expect(readdirSync('dist/src/explorer')).toContain(file);
 });

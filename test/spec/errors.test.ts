@@ -73,17 +73,28 @@ describe('a method that a path does not support', () => {
   });
 });
 
-test.each(['//', '/asset/', '/assets//', '/asset', '/assets/1', '/projects/a/b', '/ASSETS', '/%61ssets2'])(
-  '%s is 404',
-  async (path) => {
-    const { status, body } = await service.get(path);
+test.each([
+  '//',
+  '/:a(/',
+  '/:a(()/',
+  '/*/',
+  '/assets/:x(^(a+)+$)/',
+  '/asset/',
+  '/assets//',
+  '/asset',
+  '/assets/1',
+  '/projects/a/b',
+  '/ASSETS',
+  '/%61ssets2',
+])('%s is 404', async (path) => {
+  const { status, body } = await service.get(path);
 
-    expect([status, body]).toEqual([404, { error: 'there is nothing at this path', code: '404' }]);
-  },
-);
+  expect([status, body]).toEqual([404, { error: 'there is nothing at this path', code: '404' }]);
+});
 
 test.each([
   ['/assets/', '/assets'],
+  ['/projects/', '/projects'],
   ['/graphql/?query={__typename}', '/graphql'],
   ['/projects/project_01h455vb4pex5vsknk084sn02q/', '/projects/{id}'],
 ])('%s is 404, and says that %s has no slash at the end', async (sent, path) => {

@@ -14,11 +14,11 @@ const mayImport: Record<string, string[]> = {
   config: ['model', 'store', 'errors'],
   auth: ['model', 'services', 'store', 'config', 'errors'],
   http: ['model', 'config', 'errors', 'logs'],
-  rest: ['model', 'records', 'services', 'store', 'config', 'errors', 'http', 'load-late', 'slices'],
+  rest: ['model', 'records', 'services', 'store', 'config', 'errors', 'http', 'slices'],
   graphql: ['model', 'records', 'services', 'store', 'config', 'errors', 'http', 'load-late', 'slices'],
   'load-late': ['errors'],
   logs: [],
-  explorer: ['config', 'http', '../package.json'],
+  explorer: ['config', 'http', 'load-late', '../package.json'],
   app: ['auth', 'config', 'explorer', 'graphql', 'http', 'logs', 'rest', 'store'],
   serve: ['app', 'config', 'errors', 'logs', 'store', '../package.json'],
   commands: ['auth', 'config', 'errors', 'model', 'records', 'store'],
@@ -29,21 +29,21 @@ const mayImport: Record<string, string[]> = {
 };
 
 const layerOf = (path: string): string =>
-  (path.startsWith('src/') ? (path.split('/')[1] ?? '') : `../${path.split('/')[0]}`).replace(/\.ts$/, '');
+  (path.startsWith('src/') ? (path.split('/')[1] ?? '') : `../${path.split('/')[0]}`).replace(/\.[jt]s$/, '');
 
 const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
-  .filter((path) => path.endsWith('.ts'))
+  .filter((path) => /\.ts$|^explorer\/browser\/.*\.js$/.test(path))
   .map((path) => join('src', path));
 
 const imports = files.flatMap((file) =>
-  [...readFileSync(file, 'utf8').matchAll(/(?:^(?:import|export)[^;]*?from |\bimport\()'(\.[^']+)'/gms)].map(
-    ([, path = '']) => ({
-      file,
-      path,
-      from: layerOf(file),
-      to: layerOf(normalize(join(dirname(file), path))),
-    }),
-  ),
+  [
+    ...readFileSync(file, 'utf8').matchAll(/(?:^(?:import|export)[^;]*?from |^import |\bimport\(\s*)'(\.[^']+)'/gms),
+  ].map(([, path = '']) => ({
+    file,
+    path,
+    from: layerOf(file),
+    to: layerOf(normalize(join(dirname(file), path))),
+  })),
 );
 
 test('every layer imports only what is below it', () => {

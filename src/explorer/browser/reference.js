@@ -1,42 +1,53 @@
 /**
- * The reference: Swagger UI on /openapi.json. The key is kept for the browser session, in the entry that GraphiQL reads and
- * writes too, and the ID of the newest project is filled in where an ID is needed.
+ * The REST reference in the browser: Swagger UI on the OpenAPI document. The key is shared with GraphiQL, and the ID of the newest
+ * project is filled in where an ID is needed.
  */
-const keyEntry = 'yardgraph.key';
+import { forgetKey, headersWith, keepKey, keyIn, notAKey, readKey } from './session-key.js';
+
 /** @param {string} selector */
 const element = (selector) => /** @type {HTMLElement} */ (document.querySelector(selector));
 const notice = element('#key-notice');
 const noticeText = element('#key-notice span');
 const noticeButton = element('#key-notice button');
-const readKey = () => sessionStorage.getItem(keyEntry) ?? '';
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const applyColorScheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
 dark.addEventListener('change', applyColorScheme);
 applyColorScheme();
 
-/** There is only this server. */
-const withoutServers = () => ({ wrapComponents: { ServersContainer: () => () => null } });
+/** There is only this server, which a proxy may serve under a path of its own. */
+const onlyThisServer = () => ({
+  wrapComponents: { ServersContainer: () => () => null },
+  statePlugins: {
+    spec: {
+      wrapActions: {
+        /** @param {(document: object) => unknown} update */
+        updateJsonSpec: (update) => (/** @type {object} */ document) =>
+          update({ ...document, servers: [{ url: new URL('.', location.href).pathname }] }),
+      },
+    },
+  },
+});
 
 /** @typedef {{ bearer: { value: string } }} Authorizations */
 
 /** Keeps the key whenever Swagger UI is authorized, and forgets it when it is logged out. */
-const keepKey = () => ({
+const shareKey = () => ({
   statePlugins: {
     auth: {
       wrapActions: {
         /** @param {(authorizations: Authorizations) => unknown} authorize */
         authorize: (authorize) => (/** @type {Authorizations} */ authorizations) => {
           const { bearer } = authorizations;
-          const key = bearer.value.trim().replace(/^bearer +/i, '');
-          if (key === '') return undefined;
-          sessionStorage.setItem(keyEntry, key);
+          const key = keyIn(bearer.value);
+          if (key === undefined) return refuseText();
+          keepKey(key);
           fillInProject();
           return authorize({ bearer: { ...bearer, value: key } });
         },
         /** @param {(names: string[]) => unknown} logout */
         logout: (logout) => (/** @type {string[]} */ names) => {
-          sessionStorage.removeItem(keyEntry);
+          forgetKey();
           fillInProject();
           return logout(names);
         },
@@ -48,19 +59,20 @@ const keepKey = () => ({
 // Swagger UI has no types.
 // @ts-expect-error
 const ui = window.SwaggerUIBundle({
-  url: '/openapi.json',
+  url: 'openapi.json',
   dom_id: '#swagger-ui',
   deepLinking: true,
   docExpansion: 'list',
   defaultModelsExpandDepth: 0,
-  plugins: [withoutServers, keepKey],
+  plugins: [onlyThisServer, shareKey],
   responseInterceptor: (/** @type {{ status: number, url: string }} */ response) => {
     if (response.status === 401) askForKey();
-    if (response.status === 201 && new URL(response.url).pathname === '/projects') fillInProject();
+    if (response.status === 201 && new URL(response.url).pathname.endsWith('/projects')) fillInProject();
     return response;
   },
   onComplete: () => {
-    if (readKey() !== '') ui.preauthorizeApiKey('bearer', readKey());
+    const key = readKey();
+    if (key !== undefined) ui.preauthorizeApiKey('bearer', key);
     fillInProject();
   },
 });
@@ -73,9 +85,9 @@ function fillInProject() {
 
 async function readNewestProject() {
   const key = readKey();
-  const response = await fetch('/graphql', {
+  const response = await fetch('graphql', {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...(key !== '' && { authorization: `Bearer ${key}` }) },
+    headers: { 'content-type': 'application/json', ...headersWith(key) },
     body: JSON.stringify({ query: '{ projects(last: 1) { nodes { id } } }' }),
   });
   // Meanwhile, another key may have been entered.
@@ -89,16 +101,24 @@ async function readNewestProject() {
 }
 
 function askForKey() {
-  const [text = '', action = ''] =
-    readKey() === ''
-      ? ['This service needs an API key.', 'Enter the key']
-      : ['The service does not accept this API key. It may have expired or been revoked.', 'Enter another key'];
+  if (readKey() === undefined) notify('This service needs an API key.', 'Enter the key');
+  else notify('The service does not accept this API key. It may have expired or been revoked.', 'Enter another key');
+}
+
+/** Closes the dialog, which would hide the notice. */
+function refuseText() {
+  ui.authActions.showDefinitions(false);
+  notify(notAKey, 'Enter another key');
+}
+
+/** @param {string} text @param {string} action */
+function notify(text, action) {
   noticeText.textContent = text;
   noticeButton.textContent = action;
   notice.hidden = false;
 }
 
 noticeButton.addEventListener('click', () => {
-  if (readKey() !== '') ui.authActions.logout(['bearer']);
+  if (readKey() !== undefined) ui.authActions.logout(['bearer']);
   ui.authActions.showDefinitions(ui.authSelectors.definitionsToAuthorize());
 });

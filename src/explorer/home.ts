@@ -1,15 +1,23 @@
-/** The first page: what this service is, and where to go from here. It is public, and shows nothing of any workspace. */
+/** The home page: what this service is, and where to go from here. It is public, and shows nothing of any workspace. */
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { version } from '../../package.json';
 import type { Config } from '../config.ts';
 import { addVary } from '../http/compression.ts';
-import { acceptsHtml, contentSecurityPolicy } from '../http/page.ts';
+import { acceptsHtml, contentSecurityPolicy, pageHead } from '../http/page.ts';
+import { loadLate } from '../load-late.ts';
+import { readOwnFile } from './own-files.ts';
+
+const loadStyles = loadLate(async () => {
+  const styles = await readOwnFile('home.css');
+  const source = `'sha256-${createHash('sha256').update(styles).digest('base64')}'`;
+  return { styles, policy: contentSecurityPolicy({ scripts: "'none'", styles: source }) };
+});
 
 /** Seconds for which browsers keep the icon. */
 const iconAge = 86_400;
 
-export function serveFrontPage(
+export function serveHomePage(
   app: FastifyInstance,
   { graphiql, openAccess }: Pick<Config, 'graphiql' | 'openAccess'>,
   isOpen: () => Promise<boolean>,
@@ -18,10 +26,11 @@ export function serveFrontPage(
     const needsKey = openAccess === 'no' || !(await isOpen());
     addVary(reply, 'Accept');
     if (!acceptsHtml(request)) return { name: 'Yardgraph', version, needsKey, links: linksOf(graphiql) };
+    const { styles, policy } = await loadStyles();
     return reply
       .type('text/html; charset=utf-8')
       .header('content-security-policy', policy)
-      .send(pageHtml(needsKey, graphiql));
+      .send(pageHtml(styles, needsKey, graphiql));
   });
   app.get('/favicon.ico', async (_request, reply) =>
     reply.type('image/svg+xml').header('cache-control', `public, max-age=${iconAge}`).send(icon),
@@ -38,13 +47,11 @@ const linksOf = (graphiql: boolean) => ({
 });
 
 /** URLs are relative: a proxy may serve the service under a path of its own. */
-const pageHtml = (needsKey: boolean, graphiql: boolean): string => `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Yardgraph</title>
-<link rel="icon" href="favicon.ico" type="image/svg+xml">
+const pageHtml = (
+  styles: string,
+  needsKey: boolean,
+  graphiql: boolean,
+): string => `${pageHead({ title: 'Yardgraph', styles: [] })}
 <style>${styles}</style>
 </head>
 <body>
@@ -72,29 +79,6 @@ const noKeyNeeded =
 
 const link = (href: string, name: string, description: string): string =>
   `<li><a href="${href}">${name}</a><span>${description}</span></li>`;
-
-const styles = `
-:root { color-scheme: light dark; --text: #1b2733; --soft: #55636f; --back: #f4f6f8; --card: #fff; --line: #d5dce3; --link: #0b5cad; }
-@media (prefers-color-scheme: dark) {
-  :root { --text: #e3e9ef; --soft: #a3b0bc; --back: #11181f; --card: #1c2530; --line: #35424f; --link: #7db8f5; }
-}
-body { margin: 0; padding: 24px 16px; background: var(--back); color: var(--text); font: 16px/1.5 system-ui, sans-serif; }
-main { max-width: 640px; margin: 4vh auto 0; }
-h1 { display: flex; align-items: center; gap: 12px; margin: 0; font-size: 30px; }
-.key { padding: 10px 14px; border-left: 4px solid var(--link); background: var(--card); }
-code { font-size: 0.9em; }
-ul { margin: 24px 0; padding: 0; list-style: none; border: 1px solid var(--line); border-radius: 8px; background: var(--card); }
-li { display: flex; flex-wrap: wrap; gap: 0 16px; padding: 12px 16px; }
-li + li { border-top: 1px solid var(--line); }
-li a { flex: 0 0 180px; font-weight: 600; color: var(--link); }
-li span { flex: 1 1 240px; }
-li span, .version { color: var(--soft); }
-`;
-
-const policy = contentSecurityPolicy({
-  scripts: "'none'",
-  styles: `'sha256-${createHash('sha256').update(styles).digest('base64')}'`,
-});
 
 /** Three linked records. */
 const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">

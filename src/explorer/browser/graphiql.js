@@ -1,10 +1,6 @@
-/**
- * GraphiQL in the browser. If the service needs an API key, the page asks for it once and sends it with the requests of every
- * tab. The key must not get into a URL, nor into a storage that outlives the browser tab.
- */
+/** GraphiQL in the browser. If the service needs an API key, the page asks for it once and sends it with the requests of every tab. */
 
-/** The entry of sessionStorage. The REST reference uses the same one, so that the key is asked for on one page only. */
-const storageName = 'yardgraph.key';
+import { forgetKey, headersWith, keepKey, keyIn, notAKey, readKey } from './session-key.js';
 
 /** @typedef {{ verdict: 'accepted' | 'refused' | 'unavailable', message: string }} Check */
 /** @typedef {{ headers?: Record<string, string> }} FetcherOptions */
@@ -15,23 +11,14 @@ const input = /** @type {HTMLInputElement} */ (element('key'));
 const submit = /** @type {HTMLButtonElement} */ (element('submit'));
 const dialog = /** @type {HTMLDialogElement} */ (element('login'));
 
-/** Characters that a header may have. @param {string} key */
-const isSendable = (key) => /^[\x21-\x7e]+$/.test(key);
-
-/** @returns {string | null} */
-function storedKey() {
-  const key = sessionStorage.getItem(storageName);
-  return key !== null && isSendable(key) ? key : null;
-}
-
-/** @param {object} body @param {string | null} key @param {Record<string, string>} headers */
+/** @param {object} body @param {string | undefined} key @param {Record<string, string>} headers */
 const post = (body, key, headers = {}) =>
   fetch(location.pathname, {
     method: 'POST',
     headers: {
       accept: 'application/graphql-response+json, application/json',
       'content-type': 'application/json',
-      ...(key !== null && { authorization: `Bearer ${key}` }),
+      ...headersWith(key),
       ...headers,
     },
     body: JSON.stringify(body),
@@ -48,7 +35,7 @@ const noLongerValid = 'Your key is no longer valid.';
 /** @param {string} message */
 const sentence = (message) => `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
 
-/** Whether requests with this key, or without one, are executed. @param {string | null} key @returns {Promise<Check>} */
+/** Whether requests with this key, or without one, are executed. @param {string | undefined} key @returns {Promise<Check>} */
 async function check(key) {
   try {
     const response = await post({ query: '{ __typename }' }, key);
@@ -94,14 +81,14 @@ function connect(message, { needsKey = true, mayCancel = false } = {}) {
     element('cancel').onclick = () => end(false);
     element('login-form').onsubmit = async (event) => {
       event.preventDefault();
-      const key = needsKey ? input.value.trim().replace(/^bearer +/i, '') : storedKey();
-      if (needsKey && !isSendable(key ?? '')) return show('This is not an API key.', true);
+      const key = needsKey ? keyIn(input.value) : readKey();
+      if (needsKey && key === undefined) return show(notAKey, true);
       submit.disabled = true;
       const result = await check(key);
       submit.disabled = false;
       if (!dialog.open) return;
       if (result.verdict === 'accepted') {
-        if (key !== null) sessionStorage.setItem(storageName, key);
+        if (key !== undefined) keepKey(key);
         return end(true);
       }
       needsKey ||= result.verdict === 'refused';
@@ -121,11 +108,11 @@ let connecting;
 async function fetcher(params, { headers = {} } = {}) {
   const hasOwnKey = Object.keys(headers).some((name) => /^(?:authorization|x-api-key)$/i.test(name));
   for (;;) {
-    const key = hasOwnKey ? null : storedKey();
+    const key = hasOwnKey ? undefined : readKey();
     const response = await post(params, key, headers);
     if (response.status === 401 && !hasOwnKey) {
-      if (storedKey() !== key) continue;
-      const reason = key === null ? 'The first API key has been created: requests need one now.' : noLongerValid;
+      if (readKey() !== key) continue;
+      const reason = key === undefined ? 'The first API key has been created: requests need one now.' : noLongerValid;
       connecting ??= connect(reason, { mayCancel: true }).finally(() => {
         connecting = undefined;
       });
@@ -139,15 +126,15 @@ async function fetcher(params, { headers = {} } = {}) {
 
 /** Shows which key is in use, by the part of it that is not secret. */
 function showKey() {
-  const key = storedKey();
+  const key = readKey();
   const prefix = /^(\w+_[0-9a-f]{8})_/.exec(key ?? '')?.[1];
-  element('key-in-use').textContent = key === null ? '' : (prefix ?? 'API key');
-  for (const id of ['change', 'forget']) element(id).hidden = key === null;
+  element('key-in-use').textContent = key === undefined ? '' : (prefix ?? 'API key');
+  for (const id of ['change', 'forget']) element(id).hidden = key === undefined;
 }
 
 element('change').onclick = () => connect('', { mayCancel: true });
 element('forget').onclick = () => {
-  sessionStorage.removeItem(storageName);
+  forgetKey();
   location.reload();
 };
 
@@ -173,9 +160,9 @@ function openTab() {
 /** GraphiQL's own script, which is large, is still being loaded while the key is checked or asked for. */
 const loaded = new Promise((resolve) => document.addEventListener('DOMContentLoaded', resolve));
 
-const { verdict, message } = await check(storedKey());
+const { verdict, message } = await check(readKey());
 if (verdict === 'refused') {
-  await connect(storedKey() === null ? '' : noLongerValid);
+  await connect(readKey() === undefined ? '' : noLongerValid);
 } else if (verdict === 'unavailable') {
   await connect(message, { needsKey: false });
 }

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { fillDemo } from '../../src/demo/fill.ts';
-import { graphiqlTabs } from '../../src/graphql/graphiql-tabs.ts';
+import { graphiqlTabs } from '../../src/explorer/graphiql-tabs.ts';
 import { createLinkedRecords } from '../support/linked-records.ts';
 import { useService } from '../support/service.ts';
 

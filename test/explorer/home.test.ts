@@ -6,7 +6,7 @@ import { useService, useSharedService } from '../support/service.ts';
 const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 const service = useSharedService();
 
-describe('the first page', () => {
+describe('the home page', () => {
   test('says what this is and in which version, and leads to everything there is', async () => {
     const { status, headers, text } = await service.get('/', browser);
 
@@ -92,7 +92,7 @@ test('the icon is there for every page, and cached', async () => {
     'public, max-age=86400',
   ]);
   expect(text).toMatch(/^<svg /);
-  for (const page of ['/', '/graphql']) {
+  for (const page of ['/', '/graphql', '/reference']) {
     expect((await service.get(page, browser)).text).toContain('<link rel="icon" href="favicon.ico"');
   }
 });

@@ -1,0 +1,92 @@
+/** The GraphiQL page and its files: loaded for the first browser, and kept. It loads nothing from other servers. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { byFileName, createAsset, createPage, serveAssets } from '../http/assets.ts';
+import { addVary } from '../http/compression.ts';
+import { contentSecurityPolicy, pageHead } from '../http/page.ts';
+import { loadLate } from '../load-late.ts';
+import { graphiqlTabs } from './graphiql-tabs.ts';
+import { loadOwnAssets, type OwnAssets } from './own-files.ts';
+
+/** The editor sets inline styles, and its own styles contain fonts. */
+const policy = contentSecurityPolicy({
+  scripts: "'self'",
+  styles: "'self' 'unsafe-inline'",
+  workers: "'self'",
+  fonts: 'data:',
+});
+
+const page = loadLate(renderPage);
+
+/** Serves the page's files. The page itself has the path of GraphQL. */
+export function serveGraphiqlFiles(app: FastifyInstance): void {
+  serveAssets(app, '/explorer', async () => (await page()).assets);
+}
+
+export async function sendGraphiql(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const { send } = await page();
+  addVary(reply, 'Accept');
+  return send(request, reply.header('content-security-policy', policy));
+}
+
+async function renderPage() {
+  const { js, css, editorWorkerService, graphqlWorker, jsonWorker } = await import(
+    '@graphql-yoga/render-graphiql/graphiql'
+  );
+  const library = { styles: createAsset('graphiql', 'css', css), script: createAsset('graphiql', 'js', js) };
+  const own = await loadOwnAssets('graphiql');
+  /** By the editor's names for them. */
+  const workers = {
+    editorWorkerService: createAsset('editor-worker', 'js', editorWorkerService),
+    graphql: createAsset('graphql-worker', 'js', graphqlWorker),
+    json: createAsset('json-worker', 'js', jsonWorker),
+  };
+  const urls = Object.entries(workers).map(([name, { fileName }]) => [name, `explorer/${fileName}`]);
+  const options = JSON.stringify({ tabs: graphiqlTabs, workers: Object.fromEntries(urls) }).replaceAll('<', '\\u003c');
+  return {
+    send: createPage(pageHtml({ library, own, options })),
+    assets: byFileName([library, own, workers].flatMap((assets) => Object.values(assets))),
+  };
+}
+
+interface PageParts {
+  readonly library: Pick<OwnAssets, 'styles' | 'script'>;
+  readonly own: OwnAssets;
+  readonly options: string;
+}
+
+/** URLs are relative: a proxy may serve the service under a path of its own. */
+const pageHtml = ({ library, own, options }: PageParts): string => `${pageHead({
+  title: 'GraphiQL – Yardgraph',
+  styles: [library.styles, own.styles].map(({ fileName }) => `explorer/${fileName}`),
+})}
+<script id="options" type="application/json">${options}</script>
+<link rel="modulepreload" href="explorer/${own.sessionKey.fileName}">
+<script type="module" src="explorer/${own.script.fileName}"></script>
+<script defer src="explorer/${library.script.fileName}"></script>
+</head>
+<body>
+<header id="bar">
+<a href="./">Yardgraph</a>
+<a href="reference">REST reference</a>
+<span id="key-in-use"></span>
+<button id="change" type="button" aria-label="Change key" hidden>Change</button>
+<button id="forget" type="button" aria-label="Forget key" hidden>Forget</button>
+</header>
+<noscript>GraphiQL needs JavaScript.</noscript>
+<main id="root"></main>
+<dialog id="login" aria-labelledby="login-title">
+<form id="login-form">
+<h1 id="login-title">This service needs an API key</h1>
+<p id="login-message" role="alert"></p>
+<div id="login-key">
+<label for="key">API key</label>
+<input id="key" type="password" autocomplete="off" spellcheck="false" aria-describedby="key-hint" autofocus>
+<p id="key-hint">It is sent only to this service, and kept until you close this browser tab.</p>
+</div>
+<button id="submit">Use this key</button>
+<button id="cancel" type="button" hidden>Cancel</button>
+</form>
+</dialog>
+</body>
+</html>
+`;

@@ -1,0 +1,126 @@
+/** Chromium for the tests of the pages: opens pages, operates what is on them, and collects what a page must not do. */
+import { existsSync, mkdirSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
+
+const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const hasBrowser = existsSync(executablePath);
+if (!hasBrowser)
+  console.warn(`No browser at ${executablePath}: the tests of the pages do not run. See .ci/run, or set CHROMIUM.`);
+
+/** A group of tests. On CI a missing browser is a failure, not a reason to leave them out. */
+export const describeInChromium = describe.runIf(hasBrowser || process.env.CI);
+
+/** Where the screenshots of this run are kept, to look at. */
+const screenshots = 'test-results';
+
+/** One browser for the tests of a group. */
+export function useBrowser(): () => Browser {
+  let browser: Browser | undefined;
+  beforeAll(async () => {
+    browser = await chromium.launch({
+      executablePath,
+      args: [
+        '--no-sandbox',
+        '--disable-gpu',
+        '--disable-quic',
+        '--disable-background-networking',
+        '--disable-component-update',
+        '--disable-sync',
+      ],
+    });
+    mkdirSync(screenshots, { recursive: true });
+  });
+  afterAll(() => browser?.close());
+  return () => {
+    if (!browser) throw new Error('the browser has not been started');
+    return browser;
+  };
+}
+
+/** Opens pages for single tests. To be called after `useService`, which can stop only when no page is open any more. */
+export function usePages(browser: () => Browser) {
+  let context: BrowserContext | undefined;
+  afterEach(() => context?.close());
+
+  /** An empty page, the URLs it requests that are not below the given one, and its errors. */
+  return async (base: string) => {
+    context = await browser().newContext({ viewport: { width: 1280, height: 900 } });
+    const page = await context.newPage();
+    const visit = { requests: [] as string[], outside: [] as string[], errors: [] as string[] };
+    page.on('request', (request) => {
+      const url = request.url();
+      visit.requests.push(url);
+      if (!url.startsWith(`${base}/`) && !/^(?:data|blob):/.test(url)) visit.outside.push(url);
+    });
+    page.on('pageerror', (error) => visit.errors.push(error.message));
+    page.on('console', (message) => {
+      if (message.text().includes('Content Security Policy')) visit.errors.push(message.text());
+    });
+    return { page, visit };
+  };
+}
+
+/** The origin of the service, which listens from now on. */
+export async function listen(app: FastifyInstance): Promise<string> {
+  if (!app.server.listening) await app.listen({ port: 0, host: '127.0.0.1' });
+  return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+}
+
+export const screenshot = (page: Page, name: string) => page.screenshot({ path: `${screenshots}/${name}.png` });
+
+/** Checks that what is open fits into wide and narrow windows, light and dark. */
+export async function look(page: Page, name: string): Promise<void> {
+  for (const width of [1280, 420]) {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.emulateMedia({ colorScheme });
+      await screenshot(page, `${name}-${width}-${colorScheme}`);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+    }
+  }
+}
+
+/**
+ * Presses GraphiQL's play button until the response shows the text: GraphiQL takes a moment after a change before it knows the
+ * operation.
+ */
+export async function executeUntil(page: Page, text: string): Promise<Locator> {
+  const response = page.getByRole('region', { name: /result/i });
+  for (let attempt = 1; ; attempt += 1) {
+    await page.getByRole('button', { name: /execute query/i }).click();
+    try {
+      await response.getByText(text).first().waitFor({ timeout: 4_000 });
+      return response;
+    } catch (error) {
+      if (attempt === 5) throw error;
+    }
+  }
+}
+
+/** Shows an operation of the reference, ready to be executed. */
+export async function openOperation(page: Page, method: string, path: string): Promise<Locator> {
+  const block = page.locator(`.opblock-${method.toLowerCase()}`).filter({ has: page.locator(`[data-path="${path}"]`) });
+  const tryItOut = block.getByRole('button', { name: 'Try it out' });
+  const executeButton = block.getByRole('button', { name: 'Execute' });
+  await block.waitFor();
+  if ((await block.locator('.opblock-body').count()) === 0) await block.locator('.opblock-summary-control').click();
+  await tryItOut.or(executeButton).first().waitFor();
+  if (await tryItOut.isVisible()) await tryItOut.click();
+  await executeButton.waitFor();
+  return block;
+}
+
+/** Executes an operation of the reference as it is. Returns the status, which the page must show. */
+export async function execute(block: Locator): Promise<number> {
+  const page = block.page();
+  const isOperation = (url: string) => !/\/graphql$|\/openapi\.json$/.test(url);
+  const [response] = await Promise.all([
+    page.waitForResponse((candidate) => isOperation(candidate.url())),
+    block.getByRole('button', { name: 'Execute' }).click(),
+  ]);
+  await block.locator('.live-responses-table .response-col_status', { hasText: String(response.status()) }).waitFor();
+  return response.status();
+}
