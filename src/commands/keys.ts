@@ -6,7 +6,7 @@ import { anonymous } from '../auth/keyring.ts';
 import { createKey, revokeKey, rotateKey, stateOf } from '../auth/keys.ts';
 import type { Config } from '../config.ts';
 import { StartError } from '../errors.ts';
-import { counted } from '../model/labels.ts';
+import { countedRecords } from '../model/labels.ts';
 import { recordKinds } from '../records/index.ts';
 import { type ApiKey, createKeyStore, type KeyStore, workspaceOfKey } from '../store/api-keys.ts';
 import type { Database } from '../store/database.ts';
@@ -33,12 +33,17 @@ export function createApiKey(config: Config, options: NewKeyOptions): Promise<vo
     config,
     async (store, database) => {
       const isFirst = await store.isDefinitelyEmpty();
+      const before = await createWorkspaces(database, recordKinds).find(newKey.workspace);
       const { key, text } = await createKey(store, newKey);
       console.log(text);
       const end =
         key.expiresAt === null ? 'never expires' : `expires in ${options.expires}, ${minute(key.expiresAt)} UTC`;
       console.error(`Created a key for ${key.userId} in the workspace ${key.workspaceId}; ${rightsOf(key)}; ${end}`);
       console.error('It is not shown again. To revoke it, use its prefix:', key.id);
+      if (before.keys.length === 0 && sizeOf(before) > 0) {
+        const has = `has ${countedRecords(sizeOf(before))} already`;
+        console.error(`The workspace ${key.workspaceId} ${has}, to which this key gives access.`);
+      }
       if (isFirst) await explainFirst(database, key.workspaceId);
     },
     { mayCreate: true },
@@ -51,8 +56,9 @@ async function explainFirst(database: Database, workspace: string): Promise<void
   const open = anonymous.workspaceId;
   const records = sizeOf(await createWorkspaces(database, recordKinds).find(open));
   if (workspace === open || records === 0) return;
-  const stored = counted(records, { label: 'record', pluralLabel: 'records' });
-  console.error(`Stored so far: ${stored} in the workspace ${open}, to which this key gives no access.`);
+  console.error(
+    `Stored so far: ${countedRecords(records)} in the workspace ${open}, to which this key gives no access.`,
+  );
   console.error(`To move what is there, stop the service and run: yardgraph workspaces rename ${open} ${workspace}`);
 }
 
