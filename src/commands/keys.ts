@@ -16,6 +16,24 @@ import { parseDuration } from './duration.ts';
 import { type NewKeyOptions, parseNewKey } from './new-key.ts';
 import { printTable } from './table.ts';
 
+/** Writes a key to standard output. Throws a StartError if it cannot be written, for the change to be undone. */
+async function printKey(text: string): Promise<void> {
+  const { stdout } = process;
+  // Without a listener, the error would end the process in the middle of the transaction.
+  const failed = new Promise<Error>((resolve) => stdout.once('error', resolve));
+  const written = new Promise<Error | null | undefined>((resolve) => stdout.write(`${text}\n`, resolve));
+  if (await Promise.race([written, failed])) {
+    throw new StartError('the key cannot be written to standard output: nothing was changed');
+  }
+}
+
+/**
+ * Runs work on the key store in a transaction, which ends only after the key was printed: there is no key that nobody has seen, and
+ * no retry that would print another.
+ */
+const whilePrinting = <T>({ transaction, dialect }: Database, work: (store: KeyStore) => Promise<T>): Promise<T> =>
+  transaction((run) => work(createKeyStore({ run, read: run, dialect })), { maxAttempts: 1 });
+
 /** Runs work on the key store of the configured database. */
 const withKeyStore = (
   config: Config,
@@ -34,8 +52,11 @@ export function createApiKey(config: Config, options: NewKeyOptions): Promise<vo
     async (store, database) => {
       const isFirst = await store.isDefinitelyEmpty();
       const before = await createWorkspaces(database, recordKinds).find(newKey.workspace);
-      const { key, text } = await createKey(store, newKey);
-      console.log(text);
+      const key = await whilePrinting(database, async (transaction) => {
+        const created = await createKey(transaction, newKey);
+        await printKey(created.text);
+        return created.key;
+      });
       const end =
         key.expiresAt === null ? 'never expires' : `expires in ${options.expires}, ${minute(key.expiresAt)} UTC`;
       console.error(`Created a key for ${key.userId} in the workspace ${key.workspaceId}; ${rightsOf(key)}; ${end}`);
@@ -65,9 +86,12 @@ async function explainFirst(database: Database, workspace: string): Promise<void
 export function rotateApiKey(config: Config, prefix: string, { overlap }: { overlap: string }): Promise<void> {
   const milliseconds = parseDuration(overlap);
   if (milliseconds === undefined) throw new StartError('--overlap: expected a duration such as 24h, 30m or 0s');
-  return withKeyStore(config, async (store) => {
-    const { text, previousExpiresAt } = await rotateKey(store, prefix, milliseconds);
-    console.log(text);
+  return withKeyStore(config, async (_, database) => {
+    const previousExpiresAt = await whilePrinting(database, async (store) => {
+      const rotated = await rotateKey(store, prefix, milliseconds);
+      await printKey(rotated.text);
+      return rotated.previousExpiresAt;
+    });
     console.error(
       milliseconds > 0
         ? `The previous secret stays valid for ${overlap}, until ${minute(previousExpiresAt)} UTC.`

@@ -1,5 +1,6 @@
 /** `yardgraph keys`, and what keys change for the service. */
 import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { location } from '../../src/records/index.ts';
@@ -135,6 +136,27 @@ test('the first key warns that earlier records stay in the workspace default, an
     'To move what is there, stop the service and run: yardgraph workspaces rename default acme',
   ]);
   expect((await create()).err).not.toContain('default');
+});
+
+test('create and rotate change nothing if the key cannot be written to standard output', async () => {
+  const prefix = (await create()).out.slice(0, -44);
+  const before = (await run('keys', 'list', '--json')).out;
+  const full = openSync('/dev/full', 'w');
+
+  for (const command of [
+    ['create', '--workspace', 'acme', '--user', 'erp-sync'],
+    ['rotate', prefix],
+  ]) {
+    const circumstances = { streams: [full, 'pipe'], command: ['keys', ...command] } as const;
+    const { code, err } = await processes.startUnder(circumstances, { DATABASE_URL: database.url }).ended();
+    expect([code, err.split('\n').at(-1)]).toEqual([
+      1,
+      'the key cannot be written to standard output: nothing was changed',
+    ]);
+  }
+
+  closeSync(full);
+  expect((await run('keys', 'list', '--json')).out).toBe(before);
 });
 
 test('a key of a workspace that has records, but no other key, says that it gives access to them', async () => {
