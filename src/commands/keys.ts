@@ -11,7 +11,7 @@ import { recordKinds } from '../records/index.ts';
 import { type ApiKey, createKeyStore, type KeyStore, workspaceOfKey } from '../store/api-keys.ts';
 import type { Database } from '../store/database.ts';
 import { createWorkspaces, sizeOf } from '../store/workspaces.ts';
-import { withDatabase } from './database.ts';
+import { requireUpToDate, withDatabase } from './database.ts';
 import { parseDuration } from './duration.ts';
 import { type NewKeyOptions, parseNewKey } from './new-key.ts';
 import { printTable } from './table.ts';
@@ -107,8 +107,9 @@ export const revokeApiKey = (config: Config, prefix: string) =>
   });
 
 export const listApiKeys = (config: Config, { json = false }: { json?: boolean }) =>
-  withKeyStore(config, async (store) => {
-    const keys = await store.list();
+  withDatabase(config, {}, async (database) => {
+    await requireUpToDate(database);
+    const keys = await createKeyStore(database).list();
     if (json) return console.log(JSON.stringify(keys.map(toJson), null, 2));
     if (keys.length === 0) return console.error('There are no keys: create one with yardgraph keys create.');
     printTable(columns, keys.map(rowOf));

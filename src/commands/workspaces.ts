@@ -13,7 +13,7 @@ import { counted, countedRecords, listField } from '../model/labels.ts';
 import { recordKinds } from '../records/index.ts';
 import type { ApiKey } from '../store/api-keys.ts';
 import { createWorkspaces, sizeOf, type Workspace, type Workspaces } from '../store/workspaces.ts';
-import { withDatabase } from './database.ts';
+import { requireUpToDate, withDatabase } from './database.ts';
 import { printTable } from './table.ts';
 
 /** Milliseconds. Long, because one statement may change millions of records. */
@@ -26,8 +26,9 @@ const withWorkspaces = (config: Config, work: (workspaces: Workspaces) => Promis
   });
 
 export const listWorkspaces = (config: Config, { json = false }: { json?: boolean }) =>
-  withWorkspaces(config, async (workspaces) => {
-    const list = await workspaces.list();
+  withDatabase(config, { statementTimeout }, async (database) => {
+    await requireUpToDate(database);
+    const list = await createWorkspaces(database, recordKinds).list();
     if (json) return console.log(JSON.stringify(list.map(toJson), null, 2));
     if (list.length === 0) return console.error('There are no workspaces: create one with yardgraph keys create.');
     printTable(
