@@ -55,6 +55,8 @@ test.each([
   [['keys', 'lst'], "error: unknown command 'lst' (Did you mean list?)"],
   [['serve', '--prot', '1'], "error: unknown option '--prot' (Did you mean --port?)"],
   [['serve', '--port', '70000'], 'PORT: expected a whole number from 0 to 65535'],
+  [['serve', '--port', ''], '--port: expected a value'],
+  [['demo', '--host', ''], '--host: expected a value'],
   [['demo', '--host', 'http://localhost'], 'HOST: expected an IP address or a host name'],
   [['serve', '--nonsense'], "error: unknown option '--nonsense'"],
   [['copy', '--from', 'sqlite:a'], "error: required option '--to <url>' not specified"],
