@@ -20,10 +20,13 @@ interface Address {
   readonly port?: string;
 }
 
-const settingsOf = ({ host, port }: Address) => ({
-  ...(host !== undefined && { HOST: host }),
-  ...(port !== undefined && { PORT: port }),
-});
+/** An empty variable counts as unset, but an empty option is a mistake, such as a variable that the shell does not have. */
+function settingsOf({ host, port }: Address) {
+  for (const [option, value] of Object.entries({ host, port })) {
+    if (value === '') throw new StartError(`--${option}: expected a value`);
+  }
+  return { ...(host !== undefined && { HOST: host }), ...(port !== undefined && { PORT: port }) };
+}
 
 const program = new Command('yardgraph')
   .description('Keeps operational records and serves them as one linked graph.')

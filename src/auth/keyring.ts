@@ -24,6 +24,8 @@ export const anonymous: Identity = { workspaceId: 'default', userId: null, mayWr
 
 /** Milliseconds. */
 const cacheTtl = 2_000;
+/** Milliseconds within which every process acts on a change of keys, including for requests that were running. */
+export const keyChangeDelay = 5_000;
 const cacheOptions = { max: 10_000, ttl: cacheTtl };
 
 /** Milliseconds between two updates of a key's last use. */

@@ -6,15 +6,33 @@ import { anonymous } from '../auth/keyring.ts';
 import { createKey, revokeKey, rotateKey, stateOf } from '../auth/keys.ts';
 import type { Config } from '../config.ts';
 import { StartError } from '../errors.ts';
-import { counted } from '../model/labels.ts';
+import { countedRecords } from '../model/labels.ts';
 import { recordKinds } from '../records/index.ts';
 import { type ApiKey, createKeyStore, type KeyStore, workspaceOfKey } from '../store/api-keys.ts';
 import type { Database } from '../store/database.ts';
 import { createWorkspaces, sizeOf } from '../store/workspaces.ts';
-import { withDatabase } from './database.ts';
+import { requireUpToDate, withDatabase } from './database.ts';
 import { parseDuration } from './duration.ts';
 import { type NewKeyOptions, parseNewKey } from './new-key.ts';
 import { printTable } from './table.ts';
+
+/** Writes a key to standard output. Throws a StartError if it cannot be written, for the change to be undone. */
+async function printKey(text: string): Promise<void> {
+  const { stdout } = process;
+  // Without a listener, the error would end the process in the middle of the transaction.
+  const failed = new Promise<Error>((resolve) => stdout.once('error', resolve));
+  const written = new Promise<Error | null | undefined>((resolve) => stdout.write(`${text}\n`, resolve));
+  if (await Promise.race([written, failed])) {
+    throw new StartError('the key cannot be written to standard output: nothing was changed');
+  }
+}
+
+/**
+ * Runs work on the key store in a transaction, which ends only after the key was printed: there is no key that nobody has seen, and
+ * no retry that would print another.
+ */
+const whilePrinting = <T>({ transaction, dialect }: Database, work: (store: KeyStore) => Promise<T>): Promise<T> =>
+  transaction((run) => work(createKeyStore({ run, read: run, dialect })), { maxAttempts: 1 });
 
 /** Runs work on the key store of the configured database. */
 const withKeyStore = (
@@ -33,12 +51,20 @@ export function createApiKey(config: Config, options: NewKeyOptions): Promise<vo
     config,
     async (store, database) => {
       const isFirst = await store.isDefinitelyEmpty();
-      const { key, text } = await createKey(store, newKey);
-      console.log(text);
+      const before = await createWorkspaces(database, recordKinds).find(newKey.workspace);
+      const key = await whilePrinting(database, async (transaction) => {
+        const created = await createKey(transaction, newKey);
+        await printKey(created.text);
+        return created.key;
+      });
       const end =
         key.expiresAt === null ? 'never expires' : `expires in ${options.expires}, ${minute(key.expiresAt)} UTC`;
       console.error(`Created a key for ${key.userId} in the workspace ${key.workspaceId}; ${rightsOf(key)}; ${end}`);
       console.error('It is not shown again. To revoke it, use its prefix:', key.id);
+      if (before.keys.length === 0 && sizeOf(before) > 0) {
+        const has = `has ${countedRecords(sizeOf(before))} already`;
+        console.error(`The workspace ${key.workspaceId} ${has}, to which this key gives access.`);
+      }
       if (isFirst) await explainFirst(database, key.workspaceId);
     },
     { mayCreate: true },
@@ -51,17 +77,21 @@ async function explainFirst(database: Database, workspace: string): Promise<void
   const open = anonymous.workspaceId;
   const records = sizeOf(await createWorkspaces(database, recordKinds).find(open));
   if (workspace === open || records === 0) return;
-  const stored = counted(records, { label: 'record', pluralLabel: 'records' });
-  console.error(`Stored so far: ${stored} in the workspace ${open}, to which this key gives no access.`);
+  console.error(
+    `Stored so far: ${countedRecords(records)} in the workspace ${open}, to which this key gives no access.`,
+  );
   console.error(`To move what is there, stop the service and run: yardgraph workspaces rename ${open} ${workspace}`);
 }
 
 export function rotateApiKey(config: Config, prefix: string, { overlap }: { overlap: string }): Promise<void> {
   const milliseconds = parseDuration(overlap);
   if (milliseconds === undefined) throw new StartError('--overlap: expected a duration such as 24h, 30m or 0s');
-  return withKeyStore(config, async (store) => {
-    const { text, previousExpiresAt } = await rotateKey(store, prefix, milliseconds);
-    console.log(text);
+  return withKeyStore(config, async (_, database) => {
+    const previousExpiresAt = await whilePrinting(database, async (store) => {
+      const rotated = await rotateKey(store, prefix, milliseconds);
+      await printKey(rotated.text);
+      return rotated.previousExpiresAt;
+    });
     console.error(
       milliseconds > 0
         ? `The previous secret stays valid for ${overlap}, until ${minute(previousExpiresAt)} UTC.`
@@ -77,8 +107,9 @@ export const revokeApiKey = (config: Config, prefix: string) =>
   });
 
 export const listApiKeys = (config: Config, { json = false }: { json?: boolean }) =>
-  withKeyStore(config, async (store) => {
-    const keys = await store.list();
+  withDatabase(config, {}, async (database) => {
+    await requireUpToDate(database);
+    const keys = await createKeyStore(database).list();
     if (json) return console.log(JSON.stringify(keys.map(toJson), null, 2));
     if (keys.length === 0) return console.error('There are no keys: create one with yardgraph keys create.');
     printTable(columns, keys.map(rowOf));

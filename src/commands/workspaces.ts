@@ -1,13 +1,19 @@
-/** `yardgraph workspaces`: lists workspaces, and renames or deletes one with all its records and keys. */
+/**
+ * `yardgraph workspaces`: lists workspaces, and renames or deletes one with all its records and keys. A service should be stopped
+ * first; if one runs, no record that it has accepted may be left under a name that is given up.
+ */
 import { createInterface } from 'node:readline/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { isWorkspaceName, workspaceNameForm } from '../auth/key.ts';
+import { anonymous, keyChangeDelay } from '../auth/keyring.ts';
 import { stateOf } from '../auth/keys.ts';
 import type { Config } from '../config.ts';
 import { StartError } from '../errors.ts';
-import { counted, listField } from '../model/labels.ts';
+import { counted, countedRecords, listField } from '../model/labels.ts';
 import { recordKinds } from '../records/index.ts';
+import type { ApiKey } from '../store/api-keys.ts';
 import { createWorkspaces, sizeOf, type Workspace, type Workspaces } from '../store/workspaces.ts';
-import { withDatabase } from './database.ts';
+import { requireUpToDate, withDatabase } from './database.ts';
 import { printTable } from './table.ts';
 
 /** Milliseconds. Long, because one statement may change millions of records. */
@@ -20,8 +26,9 @@ const withWorkspaces = (config: Config, work: (workspaces: Workspaces) => Promis
   });
 
 export const listWorkspaces = (config: Config, { json = false }: { json?: boolean }) =>
-  withWorkspaces(config, async (workspaces) => {
-    const list = await workspaces.list();
+  withDatabase(config, { statementTimeout }, async (database) => {
+    await requireUpToDate(database);
+    const list = await createWorkspaces(database, recordKinds).list();
     if (json) return console.log(JSON.stringify(list.map(toJson), null, 2));
     if (list.length === 0) return console.error('There are no workspaces: create one with yardgraph keys create.');
     printTable(
@@ -34,7 +41,10 @@ export function renameWorkspace(config: Config, from: string, to: string): Promi
   if (!isWorkspaceName(to)) throw new StartError(`<new-name>: ${workspaceNameForm}`);
   return withWorkspaces(config, async (workspaces) => {
     const end = stopwatch();
-    const moved = await workspaces.rename(from, to);
+    const moved = await withRest(workspaces, await workspaces.rename(from, to), {
+      done: `Renamed ${from} to ${to}`,
+      changeRest: () => workspaces.moveRest(from, to),
+    });
     console.log(`Renamed ${from} to ${to} with ${contentsOf(moved)}, in ${end()}.`);
     if (moved.keys.length > 0) console.log(`Its keys keep working, with ${from} in their prefix.`);
   });
@@ -46,8 +56,48 @@ export const deleteWorkspace = (config: Config, name: string, { yes = false }: {
     console.log(`The workspace ${name} has ${contentsOf(found)}.`);
     if (!yes) await confirm(name);
     const end = stopwatch();
-    console.log(`Deleted ${name} with ${contentsOf(await workspaces.remove(name))}, in ${end()}.`);
+    const deleted = await withRest(workspaces, await workspaces.remove(name), {
+      done: `Deleted ${name}`,
+      changeRest: () => workspaces.removeRest(name),
+    });
+    console.log(`Deleted ${name} with ${contentsOf(deleted)}, in ${end()}.`);
   });
+
+interface Rest {
+  /** What has been done, for messages. */
+  readonly done: string;
+  /** Does the same with the records that have arrived since. */
+  readonly changeRest: () => Promise<Workspace['records']>;
+}
+
+/**
+ * Waits until no running process stores records under the old name because of keys that it has cached, and does the same with
+ * those that have arrived. Returns all that was changed.
+ */
+async function withRest(workspaces: Workspaces, changed: Workspace, { done, changeRest }: Rest): Promise<Workspace> {
+  const { name, keys, records } = changed;
+  if (name !== anonymous.workspaceId && !keys.some(mayBeUsedToWrite)) return changed;
+  const seconds = keyChangeDelay / 1_000;
+  console.error(`${done}; waiting ${seconds} s for records that a running service may still store in ${name}.`);
+  await pause(keyChangeDelay);
+  try {
+    const rest = await changeRest();
+    return {
+      name,
+      keys,
+      records: new Map([...records].map(([table, size]) => [table, size + (rest.get(table) ?? 0)])),
+    };
+  } catch (error) {
+    const left = sizeOf(await workspaces.find(name));
+    if (left === 0) return changed;
+    const why = error instanceof Error ? error.message : String(error);
+    throw new StartError(`${done}, except for ${countedRecords(left)} stored meanwhile, left in ${name}: ${why}`);
+  }
+}
+
+/** Also with a key that was revoked or has expired just now, which a running process may have cached. */
+const mayBeUsedToWrite = ({ readOnly, revokedAt, expiresAt }: ApiKey): boolean =>
+  !readOnly && [revokedAt, expiresAt].every((end) => end === null || Date.parse(end) > Date.now() - keyChangeDelay);
 
 /** Throws a StartError unless the name is typed in the terminal. */
 async function confirm(name: string): Promise<void> {

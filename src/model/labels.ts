@@ -9,6 +9,9 @@ export const withArticle = (label: string): string => `${/^[aeiou]/i.test(label)
 export const counted = (n: number, { label, pluralLabel }: Pick<RecordKind, 'label' | 'pluralLabel'>): string =>
   `${count(n)} ${n === 1 ? label : pluralLabel}`;
 
+/** `1 record`, `1,000 records` */
+export const countedRecords = (n: number): string => counted(n, { label: 'record', pluralLabel: 'records' });
+
 /** `Asset categories` */
 export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 

@@ -85,6 +85,11 @@ export class TransactionConflict extends ServiceError {
   }
 }
 
+/** Whether a transaction was rolled back because of what another wrote at the same time, even on its last attempt. */
+export const isConflict = (error: unknown): boolean =>
+  error instanceof TransactionConflict ||
+  (error instanceof DatabaseError && /^(?:23|SQLITE_CONSTRAINT)/.test(error.code ?? ''));
+
 /** Converts a driver's error to one without SQL and values: a ServiceError 503 if a retry may succeed. */
 export function databaseError(error: unknown, isConnectionLost = false): Error {
   const code = codeOf(error);

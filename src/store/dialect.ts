@@ -27,6 +27,8 @@ export interface Dialect {
   findProblem?(run: (sql: string) => Promise<readonly Row[]>): Promise<string | undefined>;
   /** Restricts a query to the rows whose column has one of these values. Takes one parameter, however many values there are. */
   whereIn(query: Knex.QueryBuilder, column: string, values: readonly string[]): void;
+  /** Runs an update or a deletion in a transaction, and returns how many rows it changed. */
+  runCounted(run: Run, query: Knex.QueryBuilder): Promise<number>;
   /** An expression for the bytes of a column's text, which does not read the text where the database stores its length. */
   byteLength(column: string): string;
   /** Statements that insert the records, thousands per statement. */

@@ -1,12 +1,13 @@
 /**
- * The operator's view of workspaces: what each holds, and renaming and deleting whole ones, in one transaction. Requests never
- * come here: their store is bound to one workspace.
+ * The operator's view of workspaces: what each holds, and renaming and deleting whole ones, in one transaction each. Requests
+ * never come here: their store is bound to one workspace.
  */
+import type { Knex } from 'knex';
 import { StartError } from '../errors.ts';
 import type { Table } from '../model/record-kind.ts';
 import { type ApiKey, apiKeys, createKeyStore, selectKeys, workspaceOfKey } from './api-keys.ts';
 import type { Database } from './database.ts';
-import { DatabaseError, featureNotSupported } from './database-error.ts';
+import { DatabaseError, featureNotSupported, isConflict } from './database-error.ts';
 import type { Run } from './driver.ts';
 import { rowsQuery, runQuery } from './query.ts';
 
@@ -19,6 +20,8 @@ export interface Workspace {
 }
 
 export const sizeOf = ({ records }: Workspace): number => [...records.values()].reduce((sum, size) => sum + size, 0);
+
+const writtenMeanwhile = 'records were written meanwhile: stop the service, and try again; nothing was changed';
 
 export type Workspaces = ReturnType<typeof createWorkspaces>;
 
@@ -45,11 +48,26 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
   }
 
   /** On Postgres, two commands could otherwise each delete the last keys but the other's. */
-  const change = <T>(work: (run: Run) => Promise<T>): Promise<T> =>
+  const change = <T>(onConflict: string, work: (run: Run) => Promise<T>): Promise<T> =>
     transaction(async (run) => {
       if (dialect.lockMaintenance) await run(dialect.lockMaintenance);
       return work(run);
+    }).catch((error: unknown) => {
+      throw isConflict(error) ? new StartError(onConflict) : error;
     });
+
+  /** Changes the records of all tables, and returns how many there were: others may write between a count and the change. */
+  async function changeRows(run: Run, changeOf: (table: Table) => Knex.QueryBuilder): Promise<Map<string, number>> {
+    const records = new Map<string, number>();
+    for (const table of tables) records.set(table.table, await dialect.runCounted(run, changeOf(table)));
+    return records;
+  }
+
+  /** Records that have arrived under a name that was given up. With a key, it is a workspace of its own again. */
+  async function requireNoKeys(run: Run, name: string): Promise<void> {
+    const [key] = await runQuery(run, keysOf(name).select('id'));
+    if (key) throw new StartError(`a key has been created for ${name}`);
+  }
 
   return {
     /** All workspaces, by name. */
@@ -82,7 +100,7 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
      * told apart again. All keys keep working, with the old name in their prefix. Returns what was moved.
      */
     rename: (from: string, to: string): Promise<Workspace> =>
-      change(async (run) => {
+      change(writtenMeanwhile, async (run) => {
         if (from === to) throw new StartError(`the workspace is called ${to} already`);
         const moved = await findExisting(run, from);
         if (sizeOf(await find(run, to)) > 0) {
@@ -90,25 +108,43 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
             `the workspace ${to} has records: a workspace is renamed only to a name without records`,
           );
         }
-        for (const table of tables) await moveRows(run, table, from, to);
+        const records = await moveRows(run, from, to);
         await runQuery(run, keysOf(from).update({ moved_to: to }));
-        return moved;
+        return { ...moved, records };
       }),
 
     /** Deletes all records and keys of a workspace, unless the service would be left without keys. Returns what was deleted. */
     remove: (name: string): Promise<Workspace> =>
-      change(async (run) => {
+      change(writtenMeanwhile, async (run) => {
         const deleted = await findExisting(run, name);
         if (deleted.keys.length > 0) await requireOtherKeys(run, deleted);
-        for (const table of tables) await runQuery(run, rowsQuery(dialect, table, name).delete());
+        const records = await deleteRows(run, name);
         await runQuery(run, keysOf(name).delete());
-        return deleted;
+        return { ...deleted, records };
+      }),
+
+    /** Moves the records that have arrived under the old name since the workspace was renamed. Returns their numbers. */
+    moveRest: (from: string, to: string): Promise<ReadonlyMap<string, number>> =>
+      change(`a uid or another unique value of theirs is taken in ${to}`, async (run) => {
+        await requireNoKeys(run, from);
+        return moveRows(run, from, to);
+      }),
+
+    /** Deletes the records that have arrived since the workspace was deleted. Returns their numbers. */
+    removeRest: (name: string): Promise<ReadonlyMap<string, number>> =>
+      change('others are being written', async (run) => {
+        await requireNoKeys(run, name);
+        return deleteRows(run, name);
       }),
   };
 
-  async function moveRows(run: Run, table: Table, from: string, to: string): Promise<void> {
+  function deleteRows(run: Run, name: string): Promise<Map<string, number>> {
+    return changeRows(run, (table) => rowsQuery(dialect, table, name).delete());
+  }
+
+  async function moveRows(run: Run, from: string, to: string): Promise<Map<string, number>> {
     try {
-      await runQuery(run, rowsQuery(dialect, table, from).update({ workspace_id: to }));
+      return await changeRows(run, (table) => rowsQuery(dialect, table, from).update({ workspace_id: to }));
     } catch (error) {
       if (!(error instanceof DatabaseError && error.code === featureNotSupported)) throw error;
       throw new StartError(

@@ -1,7 +1,8 @@
 /** The command line: what it says, and what it ends with. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { version } from '../../package.json';
-import { migrationNames } from '../../src/store/migrations.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { migrationNames, migrationSource } from '../../src/store/migrations.ts';
 import { createDatabase } from '../support/database.ts';
 import { useProcesses } from '../support/process.ts';
 
@@ -54,6 +55,8 @@ test.each([
   [['keys', 'lst'], "error: unknown command 'lst' (Did you mean list?)"],
   [['serve', '--prot', '1'], "error: unknown option '--prot' (Did you mean --port?)"],
   [['serve', '--port', '70000'], 'PORT: expected a whole number from 0 to 65535'],
+  [['serve', '--port', ''], '--port: expected a value'],
+  [['demo', '--host', ''], '--host: expected a value'],
   [['demo', '--host', 'http://localhost'], 'HOST: expected an IP address or a host name'],
   [['serve', '--nonsense'], "error: unknown option '--nonsense'"],
   [['copy', '--from', 'sqlite:a'], "error: required option '--to <url>' not specified"],
@@ -69,6 +72,24 @@ test.each([
 ])('%j is refused in one line, and ends with 1', async (command, line) => {
   expect(await run(...command)).toEqual({ code: 1, out: '', err: line });
 });
+
+test.each([[['keys', 'list']], [['workspaces', 'list']]])(
+  '%j refuses an old database, and does not change it',
+  async (command) => {
+    const opened = await openDatabase(database.url);
+    await opened.knex.migrate.down({ migrationSource });
+    await opened.close();
+
+    const { code, out, err } = await run(...command);
+
+    expect([code, out, err.split('\n').at(-1)]).toEqual([
+      1,
+      '',
+      'the database is not up to date, run yardgraph migrate',
+    ]);
+    expect((await run('migrate')).out).toBe(`migrated: ${migrationNames.at(-1)}`);
+  },
+);
 
 describe('migrate', () => {
   test('brings the database up to date, and says so and where; again there is nothing to do', async () => {

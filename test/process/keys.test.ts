@@ -1,8 +1,13 @@
 /** `yardgraph keys`, and what keys change for the service. */
 import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { location } from '../../src/records/index.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { createStoreOpener } from '../../src/store/workspace-store.ts';
 import { createDatabase } from '../support/database.ts';
+import { insert } from '../support/insert.ts';
 import { post, useProcesses } from '../support/process.ts';
 
 const processes = useProcesses();
@@ -131,6 +136,37 @@ test('the first key warns that earlier records stay in the workspace default, an
     'To move what is there, stop the service and run: yardgraph workspaces rename default acme',
   ]);
   expect((await create()).err).not.toContain('default');
+});
+
+test('create and rotate change nothing if the key cannot be written to standard output', async () => {
+  const prefix = (await create()).out.slice(0, -44);
+  const before = (await run('keys', 'list', '--json')).out;
+  const full = openSync('/dev/full', 'w');
+
+  for (const command of [
+    ['create', '--workspace', 'acme', '--user', 'erp-sync'],
+    ['rotate', prefix],
+  ]) {
+    const circumstances = { streams: [full, 'pipe'], command: ['keys', ...command] } as const;
+    const { code, err } = await processes.startUnder(circumstances, { DATABASE_URL: database.url }).ended();
+    expect([code, err.split('\n').at(-1)]).toEqual([
+      1,
+      'the key cannot be written to standard output: nothing was changed',
+    ]);
+  }
+
+  closeSync(full);
+  expect((await run('keys', 'list', '--json')).out).toBe(before);
+});
+
+test('a key of a workspace that has records, but no other key, says that it gives access to them', async () => {
+  const opened = await openDatabase(database.url);
+  await insert(createStoreOpener(opened)('acme'), location, [{ name: 'North yard' }, { name: 'South yard' }]);
+  await opened.close();
+
+  const line = 'The workspace acme has 2 records already, to which this key gives access.';
+  expect((await create()).err.split('\n')).toContain(line);
+  expect((await create()).err.split('\n')).not.toContain(line);
 });
 
 test('rotate prints a second key; both are let in, until the overlap is over', async () => {

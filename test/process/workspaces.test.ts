@@ -100,6 +100,95 @@ test('rename says what it moved; a running service gives the old keys access to 
   );
 });
 
+describe('while a service stores records,', () => {
+  /** Stores records, several at a time, until `isOver` or until it is refused. Returns how many the service has accepted. */
+  async function write(address: string, headers: Record<string, string>, isOver: () => boolean): Promise<number> {
+    let accepted = 0;
+    const writer = async () => {
+      while (!isOver()) {
+        const { status } = await fetch(`${address}/locations`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', ...headers },
+          body: JSON.stringify([{ name: 'North yard' }]),
+        });
+        if (status === 201) accepted += 1;
+        if (status === 401) return;
+      }
+    };
+    await Promise.all(Array.from({ length: 4 }, writer));
+    return accepted;
+  }
+
+  const contents = (out: string) => Number(/ with ([\d,]+) locations? /.exec(out)?.[1]?.replace(',', ''));
+
+  test('rename leaves none under the old name', async () => {
+    const key = await newKey('acme');
+    const address = await start('serve').ready();
+    let isOver = false;
+    const writing = write(address, { authorization: key }, () => isOver);
+    await pause(500);
+
+    const { code, out, err } = await run('workspaces', 'rename', 'acme', 'harbour');
+    isOver = true;
+    const accepted = await writing;
+
+    expect([code, err.split('\n').at(-1)]).toEqual([
+      0,
+      'Renamed acme to harbour; waiting 5 s for records that a running service may still store in acme.',
+    ]);
+    expect(await sizes()).toEqual({ harbour: accepted });
+    expect(contents(out)).toBeGreaterThan(0);
+  });
+
+  test('rename of default after the first key leaves none there, and counts all', async () => {
+    const address = await start('serve').ready();
+    const writing = write(address, {}, () => false);
+    await pause(500);
+    await newKey('acme');
+
+    const { out } = await run('workspaces', 'rename', 'default', 'acme');
+    const accepted = await writing;
+
+    expect(await sizes()).toEqual({ acme: accepted });
+    expect(contents(out)).toBe(accepted);
+  });
+
+  test('delete leaves none, and counts all', async () => {
+    const key = await newKey('acme');
+    await newKey('yard');
+    const address = await start('serve').ready();
+    const writing = write(address, { authorization: key }, () => false);
+    await pause(500);
+
+    const { out } = await run('workspaces', 'delete', 'acme', '--yes');
+    const accepted = await writing;
+
+    expect(await sizes()).toEqual({ yard: 0 });
+    expect(contents(out.split('\n').at(-1) ?? '')).toBe(accepted);
+  });
+
+  test('records that cannot be moved, because their uid is taken, are said to be left', async () => {
+    await newKey('acme');
+    await add('acme', 1);
+    const { said, ended } = start('workspaces', 'rename', 'acme', 'harbour');
+    await vi.waitFor(() => expect(said.err).toContain('waiting'), { timeout: 10_000, interval: 5 });
+    // As a process does that has not noticed yet.
+    await inDatabase(async (opened) => {
+      const open = createStoreOpener(opened);
+      for (const workspace of ['acme', 'harbour'])
+        await insert(open(workspace), asset, [{ name: 'Crane', uid: 'taken' }]);
+    });
+
+    const { code, err } = await ended();
+
+    expect([code, err.split('\n').at(-1)]).toEqual([
+      1,
+      'Renamed acme to harbour, except for 1 record stored meanwhile, left in acme: a uid or another unique value of theirs is taken in harbour',
+    ]);
+    expect(await sizes()).toEqual({ acme: 1, harbour: 2 });
+  });
+});
+
 test('delete says what it deletes; a running service refuses its keys within five seconds', async () => {
   const key = await newKey('acme');
   await newKey('yard');

@@ -170,6 +170,7 @@ test('of two deletes at once that would leave no key, one is refused', async () 
 test.each([
   ['0A000', 'the tables are distributed by workspace (Citus), so no workspace can be renamed: nothing was changed'],
   ['XX000', 'database error: XX000'],
+  ['23503', 'records were written meanwhile: stop the service, and try again; nothing was changed'],
 ])('rename says why it is impossible where the database reports %s', async (code, message) => {
   await insert(store('acme'), location, [{ name: 'North yard' }]);
   const failing: Database = {
@@ -179,7 +180,7 @@ test.each([
         (run, ...others) =>
           work(
             async (sql, values) => {
-              if (sql.startsWith('update')) throw new DatabaseError(`database error: ${code}`, code);
+              if (sql.includes('update')) throw new DatabaseError(`database error: ${code}`, code);
               return run(sql, values);
             },
             ...others,

@@ -11,11 +11,13 @@ interface Processes {
   folder: string;
   /** Runs a command of the service with these settings and no others. */
   start(settings?: Record<string, string>, ...command: string[]): ReturnType<typeof startProcess>;
-  /** Runs the service with its streams or limits set differently. */
+  /** Runs the service, or another command, with its streams or limits set differently. */
   startUnder(circumstances: Circumstances, settings?: Record<string, string>): ReturnType<typeof startProcess>;
 }
 
 interface Circumstances {
+  /** Instead of `serve`. */
+  readonly command?: readonly string[];
   /** Where standard output and error go: to us, or into an open file. */
   readonly streams?: readonly ['pipe' | number, 'pipe' | number];
   /** How many files, connections among them, may be open. */
@@ -36,7 +38,7 @@ export function useProcesses(): Processes {
     start: (settings = {}, ...command) =>
       keep(startProcess(processes.folder, settings, command.length > 0 ? command : ['serve'])),
     startUnder: (circumstances, settings = {}) =>
-      keep(startProcess(processes.folder, settings, ['serve'], circumstances)),
+      keep(startProcess(processes.folder, settings, circumstances.command ?? ['serve'], circumstances)),
   };
   beforeEach(() => {
     processes.folder = mkdtempSync(join(tmpdir(), 'yardgraph-'));

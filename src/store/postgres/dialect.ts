@@ -29,6 +29,11 @@ export function createPostgresDialect(): Dialect {
       return problemOf(run);
     },
     whereIn: (query, column, values) => query.whereRaw('?? = any(?)', [column, values as string[]]),
+    async runCounted(run, query) {
+      const changed = query.returning(builder.raw('1'));
+      const [row] = await runQuery(run, builder.with('changed', changed).from('changed').count({ count: '*' }));
+      return Number(row?.count);
+    },
     byteLength: (column) => `octet_length(${column}::text)`,
     inserts: (table, records) => inserts(table, records, isCitus),
     async select(run: Run, table: Table, query: Knex.QueryBuilder): Promise<Row[]> {

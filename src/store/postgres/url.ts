@@ -56,18 +56,22 @@ function readUrl(databaseUrl: string): UrlSettings {
   }
   // libpq accepts a user without a host, which URL rejects: `base` stands in for the host.
   const withHost = databaseUrl.replace(/^(\w+:\/\/[^/?]*@)?\//, '$1base/');
-  if (!URL.canParse(withHost)) {
+  const parsed = URL.canParse(withHost) ? new URL(withHost) : undefined;
+  // A password with an unescaped `?` or `#` continues in the query or the hash.
+  if (!parsed || /@/.test(parsed.search + parsed.hash)) {
     return {
       problem:
         'not a valid URL: expected postgres://USER:PASSWORD@HOST:PORT/DATABASE, with special characters of the password escaped',
     };
   }
-  const { searchParams, pathname } = new URL(withHost);
+  const { searchParams, pathname } = parsed;
   // A password with an unescaped slash would otherwise end up, in part, in the name of the database.
   if (/[/@]/.test(pathname.slice(1))) return { problem: 'expected one name after the host: escape the password' };
   const unknown = [...searchParams.keys()].filter((name) => !urlParameters.includes(name));
   if (unknown.length > 0) {
-    return { problem: `unknown parameter ${unknown.join(', ')}, expected some of ${urlParameters.join(', ')}` };
+    // Anything else may be a part of a password.
+    const names = unknown.every((name) => /^[a-z_]+$/.test(name)) ? ` ${unknown.join(', ')}` : '';
+    return { problem: `unknown parameter${names}, expected some of ${urlParameters.join(', ')}` };
   }
   const sslMode = searchParams.get('sslmode');
   if (sslMode !== null && !sslModes.includes(sslMode)) {

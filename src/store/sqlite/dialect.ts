@@ -18,6 +18,11 @@ export const sqliteDialect: Dialect = {
   jsonElements: 'json_each',
   whereIn: (query, column, values) =>
     query.whereRaw('?? in (select value from json_each(?))', [column, JSON.stringify(values)]),
+  async runCounted(run, query) {
+    await runQuery(run, query);
+    const [row] = await run('select changes() as count');
+    return Number(row?.count);
+  },
   byteLength: (column) => `octet_length(${column})`,
   inserts,
   select,

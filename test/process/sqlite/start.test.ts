@@ -75,6 +75,16 @@ describe('what keeps it from starting is one clear line, and exit code 1', () =>
       'postgres://yard:secret@127.0.0.1:54x/yard',
       'not a valid URL: expected postgres://USER:PASSWORD@HOST:PORT/DATABASE, with special characters of the password escaped',
     ],
+    ...['postgres://yard:12?Secret1@db/yard', 'postgres://yard:12#Secret1@db/yard', 'postgres://yard:1?a=b@/yard'].map(
+      (url) => [
+        url,
+        'not a valid URL: expected postgres://USER:PASSWORD@HOST:PORT/DATABASE, with special characters of the password escaped',
+      ],
+    ),
+    [
+      'postgres://yard:12?Secret1%40db/yard',
+      'unknown parameter, expected some of host, port, user, password, application_name, options, connect_timeout, sslmode, sslcert, sslkey, sslrootcert, sslnegotiation',
+    ],
     [
       'postgres://yard:secret@127.0.0.1/yard?sslmode=some',
       'sslmode: expected one of disable, require, verify-ca, verify-full',
