@@ -20,7 +20,7 @@ export interface Block {
 export const pages: readonly string[] = [
   'README.md',
   'CHANGELOG.md',
-  ...readdirSync('docs').map((name) => `docs/${name}`),
+  ...readdirSync('docs').flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : [])),
 ];
 
 export const readPage = (page: string): string => readFileSync(page, 'utf8');
