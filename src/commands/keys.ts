@@ -51,7 +51,10 @@ export function createApiKey(config: Config, options: NewKeyOptions): Promise<vo
     config,
     async (store, database) => {
       const isFirst = await store.isDefinitelyEmpty();
-      const before = await createWorkspaces(database, recordKinds).find(newKey.workspace);
+      // Only for a hint, and a database of many machines may be unavailable in part: the key is created all the same.
+      const before = await createWorkspaces(database, recordKinds)
+        .find(newKey.workspace)
+        .catch(() => undefined);
       const key = await whilePrinting(database, async (transaction) => {
         const created = await createKey(transaction, newKey);
         await printKey(created.text);
@@ -61,7 +64,7 @@ export function createApiKey(config: Config, options: NewKeyOptions): Promise<vo
         key.expiresAt === null ? 'never expires' : `expires in ${options.expires}, ${minute(key.expiresAt)} UTC`;
       console.error(`Created a key for ${key.userId} in the workspace ${key.workspaceId}; ${rightsOf(key)}; ${end}`);
       console.error('It is not shown again. To revoke it, use its prefix:', key.id);
-      if (before.keys.length === 0 && sizeOf(before) > 0) {
+      if (before?.keys.length === 0 && sizeOf(before) > 0) {
         const has = `has ${countedRecords(sizeOf(before))} already`;
         console.error(`The workspace ${key.workspaceId} ${has}, to which this key gives access.`);
       }

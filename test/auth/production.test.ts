@@ -68,7 +68,7 @@ describe('headers', () => {
   const service = useSharedService();
 
   test.each([
-    ['the reference', '/reference/', browser],
+    ['the reference', '/reference', browser],
     ['GraphiQL', '/graphql', browser],
   ])('of %s let it load from and call only this service, and forbid framing', async (_, path, headers) => {
     const policy = String((await service.get(path, headers)).headers['content-security-policy']);

@@ -143,7 +143,7 @@ describe('a transaction', () => {
   test.each([
     ['40001', new ServiceError(503, 'too many concurrent writes to the same records, try again')],
     ['40P01', new ServiceError(503, 'too many concurrent writes to the same records, try again')],
-    ['23505', new DatabaseError('database error: 23505')],
+    ['23505', new DatabaseError('database error: 23505', '23505')],
   ])('that conflicts every time (%s) is retried five times, and then fails', async (code, error) => {
     let runs = 0;
     const failing = one.database.transaction(async (run) => {
