@@ -106,9 +106,9 @@ async function confirm(name: string): Promise<void> {
   // Ctrl-C and Ctrl-D close it.
   const closed = new Promise<undefined>((resolve) => terminal.once('close', () => resolve(undefined)));
   const typed = terminal.question(`This cannot be undone. Type ${name} to delete all of it: `);
-  const answer = await Promise.race([typed, closed]);
+  const entered = await Promise.race([typed, closed]);
   terminal.close();
-  if (answer !== name) throw new StartError('not confirmed: nothing was deleted');
+  if (entered !== name) throw new StartError('not confirmed: nothing was deleted');
 }
 
 /** Scripts read this: fields may be added, but none is renamed or removed. */

@@ -36,7 +36,7 @@ export function createAsset(name: string, extension: 'css' | 'js', text: string)
   };
 }
 
-/** A page, or another document that keeps its URL: whoever has it gets a 304. */
+/** A page, or another document that keeps its URL: a client that has it gets a 304. */
 export function createPage(text: string, type = 'text/html; charset=utf-8'): Send {
   // Weak, because it stands for the content in every encoding.
   const etag = `W/"${hashOf(text)}"`;

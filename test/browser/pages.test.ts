@@ -71,9 +71,9 @@ async function startProxy(origin: string, path: string): Promise<string> {
   const proxy = createServer((received, response) => {
     const { url = '', method, headers } = received;
     if (!url.startsWith(`${path}/`)) return response.writeHead(404).end();
-    const forwarded = request(`${origin}${url.slice(path.length)}`, { method, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
+    const forwarded = request(`${origin}${url.slice(path.length)}`, { method, headers }, (upstream) => {
+      response.writeHead(upstream.statusCode ?? 502, upstream.headers);
+      upstream.pipe(response);
     });
     return received.pipe(forwarded);
   });

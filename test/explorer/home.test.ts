@@ -50,7 +50,7 @@ describe('the home page', () => {
     });
   });
 
-  test('answers HEAD, and says which methods it supports', async () => {
+  test('responds to HEAD, and says which methods it supports', async () => {
     const { status, text } = await service.inject({ method: 'HEAD', url: '/', headers: browser });
     const refused = await service.post('/', []);
 

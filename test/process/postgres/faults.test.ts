@@ -94,7 +94,7 @@ test(`${restarts} restarts and ${cuts} cut connections while clients write: ever
   expect(clients.acknowledged.filter((name) => stored.get(name) !== batchSize)).toEqual([]);
   expect([...stored].filter(([, count]) => count !== batchSize)).toEqual([]);
   for (const { status, retryAfter, body } of clients.failures) {
-    // Whoever simply repeats a batch that may be stored would store it twice.
+    // A client that simply repeats a batch that may be stored would store it twice.
     expect([status, retryAfter]).toEqual([503, (body as { error: string }).error === messages[0] ? '1' : null]);
     expect(body).toEqual({ error: expect.stringMatching(`^(?:${messages.join('|')})$`), code: '503' });
   }
