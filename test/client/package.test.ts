@@ -24,7 +24,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'yardgraph-'));
   // Without scripts, because the files are built already, and other tests read them.
   const options = ['--ignore-scripts', '--json', '--pack-destination', folder];
-  const { stdout } = await run('npm', ['pack', '--workspace', '@yardgraph/client', ...options]);
+  const { stdout } = await run('npm', ['pack', './src/client', ...options]);
   [pack] = JSON.parse(stdout);
   write('package.json', '{}');
   await run('npm', ['install', '--offline', '--no-audit', `./${pack.filename}`], { cwd: folder });
