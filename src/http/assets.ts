@@ -29,10 +29,9 @@ const encoders: Record<Encoding, (body: Buffer) => Promise<Buffer>> = {
 /** A file of a page, which changes its name with its content, so that browsers never ask for it twice. */
 export function createAsset(name: string, extension: 'css' | 'js', text: string): Asset {
   const type = `text/${extension === 'js' ? 'javascript' : extension}; charset=utf-8`;
-  const send = sendEncoded(text, type);
   return {
     fileName: `${name}-${hashOf(text).slice(0, 16)}.${extension}`,
-    send: (request, reply) => send(request, reply.header('cache-control', forever)),
+    send: sendEncoded(text, { 'content-type': type, 'cache-control': forever }),
   };
 }
 
@@ -40,26 +39,33 @@ export function createAsset(name: string, extension: 'css' | 'js', text: string)
 export function createPage(text: string, type = 'text/html; charset=utf-8'): Send {
   // Weak, because it stands for the content in every encoding.
   const etag = `W/"${hashOf(text)}"`;
-  const send = sendEncoded(text, type);
-  return async (request, reply) => {
-    reply.header('etag', etag);
-    return fresh(request.headers, { etag }) ? reply.code(304).send() : send(request, reply);
-  };
+  const send = sendEncoded(text, { 'content-type': type, etag });
+  return async (request, reply) =>
+    fresh(request.headers, { etag }) ? reply.code(304).header('etag', etag).send() : send(request, reply);
 }
 
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64url');
 
-function sendEncoded(text: string, type: string): Send {
+/** The headers are set last: if the text cannot be compressed, the error must not be cached like it. */
+function sendEncoded(text: string, headers: Readonly<Record<string, string>>): Send {
   const content = Buffer.from(text);
   /** Kept for later requests, and shared by those that come meanwhile. */
   const encoded: Partial<Record<Encoding, Promise<Buffer>>> = {};
+  const encode = async (encoding: Encoding): Promise<Buffer> => {
+    try {
+      encoded[encoding] ??= encoders[encoding](content);
+      return await encoded[encoding];
+    } catch (error) {
+      delete encoded[encoding];
+      throw error;
+    }
+  };
   return async (request, reply) => {
     const encoding = acceptedEncoding(request.headers['accept-encoding']);
-    reply.type(type);
-    if (encoding === undefined) return reply.send(content);
-    encoded[encoding] ??= encoders[encoding](content);
-    addVary(reply, 'Accept-Encoding');
-    return reply.header('content-encoding', encoding).send(await encoded[encoding]);
+    if (encoding === undefined) return reply.headers(headers).send(content);
+    const body = await encode(encoding);
+    addVary(reply.headers(headers), 'Accept-Encoding');
+    return reply.header('content-encoding', encoding).send(body);
   };
 }
 

@@ -111,7 +111,7 @@ describe('an asset', () => {
   const send = async (asset: ReturnType<typeof createAsset>): Promise<unknown> => {
     let sent: unknown;
     const reply = {
-      type: () => reply,
+      headers: () => reply,
       header: () => reply,
       getHeader: () => undefined,
       send: (body: unknown) => {

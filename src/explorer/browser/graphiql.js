@@ -146,12 +146,23 @@ Object.assign(globalThis, {
   },
 });
 
+/** The tabs of the last visit, as GraphiQL has stored them. Nothing else keeps them from being damaged. */
+function storedTabs() {
+  try {
+    const { tabs, activeTabIndex } = JSON.parse(localStorage.getItem('graphiql:tabState') ?? '');
+    if (Array.isArray(tabs)) return { tabs, activeTabIndex };
+  } catch {
+    // There are none yet, or they cannot be read.
+  }
+  return { tabs: [], activeTabIndex: 0 };
+}
+
 /**
  * The tab that was open before the page was reloaded: without it, GraphiQL would open an empty one. Undefined on the first
  * visit, and for a link with another query, which gets a tab of its own.
  */
 function openTab() {
-  const { tabs = [], activeTabIndex = 0 } = JSON.parse(localStorage.getItem('graphiql:tabState') ?? '{}');
+  const { tabs, activeTabIndex } = storedTabs();
   const linked = new URLSearchParams(location.search).get('query');
   const isKnown = linked === null || tabs.some((/** @type {{ query: string }} */ { query }) => query === linked);
   return isKnown ? tabs[activeTabIndex] : undefined;
