@@ -50,6 +50,8 @@ export interface ReferenceField extends Described {
   readonly target: string;
   /** In running text: `the location where the asset is` */
   readonly refersTo: string;
+  /** The reverse link of the target, if it is not the name of the kind's list: see reverse-links.ts. */
+  readonly reverse?: string;
   /** The target record must be stored in this service: foreign identifiers are rejected. */
   readonly mustExist?: boolean;
 }
@@ -60,6 +62,8 @@ export interface ForeignReferenceField extends Described {
   readonly target: ForeignType;
   /** In running text: `the company that owns the asset` */
   readonly refersTo: string;
+  /** The reverse link of the target, if it is not the name of the kind's list: see reverse-links.ts. */
+  readonly reverse?: string;
 }
 
 export type Field =
@@ -118,19 +122,27 @@ export const externalIds = () =>
     description: 'The IDs of the record in other systems, by the name of the system: `{"erp": "4711"}`.',
   }) as const;
 
-export const reference = (target: string, refersTo: string) =>
+/** How a reference is followed backwards. */
+interface Backwards {
+  /** The field of the target: `children`. Unless set, the name of the kind's list: `workOrders`. */
+  readonly reverse?: string;
+}
+
+export const reference = (target: string, refersTo: string, { reverse }: Backwards = {}) =>
   ({
     type: 'reference',
     target,
     refersTo,
+    ...(reverse !== undefined && { reverse }),
     description: `The ID of ${refersTo}. An ID of another system is stored as sent.`,
   }) as const;
 
-export const foreignReference = (target: ForeignType, refersTo: string) =>
+export const foreignReference = (target: ForeignType, refersTo: string, { reverse }: Backwards = {}) =>
   ({
     type: 'foreignReference',
     target,
     refersTo,
+    ...(reverse !== undefined && { reverse }),
     description: `The ID of ${refersTo}. It is an ID of another system, stored as sent.`,
   }) as const;
 

@@ -88,10 +88,10 @@ export type UpdateOf<K extends RecordKind> =
 export function recordKind<const F extends Fields, const S extends Stamp = never>(
   declaration: Declaration<F, S>,
 ): RecordKind<F, S> {
-  const { label } = declaration;
+  const { label, plural } = declaration;
   const stamps: Record<Stamp, Field> = {
-    createdBy: user(`the user who created the ${label}`),
-    updatedBy: user(`the user who last changed the ${label}`),
+    createdBy: user(`the user who created the ${label}`, `created${plural}`),
+    updatedBy: user(`the user who last changed the ${label}`, `updated${plural}`),
   };
   const storedFields: Fields = {
     id: { type: 'id', required: true, description: `The ID of the ${label}, given by the service.` },
@@ -110,9 +110,10 @@ export function recordKind<const F extends Fields, const S extends Stamp = never
   return { ...declaration, storedFields };
 }
 
-const user = (refersTo: string): Field => ({
+const user = (refersTo: string, reverse: string): Field => ({
   type: 'foreignReference',
   target: 'User',
   refersTo,
+  reverse,
   description: `The ID of ${refersTo}, as named by the API key.`,
 });

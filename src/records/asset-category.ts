@@ -16,7 +16,7 @@ export const assetCategory = recordKind({
   fields: {
     name: text('The name of the asset category.'),
     description: text('The description of the asset category.'),
-    parentId: mustExist(reference('AssetCategory', 'the parent asset category')),
+    parentId: mustExist(reference('AssetCategory', 'the parent asset category', { reverse: 'children' })),
   },
   example: { name: 'Cranes', description: 'Mobile cranes and tower cranes.' },
   stamps: [],

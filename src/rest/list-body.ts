@@ -1,6 +1,7 @@
 /** All records of a kind as one JSON array, read slice by slice from a consistent snapshot. */
 import type { RecordKind } from '../model/record-kind.ts';
 import { mapInSlices } from '../slices.ts';
+import { positionOfId } from '../store/query.ts';
 import type { WorkspaceStore } from '../store/workspace-store.ts';
 import { toResponse } from './response.ts';
 import { type Spooled, spool } from './spool.ts';
@@ -21,7 +22,10 @@ export async function listBody(store: WorkspaceStore, kind: RecordKind, owner: s
 async function* slices(store: ListStore, kind: RecordKind): AsyncGenerator<string> {
   let after: string | undefined;
   for (;;) {
-    const records = await store.list(kind, { after, limit: sliceLength });
+    const records = await store.list(kind, {
+      after: after === undefined ? undefined : positionOfId(after),
+      limit: sliceLength,
+    });
     const items = (await toJson(kind, records)).slice(1, -1);
     if (items !== '') yield (after === undefined ? '[' : ',') + items;
     after = records.at(-1)?.id ?? after;

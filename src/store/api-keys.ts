@@ -71,9 +71,7 @@ export function createKeyStore({ run, read, dialect }: Pick<Database, 'run' | 'r
     const [workspaceId, ...others] = new Set(ids.map((key) => key.workspaceId));
     if (workspaceId === undefined) return [];
     if (others.length === 0) {
-      return select(
-        rowsQuery(dialect, apiKeys, workspaceId, { where: [{ field: 'id', in: ids.map(({ id }) => id) }] }),
-      );
+      return select(rowsQuery(dialect, apiKeys, workspaceId, { where: { field: 'id', in: ids.map(({ id }) => id) } }));
     }
     // With two lists, of workspaces and of IDs, the databases would look for each ID in each workspace.
     const isPair = `(workspace_id, id) in (select value ->> 0, value ->> 1 from ${dialect.jsonElements}(?) as _)`;

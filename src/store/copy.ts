@@ -75,7 +75,7 @@ async function copyTable(source: Side, target: Side, table: Table, progress: Pro
     }
   }
   const find = (workspaceId: string, ids: readonly string[]) => {
-    const rows = rowsQuery(source.dialect, table, workspaceId, { where: [{ field: 'id', in: ids }] });
+    const rows = rowsQuery(source.dialect, table, workspaceId, { where: { field: 'id', in: ids } });
     return source.dialect.select(source.run, table, rows);
   };
   for await (const page of parentsFirst(table, read(), find)) {

@@ -131,7 +131,7 @@ function bindStore(dialect: Dialect, run: Run, workspaceId: string, selectBudget
       await runQuery(run, updateQuery(dialect, kind, workspaceId, id, changes));
     },
 
-    find: (kind, ids, fields) => select(kind, { where: [{ field: 'id', in: ids }], fields }, ids.length),
+    find: (kind, ids, fields) => select(kind, { where: { field: 'id', in: ids }, fields }, ids.length),
 
     async findForUpdate(kind, id) {
       const rows = rowsQuery(dialect, kind, workspaceId).where('id', id).forNoKeyUpdate();
@@ -147,7 +147,7 @@ function bindStore(dialect: Dialect, run: Run, workspaceId: string, selectBudget
     },
 
     async existingValues(kind, field, values) {
-      const rows = rowsQuery(dialect, kind, workspaceId, { where: [{ field, in: values }] });
+      const rows = rowsQuery(dialect, kind, workspaceId, { where: { field, in: values } });
       const found = await runQuery(run, rows.select({ value: columnName(field) }).forKeyShare());
       return new Set(found.map(({ value }) => String(value)));
     },

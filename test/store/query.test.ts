@@ -4,7 +4,7 @@ import { location } from '../../src/records/index.ts';
 import { DatabaseError } from '../../src/store/database-error.ts';
 import type { Dialect } from '../../src/store/dialect.ts';
 import { createPostgresDialect } from '../../src/store/postgres/dialect.ts';
-import { newestFirst, type RecordQuery, rowsQuery, runQuery } from '../../src/store/query.ts';
+import { oldestFirst, positionOfId, type RecordQuery, rowsQuery, runQuery } from '../../src/store/query.ts';
 import { sqliteDialect } from '../../src/store/sqlite/dialect.ts';
 
 const postgresDialect = createPostgresDialect();
@@ -22,10 +22,11 @@ async function compiled(dialect: Dialect, query: RecordQuery) {
 }
 
 const everything: RecordQuery = {
-  where: [{ field: 'externalIds', in: ['a', 'b'] }],
-  orderBy: newestFirst,
-  after: 'location_1',
-  before: 'location_9',
+  where: { field: 'externalIds', in: ['a', 'b'] },
+  orderBy: oldestFirst,
+  fromEnd: true,
+  after: positionOfId('location_1'),
+  before: positionOfId('location_9'),
   limit: 5,
 };
 
@@ -44,8 +45,8 @@ test.each([
   ['SQLite', sqliteDialect],
   ['Postgres', postgresDialect],
 ])('%s gets the same statement for any number of values', async (_, dialect) => {
-  const [few] = await compiled(dialect, { where: [{ field: 'id', in: ['a'] }] });
-  const [many] = await compiled(dialect, { where: [{ field: 'id', in: Array(5_000).fill('a') }] });
+  const [few] = await compiled(dialect, { where: { field: 'id', in: ['a'] } });
+  const [many] = await compiled(dialect, { where: { field: 'id', in: Array(5_000).fill('a') } });
 
   expect(many).toBe(few);
 });

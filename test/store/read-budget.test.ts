@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ResponseTooLarge } from '../../src/errors.ts';
 import { location, project } from '../../src/records/index.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import { newestFirst } from '../../src/store/query.ts';
+import { oldestFirst } from '../../src/store/query.ts';
 import { createStoreOpener } from '../../src/store/workspace-store.ts';
 import { createOwnDatabase } from '../support/database.ts';
 import { insert } from '../support/insert.ts';
@@ -48,9 +48,9 @@ describe('a page of records that may be long', () => {
     const ids = await createProjects(50, 20);
 
     expect(await store().list(project, { limit: 51, fields })).toHaveLength(50);
-    expect((await store().list(project, { limit: 40, orderBy: newestFirst, fields })).map(({ id }) => id)).toEqual(
-      ids.toReversed().slice(0, 40),
-    );
+    expect(
+      (await store().list(project, { limit: 40, orderBy: oldestFirst, fromEnd: true, fields })).map(({ id }) => id),
+    ).toEqual(ids.toReversed().slice(0, 40));
     expect(await store().find(project, ids, fields)).toHaveLength(50);
     expect(statements).toHaveLength(3);
   });

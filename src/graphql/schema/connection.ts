@@ -9,7 +9,7 @@ import { expected } from '../../model/issues.ts';
 import { withArticle } from '../../model/labels.ts';
 import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import { kindOfId } from '../../records/index.ts';
-import { newestFirst, oldestFirst } from '../../store/query.ts';
+import { oldestFirst, type Position, positionOfId } from '../../store/query.ts';
 import type { Context } from '../execution/context.ts';
 import type { FieldCost, FieldExtensions } from '../plan/extensions.ts';
 import type { Builder, ObjectRef } from './builder.ts';
@@ -155,7 +155,8 @@ export function connect<K extends RecordKind>(
         after,
         before,
         limit: size + 1,
-        orderBy: fromEnd ? newestFirst : oldestFirst,
+        orderBy: oldestFirst,
+        fromEnd,
       });
       const records = found.slice(0, size);
       const isCut = found.length > size;
@@ -177,9 +178,9 @@ function pageSize(name: string, size: number, { maxPageSize }: Limits): number {
 }
 
 /** A cursor is an ID of the kind. It can only narrow what the store would return without it. */
-function cursor(kind: RecordKind, name: string, sent: string | null | undefined): string | undefined {
+function cursor(kind: RecordKind, name: string, sent: string | null | undefined): Position | undefined {
   if (sent === null || sent === undefined) return undefined;
-  if (kindOfId(sent) === kind) return sent;
+  if (kindOfId(sent) === kind) return positionOfId(sent);
   throw badRequest(`${name}: ${expected(`a cursor from a page of ${kind.pluralLabel}`, sent)}`);
 }
 

@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { ServiceError } from '../../../src/errors.ts';
 import { location } from '../../../src/records/index.ts';
 import { connectDatabase, defaultOptions, openDatabase } from '../../../src/store/database.ts';
+import { positionOfId } from '../../../src/store/query.ts';
 import { createStoreOpener } from '../../../src/store/workspace-store.ts';
 import { createDatabase } from '../../support/database.ts';
 import { insert } from '../../support/insert.ts';
@@ -181,7 +182,7 @@ test('a page is read from the primary key, even if the table has no statistics',
   );
   const pages: { sql: string; bindings: unknown[] }[] = [];
   opened.knex.on('query', (page) => pages.push(page));
-  await store.list(location, { after: records[100]?.id, limit: 101 });
+  await store.list(location, { after: positionOfId(records[100]?.id ?? ''), limit: 101 });
 
   const plan = await opened.run(`explain ${pages[0]?.sql}`, pages[0]?.bindings);
 

@@ -1,0 +1,15 @@
+/** A reference followed backwards: from what it refers to, to the records that refer to it. Which there are follows from the declarations. */
+import type { RecordKind } from './record-kind.ts';
+
+export interface ReverseLink {
+  /** The field of the target: `ownedAssets` */
+  readonly name: string;
+  /** What the reference refers to: the name of a record kind, or of a type that is kept in another system. */
+  readonly target: string;
+  /** The kind whose records refer to the target, or for ancestors the target itself. */
+  readonly kind: RecordKind;
+  /** The reference: `ownerId` */
+  readonly field: string;
+  /** The records that refer to the target; or, in a tree of one kind, those that the reference leads to, up to the root. */
+  readonly direction: 'referring' | 'ancestors';
+}

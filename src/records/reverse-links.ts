@@ -1,0 +1,27 @@
+/** The reverse links of every kind, and of what is kept in other systems. They follow from the declared references. */
+import type { Field, ForeignReferenceField, ReferenceField } from '../model/fields.ts';
+import { listField } from '../model/labels.ts';
+import type { RecordKind } from '../model/record-kind.ts';
+import type { ReverseLink } from '../model/reverse-link.ts';
+import { recordKinds } from './index.ts';
+
+const links = recordKinds.flatMap(linksOf);
+
+/** The reverse links of a type, by its name, in the order of the kinds and of their fields. */
+export const reverseLinksOf = (target: string): readonly ReverseLink[] =>
+  links.filter((link) => link.target === target);
+
+function linksOf(kind: RecordKind): ReverseLink[] {
+  return Object.entries(kind.storedFields).flatMap(([field, declared]): ReverseLink[] => {
+    if (!isReference(declared)) return [];
+    const { target, reverse = listField(kind) } = declared;
+    const link = { name: reverse, target, kind, field, direction: 'referring' } as const;
+    // Where each record has at most one parent of its own kind, which must exist, they form a tree.
+    const isTree = declared.type === 'reference' && declared.mustExist && target === kind.name;
+    return isTree ? [link, { ...link, name: 'ancestors', direction: 'ancestors' }] : [link];
+  });
+}
+
+/** A request sees a single workspace: its reverse links would be the lists. */
+const isReference = (field: Field): field is ReferenceField | ForeignReferenceField =>
+  field.type === 'reference' || (field.type === 'foreignReference' && field.target !== 'Workspace');
