@@ -23,5 +23,6 @@ function linksOf(kind: RecordKind): ReverseLink[] {
 }
 
 /** A request sees a single workspace: its reverse links would be the lists. */
-const isReference = (field: Field): field is ReferenceField | ForeignReferenceField =>
-  field.type === 'reference' || (field.type === 'foreignReference' && field.target !== 'Workspace');
+function isReference(field: Field): field is ReferenceField | ForeignReferenceField {
+  return field.type === 'reference' || (field.type === 'foreignReference' && field.target !== 'Workspace');
+}
