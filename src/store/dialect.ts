@@ -50,6 +50,8 @@ export interface Dialect {
   /** Reads the database's settings once, at the start, and returns the reason if it cannot be used. */
   findProblem?(run: (sql: string) => Promise<readonly Row[]>): Promise<string | undefined>;
   readonly filters: Filters;
+  /** How many characters of a text an index has, if it cannot have all of them. */
+  readonly indexedLength?: number;
   /** Runs an update or a deletion in a transaction, and returns how many rows it changed. */
   runCounted(run: Run, query: Knex.QueryBuilder): Promise<number>;
   /** An expression for the bytes of a column's text, which does not read the text where the database stores its length. */

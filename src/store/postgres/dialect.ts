@@ -31,6 +31,8 @@ export function createPostgresDialect(): Dialect {
       return problemOf(run);
     },
     filters: createFilters(builder, () => isCitus),
+    // See migration 0004.
+    indexedLength: 100,
     async runCounted(run, query) {
       const changed = query.returning(builder.raw('1'));
       const [row] = await runQuery(run, builder.with('changed', changed).from('changed').count({ count: '*' }));

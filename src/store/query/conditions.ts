@@ -9,6 +9,7 @@ import { columnName } from '../columns.ts';
 import type { Comparison, Condition } from '../condition.ts';
 import type { Dialect } from '../dialect.ts';
 import { ancestorsOf } from './ancestors.ts';
+import { type Beginning, beginningOf } from './beginnings.ts';
 import { type Part, patternOf } from './letter-case.ts';
 
 /** The records that a condition is about: rows of a table, under the alias that columns are qualified with. */
@@ -57,7 +58,26 @@ function joined(scope: Scope, conditions: readonly Condition[], operator: 'and' 
   );
 }
 
-function comparisonSql({ dialect, table }: Scope, column: string, condition: Comparison): Knex.Raw {
+function comparisonSql(scope: Scope, column: string, condition: Comparison): Knex.Raw {
+  const { dialect, table } = scope;
+  const beginning = beginningOf(dialect, table, condition.field);
+  const start = beginning && startOf(condition, beginning);
+  const exact = exactSql(scope, column, condition);
+  return start ? dialect.builder.raw('(? and ?)', [exactSql(scope, beginning.of(column), start), exact]) : exact;
+}
+
+/** What the beginning of a text satisfies if the text satisfies the condition; undefined if no index can be used. */
+function startOf(condition: Comparison, { cut }: Beginning): Comparison | undefined {
+  if ('compare' in condition) {
+    const compare = condition.compare === 'gt' || condition.compare === 'gte' ? 'gte' : 'lte';
+    return { ...condition, compare, value: cut(String(condition.value)) };
+  }
+  if (condition.ignoreCase) return undefined;
+  if ('in' in condition) return { ...condition, in: condition.in.map((value) => cut(String(value))) };
+  return condition.text === 'startsWith' ? { ...condition, value: cut(condition.value) } : undefined;
+}
+
+function exactSql({ dialect, table }: Scope, column: string, condition: Comparison): Knex.Raw {
   const { builder, filters } = dialect;
   if ('compare' in condition) return builder.raw(`${column} ${operators[condition.compare]} ?`, [condition.value]);
   if ('in' in condition) {

@@ -2,7 +2,9 @@
 import type { Knex } from 'knex';
 import type { Table } from '../../model/record-kind.ts';
 import { columnName } from '../columns.ts';
+import type { Dialect } from '../dialect.ts';
 import type { Order, Position } from '../query.ts';
+import { type Beginning, beginningOf } from './beginnings.ts';
 
 /** A column by which records are ordered. */
 export interface Term {
@@ -11,10 +13,13 @@ export interface Term {
   readonly mayBeNull: boolean;
   /** The place of its value in a position; undefined for the ID. */
   readonly index: number | undefined;
+  /** If only the beginning of the value counts. */
+  readonly beginning?: Beginning;
 }
 
 /** The terms of an order. The ID is always the last: nothing can follow it. */
-export function termsOf({ storedFields }: Table, alias: string, orderBy: readonly Order[]): Term[] {
+export function termsOf(dialect: Dialect, table: Table, orderBy: readonly Order[]): Term[] {
+  const alias = table.table;
   const terms: Term[] = [];
   let descending = false;
   let index = 0;
@@ -22,8 +27,12 @@ export function termsOf({ storedFields }: Table, alias: string, orderBy: readonl
     descending = order.direction === 'desc';
     if (order.field === 'id') break;
     const column = `${alias}.${columnName(order.field)}`;
-    const mayBeNull = storedFields[order.field]?.required !== true;
-    if (!terms.some((term) => term.column === column)) terms.push({ column, descending, mayBeNull, index });
+    const mayBeNull = table.storedFields[order.field]?.required !== true;
+    const beginning = beginningOf(dialect, table, order.field);
+    if (!terms.some((term) => term.column === column)) {
+      if (beginning) terms.push({ column: beginning.of(column), descending, mayBeNull, index, beginning });
+      terms.push({ column, descending, mayBeNull, index });
+    }
     index += 1;
   }
   return [...terms, { column: `${alias}.id`, descending, mayBeNull: false, index: undefined }];
@@ -72,5 +81,8 @@ function comparedTogether(builder: Knex, operator: string, terms: readonly Term[
   );
 }
 
-export const valueAt = ({ values, id }: Position, { index }: Term) =>
-  index === undefined ? id : (values[index] ?? null);
+export function valueAt({ values, id }: Position, { index, beginning }: Term) {
+  if (index === undefined) return id;
+  const value = values[index] ?? null;
+  return beginning && typeof value === 'string' ? beginning.cut(value) : value;
+}

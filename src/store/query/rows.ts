@@ -23,7 +23,7 @@ export interface Source {
 export function selectRows(source: Source, query: RecordQuery): Knex.QueryBuilder {
   const { builder } = source.dialect;
   const { table, columns } = source;
-  const terms = termsOf(table, table.table, query.orderBy ?? []);
+  const terms = termsOf(source.dialect, table, query.orderBy ?? []);
   const { limit } = query;
   const isSplit = limit !== undefined && query.orderBy !== undefined && terms[0]?.mayBeNull;
   const parts = isSplit ? partsOf(source, query, terms) : [ordered(matching(source, query, terms), terms, query)];
@@ -50,13 +50,14 @@ function partsOf(source: Source, query: RecordQuery, terms: readonly Term[]): Kn
   const isUnset = (position: RecordQuery['after']) => position && valueAt(position, first) === null;
   const parts: Knex.QueryBuilder[] = [];
   if (!isUnset(after)) {
-    const withValue = [{ ...first, mayBeNull: false }, ...rest];
+    const withValue = terms.map((term) => (term.index === first.index ? { ...term, mayBeNull: false } : term));
     const range = { ...query, before: isUnset(before) ? undefined : before };
     parts.push(ordered(matching(source, range, withValue).whereRaw(`${first.column} is not null`), withValue, query));
   }
   if (!before || isUnset(before)) {
     const range = { ...query, after: isUnset(after) ? after : undefined };
-    parts.push(ordered(matching(source, range, rest).whereRaw(`${first.column} is null`), rest, query));
+    const others = rest.filter(({ index }) => index !== first.index);
+    parts.push(ordered(matching(source, range, others).whereRaw(`${first.column} is null`), others, query));
   }
   return parts;
 }
