@@ -57,9 +57,11 @@ function partsOf(source: Source, query: RecordQuery, terms: readonly Term[]): Kn
     parts.push(ordered(matching(source, range, withValue).whereRaw(`${first.column} is not null`), withValue, query));
   }
   if (!before || isUnset(before)) {
-    const range = { ...query, after: isUnset(after) ? after : undefined };
     const others = rest.filter(({ index }) => index !== first.index);
-    parts.push(ordered(matching(source, range, others).whereRaw(`${first.column} is null`), others, query));
+    const range = { ...query, after: isUnset(after) ? after : undefined };
+    // Postgres takes the order from the index only if it includes the column, although that is null in all of them.
+    const inIndex = [{ ...first, mayBeNull: false, descending: others[0]?.descending ?? false }, ...others];
+    parts.push(ordered(matching(source, range, others).whereRaw(`${first.column} is null`), inIndex, query));
   }
   return parts;
 }

@@ -1,0 +1,195 @@
+/**
+ * How the databases read 100,000 records of a workspace: through an index wherever one serves, without the database's statistics and
+ * with them. Nothing is measured in time.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { RecordKind } from '../../src/model/record-kind.ts';
+import type { ReverseLink } from '../../src/model/reverse-link.ts';
+import { asset, location, project, recordKinds, workOrder } from '../../src/records/index.ts';
+import { reverseLinksOf } from '../../src/records/reverse-links.ts';
+import type { Condition, Value } from '../../src/store/condition.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import type { RecordQuery } from '../../src/store/query.ts';
+import { createStoreOpener, type WorkspaceStore } from '../../src/store/workspace-store.ts';
+import { createOwnDatabase } from '../support/database.ts';
+import { type Plan, readPlan } from '../support/explain.ts';
+import { createRecords } from '../support/many-records.ts';
+
+let database: Database;
+let store: WorkspaceStore;
+let ids: ReadonlyMap<string, readonly string[]>;
+let remove: () => Promise<void>;
+
+beforeAll(async () => {
+  const created = await createOwnDatabase();
+  remove = created.remove;
+  database = await openDatabase(created.url);
+  const openStore = createStoreOpener(database);
+  ids = await createRecords(openStore('acme'), 1);
+  await createRecords(openStore('other'), 10);
+  store = openStore('acme');
+});
+
+afterAll(async () => {
+  await database.close();
+  await remove();
+});
+
+/** Runs work that sends one statement, and returns the records that it found, and how the database reads them. */
+async function explain<T extends { readonly found: number }>(work: () => Promise<T>): Promise<T & Plan> {
+  const sent: { readonly sql: string; readonly bindings: readonly unknown[] }[] = [];
+  const record = (statement: (typeof sent)[number]) => sent.push(statement);
+  database.knex.on('query', record);
+  const result = await work();
+  database.knex.removeListener('query', record);
+  const [statement] = sent;
+  if (!statement || sent.length > 1) throw new Error(`expected one statement, there were ${sent.length}`);
+  return { ...result, ...(await readPlan(database.run, statement.sql, statement.bindings)) };
+}
+
+const list = (kind: RecordKind, query: RecordQuery) =>
+  explain(async () => {
+    const records: readonly object[] = await store.list(kind, { limit: 20, ...query });
+    return { found: records.length };
+  });
+
+const count = (kind: RecordKind, where: Condition) =>
+  explain(async () => ({ found: await store.count(kind, { where }) }));
+
+const pages = (
+  link: ReverseLink,
+  parents: number,
+  { withCount = false, ...query }: RecordQuery & { withCount?: boolean },
+) =>
+  explain(async () => {
+    const read = await store.pages(link, parentsOf(link, parents), { limit: 5, withCount, ...query });
+    return { found: [...read.values()].reduce((sum, { records }) => sum + records.length, 0) };
+  });
+
+/** IDs of records, or of what is kept elsewhere. The newest categories have parents, the oldest have children. */
+function parentsOf({ target, field, direction }: ReverseLink, size: number): string[] {
+  const stored = ids.get(target);
+  const prefix = target === 'User' ? 'user' : field;
+  return Array.from(
+    { length: size },
+    (_, index) => stored?.at(direction === 'ancestors' ? -1 - index : index) ?? `${prefix}-${index}`,
+  );
+}
+
+/** Some rows are read in two indexes, or are left out by a second condition. */
+const rowsPerRecord = 20;
+
+function expectIndexed({ text, fullReads, rowsRead = 0, found }: Plan & { found: number }, parents = 1): void {
+  expect(found, text).toBeGreaterThan(0);
+  expect(fullReads, text).toEqual([]);
+  expect(rowsRead, text).toBeLessThanOrEqual(rowsPerRecord * (found + parents));
+}
+
+const targets = new Set(
+  recordKinds.flatMap(({ storedFields }) =>
+    Object.values(storedFields).flatMap((field) => ('target' in field ? [field.target] : [])),
+  ),
+);
+const links = [...targets].flatMap(reverseLinksOf).map((link) => [`${link.target}.${link.name}`, link] as const);
+
+const orders = recordKinds.flatMap((kind) =>
+  Object.entries(kind.storedFields)
+    .filter(([field, { type }]) => type === 'dateTime' || /^(?:name|uid|reference|number|city|latitude)$/.test(field))
+    .map(([field]) => [`${kind.pluralLabel} by ${field}`, kind, field] as const),
+);
+
+const linkOf = (target: string, name: string): ReverseLink => {
+  const link = reverseLinksOf(target).find((it) => it.name === name);
+  if (!link) throw new Error(`${target} has no ${name}`);
+  return link;
+};
+
+const among = (field: string, ...values: string[]): Condition => ({ field, in: values });
+const between = (field: string, from: Value, to: Value): Condition => ({
+  all: [
+    { field, compare: 'gte', value: from },
+    { field, compare: 'lt', value: to },
+  ],
+});
+const erp = (value: string): Condition => ({ field: 'externalIds', key: 'erp', value });
+
+const filters: readonly (readonly [string, RecordKind, Condition])[] = [
+  ['by status', workOrder, among('statusId', 'statusId-7')],
+  ['by name', workOrder, among('name', 'name 7919')],
+  ['by some names', workOrder, among('name', 'name 7919', 'name 2', 'name 3')],
+  ['by the beginning of the name', asset, { field: 'name', text: 'startsWith', value: 'name 791' }],
+  ['by reference', workOrder, among('reference', 'reference 7919')],
+  ['by uid', asset, among('uid', 'uid 7919')],
+  ['by a day of the start', workOrder, between('startDate', '2021-01-01T00:00:00.000Z', '2021-01-02T00:00:00.000Z')],
+  ['by latitude', location, between('latitude', 10, 10.1)],
+  ['by city', location, among('city', 'city 7')],
+  ['by external ID', asset, erp('E-777')],
+  ['by place', location, { near: { latitude: 0, longitude: 0, withinKm: 20 } }],
+  [
+    'by the city of the location',
+    workOrder,
+    { link: 'locationId', target: location, matches: among('city', 'city 7') },
+  ],
+  [
+    'by the beginning of the name of the project',
+    workOrder,
+    { link: 'projectId', target: project, matches: { field: 'name', text: 'startsWith', value: 'name 3167' } },
+  ],
+  ['by an external ID of the project', workOrder, { link: 'projectId', target: project, matches: erp('E-777') }],
+  [
+    'that have a work order',
+    project,
+    { reverse: linkOf('Project', 'workOrders'), quantifier: 'some', matches: among('reference', 'reference 7919') },
+  ],
+];
+
+describe.each(['without statistics', 'with statistics'])('%s', (statistics) => {
+  beforeAll(async () => {
+    if (statistics === 'with statistics') await database.run('analyze');
+  });
+
+  test.each(links)('%s are read through the index of the reference', async (_, link) => {
+    for (const parents of [1, 100]) {
+      expectIndexed(await pages(link, parents, {}), parents);
+      expectIndexed(await pages(link, parents, { fromEnd: true }), parents);
+      expect((await pages(link, parents, { withCount: true })).fullReads).toEqual([]);
+    }
+  });
+
+  test.each(orders)('pages of %s are read in the order of an index', async (_, kind, field) => {
+    for (const direction of ['asc', 'desc'] as const) {
+      const orderBy = [{ field, direction }];
+      // Assets without a uid are in no order of their own.
+      for (const fromEnd of field === 'uid' ? [false] : [false, true]) {
+        const first: readonly object[] = await store.list(kind, { orderBy, limit: 30, fromEnd });
+        const last = first.at(-1) as Readonly<Record<string, string>>;
+        const position = { values: [last[field] ?? null], id: String(last.id) };
+
+        expectIndexed(await list(kind, { orderBy, fromEnd }));
+        expectIndexed(await list(kind, { orderBy, fromEnd, [fromEnd ? 'before' : 'after']: position }));
+      }
+    }
+  });
+
+  test.each(filters)('records %s are read through an index', async (_, kind, where) => {
+    const found = await list(kind, { where });
+    expectIndexed(found);
+    expect(found.readsInOrder, found.text).toEqual([]);
+    expectIndexed(await count(kind, where));
+  });
+
+  test('a filtered summary reads only the records that match', async () => {
+    const groupBy = [{ field: 'startDate', by: 'month' }] as const;
+    const summary = await explain(async () => {
+      const { totalCount } = await store.summarize(workOrder, {
+        where: among('statusId', 'statusId-7'),
+        groupBy,
+        limit: 100,
+      });
+      return { found: totalCount };
+    });
+
+    expectIndexed(summary);
+    expect(summary.readsInOrder, summary.text).toEqual([]);
+  });
+});

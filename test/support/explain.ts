@@ -1,0 +1,79 @@
+/** How the database reads the rows that a statement needs. */
+import { recordKinds } from '../../src/records/index.ts';
+import type { Run } from '../../src/store/driver.ts';
+import { isPostgres } from './database.ts';
+
+export interface Plan {
+  /** For messages. */
+  readonly text: string;
+  /** What reads a table from end to end, or all rows of a workspace. */
+  readonly fullReads: readonly string[];
+  /** What reads rows of a workspace in their order, until there are enough of them. */
+  readonly readsInOrder: readonly string[];
+  /** The rows of tables and indexes that were read, where the database counts them. */
+  readonly rowsRead: number | undefined;
+}
+
+export const readPlan = (run: Run, sql: string, values: readonly unknown[]): Promise<Plan> =>
+  isPostgres ? readPostgresPlan(run, sql, values) : readSqlitePlan(run, sql, values);
+
+async function readSqlitePlan(run: Run, sql: string, values: readonly unknown[]): Promise<Plan> {
+  const steps = (await run(`explain query plan ${sql}`, values)).map(({ detail }) => String(detail));
+  const isSorted = steps.some((step) => step.startsWith('USE TEMP B-TREE FOR ORDER BY'));
+  const ofWorkspace = steps.filter((step) => /^SEARCH .*\(workspace_id=\?\)$/.test(step));
+  const scans = steps.filter((step) => step.includes('AUTOMATIC') || isTable(/^SCAN (\w+)/.exec(step)?.[1]));
+  return {
+    text: steps.join('\n'),
+    fullReads: [...scans, ...(isSorted ? ofWorkspace : [])],
+    readsInOrder: ofWorkspace,
+    rowsRead: undefined,
+  };
+}
+
+/** By its name, or by an alias that the store uses for tables. */
+const isTable = (name = ''): boolean =>
+  recordKinds.some(({ table }) => name.startsWith(table)) || /^(?:t\d+|record|child)$/.test(name);
+
+interface Node {
+  readonly 'Node Type': string;
+  readonly 'Relation Name'?: string;
+  readonly 'Index Name'?: string;
+  readonly 'Index Cond'?: string;
+  readonly Filter?: string;
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly 'Rows Removed by Index Recheck'?: number;
+  readonly Plans?: readonly Node[];
+}
+
+async function readPostgresPlan(run: Run, sql: string, values: readonly unknown[]): Promise<Plan> {
+  const [row] = await run(`explain (analyze, format json, costs off, timing off, summary off) ${sql}`, values);
+  const [{ Plan: top }] = JSON.parse(String(row?.['QUERY PLAN'])) as [{ readonly Plan: Node }];
+  const nodes = nodesOf(top);
+  const scans = nodes.filter((node) => node['Relation Name'] || node['Index Name']);
+  return {
+    text: nodes.map(described).join('\n'),
+    fullReads: nodes.filter((node) => node['Node Type'] === 'Seq Scan').map(described),
+    readsInOrder: [],
+    rowsRead: scans.reduce((sum, node) => sum + rowsReadBy(node), 0),
+  };
+}
+
+const nodesOf = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
+
+const rowsReadBy = (node: Node): number =>
+  node['Actual Loops'] *
+  (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0));
+
+const described = (node: Node): string =>
+  [
+    node['Node Type'],
+    node['Relation Name'],
+    node['Index Name'],
+    node['Index Cond'],
+    node.Filter && `filter ${node.Filter}`,
+    `${node['Actual Rows']} × ${node['Actual Loops']}`,
+  ]
+    .filter((part) => part !== undefined)
+    .join(' ');
