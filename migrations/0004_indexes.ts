@@ -104,7 +104,7 @@ async function collate(knex: Knex, collation: string): Promise<void> {
  * with workspace_id. So there are statistics from the start, which ANALYZE replaces with real ones.
  */
 async function upSqlite(knex: Knex): Promise<void> {
-  await knex.raw('analyze');
+  await knex.raw('analyze sqlite_schema');
   const addStatistics = (table: string, index: string, ...statistics: number[]) =>
     knex.raw('insert into sqlite_stat1 (tbl, idx, stat) values (?, ?, ?)', [table, index, statistics.join(' ')]);
   await knex.raw('delete from sqlite_stat1');

@@ -36,8 +36,8 @@ test('every part of a query is a condition, an order or a limit, with its values
     ['ours', '["a","b"]', 'location_1', 'location_9', 5],
   ]);
   expect(await compiled(postgresDialect, everything)).toEqual([
-    'select id from locations where workspace_id = $1 and locations.name = any($2) and locations.id > $3 and locations.id < $4 order by locations.id desc limit (select $5::int)',
-    ['ours', ['a', 'b'], 'location_1', 'location_9', 5],
+    'select id from locations where workspace_id = $1 and (left(locations.name, 100) = any($2) and locations.name = any($3)) and locations.id > $4 and locations.id < $5 order by locations.id desc limit (select $6::int)',
+    ['ours', ['a', 'b'], ['a', 'b'], 'location_1', 'location_9', 5],
   ]);
 });
 

@@ -1,5 +1,6 @@
 /** The migrated tables have just the columns and keys that the record kinds declare. */
 import { describe, expect, test } from 'vitest';
+import type { Field } from '../../src/model/fields.ts';
 import { recordKinds } from '../../src/records/index.ts';
 import { apiKeys } from '../../src/store/api-keys.ts';
 import { columnName } from '../../src/store/columns.ts';
@@ -46,6 +47,18 @@ const keysOf = async (table: string): Promise<string[][]> => {
   return [...keys.values()];
 };
 
+/** The first two columns of each index, or its expression. */
+const indexStartsOf = async (table: string): Promise<string[]> =>
+  (
+    await rows(
+      isPostgres
+        ? `select concat_ws(', ', pg_get_indexdef(indexrelid, 1, true), nullif(pg_get_indexdef(indexrelid, 2, true), '')) as start
+             from pg_index where indrelid = '${table}'::regclass`
+        : `select group_concat(c.name, ', ') as start from pragma_index_list('${table}') i, pragma_index_info(i.name) c
+             where c.seqno < 2 group by i.name`,
+    )
+  ).map(({ start }) => String(start));
+
 /** The column type of each field type, chosen for people who read the tables with other tools. */
 const types = {
   id: 'text',
@@ -79,13 +92,30 @@ describe.each([...recordKinds, apiKeys])('the table of $label records', (kind) =
     ]);
   });
 
-  test.runIf(isPostgres)('sorts its keys by their bytes, whatever the language of the database', async () => {
+  test.runIf(isPostgres)('sorts its texts by their bytes, whatever the language of the database', async () => {
+    const isKeyTable = kind === apiKeys;
     const collations = await rows(
       `select a.attname as name, c.collname as collation from pg_attribute a join pg_collation c on c.oid = a.attcollation
-        where a.attrelid = '${kind.table}'::regclass and a.attname in ('workspace_id', 'id', 'uid', 'parent_id')`,
+        where a.attrelid = '${kind.table}'::regclass and (not ${isKeyTable} or a.attname in ('workspace_id', 'id'))`,
     );
 
     expect(new Set(collations.map(({ collation }) => collation))).toEqual(new Set(['C']));
+  });
+
+  test('has an index for each reference, and for external IDs', async () => {
+    const isIndexed = ({ type }: Field) =>
+      type === 'reference' || type === 'foreignReference' || type === 'externalIds';
+    const fields = Object.entries(kind.storedFields).filter(
+      ([name, field]) => name !== 'workspaceId' && isIndexed(field),
+    );
+    const starts = await indexStartsOf(kind.table);
+
+    for (const [name, { type }] of kind === apiKeys ? [] : fields) {
+      if (type !== 'externalIds') expect(starts, name).toContain(`workspace_id, ${columnName(name)}`);
+      else if (isPostgres)
+        expect(starts, name).toContain(`jsonb_set('{}'::jsonb, ARRAY[workspace_id], ${columnName(name)}::jsonb)`);
+      else expect(await keysOf(`${kind.table}_${columnName(name)}`)).toEqual([['workspace_id', 'key', 'value', 'id']]);
+    }
   });
 
   test.runIf(!isPostgres)('is strict', async () => {

@@ -1,0 +1,139 @@
+/** Records are found by their external IDs, whatever has happened to them. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { asset, project, recordKinds, workOrder } from '../../src/records/index.ts';
+import { copyTables } from '../../src/store/copy.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { createStoreOpener } from '../../src/store/workspace-store.ts';
+import { createWorkspaces } from '../../src/store/workspaces.ts';
+import { createOwnDatabase, isPostgres } from '../support/database.ts';
+import { insert } from '../support/insert.ts';
+
+let database: Database;
+let remove: () => Promise<void>;
+
+beforeEach(async () => {
+  const created = await createOwnDatabase();
+  remove = created.remove;
+  database = await openDatabase(created.url);
+});
+
+afterEach(async () => {
+  await database.close();
+  await remove();
+});
+
+const store = (workspace = 'acme', opened = database) => createStoreOpener(opened)(workspace);
+
+/** The names of the assets with an external ID. */
+async function named(key: string, value?: string, workspace = 'acme', opened = database): Promise<string[]> {
+  const where = { field: 'externalIds', key, value };
+  return (await store(workspace, opened).list(asset, { where })).map(({ name }) => name);
+}
+
+/** The rows that SQLite keeps for external IDs. */
+const rowsKept = async (): Promise<number> => {
+  if (isPostgres) return 0;
+  const [row] = await database.run(
+    `select (select count(*) from assets_external_ids) + (select count(*) from projects_external_ids) as count`,
+  );
+  return Number(row?.count);
+};
+
+test('of records that were created, changed and deleted', async () => {
+  const [crane, pump] = await insert(store(), asset, [
+    { name: 'Crane', externalIds: { erp: '4711', legacy: 'A-1' } },
+    { name: 'Pump', externalIds: { erp: '4711' } },
+    { name: 'Excavator' },
+  ]);
+  expect([await named('erp', '4711'), await named('legacy', 'A-1')]).toEqual([['Crane', 'Pump'], ['Crane']]);
+  expect([await named('erp'), await named('erp', 'A-1'), await named('4711')]).toEqual([['Crane', 'Pump'], [], []]);
+
+  await store().update(asset, crane?.id ?? '', { externalIds: { erp: '4712' } });
+  await store().update(asset, pump?.id ?? '', { externalIds: null, name: 'Big pump' });
+
+  expect([await named('erp', '4711'), await named('erp', '4712'), await named('legacy')]).toEqual([[], ['Crane'], []]);
+  await createWorkspaces(database, recordKinds).remove('acme');
+  expect([await named('erp', '4712'), await rowsKept()]).toEqual([[], 0]);
+});
+
+test('of one kind and one workspace only', async () => {
+  await insert(store(), asset, [{ name: 'ours', externalIds: { erp: '1' } }]);
+  await insert(store('other'), asset, [{ name: 'theirs', externalIds: { erp: '1' } }]);
+  await insert(store(), project, [{ name: 'Harbour wall', externalIds: { erp: '1' } }]);
+
+  expect(await named('erp', '1')).toEqual(['ours']);
+});
+
+test('under the new name of their workspace', async () => {
+  await insert(store(), asset, [{ name: 'Crane', externalIds: { erp: '4711' } }]);
+
+  await createWorkspaces(database, recordKinds).rename('acme', 'harbour');
+
+  expect([await named('erp', '4711', 'harbour'), await named('erp', '4711', 'acme')]).toEqual([['Crane'], []]);
+});
+
+test('in a copy of the database', async () => {
+  const created = await createOwnDatabase();
+  const target = await openDatabase(created.url);
+  await insert(store(), asset, [{ name: 'Crane', externalIds: { erp: '4711' } }]);
+
+  await copyTables(database, target, recordKinds, { start() {}, step() {} });
+
+  expect(await named('erp', '4711', 'acme', target)).toEqual(['Crane']);
+  await target.close();
+  await created.remove();
+});
+
+test('that were stored before the database had an index', async () => {
+  await database.knex.migrate.down();
+  await insert(store(), asset, [{ name: 'Crane', externalIds: { erp: '4711' } }, { name: 'Pump' }]);
+
+  expect(await database.migrate()).toEqual(['0004_indexes']);
+
+  expect(await named('erp', '4711')).toEqual(['Crane']);
+});
+
+test('with any characters', async () => {
+  const texts = [
+    '',
+    ' ',
+    '"',
+    "'",
+    '\\',
+    '\\u0041',
+    'A',
+    '{}',
+    '[1]',
+    '.',
+    '$',
+    '\n',
+    '\u2028',
+    'ä',
+    '\u{1F600}',
+    '__proto__',
+  ];
+  const pairs = texts.flatMap((key) => texts.map((value) => ({ key, value })));
+  await insert(
+    store(),
+    asset,
+    pairs.map(({ key, value }) => ({ name: `${key}=${value}`, externalIds: { [key]: value } })),
+  );
+
+  for (const { key, value } of pairs) expect(await named(key, value)).toEqual([`${key}=${value}`]);
+});
+
+test('and texts that are longer than an index may hold are stored and found', async () => {
+  // Random, so that they cannot be compressed.
+  const long = (end: string) =>
+    Array.from({ length: 9_999 }, (_, n) => String.fromCodePoint(0x4e_00 + ((n * n * 7_919) % 20_000))).join('') + end;
+  const [first, second] = await insert(store(), workOrder, [
+    { name: long('1'), reference: long('1'), externalIds: { [long('k')]: long('v') } },
+    { name: long('2'), reference: long('2') },
+  ]);
+  const found = async (where: object) => (await store().list(workOrder, { where: where as never })).map(({ id }) => id);
+
+  expect(await found({ field: 'name', in: [long('2')] })).toEqual([second?.id]);
+  expect(await found({ field: 'reference', compare: 'lt', value: long('2') })).toEqual([first?.id]);
+  expect(await found({ field: 'name', text: 'startsWith', value: long('') })).toEqual([first?.id, second?.id]);
+  expect(await found({ field: 'externalIds', key: long('k'), value: long('v') })).toEqual([first?.id]);
+});
