@@ -21,9 +21,9 @@ export interface Source {
 }
 
 export function selectRows(source: Source, query: RecordQuery): Knex.QueryBuilder {
-  const { builder } = source.dialect;
-  const { table, columns } = source;
-  const terms = termsOf(table, table.table, query.orderBy ?? []);
+  const { dialect, table, columns } = source;
+  const { builder } = dialect;
+  const terms = termsOf(dialect, table, table.table, query.orderBy ?? []);
   const { limit } = query;
   const isSplit = limit !== undefined && query.orderBy !== undefined && terms[0]?.mayBeNull;
   const parts = isSplit ? partsOf(source, query, terms) : [ordered(matching(source, query, terms), terms, query)];
@@ -54,11 +54,11 @@ function partsOf(source: Source, query: RecordQuery, terms: readonly Term[]): Kn
   if (!isUnset(after)) {
     const withValue = [{ ...first, mayBeNull: false }, ...rest];
     const range = { ...query, before: isUnset(before) ? undefined : before };
-    parts.push(ordered(matching(source, range, withValue).whereRaw(`${first.column} is not null`), withValue, query));
+    parts.push(ordered(matching(source, range, withValue).whereRaw(`${first.key} is not null`), withValue, query));
   }
   if (!before || isUnset(before)) {
     const range = { ...query, after: isUnset(after) ? after : undefined };
-    parts.push(ordered(matching(source, range, rest).whereRaw(`${first.column} is null`), rest, query));
+    parts.push(ordered(matching(source, range, rest).whereRaw(`${first.key} is null`), rest, query));
   }
   return parts;
 }
@@ -71,8 +71,8 @@ function matching(source: Source, { where, after, before }: RecordQuery, terms: 
   rows.where('workspace_id', workspaceId);
   if (restriction) rows.where(restriction);
   if (where) rows.where(conditionSql({ dialect, workspaceId, table, alias, depth: 0 }, where));
-  if (after) rows.where(beyondSql(builder, 'after', terms, after));
-  if (before) rows.where(beyondSql(builder, 'before', terms, before));
+  if (after) rows.where(beyondSql(dialect, 'after', terms, after));
+  if (before) rows.where(beyondSql(dialect, 'before', terms, before));
   return rows;
 }
 

@@ -5,7 +5,6 @@ import type { Pattern } from '../query/letter-case.ts';
 
 export const createFilters = (builder: Knex): Filters => ({
   isOneOf(column, type, values) {
-    if (values.length === 1) return builder.raw(`${column} = ?`, [values[0] as Knex.Value]);
     if (type !== 'number') {
       return builder.raw(`${column} in (select value from json_each(?))`, [JSON.stringify(values)]);
     }
