@@ -16,6 +16,7 @@ export interface Statement {
 export interface Filters {
   /** Has the same text for any number of values. */
   isOneOf(column: string, type: Field['type'], values: readonly Value[]): Knex.Raw;
+  isSet(column: string, isSet: boolean): Knex.Raw;
   contains(column: string, text: string): Knex.Raw;
   endsWith(column: string, text: string): Knex.Raw;
   matchesAny(column: string, patterns: readonly Pattern[]): Knex.Raw;

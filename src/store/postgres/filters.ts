@@ -22,6 +22,7 @@ export const createFilters = (builder: Knex): Filters => ({
     const keys = new Set(values.map((value) => textKey.of(String(value))));
     return builder.raw('(? and ?)', [oneOf(textKey.sql(column), [...keys]), oneOf(column, values)]);
   },
+  isSet: (column, isSet) => builder.raw(`${column} is ${isSet ? 'not null' : 'null'}`),
   contains: (column, text) => builder.raw(`strpos(${column}, ?) > 0`, [text]),
   endsWith: (column, text) => builder.raw(`right(${column}, ?) = ?`, [Array.from(text).length, text]),
   matchesAny: (column, patterns) => builder.raw(`${column} ~ any(?)`, [patterns.map(regularExpressionOf)]),

@@ -29,7 +29,7 @@ export function conditionSql(scope: Scope, condition: Condition): Knex.Raw {
   if ('link' in condition) return linkSql(scope, condition);
   if ('reverse' in condition) return reverseSql(scope, condition);
   const column = columnOf(scope, condition.field);
-  if ('isSet' in condition) return builder.raw(`${column} is ${condition.isSet ? 'not null' : 'null'}`);
+  if ('isSet' in condition) return scope.dialect.filters.isSet(column, condition.isSet);
   if ('key' in condition) return scope.dialect.filters.hasExternalId(column, condition.key, condition.value);
   return comparisonSql(scope.dialect, fieldOf(scope.table.storedFields, condition.field).type, column, condition);
 }

@@ -16,6 +16,8 @@ export interface Source {
   readonly from?: Knex.Raw;
   /** What every row must satisfy. */
   readonly restriction?: Knex.Raw;
+  /** Whether these are the rows that a reverse link leads to from one parent. */
+  readonly isOfParent?: boolean;
   /** What to select. Unless set, the caller adds columns of the query's fields, or a count, a lock or an update. */
   readonly columns?: string;
 }
@@ -25,7 +27,8 @@ export function selectRows(source: Source, query: RecordQuery): Knex.QueryBuilde
   const { builder } = dialect;
   const terms = termsOf(dialect, table, table.table, query.orderBy ?? []);
   const { limit } = query;
-  const isSplit = limit !== undefined && query.orderBy !== undefined && terms[0]?.mayBeNull;
+  // The rows of one parent have no index with an order of their own: each part would read all of them.
+  const isSplit = limit !== undefined && query.orderBy !== undefined && terms[0]?.mayBeNull && !source.isOfParent;
   const parts = isSplit ? partsOf(source, query, terms) : [ordered(matching(source, query, terms), terms, query)];
   const [first, second] = query.fromEnd ? parts.toReversed() : parts;
   if (!first || !second) {
@@ -49,16 +52,17 @@ export function selectRows(source: Source, query: RecordQuery): Knex.QueryBuilde
 function partsOf(source: Source, query: RecordQuery, terms: readonly Term[]): Knex.QueryBuilder[] {
   const [first, ...rest] = terms as [Term, ...Term[]];
   const { after, before } = query;
+  const { filters } = source.dialect;
   const isUnset = (position: RecordQuery['after']) => position && valueAt(position, first) === null;
   const parts: Knex.QueryBuilder[] = [];
   if (!isUnset(after)) {
     const withValue = [{ ...first, mayBeNull: false }, ...rest];
     const range = { ...query, before: isUnset(before) ? undefined : before };
-    parts.push(ordered(matching(source, range, withValue).whereRaw(`${first.key} is not null`), withValue, query));
+    parts.push(ordered(matching(source, range, withValue).where(filters.isSet(first.key, true)), withValue, query));
   }
   if (!before || isUnset(before)) {
     const range = { ...query, after: isUnset(after) ? after : undefined };
-    parts.push(ordered(matching(source, range, rest).whereRaw(`${first.key} is null`), rest, query));
+    parts.push(ordered(matching(source, range, rest).where(filters.isSet(first.key, false)), rest, query));
   }
   return parts;
 }
