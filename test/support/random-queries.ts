@@ -108,18 +108,17 @@ const texts = [
   'a\u{10ffff}',
   'null',
   'true',
-  // Indexes have only the beginning of these.
-  'b'.repeat(99),
-  'b'.repeat(100),
-  `${'b'.repeat(99)}a`,
-  `${'b'.repeat(100)}a`,
-  `${'b'.repeat(100)}b`,
-  '\u{1F600}'.repeat(100),
-  `${'\u{1F600}'.repeat(100)}a`,
   '0',
   '1',
   '[]',
   '{}',
+
+  // Indexes on Postgres have the first 100 characters.
+  'x'.repeat(100),
+  `${'x'.repeat(100)}a`,
+  `${'x'.repeat(100)}B`,
+  `${'x'.repeat(99)}\u{1F600}`,
+  '\u{1F600}'.repeat(101),
 ];
 const numbers = [
   0, 1, -1, 0.1, 0.2, 0.30000000000000004, 53.08, 8.8, 37.65855569801003, -5.341375331072999, 1e-300, -1e-100, 5e-324,

@@ -35,7 +35,7 @@ function sourceOf(dialect: Dialect, workspaceId: string, link: ReverseLink): Sou
   const { kind, field, direction } = link;
   const { table } = kind;
   const reference = columnName(field);
-  const source = { dialect, workspaceId, table: kind };
+  const source = { dialect, workspaceId, table: kind, isOfParent: true };
   if (direction === 'referring') return { ...source, restriction: builder.raw(`${table}.${reference} = parent.value`) };
   const first = builder.raw(
     `(select child.${reference} from ${table} as child where child.workspace_id = ? and child.id = parent.value)`,

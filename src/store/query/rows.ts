@@ -16,16 +16,19 @@ export interface Source {
   readonly from?: Knex.Raw;
   /** What every row must satisfy. */
   readonly restriction?: Knex.Raw;
+  /** Whether these are the rows that a reverse link leads to from one parent. */
+  readonly isOfParent?: boolean;
   /** What to select. Unless set, the caller adds columns of the query's fields, or a count, a lock or an update. */
   readonly columns?: string;
 }
 
 export function selectRows(source: Source, query: RecordQuery): Knex.QueryBuilder {
-  const { builder } = source.dialect;
-  const { table, columns } = source;
-  const terms = termsOf(source.dialect, table, query.orderBy ?? []);
+  const { dialect, table, columns } = source;
+  const { builder } = dialect;
+  const terms = termsOf(dialect, table, table.table, query.orderBy ?? []);
   const { limit } = query;
-  const isSplit = limit !== undefined && query.orderBy !== undefined && terms[0]?.mayBeNull;
+  // The rows of one parent have no index with an order of their own: each part would read all of them.
+  const isSplit = limit !== undefined && query.orderBy !== undefined && terms[0]?.mayBeNull && !source.isOfParent;
   const parts = isSplit ? partsOf(source, query, terms) : [ordered(matching(source, query, terms), terms, query)];
   const [first, second] = query.fromEnd ? parts.toReversed() : parts;
   if (!first || !second) {
@@ -49,19 +52,20 @@ export function selectRows(source: Source, query: RecordQuery): Knex.QueryBuilde
 function partsOf(source: Source, query: RecordQuery, terms: readonly Term[]): Knex.QueryBuilder[] {
   const [first, ...rest] = terms as [Term, ...Term[]];
   const { after, before } = query;
+  const { filters } = source.dialect;
   const isUnset = (position: RecordQuery['after']) => position && valueAt(position, first) === null;
   const parts: Knex.QueryBuilder[] = [];
   if (!isUnset(after)) {
-    const withValue = terms.map((term) => (term.index === first.index ? { ...term, mayBeNull: false } : term));
+    const withValue = [{ ...first, mayBeNull: false }, ...rest];
     const range = { ...query, before: isUnset(before) ? undefined : before };
-    parts.push(ordered(matching(source, range, withValue).whereRaw(`${first.column} is not null`), withValue, query));
+    parts.push(ordered(matching(source, range, withValue).where(filters.isSet(first.key, true)), withValue, query));
   }
   if (!before || isUnset(before)) {
-    const others = rest.filter(({ index }) => index !== first.index);
     const range = { ...query, after: isUnset(after) ? after : undefined };
-    // Postgres takes the order from the index only if it includes the column, although that is null in all of them.
-    const inIndex = [{ ...first, mayBeNull: false, descending: others[0]?.descending ?? false }, ...others];
-    parts.push(ordered(matching(source, range, others).whereRaw(`${first.column} is null`), inIndex, query));
+    // Postgres takes an order from an index only if it has all its columns, also one that is null in all rows.
+    const unset = { ...first, column: first.key, mayBeNull: false, descending: rest[0]?.descending ?? false };
+    const withoutValue = matching(source, range, rest).where(filters.isSet(first.key, false));
+    parts.push(ordered(withoutValue, [unset, ...rest], query));
   }
   return parts;
 }
@@ -74,8 +78,8 @@ function matching(source: Source, { where, after, before }: RecordQuery, terms: 
   rows.where('workspace_id', workspaceId);
   if (restriction) rows.where(restriction);
   if (where) rows.where(conditionSql({ dialect, workspaceId, table, alias, depth: 0 }, where));
-  if (after) rows.where(beyondSql(builder, 'after', terms, after));
-  if (before) rows.where(beyondSql(builder, 'before', terms, before));
+  if (after) rows.where(beyondSql(dialect, 'after', terms, after));
+  if (before) rows.where(beyondSql(dialect, 'before', terms, before));
   return rows;
 }
 
