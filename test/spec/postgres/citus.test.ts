@@ -1,9 +1,10 @@
 /** The service with the extension citus, which distributes tables over machines. It is only registered here, not installed. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { recordKinds } from '../../../src/records/index.ts';
+import { asset, recordKinds } from '../../../src/records/index.ts';
 import { createKeyStore } from '../../../src/store/api-keys.ts';
 import { copyTables } from '../../../src/store/copy.ts';
 import { openDatabase } from '../../../src/store/database.ts';
+import { createStoreOpener } from '../../../src/store/workspace-store.ts';
 import { createDatabase } from '../../support/database.ts';
 import { query } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
@@ -49,6 +50,19 @@ describe('with citus', () => {
 
     expect(inserts.length).toBeGreaterThan(6);
     expect(inserts.filter((sql) => !sql.endsWith(' returning 1'))).toEqual([]);
+  });
+
+  test('records are found by an external ID only among those of their workspace, which are on one machine', async () => {
+    await service.create('/assets', { name: 'Crane', externalIds: { erp: '4711' } });
+    const where = { field: 'externalIds', key: 'erp', value: '4711' };
+    const found: object[] = [];
+
+    const [sql] = await service.statements(async () => {
+      found.push(...(await createStoreOpener(service.database)('default').list(asset, { where })));
+    });
+
+    expect(found).toEqual([expect.objectContaining({ name: 'Crane' })]);
+    expect(sql?.match(/\bfrom assets\b/g)).toHaveLength(1);
   });
 
   test('statements on several workspaces have plain limits, because Citus refuses any others there', async () => {
