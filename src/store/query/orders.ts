@@ -20,21 +20,21 @@ export interface Term {
 }
 
 /** The terms of an order. The ID is always the last: nothing can follow it. */
-export function termsOf(dialect: Dialect, { storedFields }: Table, alias: string, orderBy: readonly Order[]): Term[] {
+export function termsOf(dialect: Dialect, { storedFields, table }: Table, orderBy: readonly Order[]): Term[] {
   const terms: Term[] = [];
   let descending = false;
   let index = 0;
   for (const order of orderBy) {
     descending = order.direction === 'desc';
     if (order.field === 'id') break;
-    const column = `${alias}.${columnName(order.field)}`;
+    const column = `${table}.${columnName(order.field)}`;
     const { type, required } = fieldOf(storedFields, order.field);
     const key = keySql(dialect, type, column);
     const term = { column, type, key, descending, mayBeNull: !required, index };
     if (!terms.some((other) => other.column === column)) terms.push(term);
     index += 1;
   }
-  const column = `${alias}.id`;
+  const column = `${table}.id`;
   return [...terms, { column, type: 'id', key: column, descending, mayBeNull: false, index: undefined }];
 }
 
