@@ -1,7 +1,8 @@
 /** Random queries find on both databases what a plain model finds, and nothing of another workspace. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CreateOf, RecordKind } from '../../src/model/record-kind.ts';
-import { assetCategory, recordKinds } from '../../src/records/index.ts';
+import { assetCategory, location, recordKinds } from '../../src/records/index.ts';
+import type { Condition } from '../../src/store/condition.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import type { RecordQuery } from '../../src/store/query.ts';
 import { createStoreOpener, type WorkspaceStore } from '../../src/store/workspace-store.ts';
@@ -9,7 +10,7 @@ import { createOwnDatabase } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
 import { createModel, type PlainRecord, positionOf } from '../support/query-model.ts';
 import { createRandom } from '../support/random.ts';
-import { createGenerator } from '../support/random-queries.ts';
+import { createGenerator, texts } from '../support/random-queries.ts';
 
 const worlds = byEffort({ small: 2, middle: 5, long: 20 });
 const queriesPerWorld = byEffort({ small: 150, middle: 400, long: 1_050 });
@@ -166,4 +167,26 @@ describe.each(Array.from({ length: worlds }, (_, index) => index))('in world %d'
       expect(await ours.summarize(kind, query), described({ kind, ...query })).toEqual(model.summary(kind, query));
     }
   });
+});
+
+test('each text is compared with all others as in the model', async () => {
+  const ours = createStoreOpener(database)('texts');
+  const stamps = { createdAt: '2026-03-01T00:00:00.000Z', updatedAt: '2026-03-01T00:00:00.000Z' };
+  const records = await ours.add(location, [...texts.map((name) => ({ name })), {}], stamps);
+  const model = createModel(new Map([[location.table, records as readonly object[] as PlainRecord[]]]));
+  for (const value of texts) {
+    const conditions = [true, false].flatMap((ignoreCase): Condition[] => [
+      { field: 'name', in: [value], ignoreCase },
+      { field: 'name', in: [value, 'x'], ignoreCase },
+      ...(['contains', 'startsWith', 'endsWith'] as const).map((text) => ({ field: 'name', text, value, ignoreCase })),
+      ...(['gt', 'gte', 'lt', 'lte'] as const).map((compare) => ({ field: 'name', compare, value })),
+    ]);
+    await Promise.all(
+      conditions.map(async (where) => {
+        const query = { where, orderBy: [{ field: 'name', direction: 'asc' }] } as const;
+        const names = (await ours.list(location, query)).map(({ name }) => name);
+        expect(names, described(where)).toEqual(model.list(location, query).map(({ name }) => name));
+      }),
+    );
+  }
 });

@@ -11,7 +11,7 @@ import type { createRandom } from './random.ts';
 type Random = ReturnType<typeof createRandom>;
 
 /** Few, so that many records have the same: similar letters, patterns of both databases, and characters that sort apart. */
-const texts = [
+export const texts: readonly string[] = [
   '',
   'a',
   'A',

@@ -20,14 +20,14 @@ export interface Term {
 }
 
 /** The terms of an order. The ID is always the last: nothing can follow it. */
-export function termsOf(dialect: Dialect, { storedFields }: Table, alias: string, orderBy: readonly Order[]): Term[] {
+export function termsOf(dialect: Dialect, { storedFields, table }: Table, orderBy: readonly Order[]): Term[] {
   const terms: Term[] = [];
   let descending = false;
   let index = 0;
   for (const order of orderBy) {
     descending = order.direction === 'desc';
     if (order.field === 'id') break;
-    const column = `${alias}.${columnName(order.field)}`;
+    const column = `${table}.${columnName(order.field)}`;
     const { type, required, unique } = fieldOf(storedFields, order.field);
     // Unique texts are short: their index has all of them.
     const key = unique ? column : keySql(dialect, type, column);
@@ -35,7 +35,7 @@ export function termsOf(dialect: Dialect, { storedFields }: Table, alias: string
     if (!terms.some((other) => other.column === column)) terms.push(term);
     index += 1;
   }
-  const column = `${alias}.id`;
+  const column = `${table}.id`;
   return [...terms, { column, type: 'id', key: column, descending, mayBeNull: false, index: undefined }];
 }
 

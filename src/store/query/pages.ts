@@ -25,8 +25,8 @@ export function pagesSelection(
     page:
       limit === undefined
         ? undefined
-        : (columns) => selectRows({ ...source, columns }, { orderBy: oldestFirst, ...query }),
-    count: withCount ? selectRows({ ...source, columns: 'count(*) as count' }, { where }) : undefined,
+        : (columns) => selectRows(source, { orderBy: oldestFirst, ...query }).select(dialect.builder.raw(columns)),
+    count: withCount ? selectRows(source, { where }).count({ count: '*' }) : undefined,
   };
 }
 
@@ -35,7 +35,7 @@ function sourceOf(dialect: Dialect, workspaceId: string, link: ReverseLink): Sou
   const { kind, field, direction } = link;
   const { table } = kind;
   const reference = columnName(field);
-  const source = { dialect, workspaceId, table: kind, isOfParent: true };
+  const source = { dialect, workspaceId, table: kind };
   if (direction === 'referring') return { ...source, restriction: builder.raw(`${table}.${reference} = parent.value`) };
   const first = builder.raw(
     `(select child.${reference} from ${table} as child where child.workspace_id = ? and child.id = parent.value)`,

@@ -16,33 +16,30 @@ export interface Source {
   readonly from?: Knex.Raw;
   /** What every row must satisfy. */
   readonly restriction?: Knex.Raw;
-  /** Whether these are the rows that a reverse link leads to from one parent. */
-  readonly isOfParent?: boolean;
-  /** What to select. Unless set, the caller adds columns of the query's fields, or a count, a lock or an update. */
-  readonly columns?: string;
 }
 
+/** All rows of the query. The caller adds the columns to read, or a count, a lock or an update. */
 export function selectRows(source: Source, query: RecordQuery): Knex.QueryBuilder {
-  const { dialect, table, columns } = source;
-  const { builder } = dialect;
-  const terms = termsOf(dialect, table, table.table, query.orderBy ?? []);
-  const { limit } = query;
-  // The rows of one parent have no index with an order of their own: each part would read all of them.
-  const isSplit = limit !== undefined && query.orderBy !== undefined && terms[0]?.mayBeNull && !source.isOfParent;
-  const parts = isSplit ? partsOf(source, query, terms) : [ordered(matching(source, query, terms), terms, query)];
-  const [first, second] = query.fromEnd ? parts.toReversed() : parts;
-  if (!first || !second) {
-    const rows = first ?? matching(source, query, terms).whereRaw('false');
-    return columns ? rows.select(builder.raw(columns)) : rows;
-  }
-  const selected = builder.raw(columns ?? columnList(partOf(table, query.fields)));
+  const terms = termsOf(source.dialect, source.table, query.orderBy ?? []);
+  return ordered(matching(source, query, terms), terms, query);
+}
+
+/** Like `selectRows`, for a list of a workspace, of which an index may have the order. */
+export function selectList(source: Source, query: RecordQuery): Knex.QueryBuilder {
+  const { dialect, table } = source;
+  const { orderBy, limit, fields, fromEnd } = query;
+  const terms = termsOf(dialect, table, orderBy ?? []);
+  if (!orderBy || limit === undefined || !terms[0]?.mayBeNull) return selectRows(source, query);
+  const parts = partsOf(source, query, terms);
+  const [first, second] = fromEnd ? parts.toReversed() : parts;
+  if (!first || !second) return first ?? matching(source, query, terms).whereRaw('false');
+  const columns = dialect.builder.raw(columnList(partOf(table, fields)));
   // Both databases read the first part first, and the second only for as many rows as are still missing.
-  const union = builder.raw(
+  const union = dialect.builder.raw(
     `(select * from ? as first_part union all select * from ? as second_part) as ${table.table}`,
-    [first.select(selected), second.select(selected)],
+    [first.select(columns), second.select(columns)],
   );
-  const rows = builder.from(union).limit(requireWhole(limit ?? 0));
-  return columns ? rows.select('*') : rows;
+  return dialect.builder.from(union).limit(requireWhole(limit));
 }
 
 /**
@@ -61,11 +58,11 @@ function partsOf(source: Source, query: RecordQuery, terms: readonly Term[]): Kn
     parts.push(ordered(matching(source, range, withValue).where(filters.isSet(first.key, true)), withValue, query));
   }
   if (!before || isUnset(before)) {
+    // Postgres uses an index for its order only if that begins with the term, although it is null here.
+    const inIndex = { ...first, column: first.key, mayBeNull: false, descending: rest[0]?.descending ?? false };
     const range = { ...query, after: isUnset(after) ? after : undefined };
-    // Postgres takes an order from an index only if it has all its columns, also one that is null in all rows.
-    const unset = { ...first, column: first.key, mayBeNull: false, descending: rest[0]?.descending ?? false };
-    const withoutValue = matching(source, range, rest).where(filters.isSet(first.key, false));
-    parts.push(ordered(withoutValue, [unset, ...rest], query));
+    const rows = matching(source, range, rest).where(filters.isSet(first.key, false));
+    parts.push(ordered(rows, [inIndex, ...rest], query));
   }
   return parts;
 }
