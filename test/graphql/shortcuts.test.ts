@@ -17,7 +17,7 @@ beforeAll(async () => {
     { name: 'Axe', externalIds: { erp: 'twice' } },
   );
   for (const path of ['/locations', '/projects', '/work-orders']) {
-    await client.create(path, { name: path, externalIds: { erp: '4711' } });
+    await client.create(path, { name: `of ${path}`, externalIds: { erp: '4711' } });
     await other.create(path, { name: 'theirs', externalIds: { erp: '4711' } });
   }
   await other.create('/assets', { name: 'theirs', uid: 'A-3', externalIds: { erp: '4713' } });
@@ -56,9 +56,9 @@ test('other kinds with external IDs', async () => {
       `{ locationByExternalId${args} { name } projectByExternalId${args} { name } workOrderByExternalId${args} { name } }`,
     ),
   ).toEqual({
-    locationByExternalId: { name: '/locations' },
-    projectByExternalId: { name: '/projects' },
-    workOrderByExternalId: { name: '/work-orders' },
+    locationByExternalId: { name: 'of /locations' },
+    projectByExternalId: { name: 'of /projects' },
+    workOrderByExternalId: { name: 'of /work-orders' },
   });
 });
 
@@ -77,17 +77,15 @@ test('several records with the same external ID are an error', async () => {
 });
 
 test.each([
-  ['assetByUid(uid: "\\u0000") { id }', 'uid: expected text without the character NUL, received "\\u0000"'],
-  [
-    'assetByExternalId(key: "a", value: "\\ud800") { id }',
-    'value: expected text without lone surrogates (invalid Unicode), received "\\ud800"',
-  ],
-  [
-    `assetByExternalId(key: "${'x'.repeat(10_001)}", value: "") { id }`,
-    'key: expected at most 10,000 characters, received more',
-  ],
-])('a value that no record can have is rejected', async (field, message) => {
-  const { status, body } = await client.graphql(`{ ${field} }`);
+  ['uid', 'a\0', 'uid: expected text without the character NUL, received "a\\u0000"'],
+  ['value', '\ud800', 'value: expected text without lone surrogates (invalid Unicode), received "\\ud800"'],
+  ['key', 'x'.repeat(10_001), 'key: expected at most 10,000 characters, received more'],
+])('a %s that no record can have is rejected', async (name, sent, message) => {
+  const field = name === 'uid' ? 'assetByUid(uid: $uid)' : 'assetByExternalId(key: $key, value: $value)';
+  const declarations = name === 'uid' ? '$uid: String!' : '$key: String!, $value: String!';
+  const variables = { key: 'erp', value: '4711', [name]: sent };
+
+  const { status, body } = await client.graphql(`query (${declarations}) { ${field} { id } }`, variables);
 
   expect(status).toBeLessThan(500);
   expect(body.errors).toMatchObject([{ message, extensions: { code: 'BAD_USER_INPUT' } }]);

@@ -7,6 +7,9 @@ const service = useService();
 
 const statementsOf = (query: string, variables = {}) => service.statements(() => service.data(query, variables));
 
+/** Whether there are keys is asked once a second, by whatever request comes next. */
+const isOnRecords = (sql: string) => !sql.includes('api_keys');
+
 /** Each query with the number of link fields to stored records in it. */
 const queries: [string, number, string][] = [
   ['no links', 0, '{ workOrders(first: $first) { nodes { id name } } }'],
@@ -183,8 +186,8 @@ describe.each([10, 1_000])('backwards, with %i of each kind', (size) => {
     // Sent before, a query may take another way.
     for (let sent = 0; sent < 3; sent += 1) {
       const document = query.includes('$first') ? `query ($first: Int) ${query}` : query;
-      const statements = await own.statements(() => own.data(document, { first: size }));
-      expect(statements).toHaveLength(count);
+      const statements = (await own.statements(() => own.data(document, { first: size }))).filter(isOnRecords);
+      expect(statements.length, statements.join('\n')).toBe(count);
     }
   });
 });
