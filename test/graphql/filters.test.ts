@@ -1,6 +1,6 @@
 /** Filters of lists: what each operator finds, through links too, and what is not a filter. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { useSharedService } from '../support/service.ts';
+import { startService, useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
 
@@ -366,4 +366,24 @@ describe('the limits of a filter', () => {
     expect(body.errors).toBeUndefined();
     expect(body.data.projects.totalCount).toBeGreaterThanOrEqual(0);
   });
+});
+
+test('a filter as deep as the highest limits allow gets a response', async () => {
+  const deep = await startService({ MAX_NESTING: '1000', MAX_QUERY_TOKENS: '100000', MAX_QUERY_COST: '1000000000' });
+  const forms: ((depth: number) => string)[] = [
+    (depth) => `${'{ not: '.repeat(depth)}{ name: { eq: "x" } }${' }'.repeat(depth)}`,
+    (depth) => `${'{ and: [{}, '.repeat(depth / 2)}{ name: { eq: "x" } }${'] }'.repeat(depth / 2)}`,
+    (depth) => `${'{ or: [{ name: { ne: "x" } }, '.repeat(depth / 2)}{ name: { eq: "x" } }${'] }'.repeat(depth / 2)}`,
+  ];
+
+  for (const form of forms) {
+    for (const depth of [40, 200, 900]) {
+      const { status, body } = await deep.graphql(`{ projects(where: ${form(depth)}) { totalCount nodes { id } } }`);
+      expect([status, body.errors?.[0].extensions.code ?? 'BAD_USER_INPUT'], body.errors?.[0].message).toEqual([
+        200,
+        'BAD_USER_INPUT',
+      ]);
+    }
+  }
+  await deep.stop();
 });

@@ -25,7 +25,7 @@ export function createConnectionTypes(builder: Builder, typeOf: TypeOf, limits: 
 
   const whereArgument = (kind: RecordKind) => ({
     type: filterOf(kind),
-    description: `Only ${kind.pluralLabel} that match, such as \`${exampleFilter(kind)}\`; conditions on one object must all hold.`,
+    description: `Only ${kind.pluralLabel} that match, such as \`${exampleFilter(kind)}\`.`,
     extensions: { cost: (filter) => costOfFilter(kind, filter) } satisfies ArgumentExtensions,
   });
 
@@ -34,7 +34,7 @@ export function createConnectionTypes(builder: Builder, typeOf: TypeOf, limits: 
       where: t.field(whereArgument(kind)),
       orderBy: t.field({
         type: [orderOf(kind)],
-        description: `The order, by the first field, then by the next: \`${exampleOrder(kind)}\`. Oldest first unless set; records with equal values are ordered by their IDs.`,
+        description: `The order: by the first entry, then by the next, such as \`${exampleOrder(kind)}\`; oldest first unless set. Records with equal values are ordered by their IDs.`,
         extensions: { cost: costOfOrder } satisfies ArgumentExtensions,
       }),
       first: t.int({

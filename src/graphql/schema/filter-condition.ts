@@ -1,30 +1,22 @@
 /**
- * Translates filters into the store's conditions. GraphQL has validated their fields and the types of values; the values
- * themselves are parsed here. Throws a ServiceError 400 that says where and what was expected.
+ * Translates filters into the store's conditions. GraphQL has validated their fields and the types of their values; what the
+ * values themselves may be is in value-condition.ts.
  */
 import type { Limits } from '../../config.ts';
-import { badRequest } from '../../errors.ts';
-import { parseComparedValue } from '../../model/compared-values.ts';
-import type { Field, NumberField } from '../../model/fields.ts';
-import { count, expected, formatIssue, isObject, type Path } from '../../model/issues.ts';
+import { count, type Path } from '../../model/issues.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
-import type { Comparison, Condition } from '../../store/condition.ts';
+import type { Condition } from '../../store/condition.ts';
 import { type FilterField, filterFields } from './filter-fields.ts';
 import type { Filter } from './filter-type.ts';
+import { nearCondition, type Reading, refused, requireObject, valueConditions } from './value-condition.ts';
 
-/** Values in a filter: databases limit the parameters of a statement and the size of its expressions. */
+/** Values and conditions in a filter: databases limit the parameters of a statement and the size of its expressions. */
 const maxValues = 1_000;
 
 /** Relations within each other: each is a subquery. */
 const maxRelations = 5;
 
-/** Characters of texts that become patterns. */
-const maxPatternLength = 1_000;
-
-/** Kilometres: no two points of the Earth are further apart. */
-const maxDistance = 20_038;
-
-/** The condition for a filter; undefined if there is none. */
+/** The condition for a filter; undefined if there is none. Throws a ServiceError 400 that says where and what was expected. */
 export function parseFilter(
   kind: RecordKind,
   where: Filter | null | undefined,
@@ -38,6 +30,8 @@ export function parseFilter(
     if (values > maxValues)
       throw refused(['where'], `expected at most ${count(maxValues)} values and conditions, received more`);
   }
+
+  const reading: Reading = { maxTextLength, countValues };
 
   function conditionOf(of: RecordKind, filter: unknown, path: Path, relations: number): Condition {
     const fields = filterFields(of);
@@ -81,99 +75,9 @@ export function parseFilter(
         countValues(path, 1);
         return [nearCondition(field, requireObject(sent, path), path)];
       case 'value':
-        return valueConditions(field.name, field.field, requireObject(sent, path), path);
+        return valueConditions(field.name, field.field, requireObject(sent, path), path, reading);
     }
-  }
-
-  function valueConditions(name: string, field: Field, filter: Filter, path: Path): Condition[] {
-    const { ignoreCase = false, ...operators } = filter;
-    if (ignoreCase === null) throw isNullAt([...path, 'ignoreCase']);
-    if (field.type === 'externalIds') return externalIdConditions(name, operators, path);
-    return Object.entries(operators).map(([operator, sent]) => {
-      const at = [...path, operator];
-      if (sent === null) throw isNullAt(at);
-      const isPattern = ignoreCase === true || ['contains', 'startsWith', 'endsWith'].includes(operator);
-      const maxLength = isPattern ? Math.min(maxPatternLength, maxTextLength) : maxTextLength;
-      const parse = (value: unknown, where: Path) => {
-        const parsed = parseComparedValue(field, value, maxLength);
-        if ('problem' in parsed) throw refused(where, parsed.problem);
-        return parsed.value;
-      };
-      countValues(at, operator === 'in' ? (sent as unknown[]).length : 1);
-      const letterCase = ignoreCase === true ? { ignoreCase: true } : {};
-      switch (operator) {
-        case 'isNull':
-          return { field: name, isSet: sent !== true };
-        case 'in':
-          return {
-            field: name,
-            in: (sent as unknown[]).map((value, index) => parse(value, [...at, index])),
-            ...letterCase,
-          };
-        case 'eq':
-          return { field: name, in: [parse(sent, at)], ...letterCase };
-        case 'ne':
-          return { not: { field: name, in: [parse(sent, at)], ...letterCase } };
-        case 'contains':
-        case 'startsWith':
-        case 'endsWith':
-          return { field: name, text: operator, value: String(parse(sent, at)), ...letterCase } satisfies Comparison;
-        default:
-          return { field: name, compare: operator as 'gt' | 'gte' | 'lt' | 'lte', value: parse(sent, at) };
-      }
-    });
-  }
-
-  function externalIdConditions(name: string, { key, value, isNull }: Filter, path: Path): Condition[] {
-    const textAt = (part: string, sent: unknown): string => {
-      const parsed = parseComparedValue({ type: 'text' }, sent, maxTextLength);
-      if ('problem' in parsed) throw refused([...path, part], parsed.problem);
-      return String(parsed.value);
-    };
-    for (const [part, sent] of Object.entries({ key, value, isNull }))
-      if (sent === null) throw isNullAt([...path, part]);
-    countValues(path, 1);
-    if (value !== undefined && key === undefined) {
-      throw refused(path, 'expected `key` with `value`, the name of the other system, received `value` alone');
-    }
-    return [
-      ...(key === undefined
-        ? []
-        : [{ field: name, key: textAt('key', key), ...(value !== undefined && { value: textAt('value', value) }) }]),
-      ...(isNull === undefined ? [] : [{ field: name, isSet: isNull !== true }]),
-    ];
   }
 
   return where === null || where === undefined ? undefined : conditionOf(kind, where, ['where'], 0);
 }
-
-function nearCondition(
-  { latitude, longitude }: Extract<FilterField, { type: 'near' }>,
-  filter: Filter,
-  path: Path,
-): Condition {
-  const numberAt = (name: string, { min, max }: Pick<NumberField, 'min' | 'max'>): number => {
-    const value = filter[name];
-    if (typeof value === 'number' && value >= min && value <= max) return value;
-    throw refused([...path, name], expected(`a number from ${min} to ${max}`, value));
-  };
-  return {
-    near: {
-      latitude: numberAt('latitude', latitude),
-      longitude: numberAt('longitude', longitude),
-      withinKm: numberAt('withinKm', { min: 0, max: maxDistance }),
-    },
-  };
-}
-
-function requireObject(sent: unknown, path: Path): Filter {
-  if (sent === null) throw isNullAt(path);
-  if (!isObject(sent)) throw refused(path, expected('an object', sent));
-  return sent;
-}
-
-const refused = (path: Path, message: string) => badRequest(formatIssue({ path, message }));
-
-/** Null could mean no condition or no value: neither is guessed. */
-const isNullAt = (path: Path) =>
-  refused(path, 'expected a value, received null: leave it out, or use { isNull: true } for records without a value');

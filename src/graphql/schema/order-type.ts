@@ -1,7 +1,6 @@
 /** The orders of lists: an input type for each kind with one field per stored field, of which exactly one is set. */
 import { badRequest } from '../../errors.ts';
 import { formatIssue } from '../../model/issues.ts';
-import { capitalized, withArticle } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { recordKinds } from '../../records/index.ts';
 import { type Order, oldestFirst } from '../../store/query.ts';
@@ -24,7 +23,7 @@ export function createOrderTypes(builder: Builder): (kind: RecordKind) => InputR
   const types = new Map(
     recordKinds.map((kind) => {
       const type = builder.inputRef<SentOrder>(`${kind.name}Order`).implement({
-        description: `${capitalized(withArticle(kind.label))}'s field to order by: exactly one, such as \`${exampleOrder(kind).slice(1, -1)}\`. Text is ordered by its Unicode code points.`,
+        description: `What to order ${kind.pluralLabel} by: exactly one field, such as \`${exampleOrder(kind).slice(1, -1)}\`. Text is ordered by its Unicode code points.`,
         isOneOf: true,
         fields: (t) =>
           Object.fromEntries(

@@ -1,22 +1,15 @@
 /** Summaries: the records of a kind counted in groups, by what they refer to, by yes or no, or by month. One statement each. */
 import type { Limits } from '../../config.ts';
 import { badRequest } from '../../errors.ts';
-import { expected, formatIssue } from '../../model/issues.ts';
-import { capitalized, linkField } from '../../model/labels.ts';
+import { expected } from '../../model/issues.ts';
+import { capitalized } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
-import type { Grouping } from '../../store/query.ts';
 import type { FieldCost, FieldExtensions } from '../plan/extensions.ts';
-import type { Builder, QueryFields } from './builder.ts';
+import type { Builder, ObjectFields, QueryFields } from './builder.ts';
 import { defaultPageSize } from './connection.ts';
 import { parseFilter } from './filter-condition.ts';
-import { comparedFields } from './filter-fields.ts';
+import { createGroupingType, type GroupingOptions, groupingOptions, parseGroupings } from './grouping.ts';
 import { fieldsFor, type ObjectTypes } from './object-type.ts';
-
-/** What records can be grouped by: the field of a group, and its declaration. */
-interface GroupingOption extends Grouping {
-  readonly name: string;
-  readonly description: string;
-}
 
 /** The count, and the values of the fields that are grouped by. */
 // biome-ignore lint/suspicious/noExplicitAny: only the kind's declaration says what each field holds.
@@ -74,75 +67,26 @@ const costOfSummary = (limits: Limits): FieldCost => ({
   listSize: ({ first }) => (typeof first === 'number' ? Math.max(1, first) : defaultPageSize(limits)),
 });
 
-/** By their names in GraphQL: `LOCATION`, `MONTH_OF_START`. */
-function groupingOptions(kind: RecordKind): ReadonlyMap<string, GroupingOption> {
-  return new Map(
-    comparedFields(kind).flatMap(([field, { type, description }]): [string, GroupingOption][] => {
-      if (type === 'dateTime') {
-        const base = field.replace(/(?:Date|At)$/, '');
-        return [[`MONTH_OF_${constantCase(base)}`, { field, by: 'month', name: `${base}Month`, description }]];
-      }
-      if (type !== 'reference' && type !== 'foreignReference' && type !== 'boolean') return [];
-      return [[constantCase(linkField(field)), { field, by: 'value', name: field, description }]];
-    }),
-  );
-}
-
-/** `CURRENT_LOCATION` */
-const constantCase = (name: string): string => name.replace(/[A-Z]/g, '_$&').toUpperCase();
-
-const createGroupingType = (
-  builder: Builder,
-  { name, label }: RecordKind,
-  options: ReadonlyMap<string, GroupingOption>,
-) =>
-  builder.enumType(`${name}Grouping`, {
-    description: `What to group by: what a ${label} refers to, a value that is true or false, or the month of a time.`,
-    values: Object.fromEntries(
-      [...options].map(([value, { by, description }]) => [
-        value,
-        { value, description: by === 'month' ? `By month, in UTC. ${description}` : description },
-      ]),
-    ),
+const monthField = (t: ObjectFields<Group>, name: string, description: string) =>
+  t.string({
+    nullable: true,
+    description: description.replace('in UTC', 'in UTC, such as `2026-03`'),
+    resolve: ({ [name]: month }) => month,
   });
 
-function parseGroupings(sent: readonly string[], options: ReadonlyMap<string, GroupingOption>): GroupingOption[] {
-  if (sent.length === 0) throw badRequest('groupBy: expected at least one value, received none');
-  return sent.flatMap((value, index) => {
-    if (sent.indexOf(value) < index) {
-      throw badRequest(formatIssue({ path: ['groupBy', index], message: 'expected each value once' }));
-    }
-    return options.get(value) ?? [];
-  });
-}
-
-function createSummaryType(
-  builder: Builder,
-  { links }: ObjectTypes,
-  kind: RecordKind,
-  options: ReadonlyMap<string, GroupingOption>,
-) {
+function createSummaryType(builder: Builder, { links }: ObjectTypes, kind: RecordKind, options: GroupingOptions) {
   const group = builder.objectRef<Group>(`${kind.name}Group`).implement({
     description: `${capitalized(kind.pluralLabel)} that have the values of \`groupBy\` in common; what they are not grouped by is null.`,
     fields: (t) =>
       ({
         count: t.exposeInt('count', { description: `The number of ${kind.pluralLabel} in the group.` }),
         ...Object.fromEntries(
-          [...options.values()].flatMap(({ name, field, by, description }): readonly (readonly [string, object])[] => {
-            const declared = kind.storedFields[field];
-            if (by === 'value' && declared) return fieldsFor(t, name, { ...declared, required: false }, links);
-            const resolve = ({ [name]: month }: Group) => month;
-            return [
-              [
-                name,
-                t.string({
-                  nullable: true,
-                  description: `By month, in UTC, such as \`2026-03\`. ${description}`,
-                  resolve,
-                }),
-              ],
-            ];
-          }),
+          [...options.values()].flatMap(
+            ({ name, declared, by, description }): readonly (readonly [string, object])[] =>
+              by === 'month'
+                ? [[name, monthField(t, name, description)]]
+                : fieldsFor(t, name, { ...declared, required: false }, links),
+          ),
         ),
       }) as never,
   });
