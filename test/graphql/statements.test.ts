@@ -5,10 +5,12 @@ import { useService, useSharedService } from '../support/service.ts';
 
 const service = useService();
 
-const statementsOf = (query: string, variables = {}) => service.statements(() => service.data(query, variables));
-
 /** Whether there are keys is asked once a second, by whatever request comes next. */
 const isOnRecords = (sql: string) => !sql.includes('api_keys');
+
+/** The statements of a query on records. */
+const statementsOf = async (query: string, variables = {}, of: Pick<typeof service, 'data' | 'statements'> = service) =>
+  (await of.statements(() => of.data(query, variables))).filter(isOnRecords);
 
 /** Each query with the number of link fields to stored records in it. */
 const queries: [string, number, string][] = [
@@ -186,7 +188,7 @@ describe.each([10, 1_000])('backwards, with %i of each kind', (size) => {
     // Sent before, a query may take another way.
     for (let sent = 0; sent < 3; sent += 1) {
       const document = query.includes('$first') ? `query ($first: Int) ${query}` : query;
-      const statements = (await own.statements(() => own.data(document, { first: size }))).filter(isOnRecords);
+      const statements = await statementsOf(document, { first: size }, own);
       expect(statements.length, statements.join('\n')).toBe(count);
     }
   });
@@ -198,6 +200,26 @@ test('totalCount takes a statement of its own, and only if it is selected', asyn
   expect(await statementsOf('{ workOrders { nodes { id } } }')).toHaveLength(1);
   expect(await statementsOf('{ workOrders { nodes { id } totalCount } }')).toHaveLength(2);
   expect(await statementsOf('{ workOrders { totalCount } }')).toHaveLength(1);
+});
+
+test('a reverse link counts only where totalCount is selected, and reads records only where they are', async () => {
+  await createLinkedRecords(service, { workOrders: 3 });
+  const linkOf = async (selection: string) => {
+    const query = `{ projects { nodes { workOrders(first: 10) { ${selection} } } } } fragment f on WorkOrderConnection { totalCount }`;
+    return (await statementsOf(selection.includes('...f') ? query : query.replace(/ fragment.*/, ''))).at(-1);
+  };
+
+  const count = 'count(*)';
+  const isPage = (sql: string | undefined) => sql?.includes('limit');
+  for (const selection of ['nodes { id }', 'edges { cursor }', 'pageInfo { hasNextPage }']) {
+    expect(await linkOf(selection)).not.toContain(count);
+  }
+  for (const selection of ['totalCount', '...f', '... { n: totalCount }', 'totalCount @include(if: true)']) {
+    const sql = await linkOf(selection);
+    expect([sql?.includes(count), isPage(sql)]).toEqual([true, false]);
+  }
+  const both = await linkOf('nodes { id } ...f');
+  expect([both?.includes(count), isPage(both)]).toEqual([true, true]);
 });
 
 test('nodes of several kinds take one statement per kind, single records selected together take one', async () => {
