@@ -14,8 +14,9 @@ export interface Statement {
 
 /** The conditions that the databases write differently. Columns are SQL; everything else is a parameter. */
 export interface Filters {
-  /** Takes one parameter, however many values there are. */
+  /** Has the same text for any number of values. */
   isOneOf(column: string, type: Field['type'], values: readonly Value[]): Knex.Raw;
+  isSet(column: string, isSet: boolean): Knex.Raw;
   contains(column: string, text: string): Knex.Raw;
   endsWith(column: string, text: string): Knex.Raw;
   matchesAny(column: string, patterns: readonly Pattern[]): Knex.Raw;
@@ -42,6 +43,11 @@ export interface Dialect {
   /** Reads the database's settings once, at the start, and returns the reason if it cannot be used. */
   findProblem?(run: (sql: string) => Promise<readonly Row[]>): Promise<string | undefined>;
   readonly filters: Filters;
+  /**
+   * What indexes have instead of a whole text, if that is too long for them. It is null if the text is, and sorts as the text does,
+   * except that different texts may have the same.
+   */
+  readonly textKey?: { sql(column: string): string; of(text: string): string };
   /** Runs an update or a deletion in a transaction, and returns how many rows it changed. */
   runCounted(run: Run, query: Knex.QueryBuilder): Promise<number>;
   /** An expression for the bytes of a column's text, which does not read the text where the database stores its length. */

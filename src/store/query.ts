@@ -6,7 +6,7 @@ import type { Condition, Value } from './condition.ts';
 import { DatabaseError } from './database-error.ts';
 import type { Dialect } from './dialect.ts';
 import type { Row, Run } from './driver.ts';
-import { selectRows } from './query/rows.ts';
+import { selectList } from './query/rows.ts';
 
 export interface RecordQuery {
   readonly where?: Condition | undefined;
@@ -79,7 +79,7 @@ export const rowsQuery = (
   table: Table,
   workspaceId: string,
   query: RecordQuery = {},
-): Knex.QueryBuilder => selectRows({ dialect, table, workspaceId }, query);
+): Knex.QueryBuilder => selectList({ dialect, table, workspaceId }, query);
 
 /** Writes a limit into the statement: Citus rejects it as a parameter in statements on several workspaces. */
 export const literally = { skipBinding: true } as const;

@@ -22,7 +22,7 @@ async function compiled(dialect: Dialect, query: RecordQuery) {
 }
 
 const everything: RecordQuery = {
-  where: { field: 'name', in: ['a', 'b'] },
+  where: { field: 'id', in: ['a', 'b'] },
   orderBy: oldestFirst,
   fromEnd: true,
   after: positionOfId('location_1'),
@@ -32,11 +32,11 @@ const everything: RecordQuery = {
 
 test('every part of a query is a condition, an order or a limit, with its values as parameters', async () => {
   expect(await compiled(sqliteDialect, everything)).toEqual([
-    'select id from locations where workspace_id = ? and locations.name in (select value from json_each(?)) and locations.id > ? and locations.id < ? order by locations.id desc limit ?',
+    'select id from locations where workspace_id = ? and locations.id in (select value from json_each(?)) and locations.id > ? and locations.id < ? order by locations.id desc limit ?',
     ['ours', '["a","b"]', 'location_1', 'location_9', 5],
   ]);
   expect(await compiled(postgresDialect, everything)).toEqual([
-    'select id from locations where workspace_id = $1 and locations.name = any($2) and locations.id > $3 and locations.id < $4 order by locations.id desc limit (select $5::int)',
+    'select id from locations where workspace_id = $1 and locations.id = any($2) and locations.id > $3 and locations.id < $4 order by locations.id desc limit (select $5::int)',
     ['ours', ['a', 'b'], 'location_1', 'location_9', 5],
   ]);
 });

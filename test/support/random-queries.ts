@@ -112,6 +112,13 @@ const texts = [
   '1',
   '[]',
   '{}',
+
+  // Indexes on Postgres have the first 100 characters.
+  'x'.repeat(100),
+  `${'x'.repeat(100)}a`,
+  `${'x'.repeat(100)}B`,
+  `${'x'.repeat(99)}\u{1F600}`,
+  '\u{1F600}'.repeat(101),
 ];
 const numbers = [
   0, 1, -1, 0.1, 0.2, 0.30000000000000004, 53.08, 8.8, 37.65855569801003, -5.341375331072999, 1e-300, -1e-100, 5e-324,

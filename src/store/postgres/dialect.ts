@@ -9,7 +9,7 @@ import { columnList, columnsOf, fieldsOf } from '../columns.ts';
 import type { Dialect, Statement } from '../dialect.ts';
 import type { Row, Run } from '../driver.ts';
 import { runQuery } from '../query.ts';
-import { createFilters } from './filters.ts';
+import { createFilters, textKey } from './filters.ts';
 import { selectPages, selectPagesWithin } from './pages.ts';
 
 export function createPostgresDialect(): Dialect {
@@ -31,6 +31,7 @@ export function createPostgresDialect(): Dialect {
       return problemOf(run);
     },
     filters: createFilters(builder),
+    textKey,
     async runCounted(run, query) {
       const changed = query.returning(builder.raw('1'));
       const [row] = await runQuery(run, builder.with('changed', changed).from('changed').count({ count: '*' }));

@@ -3,11 +3,26 @@ import type { Knex } from 'knex';
 import type { Filters } from '../dialect.ts';
 import type { Pattern } from '../query/letter-case.ts';
 
+/** An index takes at most 2,704 bytes: texts can be longer. */
+const keyLength = 100;
+
+export const textKey = {
+  sql: (column: string): string => `left(${column}, ${keyLength})`,
+  of: (text: string): string =>
+    Array.from(text.slice(0, 2 * keyLength))
+      .slice(0, keyLength)
+      .join(''),
+};
+
 export const createFilters = (builder: Knex): Filters => ({
-  isOneOf: (column, _type, values) =>
-    values.length === 1
-      ? builder.raw(`${column} = ?`, [values[0] as Knex.Value])
-      : builder.raw(`${column} = any(?)`, [values as string[]]),
+  isOneOf(column, type, values) {
+    const oneOf = (expression: string, among: readonly unknown[]) =>
+      builder.raw(`${expression} = any(?)`, [among as string[]]);
+    if (type !== 'text') return oneOf(column, values);
+    const keys = new Set(values.map((value) => textKey.of(String(value))));
+    return builder.raw('(? and ?)', [oneOf(textKey.sql(column), [...keys]), oneOf(column, values)]);
+  },
+  isSet: (column, isSet) => builder.raw(`${column} is ${isSet ? 'not null' : 'null'}`),
   contains: (column, text) => builder.raw(`strpos(${column}, ?) > 0`, [text]),
   endsWith: (column, text) => builder.raw(`right(${column}, ?) = ?`, [Array.from(text).length, text]),
   matchesAny: (column, patterns) => builder.raw(`${column} ~ any(?)`, [patterns.map(regularExpressionOf)]),

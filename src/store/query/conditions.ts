@@ -3,13 +3,12 @@
  * that a condition reads is limited to the workspace, and every value is a parameter.
  */
 import type { Knex } from 'knex';
-import type { Field } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
 import { columnName } from '../columns.ts';
-import type { Comparison, Condition } from '../condition.ts';
+import type { Condition } from '../condition.ts';
 import type { Dialect } from '../dialect.ts';
 import { ancestorsOf } from './ancestors.ts';
-import { type Part, patternOf } from './letter-case.ts';
+import { comparisonSql, fieldOf } from './comparisons.ts';
 
 /** The records that a condition is about: rows of a table, under the alias that columns are qualified with. */
 export interface Scope {
@@ -30,9 +29,9 @@ export function conditionSql(scope: Scope, condition: Condition): Knex.Raw {
   if ('link' in condition) return linkSql(scope, condition);
   if ('reverse' in condition) return reverseSql(scope, condition);
   const column = columnOf(scope, condition.field);
-  if ('isSet' in condition) return builder.raw(`${column} is ${condition.isSet ? 'not null' : 'null'}`);
+  if ('isSet' in condition) return scope.dialect.filters.isSet(column, condition.isSet);
   if ('key' in condition) return scope.dialect.filters.hasExternalId(column, condition.key, condition.value);
-  return comparisonSql(scope, column, condition);
+  return comparisonSql(scope.dialect, fieldOf(scope.table.storedFields, condition.field).type, column, condition);
 }
 
 const columnOf = ({ alias }: Pick<Scope, 'alias'>, field: string): string => `${alias}.${columnName(field)}`;
@@ -49,47 +48,6 @@ function joined(scope: Scope, conditions: readonly Condition[], operator: 'and' 
     `(? ${operator} ?)`,
     halves.map((half) => joined(scope, half, operator)),
   );
-}
-
-function comparisonSql({ dialect, table }: Scope, column: string, condition: Comparison): Knex.Raw {
-  const { builder, filters } = dialect;
-  if ('compare' in condition) return builder.raw(`${column} ${operators[condition.compare]} ?`, [condition.value]);
-  if ('in' in condition) {
-    const values = condition.in;
-    if (condition.ignoreCase) return filters.matchesAny(column, patternsOf(values.map(String), 'all'));
-    return filters.isOneOf(column, typeOf(table, condition.field), values);
-  }
-  const { text, value, ignoreCase = false } = condition;
-  if (ignoreCase) return filters.matchesAny(column, patternsOf([value], text));
-  if (text === 'startsWith') return startsWithSql(builder, column, value);
-  return filters[text](column, value);
-}
-
-const operators = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
-
-const patternsOf = (texts: readonly string[], part: Part) => texts.map((text) => patternOf(text, part));
-
-function typeOf({ storedFields }: Table, name: string): Field['type'] {
-  const field = storedFields[name];
-  if (!field) throw new Error(`there is no field ${name}`);
-  return field.type;
-}
-
-/** As a range, for which an index can be used. */
-function startsWithSql(builder: Knex, column: string, prefix: string): Knex.Raw {
-  const end = firstTextAfter(prefix);
-  if (end === undefined) return builder.raw(`${column} >= ?`, [prefix]);
-  return builder.raw(`(${column} >= ? and ${column} < ?)`, [prefix, end]);
-}
-
-/** The first text, by code points, that follows all texts with this prefix; undefined if there is none. */
-function firstTextAfter(prefix: string): string | undefined {
-  const codePoints = Array.from(prefix, (character) => character.codePointAt(0) ?? 0);
-  while (codePoints.at(-1) === 0x10_ff_ff) codePoints.pop();
-  const last = codePoints.pop();
-  if (last === undefined) return undefined;
-  // Surrogates are not characters.
-  return String.fromCodePoint(...codePoints, last === 0xd7_ff ? 0xe0_00 : last + 1);
 }
 
 function linkSql(scope: Scope, { link, target, matches }: Extract<Condition, { link: string }>): Knex.Raw {

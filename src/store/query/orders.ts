@@ -1,12 +1,18 @@
 /** Orders and positions in them, as SQL. Records without a value come last, and no two records have the same place. */
 import type { Knex } from 'knex';
+import type { Field } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
 import { columnName } from '../columns.ts';
+import type { Dialect } from '../dialect.ts';
 import type { Order, Position } from '../query.ts';
+import { comparedSql, fieldOf, keySql } from './comparisons.ts';
 
 /** A column by which records are ordered. */
 export interface Term {
   readonly column: string;
+  readonly type: Field['type'];
+  /** What an index has of the column. */
+  readonly key: string;
   readonly descending: boolean;
   readonly mayBeNull: boolean;
   /** The place of its value in a position; undefined for the ID. */
@@ -14,62 +20,78 @@ export interface Term {
 }
 
 /** The terms of an order. The ID is always the last: nothing can follow it. */
-export function termsOf({ storedFields }: Table, alias: string, orderBy: readonly Order[]): Term[] {
+export function termsOf(dialect: Dialect, { storedFields, table }: Table, orderBy: readonly Order[]): Term[] {
   const terms: Term[] = [];
   let descending = false;
   let index = 0;
   for (const order of orderBy) {
     descending = order.direction === 'desc';
     if (order.field === 'id') break;
-    const column = `${alias}.${columnName(order.field)}`;
-    const mayBeNull = storedFields[order.field]?.required !== true;
-    if (!terms.some((term) => term.column === column)) terms.push({ column, descending, mayBeNull, index });
+    const column = `${table}.${columnName(order.field)}`;
+    const { type, required } = fieldOf(storedFields, order.field);
+    const key = keySql(dialect, type, column);
+    const term = { column, type, key, descending, mayBeNull: !required, index };
+    if (!terms.some((other) => other.column === column)) terms.push(term);
     index += 1;
   }
-  return [...terms, { column: `${alias}.id`, descending, mayBeNull: false, index: undefined }];
+  const column = `${table}.id`;
+  return [...terms, { column, type: 'id', key: column, descending, mayBeNull: false, index: undefined }];
 }
 
 /** What follows `order by`. */
 export function orderSql(terms: readonly Term[], fromEnd: boolean): string {
   const directed = (expression: string, descending: boolean) => (descending ? `${expression} desc` : expression);
   return terms
-    .flatMap(({ column, descending, mayBeNull }) => [
+    .flatMap(({ column, key, descending, mayBeNull }) => [
       ...(mayBeNull ? [directed(`(${column} is null)`, fromEnd)] : []),
-      directed(column, descending !== fromEnd),
+      ...new Set([key, column].map((expression) => directed(expression, descending !== fromEnd))),
     ])
     .join(', ');
 }
 
 /** Whether a record comes after or before a position. */
 export function beyondSql(
-  builder: Knex,
+  dialect: Dialect,
   side: 'after' | 'before',
   terms: readonly Term[],
   position: Position,
 ): Knex.Raw {
+  const { builder } = dialect;
   const [term, ...rest] = terms;
   if (!term) return builder.raw('false');
-  const { column, descending } = term;
+  const { column, type, descending, mayBeNull } = term;
   const operator = (side === 'after') === descending ? '<' : '>';
   if (terms.every((other) => !other.mayBeNull && other.descending === descending)) {
-    return comparedTogether(builder, operator, terms, position);
+    return comparedTogether(dialect, operator, [term, ...rest], position);
   }
   const value = valueAt(position, term);
-  const beyondRest = beyondSql(builder, side, rest, position);
+  const beyondRest = beyondSql(dialect, side, rest, position);
   if (value === null) {
     return builder.raw(side === 'after' ? `(${column} is null and ?)` : `(${column} is not null or ?)`, [beyondRest]);
   }
-  const orNull = term.mayBeNull && side === 'after' ? ` or ${column} is null` : '';
-  return builder.raw(`(${column} ${operator} ? or ${column} = ? and ?${orNull})`, [value, value, beyondRest]);
+  const beyond = builder.raw(`(${column} ${operator} ? or ${column} = ? and ?)`, [value, value, beyondRest]);
+  if (mayBeNull && side === 'after') return builder.raw(`(? or ${column} is null)`, [beyond]);
+  // Where to begin in an index.
+  return builder.raw('(? and ?)', [comparedSql(dialect, type, column, `${operator}=`, value), beyond]);
 }
 
 /** As one comparison of rows, for which the databases use all columns of an index. */
-function comparedTogether(builder: Knex, operator: string, terms: readonly Term[], position: Position): Knex.Raw {
+function comparedTogether(
+  dialect: Dialect,
+  operator: '<' | '>',
+  terms: readonly [Term, ...Term[]],
+  position: Position,
+): Knex.Raw {
+  const { builder, textKey } = dialect;
   const row = (items: readonly string[]) => (items.length === 1 ? items[0] : `(${items.join(', ')})`);
-  return builder.raw(
+  const values = terms.map((term) => valueAt(position, term));
+  const compared = builder.raw(
     `${row(terms.map(({ column }) => column))} ${operator} ${row(terms.map(() => '?'))}`,
-    terms.map((term) => valueAt(position, term)),
+    values as Knex.Value[],
   );
+  const [{ key, column }] = terms;
+  if (!textKey || key === column) return compared;
+  return builder.raw(`(${key} ${operator}= ? and ?)`, [textKey.of(String(values[0])), compared]);
 }
 
 export const valueAt = ({ values, id }: Position, { index }: Term) =>

@@ -25,8 +25,8 @@ export function pagesSelection(
     page:
       limit === undefined
         ? undefined
-        : (columns) => selectRows({ ...source, columns }, { orderBy: oldestFirst, ...query }),
-    count: withCount ? selectRows({ ...source, columns: 'count(*) as count' }, { where }) : undefined,
+        : (columns) => selectRows(source, { orderBy: oldestFirst, ...query }).select(dialect.builder.raw(columns)),
+    count: withCount ? selectRows(source, { where }).count({ count: '*' }) : undefined,
   };
 }
 

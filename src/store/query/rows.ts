@@ -16,30 +16,30 @@ export interface Source {
   readonly from?: Knex.Raw;
   /** What every row must satisfy. */
   readonly restriction?: Knex.Raw;
-  /** What to select. Unless set, the caller adds columns of the query's fields, or a count, a lock or an update. */
-  readonly columns?: string;
 }
 
+/** All rows of the query. The caller adds the columns to read, or a count, a lock or an update. */
 export function selectRows(source: Source, query: RecordQuery): Knex.QueryBuilder {
-  const { builder } = source.dialect;
-  const { table, columns } = source;
-  const terms = termsOf(table, table.table, query.orderBy ?? []);
-  const { limit } = query;
-  const isSplit = limit !== undefined && query.orderBy !== undefined && terms[0]?.mayBeNull;
-  const parts = isSplit ? partsOf(source, query, terms) : [ordered(matching(source, query, terms), terms, query)];
-  const [first, second] = query.fromEnd ? parts.toReversed() : parts;
-  if (!first || !second) {
-    const rows = first ?? matching(source, query, terms).whereRaw('false');
-    return columns ? rows.select(builder.raw(columns)) : rows;
-  }
-  const selected = builder.raw(columns ?? columnList(partOf(table, query.fields)));
+  const terms = termsOf(source.dialect, source.table, query.orderBy ?? []);
+  return ordered(matching(source, query, terms), terms, query);
+}
+
+/** Like `selectRows`, for a list of a workspace, of which an index may have the order. */
+export function selectList(source: Source, query: RecordQuery): Knex.QueryBuilder {
+  const { dialect, table } = source;
+  const { orderBy, limit, fields, fromEnd } = query;
+  const terms = termsOf(dialect, table, orderBy ?? []);
+  if (!orderBy || limit === undefined || !terms[0]?.mayBeNull) return selectRows(source, query);
+  const parts = partsOf(source, query, terms);
+  const [first, second] = fromEnd ? parts.toReversed() : parts;
+  if (!first || !second) return first ?? matching(source, query, terms).whereRaw('false');
+  const columns = dialect.builder.raw(columnList(partOf(table, fields)));
   // Both databases read the first part first, and the second only for as many rows as are still missing.
-  const union = builder.raw(
+  const union = dialect.builder.raw(
     `(select * from ? as first_part union all select * from ? as second_part) as ${table.table}`,
-    [first.select(selected), second.select(selected)],
+    [first.select(columns), second.select(columns)],
   );
-  const rows = builder.from(union).limit(requireWhole(limit ?? 0));
-  return columns ? rows.select('*') : rows;
+  return dialect.builder.from(union).limit(requireWhole(limit));
 }
 
 /**
@@ -49,16 +49,20 @@ export function selectRows(source: Source, query: RecordQuery): Knex.QueryBuilde
 function partsOf(source: Source, query: RecordQuery, terms: readonly Term[]): Knex.QueryBuilder[] {
   const [first, ...rest] = terms as [Term, ...Term[]];
   const { after, before } = query;
+  const { filters } = source.dialect;
   const isUnset = (position: RecordQuery['after']) => position && valueAt(position, first) === null;
   const parts: Knex.QueryBuilder[] = [];
   if (!isUnset(after)) {
     const withValue = [{ ...first, mayBeNull: false }, ...rest];
     const range = { ...query, before: isUnset(before) ? undefined : before };
-    parts.push(ordered(matching(source, range, withValue).whereRaw(`${first.column} is not null`), withValue, query));
+    parts.push(ordered(matching(source, range, withValue).where(filters.isSet(first.key, true)), withValue, query));
   }
   if (!before || isUnset(before)) {
+    // Postgres uses an index for its order only if that begins with the term, although it is null here.
+    const inIndex = { ...first, column: first.key, mayBeNull: false, descending: rest[0]?.descending ?? false };
     const range = { ...query, after: isUnset(after) ? after : undefined };
-    parts.push(ordered(matching(source, range, rest).whereRaw(`${first.column} is null`), rest, query));
+    const rows = matching(source, range, rest).where(filters.isSet(first.key, false));
+    parts.push(ordered(rows, [inIndex, ...rest], query));
   }
   return parts;
 }
@@ -71,8 +75,8 @@ function matching(source: Source, { where, after, before }: RecordQuery, terms: 
   rows.where('workspace_id', workspaceId);
   if (restriction) rows.where(restriction);
   if (where) rows.where(conditionSql({ dialect, workspaceId, table, alias, depth: 0 }, where));
-  if (after) rows.where(beyondSql(builder, 'after', terms, after));
-  if (before) rows.where(beyondSql(builder, 'before', terms, before));
+  if (after) rows.where(beyondSql(dialect, 'after', terms, after));
+  if (before) rows.where(beyondSql(dialect, 'before', terms, before));
   return rows;
 }
 

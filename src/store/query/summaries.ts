@@ -21,7 +21,7 @@ export async function summarize(
     return `${by === 'month' ? dialect.month(column) : column} as ${names[index]}`;
   });
   const columns = [...selected, 'count(*) as size', 'sum(count(*)) over () as total'].join(', ');
-  const groups = selectRows({ dialect, workspaceId, table: kind, columns }, { where });
+  const groups = selectRows({ dialect, workspaceId, table: kind }, { where }).select(dialect.builder.raw(columns));
   if (names.length > 0) groups.groupByRaw(names.map((_, index) => index + 1).join(', '));
   groups.orderByRaw(['size desc', ...names.map((name) => `${name} nulls last`)].join(', '));
   const rows = await runQuery(run, groups.limit(requireWhole(limit + 1)));

@@ -5,7 +5,6 @@ import type { Pattern } from '../query/letter-case.ts';
 
 export const createFilters = (builder: Knex): Filters => ({
   isOneOf(column, type, values) {
-    if (values.length === 1) return builder.raw(`${column} = ?`, [values[0] as Knex.Value]);
     if (type !== 'number') {
       return builder.raw(`${column} in (select value from json_each(?))`, [JSON.stringify(values)]);
     }
@@ -13,6 +12,10 @@ export const createFilters = (builder: Knex): Filters => ({
       JSON.stringify(values.map(binaryParts)),
     ]);
   },
+  // Without these fractions, SQLite expects few rows without a value, and all rows to have one: it would read the former instead of
+  // what another index finds, and all rows instead of the first of an index.
+  isSet: (column, isSet) =>
+    builder.raw(isSet ? `likelihood(${column} is not null, 0.1)` : `likelihood(${column} is null, 0.25)`),
   contains: (column, text) => builder.raw(`instr(${column}, ?) > 0`, [text]),
   endsWith: (column, text) =>
     text === ''
