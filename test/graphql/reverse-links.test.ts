@@ -335,11 +335,11 @@ test('ancestors lead from the parent up to the root, the root first', async () =
 });
 
 test('records that a mutation creates are seen by reverse links selected on them', async () => {
+  const create = (name: string) =>
+    `createTransportOrders(input: [{ projectId: $id, name: "${name}" }]) { project { ...newest } }`;
   const { a, b } = await client.data(
-    `mutation ($id: ID!) {
-      a: createTransportOrders(input: [{ projectId: $id, name: "first" }]) { project { transportOrders(orderBy: { id: DESC }, first: 1) { totalCount nodes { name } } } }
-      b: createTransportOrders(input: [{ projectId: $id, name: "second" }]) { project { transportOrders(orderBy: { id: DESC }, first: 1) { totalCount nodes { name } } } }
-    }`.replace('$id: ID!', '$id: ID'),
+    `mutation ($id: ID) { a: ${create('first')} b: ${create('second')} }
+     fragment newest on Project { transportOrders(orderBy: { id: DESC }, first: 1) { totalCount nodes { name } } }`,
     { id: wall },
   );
 

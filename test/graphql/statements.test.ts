@@ -123,6 +123,11 @@ const backwards: [string, number, string][] = [
     '{ projects(first: $first) { nodes { workOrders(first: 1) { nodes { location { name projects(first: 1) { nodes { transportOrders(first: 1) { totalCount } } } } } } } } }',
   ],
   [
+    'a reverse link of records of which some were read before',
+    5,
+    '{ projects(first: 2) { nodes { location { name } company { projects(first: 100) { nodes { location { name workOrders(first: 1) { totalCount } } } } } } } }',
+  ],
+  [
     'reverse links of what is kept elsewhere',
     3,
     '{ projects(first: $first) { nodes { company { projects(first: 1) { nodes { location { name } } } } } } }',
