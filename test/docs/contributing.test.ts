@@ -48,6 +48,19 @@ test('the recipe for a record kind, followed to the letter, gives its operations
   expect(await ask(address, '{ crates { nodes { name location { name } } } }')).toEqual({
     crates: { nodes: [{ name: 'Shackles', location: { name: 'North yard' } }] },
   });
+  // Its declaration alone gives it filters, orders and a place among the reverse links.
+  const filter = '(where: { location: { name: { eq: "North yard" } } }, orderBy: { name: ASC })';
+  expect(
+    await ask(
+      address,
+      `{ locations(where: { crates: { some: {} } }) { nodes { crates { totalCount nodes { name } } } }
+         crates${filter} { totalCount } cratesSummary(groupBy: [LOCATION, MONTH_OF_CREATED]) { groups { count location { name } } } }`,
+    ),
+  ).toEqual({
+    locations: { nodes: [{ crates: { totalCount: 1, nodes: [{ name: 'Shackles' }] } }] },
+    crates: { totalCount: 1 },
+    cratesSummary: { groups: [{ count: 1, location: { name: 'North yard' } }] },
+  });
   const document = await (await fetch(`${address}/openapi.json`)).json();
   expect(document.paths['/crates']).toHaveProperty('post');
 });

@@ -120,6 +120,19 @@ describe('characters of texts in a response', () => {
     expect((await service.data('{ workOrders { totalCount } }')).workOrders.totalCount).toBe(3);
   });
 
+  test('the texts in a cursor count, wherever it is selected', async () => {
+    await service.create('/projects', { name: 'n', reference: 'r'.repeat(500) });
+    const page = (cursors: string) =>
+      service.graphql(
+        `{ projects(where: { reference: { isNull: false } }, orderBy: { reference: ASC }) { ${cursors} } }`,
+      );
+
+    const [one, two] = [await page('pageInfo { endCursor }'), await page('edges { cursor } pageInfo { endCursor }')];
+
+    expect(one.body.errors).toBeUndefined();
+    expect(two.body.errors[0].message).toContain('the response would hold more than');
+  });
+
   test('a record counts once for each link to it', async () => {
     const [{ id: projectId }] = await create(500);
     await service.create('/work-orders', ...Array.from({ length: 20 }, () => ({ projectId })));

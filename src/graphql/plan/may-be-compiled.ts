@@ -3,7 +3,7 @@
  * code, so no part of it may be text that a client chose freely. Names consist of letters, digits and underscores, and must not
  * start with two underscores. (The compiler would run code hidden in a string, and mishandles conditions on fragments.)
  */
-import { type ASTNode, BREAK, type DocumentNode, Kind, OperationTypeNode, visit } from 'graphql';
+import { type ASTNode, BREAK, type DocumentNode, Kind, OperationTypeNode, specifiedScalarTypes, visit } from 'graphql';
 
 /** The only nodes that a compiled document may have. */
 const plainNodes: ReadonlySet<string> = new Set([
@@ -33,6 +33,9 @@ export function mayBeCompiled(document: DocumentNode): boolean {
   visit(document, {
     enter(node: ASTNode) {
       if (node.kind === Kind.FIELD) fields += 1;
+      // The compiler does not check the rules of input objects.
+      if (node.kind === Kind.NAMED_TYPE && !specifiedScalarTypes.some(({ name }) => name === node.name.value))
+        isPlain = false;
       if (!plainNodes.has(node.kind) || (node.kind === Kind.NAME && node.value.startsWith('__'))) isPlain = false;
       return isPlain ? undefined : BREAK;
     },

@@ -1,0 +1,120 @@
+/** The conditions on single values in a filter. Values are parsed as input is; a ServiceError 400 says where one is not valid. */
+import { badRequest } from '../../errors.ts';
+import { type ComparedValue, parseComparedValue } from '../../model/compared-values.ts';
+import type { Field, NumberField } from '../../model/fields.ts';
+import { expected, formatIssue, isObject, type Path } from '../../model/issues.ts';
+import type { Condition } from '../../store/condition.ts';
+import type { FilterField } from './filter-fields.ts';
+import type { Filter } from './filter-type.ts';
+
+/** What the parts of one filter share. */
+export interface Reading {
+  readonly maxTextLength: number;
+  /** Throws if the filter has too many values. Called before they are read. */
+  countValues(path: Path, added: number): void;
+}
+
+/** Characters of texts that become patterns. */
+const maxPatternLength = 1_000;
+
+/** Kilometres: no two points of the Earth are further apart. */
+const maxDistance = 20_038;
+
+/** One condition for each operator. */
+export function valueConditions(
+  name: string,
+  field: Field,
+  filter: Filter,
+  path: Path,
+  { maxTextLength, countValues }: Reading,
+): Condition[] {
+  for (const [operator, sent] of Object.entries(filter)) if (sent === null) throw isNullAt([...path, operator]);
+  if (field.type === 'externalIds') {
+    countValues(path, 1);
+    return externalIdConditions(name, filter, path, maxTextLength);
+  }
+  const { ignoreCase, ...operators } = filter;
+  const letterCase = ignoreCase === true ? { ignoreCase: true } : {};
+  return Object.entries(operators).map(([operator, sent]) => {
+    const at = [...path, operator];
+    const isPattern = ignoreCase === true || ['contains', 'startsWith', 'endsWith'].includes(operator);
+    const maxLength = isPattern ? Math.min(maxPatternLength, maxTextLength) : maxTextLength;
+    const parse = (value: unknown, where: Path = at) => parseAt(where, field, value, maxLength);
+    countValues(at, Array.isArray(sent) ? sent.length : 1);
+    switch (operator) {
+      case 'isNull':
+        return { field: name, isSet: sent !== true };
+      case 'in': {
+        const values = (sent as readonly unknown[]).map((value, index) => parse(value, [...at, index]));
+        return { field: name, in: values, ...letterCase };
+      }
+      case 'eq':
+        return { field: name, in: [parse(sent)], ...letterCase };
+      case 'ne':
+        return { not: { field: name, in: [parse(sent)], ...letterCase } };
+      case 'contains':
+      case 'startsWith':
+      case 'endsWith':
+        return { field: name, text: operator, value: String(parse(sent)), ...letterCase };
+      default:
+        return { field: name, compare: operator as 'gt' | 'gte' | 'lt' | 'lte', value: parse(sent) };
+    }
+  });
+}
+
+function externalIdConditions(
+  name: string,
+  { key, value, isNull }: Filter,
+  path: Path,
+  maxTextLength: number,
+): Condition[] {
+  const textAt = (part: string, sent: unknown) =>
+    String(parseAt([...path, part], { type: 'text' }, sent, maxTextLength));
+  if (value !== undefined && key === undefined) {
+    throw refused(path, 'expected `key` with `value`, the name of the other system, received `value` alone');
+  }
+  return [
+    ...(key === undefined
+      ? []
+      : [{ field: name, key: textAt('key', key), ...(value !== undefined && { value: textAt('value', value) }) }]),
+    ...(isNull === undefined ? [] : [{ field: name, isSet: isNull !== true }]),
+  ];
+}
+
+function parseAt(path: Path, field: Pick<Field, 'type'>, sent: unknown, maxLength: number): ComparedValue {
+  const parsed = parseComparedValue(field, sent, maxLength);
+  if ('problem' in parsed) throw refused(path, parsed.problem);
+  return parsed.value;
+}
+
+export function nearCondition(
+  { latitude, longitude }: Extract<FilterField, { type: 'near' }>,
+  filter: Filter,
+  path: Path,
+): Condition {
+  const numberAt = (name: string, { min, max }: Pick<NumberField, 'min' | 'max'>): number => {
+    const value = filter[name];
+    if (typeof value === 'number' && value >= min && value <= max) return value;
+    throw refused([...path, name], expected(`a number from ${min} to ${max}`, value));
+  };
+  return {
+    near: {
+      latitude: numberAt('latitude', latitude),
+      longitude: numberAt('longitude', longitude),
+      withinKm: numberAt('withinKm', { min: 0, max: maxDistance }),
+    },
+  };
+}
+
+/** The fields of a part of a filter. */
+export function requireObject(sent: unknown, path: Path): Filter {
+  if (sent === null) throw isNullAt(path);
+  if (!isObject(sent)) throw refused(path, expected('an object', sent));
+  return sent;
+}
+
+export const refused = (path: Path, message: string) => badRequest(formatIssue({ path, message }));
+
+/** Null could mean no condition or no value: neither is guessed. */
+const isNullAt = (path: Path) =>
+  refused(path, 'expected a value, received null: leave it out, or use { isNull: true } for records without a value');
