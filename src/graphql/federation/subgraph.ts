@@ -1,0 +1,132 @@
+/**
+ * Makes the schema a subgraph of Apollo Federation 2: a gateway loads records, and the reverse links of what is kept elsewhere, by
+ * IDs. Adds the two queries of the specification, and changes nothing else.
+ */
+import {
+  type GraphQLFieldConfig,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLObjectType,
+  GraphQLScalarType,
+  GraphQLSchema,
+  GraphQLString,
+  GraphQLUnionType,
+  isObjectType,
+} from 'graphql';
+import type { Limits } from '../../config.ts';
+import { badRequest } from '../../errors.ts';
+import { foreignTypes } from '../../model/fields.ts';
+import { count, expected, isObject } from '../../model/issues.ts';
+import { kindOfId, recordKinds } from '../../records/index.ts';
+import type { Context } from '../execution/context.ts';
+import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../plan/extensions.ts';
+import { subgraphSdl } from './sdl.ts';
+
+type Query = GraphQLFieldConfig<unknown, Context>;
+
+export function createSubgraph(schema: GraphQLSchema, limits: Limits): GraphQLSchema {
+  const config = schema.toConfig();
+  const query = schema.getQueryType();
+  if (!query) throw new Error('the schema has no queries');
+  const entities = entityTypes(schema);
+  const { fields, ...rest } = query.toConfig();
+  const extended = new GraphQLObjectType({
+    ...rest,
+    fields: {
+      ...fields,
+      _entities: entitiesQuery(entities, limits),
+      _service: serviceQuery(subgraphSdl(schema, new Set(entities.map(({ name }) => name)))),
+    },
+  });
+  const types = config.types.map((type) => (type === query ? extended : type));
+  return new GraphQLSchema({ ...config, query: extended, types });
+}
+
+/** What has an ID, and here something more: a gateway has no reason to load the others. */
+const entityTypes = (schema: GraphQLSchema): GraphQLObjectType[] =>
+  [...recordKinds.map(({ name }) => name), ...Object.keys(foreignTypes)]
+    .map((name) => schema.getType(name))
+    .filter(isObjectType)
+    .filter((type) => Object.keys(type.getFields()).length > 1);
+
+function serviceQuery(sdl: string): Query {
+  const service = new GraphQLObjectType<unknown, Context>({
+    name: '_Service',
+    description: 'This service as a part of a larger graph.',
+    fields: {
+      sdl: {
+        type: new GraphQLNonNull(GraphQLString),
+        description: 'The schema to compose with those of the other services.',
+        resolve: (_service, _args, { responseSize }) => {
+          responseSize.add(sdl);
+          return sdl;
+        },
+      },
+    },
+  });
+  return {
+    type: new GraphQLNonNull(service),
+    description: 'This service as a part of a larger graph, for the composition of that graph.',
+    resolve: () => ({}),
+  };
+}
+
+function entitiesQuery(types: readonly GraphQLObjectType[], { maxPageSize }: Limits): Query {
+  const names = new Set(types.map(({ name }) => name));
+  const entity = new GraphQLUnionType({
+    name: '_Entity',
+    description: 'Something that a gateway can load by its ID.',
+    types,
+    resolveType: ({ __typename, id }) => __typename ?? kindOfId(id)?.name,
+  });
+  const representation = new GraphQLScalarType({
+    name: '_Any',
+    description:
+      'The type and the ID of something, as an object: `{ "__typename": "Company", "id": "ERP-COMPANY-5" }`.',
+  });
+  const requireLength = (length: number, name: string): void => {
+    if (length > maxPageSize)
+      throw badRequest(`${name}: expected at most ${count(maxPageSize)} representations, received ${count(length)}`);
+  };
+  return {
+    type: new GraphQLNonNull(new GraphQLList(entity)),
+    description: `For gateways: what the representations stand for, in the same order; null where there is no such record. At most ${maxPageSize}.`,
+    extensions: {
+      cost: { listSize: ({ representations }) => lengthOf(representations) },
+    } satisfies FieldExtensions,
+    args: {
+      representations: {
+        type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(representation))),
+        description: 'The types and IDs of what to load.',
+        extensions: { requireLength } satisfies ArgumentExtensions,
+      },
+    },
+    resolve: (_root, { representations }, context) => {
+      requireLength(representations.length, 'representations');
+      const keys = representations.map((sent: unknown, index: number) => keyIn(sent, index, names));
+      return keys.map((key: Key) => loadEntity(context, key));
+    },
+  };
+}
+
+interface Key {
+  readonly type: string;
+  readonly id: string;
+}
+
+/** Ignores other fields, as the specification allows. Throws a ServiceError 400. */
+function keyIn(sent: unknown, index: number, types: ReadonlySet<string>): Key {
+  const at = `representations[${index}]`;
+  if (!isObject(sent)) throw badRequest(`${at}: ${expected('an object with __typename and id', sent)}`);
+  const { __typename: type, id } = sent;
+  if (typeof type !== 'string' || !types.has(type))
+    throw badRequest(`${at}.__typename: ${expected(`one of ${[...types].join(', ')}`, type)}`);
+  if (typeof id !== 'string') throw badRequest(`${at}.id: ${expected('text', id)}`);
+  return { type, id };
+}
+
+/** What is kept elsewhere is not looked up: only its reverse links are here. */
+function loadEntity({ loaders }: Context, { type, id }: Key) {
+  const kind = recordKinds.find(({ name }) => name === type);
+  return kind ? loaders.load(kind, id) : { __typename: type, id };
+}

@@ -1,0 +1,77 @@
+/** The service as a part of a larger graph, behind a gateway and beside another service, which keeps companies. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { compose, startGateway } from '../support/gateway.ts';
+import { createLinkedRecords } from '../support/linked-records.ts';
+import { useSharedService } from '../support/service.ts';
+
+const service = useSharedService({ FEDERATION: 'on' }, { closed: true });
+
+let gateway: Awaited<ReturnType<typeof startGateway>>;
+let sdl: string;
+let headers: { authorization: string };
+
+beforeAll(async () => {
+  const key = await service.key();
+  headers = { authorization: `Bearer ${key}` };
+  const client = service.as(key);
+  const { workOrders } = await createLinkedRecords(client, { workOrders: 100 });
+  sdl = (await client.data('{ _service { sdl } }'))._service.sdl;
+  gateway = await startGateway(service, sdl);
+  gateway.plan(workOrders.map(({ id }) => id));
+});
+
+afterAll(() => gateway.stop());
+
+test('work orders come with the names of their projects’ companies, for one request to each service', async () => {
+  const query = '{ workOrders(first: 100) { nodes { name project { name company { id name } } } } }';
+
+  const { data, errors, sent } = await gateway.send(query, headers);
+
+  expect(errors).toBeUndefined();
+  expect(data.workOrders.nodes).toHaveLength(100);
+  expect(data.workOrders.nodes[8]).toEqual({
+    name: 'order 8',
+    project: { name: 'project 1', company: { id: 'company-1', name: 'The company company-1' } },
+  });
+  expect(sent.map(({ service }) => service)).toEqual(['yardgraph', 'companies']);
+});
+
+test('a hundred work orders that another service refers to take one request and one statement for each kind', async () => {
+  const query = '{ company(id: "company-5") { name planned { name project { name } } } }';
+
+  let response: Awaited<ReturnType<typeof gateway.send>> | undefined;
+  const statements = await service.statements(async () => {
+    response = await gateway.send(query, headers);
+  });
+
+  const { data, errors, sent } = response ?? {};
+  expect(errors).toBeUndefined();
+  expect(data.company.planned).toHaveLength(100);
+  expect(data.company.planned[8]).toEqual({ name: 'order 8', project: { name: 'project 1' } });
+  expect(sent?.map(({ service, representations }) => [service, representations?.length])).toEqual([
+    ['companies', undefined],
+    ['yardgraph', 100],
+  ]);
+  expect(statements.filter((sql) => sql.includes('work_orders'))).toHaveLength(1);
+  expect(statements.filter((sql) => sql.includes('from projects'))).toHaveLength(1);
+});
+
+test('the gateway passes on the key of its client, without which it reads no records', async () => {
+  const { data, errors } = await gateway.send('{ workOrders { nodes { name } } }');
+
+  expect(data).toBeNull();
+  expect(errors[0].extensions.code).toBe('UNAUTHENTICATED');
+});
+
+test('`node` and `company` are queries of the other service, although this one has them, too', async () => {
+  const { data, sent } = await gateway.send('{ node(id: "x") { id } company(id: "company-1") { id } }', headers);
+
+  expect(data).toEqual({ node: null, company: { id: 'company-1' } });
+  expect(sent.map(({ service }) => service)).toEqual(['companies']);
+});
+
+test('the composition notices a schema that does not fit', () => {
+  expect(() => compose(sdl)).not.toThrow();
+  expect(() => compose(sdl.replace('PageInfo @shareable', 'PageInfo'))).toThrow('PageInfo');
+  expect(() => compose(sdl.replace('type Query {', 'type Query { node(id: ID!): Node'))).toThrow('Query.node');
+});
