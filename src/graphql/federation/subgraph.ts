@@ -104,7 +104,7 @@ function entitiesQuery(types: readonly GraphQLObjectType[], { maxPageSize }: Lim
     resolve: (_root, { representations }, context) => {
       requireLength(representations.length, 'representations');
       const keys = representations.map((sent: unknown, index: number) => keyIn(sent, index, names));
-      return keys.map((key: Key) => loadEntity(context, key));
+      return Promise.all(keys.map((key: Key) => loadEntity(context, key)));
     },
   };
 }
