@@ -56,6 +56,40 @@ test('a hundred work orders that another service refers to take one request and 
   expect(statements.filter((sql) => sql.includes('from projects'))).toHaveLength(1);
 });
 
+test('companies of the other service have their projects here, filtered and in order', async () => {
+  const query = `{ companies { nodes { name
+    projects(where: { name: { ne: "project 1" } }, orderBy: [{ name: DESC }], first: 5) {
+      totalCount nodes { name company { name } workOrders(last: 1) { nodes { name } } } } } } }`;
+
+  const { data, errors, sent } = await gateway.send(query, headers);
+
+  expect(errors).toBeUndefined();
+  const [zero, one, two] = data.companies.nodes;
+  const workOrder = (name: string) => ({ nodes: [{ name }] });
+  expect(zero).toEqual({
+    name: 'The company company-0',
+    projects: {
+      totalCount: 1,
+      nodes: [{ name: 'project 0', company: { name: 'The company company-0' }, workOrders: workOrder('order 98') }],
+    },
+  });
+  expect(one.projects).toEqual({ totalCount: 0, nodes: [] });
+  expect(two.projects.nodes[0].workOrders).toEqual(workOrder('order 93'));
+  expect(sent.filter(({ service }) => service === 'yardgraph').map(({ representations }) => representations)).toEqual([
+    ['company-0', 'company-1', 'company-2'].map((id) => ({ __typename: 'Company', id })),
+  ]);
+});
+
+test('what the gateway does not check, the service does: an order with two fields', async () => {
+  const { errors } = await gateway.send(
+    '{ projects(orderBy: [{ name: ASC, startDate: ASC }]) { totalCount } }',
+    headers,
+  );
+
+  expect(errors).toHaveLength(1);
+  expect(errors[0].message).toContain('ProjectOrder');
+});
+
 test('the gateway passes on the key of its client, without which it reads no records', async () => {
   const { data, errors } = await gateway.send('{ workOrders { nodes { name } } }');
 

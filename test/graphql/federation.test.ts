@@ -132,13 +132,12 @@ describe('entities', () => {
       represent('WorkOrder', unknown),
       represent('WorkOrder', 'ERP-7'),
       represent('Project', order.id),
-      represent('WorkOrder', '\u0000\ud800'),
       represent('WorkOrder', order.id),
     );
 
     expect(body.errors).toBeUndefined();
-    expect(body.data._entities.slice(0, 4)).toEqual([null, null, null, null]);
-    expect(body.data._entities[4].name).toBe('order 0');
+    expect(body.data._entities.slice(0, 3)).toEqual([null, null, null]);
+    expect(body.data._entities[3].name).toBe('order 0');
   });
 
   test.each([1, 10, 200])('%i work orders take one statement, and one for each link', async (size) => {
@@ -162,6 +161,38 @@ describe('entities', () => {
     );
 
     expect(statements).toHaveLength(3);
+  });
+
+  test.each([1, 7])('%i companies have their projects here, in one statement for all', async (size) => {
+    const representations = Array.from({ length: size }, (_, index) => represent('Company', `company-${index}`));
+    const query = `query ($representations: [_Any!]!) { _entities(representations: $representations) { ... on Company {
+      id projects(where: { name: { contains: "project" } }) { totalCount nodes { name location { city } } } } } }`;
+    let companies: unknown[] = [];
+
+    const statements = await service.statements(async () => {
+      companies = (await service.data(query, { representations }))._entities;
+    });
+
+    expect(statements).toHaveLength(2);
+    expect(companies).toEqual(
+      representations.map(({ id }, index) => ({
+        id,
+        projects: { totalCount: 1, nodes: [{ name: `project ${index}`, location: { city: `city ${index % 5}` } }] },
+      })),
+    );
+  });
+
+  test('that are kept elsewhere have their own type, even with an ID that a record here may have', async () => {
+    const { id } = records.projects[0];
+
+    const { body } = await load(represent('Company', id), represent('Project', id), represent('Company', 'nobody'));
+
+    expect(body.errors).toBeUndefined();
+    expect(body.data._entities.map(({ __typename }: { __typename: string }) => __typename)).toEqual([
+      'Company',
+      'Project',
+      'Company',
+    ]);
   });
 
   test('count as often in the cost as there are representations', async () => {
@@ -194,6 +225,13 @@ describe('what is refused', () => {
     ['an ID that is no text', represent('Project', 5), 'representations[1].id: expected text, received 5'],
     ['an ID that is null', represent('Project', null), 'representations[1].id: expected text, received null'],
     ['an ID that is an object', represent('Project', {}), 'representations[1].id: expected text, received an object'],
+    [
+      'an ID that no database can compare',
+      represent('Company', 'a\u0000'),
+      'representations[1].id: expected text without',
+    ],
+    ['an ID with half a character', represent('Company', '\ud800'), 'representations[1].id: expected text without'],
+    ['an ID longer than any text', represent('Company', 'x'.repeat(10_001)), 'representations[1].id: expected'],
     ['a long text', 'x'.repeat(5000), `received "${'x'.repeat(100)}"…`],
   ];
 

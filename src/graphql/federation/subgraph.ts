@@ -15,6 +15,7 @@ import {
 } from 'graphql';
 import type { Limits } from '../../config.ts';
 import { badRequest } from '../../errors.ts';
+import { parseComparedValue } from '../../model/compared-values.ts';
 import { foreignTypes } from '../../model/fields.ts';
 import { count, expected, isObject } from '../../model/issues.ts';
 import { kindOfId, recordKinds } from '../../records/index.ts';
@@ -71,7 +72,7 @@ function serviceQuery(sdl: string): Query {
   };
 }
 
-function entitiesQuery(types: readonly GraphQLObjectType[], { maxPageSize }: Limits): Query {
+function entitiesQuery(types: readonly GraphQLObjectType[], { maxPageSize, maxTextLength }: Limits): Query {
   const names = new Set(types.map(({ name }) => name));
   const entity = new GraphQLUnionType({
     name: '_Entity',
@@ -103,7 +104,9 @@ function entitiesQuery(types: readonly GraphQLObjectType[], { maxPageSize }: Lim
     },
     resolve: (_root, { representations }, context) => {
       requireLength(representations.length, 'representations');
-      const keys = representations.map((sent: unknown, index: number) => keyIn(sent, index, names));
+      const keys = representations.map((sent: unknown, index: number) =>
+        keyIn(sent, `representations[${index}]`, names, maxTextLength),
+      );
       return Promise.all(keys.map((key: Key) => loadEntity(context, key)));
     },
   };
@@ -115,14 +118,14 @@ interface Key {
 }
 
 /** Ignores other fields, as the specification allows. Throws a ServiceError 400. */
-function keyIn(sent: unknown, index: number, types: ReadonlySet<string>): Key {
-  const at = `representations[${index}]`;
+function keyIn(sent: unknown, at: string, types: ReadonlySet<string>, maxLength: number): Key {
   if (!isObject(sent)) throw badRequest(`${at}: ${expected('an object with __typename and id', sent)}`);
   const { __typename: type, id } = sent;
   if (typeof type !== 'string' || !types.has(type))
     throw badRequest(`${at}.__typename: ${expected(`one of ${[...types].join(', ')}`, type)}`);
-  if (typeof id !== 'string') throw badRequest(`${at}.id: ${expected('text', id)}`);
-  return { type, id };
+  const parsed = parseComparedValue({ type: 'id' }, id, maxLength);
+  if ('problem' in parsed) throw badRequest(`${at}.id: ${parsed.problem}`);
+  return { type, id: String(parsed.value) };
 }
 
 /** What is kept elsewhere is not looked up: only its reverse links are here. */
