@@ -185,7 +185,7 @@ test('a page continues within its filter', async () => {
 const nullMessage =
   'expected a value, received null: leave it out, or use { isNull: true } for records without a value';
 
-describe('what is not a filter gets BAD_USER_INPUT that says where and what was expected', () => {
+describe('what is not a filter is rejected, with where and what was expected', () => {
   test.each<[list: string, where: string, message: string]>([
     [
       'projects',
@@ -238,12 +238,14 @@ describe('what is not a filter gets BAD_USER_INPUT that says where and what was 
     ['projects', '{ name: { eq: 5 } }', 'String cannot represent a non string value: 5'],
     ['projects', '{ name: { in: ["a", null] } }', 'Expected value of type "String!", found null.'],
     ['locations', '{ latitude: { gt: "north" } }', 'Float cannot represent non numeric value: "north"'],
-    ['locations', '{ latitude: { gt: 1e999 } }', 'Float cannot represent non numeric value: 1e999'],
+    ['locations', '{ latitude: { gt: 1e999 } }', 'where.latitude.gt: expected a number, received Infinity'],
   ])('%s where %s', async (list, where, message) => {
     const { status, body } = await service.graphql(`{ ${list}(where: ${where}) { totalCount } }`);
 
     expect(status).toBeLessThan(500);
-    expect(body.errors[0]).toMatchObject({ message, extensions: { code: 'BAD_USER_INPUT' } });
+    // GraphQL itself rejects what does not fit the types, with its own code.
+    const code = message.startsWith('where') ? 'BAD_USER_INPUT' : 'GRAPHQL_VALIDATION_FAILED';
+    expect(body.errors[0]).toMatchObject({ message, extensions: { code } });
     expect(body.data ?? null).toBeNull();
   });
 
@@ -297,7 +299,7 @@ describe('the limits of a filter', () => {
     ],
     [
       'times',
-      (n) => ({ startDate: { in: Array(n).fill('2026-03-01') } }),
+      (n) => ({ startDate: { in: Array(n).fill('2026-02-01') } }),
       1_000,
       'where.startDate.in: expected at most 1,000 values, received 1,001',
     ],

@@ -2,7 +2,7 @@
 import type { Limits } from '../../config.ts';
 import { badRequest } from '../../errors.ts';
 import { expected, formatIssue } from '../../model/issues.ts';
-import { linkField } from '../../model/labels.ts';
+import { capitalized, linkField } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { Grouping } from '../../store/query.ts';
 import type { FieldCost, FieldExtensions } from '../plan/extensions.ts';
@@ -123,7 +123,7 @@ function createSummaryType(
   options: ReadonlyMap<string, GroupingOption>,
 ) {
   const group = builder.objectRef<Group>(`${kind.name}Group`).implement({
-    description: `${kind.plural} that have the values of \`groupBy\` in common; what they are not grouped by is null.`,
+    description: `${capitalized(kind.pluralLabel)} that have the values of \`groupBy\` in common; what they are not grouped by is null.`,
     fields: (t) =>
       ({
         count: t.exposeInt('count', { description: `The number of ${kind.pluralLabel} in the group.` }),
