@@ -1,6 +1,6 @@
 /**
- * Creates an index for each link followed backwards, and for what lists are filtered and ordered by. All text is compared by its
- * bytes, on every database alike.
+ * Creates an index for each link followed backwards, for what lists are filtered and ordered by, and for external IDs. All text
+ * is compared by its bytes, on every database alike.
  */
 import type { Knex } from 'knex';
 
@@ -62,6 +62,8 @@ const tables: Readonly<Record<string, Indexed>> = {
   },
 };
 
+const tablesWithExternalIds = ['assets', 'work_orders', 'projects', 'locations'];
+
 export async function up(knex: Knex): Promise<void> {
   // It did not begin with workspace_id on SQLite.
   await knex.raw('drop index asset_categories_parent');
@@ -77,6 +79,13 @@ async function upPostgres(knex: Knex): Promise<void> {
     // Of a long text only the beginning, because a key of an index has at most 2,704 bytes.
     for (const name of texts) await create(name, `left(${name}, 100)`);
     for (const name of values) await create(name, name);
+  }
+  // Entries are hashes of the workspace, the key and the value together. New ones are first collected in a list, which every
+  // lookup reads, and which is therefore kept to an eighth of its default size, in kilobytes.
+  for (const table of tablesWithExternalIds) {
+    await knex.raw(`create index ${table}_external_ids on ${table}
+      using gin (jsonb_set('{}', array[workspace_id], external_ids::jsonb) jsonb_path_ops)
+      with (gin_pending_list_limit = 512) where external_ids is not null`);
   }
 }
 
@@ -110,9 +119,38 @@ async function upSqlite(knex: Knex): Promise<void> {
     for (const name of texts) await create(name, 4);
     for (const name of values) await create(name, 10);
   }
+  for (const table of tablesWithExternalIds) {
+    await createExternalIds(knex, table);
+    await addStatistics(`${table}_external_ids`, `${table}_external_ids`, rowsOfTable, rowsOfWorkspace, 50_000, 2, 1);
+  }
   await addStatistics('assets', 'sqlite_autoindex_assets_2', rowsOfTable, rowsOfWorkspace, 1);
   // Makes this connection read the statistics. All others read them with the new schema.
   await knex.raw('analyze sqlite_schema');
+}
+
+/** SQLite has no index on what is inside of JSON text: a table has a row for each external ID, kept by triggers. */
+async function createExternalIds(knex: Knex, table: string): Promise<void> {
+  const name = `${table}_external_ids`;
+  const add = (row: string, from: string) =>
+    `insert into ${name} (workspace_id, key, value, id)
+      select ${row}.workspace_id, external.key, external.value, ${row}.id from ${from}`;
+  const addNew = add('new', 'json_each(new.external_ids) as external');
+  const removeOld = `delete from ${name} where workspace_id = old.workspace_id and id = old.id
+      and (key, value) in (select key, value from json_each(old.external_ids))`;
+  await knex.raw(`create table ${name} (
+    workspace_id text not null,
+    key text not null,
+    value text not null,
+    id text not null,
+    primary key (workspace_id, key, value, id)
+  ) strict, without rowid`);
+  await knex.raw(add('record', `${table} as record cross join json_each(record.external_ids) as external`));
+  await knex.raw(`create trigger ${name}_insert after insert on ${table} when new.external_ids is not null
+    begin ${addNew}; end`);
+  await knex.raw(`create trigger ${name}_update after update of workspace_id, id, external_ids on ${table}
+    begin ${removeOld}; ${addNew}; end`);
+  await knex.raw(`create trigger ${name}_delete after delete on ${table} when old.external_ids is not null
+    begin ${removeOld}; end`);
 }
 
 const rowsOfTable = 1_000_000;
@@ -121,6 +159,13 @@ const rowsOfWorkspace = 100_000;
 export async function down(knex: Knex): Promise<void> {
   for (const [table, { references, texts, values }] of Object.entries(tables)) {
     for (const name of [...references, ...texts, ...values]) await knex.raw(`drop index ${table}_${name}`);
+  }
+  for (const name of tablesWithExternalIds.map((table) => `${table}_external_ids`)) {
+    if (!isSqlite(knex)) await knex.raw(`drop index ${name}`);
+    else {
+      for (const event of ['insert', 'update', 'delete']) await knex.raw(`drop trigger ${name}_${event}`);
+      await knex.raw(`drop table ${name}`);
+    }
   }
   await (isSqlite(knex) ? knex.raw('drop table sqlite_stat1') : collate(knex, '"default"'));
   const columns = isSqlite(knex) ? 'parent_id' : 'workspace_id, parent_id';

@@ -20,9 +20,17 @@ export interface Filters {
   endsWith(column: string, text: string): Knex.Raw;
   matchesAny(column: string, patterns: readonly Pattern[]): Knex.Raw;
   /** Whether external IDs have the key, with this value unless any will do. */
-  hasExternalId(column: string, key: string, value?: string): Knex.Raw;
+  hasExternalId(records: ExternalIdsColumn, key: string, value?: string): Knex.Raw;
   /** Whether a column has one of the values that another column has in the rows of a table, written as the database reads them best. */
   isAmong(column: string, rows: { readonly column: string; readonly from: string; readonly where: Knex.Raw }): Knex.Raw;
+}
+
+/** The column with the external IDs of the records that a condition is about. */
+export interface ExternalIdsColumn {
+  readonly workspaceId: string;
+  readonly table: string;
+  readonly alias: string;
+  readonly column: string;
 }
 
 export interface Dialect {

@@ -30,7 +30,7 @@ export function createPostgresDialect(): Dialect {
       isCitus = row?.is_citus === true;
       return problemOf(run);
     },
-    filters: createFilters(builder),
+    filters: createFilters(builder, () => isCitus),
     async runCounted(run, query) {
       const changed = query.returning(builder.raw('1'));
       const [row] = await runQuery(run, builder.with('changed', changed).from('changed').count({ count: '*' }));

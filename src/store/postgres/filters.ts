@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import type { Filters } from '../dialect.ts';
 import type { Pattern } from '../query/letter-case.ts';
 
-export const createFilters = (builder: Knex): Filters => ({
+export const createFilters = (builder: Knex, isCitus: () => boolean): Filters => ({
   isOneOf: (column, _type, values) =>
     values.length === 1
       ? builder.raw(`${column} = ?`, [values[0] as Knex.Value])
@@ -11,10 +11,19 @@ export const createFilters = (builder: Knex): Filters => ({
   contains: (column, text) => builder.raw(`strpos(${column}, ?) > 0`, [text]),
   endsWith: (column, text) => builder.raw(`right(${column}, ?) = ?`, [Array.from(text).length, text]),
   matchesAny: (column, patterns) => builder.raw(`${column} ~ any(?)`, [patterns.map(regularExpressionOf)]),
-  hasExternalId: (column, key, value) =>
-    value === undefined
-      ? builder.raw(`(${column} ->> ?::text) is not null`, [key])
-      : builder.raw(`(${column} ->> ?::text) = ?`, [key, value]),
+  hasExternalId({ workspaceId, table, alias, column }, key, value) {
+    if (value === undefined) return builder.raw(`(${alias}.${column} ->> ?::text) is not null`, [key]);
+    // As in the index, whose entries contain the workspace: see migration 0004.
+    const contains = (row: string) =>
+      `jsonb_set('{}', array[${row}.workspace_id], ${row}.${column}::jsonb) @> ?::jsonb`;
+    const wanted = JSON.stringify({ [workspaceId]: { [key]: value } });
+    // Citus would look for them on all of its machines.
+    if (isCitus()) return builder.raw(contains(alias), [wanted]);
+    // Looked up first: otherwise Postgres may read the workspace's rows in order until it has found enough of them.
+    return builder.raw(`${alias}.id = any(array(select found.id from ${table} as found where ${contains('found')}))`, [
+      wanted,
+    ]);
+  },
   // Postgres makes a join of `exists`. Within `or` and `not` it would compare each row with all of the values of an `in`.
   isAmong: (column, rows) =>
     builder.raw(`exists (select 1 from ${rows.from} where ${rows.column} = ${column} and ?)`, [rows.where]),

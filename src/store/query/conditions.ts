@@ -29,13 +29,19 @@ export function conditionSql(scope: Scope, condition: Condition): Knex.Raw {
   if ('near' in condition) return nearSql(scope, condition.near);
   if ('link' in condition) return linkSql(scope, condition);
   if ('reverse' in condition) return reverseSql(scope, condition);
+  if ('key' in condition) return externalIdSql(scope, condition);
   const column = columnOf(scope, condition.field);
   if ('isSet' in condition) return builder.raw(`${column} is ${condition.isSet ? 'not null' : 'null'}`);
-  if ('key' in condition) return scope.dialect.filters.hasExternalId(column, condition.key, condition.value);
   return comparisonSql(scope, column, condition);
 }
 
 const columnOf = ({ alias }: Pick<Scope, 'alias'>, field: string): string => `${alias}.${columnName(field)}`;
+
+function externalIdSql(scope: Scope, { field, key, value }: Extract<Condition, { key: string }>): Knex.Raw {
+  const { dialect, workspaceId, alias } = scope;
+  const records = { workspaceId, table: scope.table.table, alias, column: columnName(field) };
+  return dialect.filters.hasExternalId(records, key, value);
+}
 
 /** A balanced tree: SQLite allows expressions that are 1,000 levels deep, and a chain has a level for each condition. */
 function joined(scope: Scope, conditions: readonly Condition[], operator: 'and' | 'or'): Knex.Raw {

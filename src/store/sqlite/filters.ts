@@ -22,12 +22,13 @@ export const createFilters = (builder: Knex): Filters => ({
     builder.raw(`exists (select 1 from json_each(?) as pattern where ${column} glob pattern.value)`, [
       JSON.stringify(patterns.map(globOf)),
     ]),
-  hasExternalId: (column, key, value) =>
+  // The table that triggers keep: see migration 0004.
+  hasExternalId: ({ workspaceId, table, alias, column }, key, value) =>
     builder.raw(
-      `exists (select 1 from json_each(${column}) as external where external.key = ?${
-        value === undefined ? '' : ' and external.value = ?'
+      `${alias}.id in (select id from ${table}_${column} where workspace_id = ? and key = ?${
+        value === undefined ? '' : ' and value = ?'
       })`,
-      value === undefined ? [key] : [key, value],
+      value === undefined ? [workspaceId, key] : [workspaceId, key, value],
     ),
   // Reads these rows once, by their own indexes. With `exists`, SQLite would look them up for every row of the outer table.
   isAmong: (column, rows) =>
