@@ -125,7 +125,7 @@ function textSchema(field: Field, maxLength: number) {
 }
 
 /** SQLite would store NUL, which Postgres rejects, and would return lone surrogates changed. */
-function textProblem(text: string, maxLength: number): string | undefined {
+export function textProblem(text: string, maxLength: number): string | undefined {
   if (isLongerThan(text, maxLength)) return `expected at most ${count(maxLength)} characters, received more`;
   if (text.includes('\0')) return expected('text without the character NUL', text);
   if (!text.isWellFormed()) return expected('text without lone surrogates (invalid Unicode)', text);

@@ -7,6 +7,15 @@ import { recordKinds } from './index.ts';
 
 const links = recordKinds.flatMap(linksOf);
 
+for (const { target, name, kind, field } of links) {
+  const hasField = recordKinds.some((other) => other.name === target && Object.hasOwn(other.storedFields, name));
+  if (hasField || links.filter((other) => other.target === target && other.name === name).length > 1) {
+    throw new Error(
+      `${target} has two fields named ${name}: give the reference ${kind.name}.${field} another reverse link`,
+    );
+  }
+}
+
 /** The reverse links of a type, by its name, in the order of the kinds and of their fields. */
 export const reverseLinksOf = (target: string): readonly ReverseLink[] =>
   links.filter((link) => link.target === target);
@@ -23,5 +32,6 @@ function linksOf(kind: RecordKind): ReverseLink[] {
 }
 
 /** A request sees a single workspace: its reverse links would be the lists. */
-const isReference = (field: Field): field is ReferenceField | ForeignReferenceField =>
-  field.type === 'reference' || (field.type === 'foreignReference' && field.target !== 'Workspace');
+function isReference(field: Field): field is ReferenceField | ForeignReferenceField {
+  return field.type === 'reference' || (field.type === 'foreignReference' && field.target !== 'Workspace');
+}

@@ -1,12 +1,28 @@
 /** The SQL that SQLite and Postgres write differently. All other SQL is written once, by Knex's query builder. */
 import type { Knex } from 'knex';
+import type { Field } from '../model/fields.ts';
 import type { Table } from '../model/record-kind.ts';
+import type { Value } from './condition.ts';
 import type { Row, Run } from './driver.ts';
+import type { Pattern } from './query/letter-case.ts';
 
 /** SQL in the database's own form, with a placeholder for each value. */
 export interface Statement {
   readonly sql: string;
   readonly values: readonly unknown[];
+}
+
+/** The conditions that the databases write differently. Columns are SQL; everything else is a parameter. */
+export interface Filters {
+  /** Takes one parameter, however many values there are. */
+  isOneOf(column: string, type: Field['type'], values: readonly Value[]): Knex.Raw;
+  contains(column: string, text: string): Knex.Raw;
+  endsWith(column: string, text: string): Knex.Raw;
+  matchesAny(column: string, patterns: readonly Pattern[]): Knex.Raw;
+  /** Whether external IDs have the key, with this value unless any will do. */
+  hasExternalId(column: string, key: string, value?: string): Knex.Raw;
+  /** Whether a column has one of the values that another column has in the rows of a table, written as the database reads them best. */
+  isAmong(column: string, rows: { readonly column: string; readonly from: string; readonly where: Knex.Raw }): Knex.Raw;
 }
 
 export interface Dialect {
@@ -25,8 +41,7 @@ export interface Dialect {
 
   /** Reads the database's settings once, at the start, and returns the reason if it cannot be used. */
   findProblem?(run: (sql: string) => Promise<readonly Row[]>): Promise<string | undefined>;
-  /** Restricts a query to the rows whose column has one of these values. Takes one parameter, however many values there are. */
-  whereIn(query: Knex.QueryBuilder, column: string, values: readonly string[]): void;
+  readonly filters: Filters;
   /** Runs an update or a deletion in a transaction, and returns how many rows it changed. */
   runCounted(run: Run, query: Knex.QueryBuilder): Promise<number>;
   /** An expression for the bytes of a column's text, which does not read the text where the database stores its length. */
@@ -39,4 +54,20 @@ export interface Dialect {
    * may be read as one text.
    */
   select(run: Run, table: Table, query: Knex.QueryBuilder, isBounded?: boolean): Promise<Row[]>;
+  /** Runs one statement for the pages of all parents, and returns them in the order of the parents. */
+  selectPages(run: Run, pages: PagesSelection): Promise<PageRows[]>;
+}
+
+/** The pages of many parents. Their queries refer to the ID of the parent as `parent.value`. */
+export interface PagesSelection {
+  readonly table: Table;
+  readonly parentIds: readonly string[];
+  /** The rows of a parent, with these columns; undefined if only the count is wanted. */
+  readonly page: ((columns: string) => Knex.QueryBuilder) | undefined;
+  readonly count: Knex.QueryBuilder | undefined;
+}
+
+export interface PageRows {
+  readonly records: Row[];
+  readonly count?: number;
 }

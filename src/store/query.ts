@@ -1,11 +1,12 @@
-/** Queries for the records of a workspace, built with Knex. Adds all their conditions and orders, and the workspace to each. */
+/** Queries for the records of a workspace, built with Knex: see the folder query/ for their conditions and orders. */
 import type { Knex } from 'knex';
 import type { Table } from '../model/record-kind.ts';
-import { columnName, columnsOf, toColumnValue } from './columns.ts';
+import { columnsOf, toColumnValue } from './columns.ts';
 import type { Condition, Value } from './condition.ts';
 import { DatabaseError } from './database-error.ts';
 import type { Dialect } from './dialect.ts';
 import type { Row, Run } from './driver.ts';
+import { selectRows } from './query/rows.ts';
 
 export interface RecordQuery {
   readonly where?: Condition | undefined;
@@ -73,34 +74,12 @@ export interface Summary {
 export const oldestFirst: readonly Order[] = [{ field: 'id', direction: 'asc' }];
 
 /** A query for rows of a workspace. The caller adds the columns to read, or a count, a lock or an update. */
-export function rowsQuery(
+export const rowsQuery = (
   dialect: Dialect,
-  { table }: Table,
+  table: Table,
   workspaceId: string,
-  { where, orderBy = [], fromEnd = false, after, before, limit }: RecordQuery = {},
-): Knex.QueryBuilder {
-  const rows = dialect.builder(table).where('workspace_id', workspaceId);
-  if (where) addCondition(dialect, rows, where);
-  if (after !== undefined) rows.where('id', '>', after.id);
-  if (before !== undefined) rows.where('id', '<', before.id);
-  for (const { field, direction } of orderBy)
-    rows.orderBy(columnName(field), fromEnd ? opposite[direction] : direction);
-  if (limit !== undefined) rows.limit(requireWhole(limit));
-  return rows;
-}
-
-const opposite = { asc: 'desc', desc: 'asc' } as const;
-
-function addCondition(dialect: Dialect, rows: Knex.QueryBuilder, condition: Condition): void {
-  if (!('in' in condition)) throw new Error('this condition is not supported');
-  dialect.whereIn(rows, columnName(condition.field), condition.in as readonly string[]);
-}
-
-/** Knex omits a limit that is not a number. */
-function requireWhole(limit: number): number {
-  if (!Number.isSafeInteger(limit)) throw new Error(`expected a whole number as limit, received ${limit}`);
-  return limit;
-}
+  query: RecordQuery = {},
+): Knex.QueryBuilder => selectRows({ dialect, table, workspaceId }, query);
 
 /** Writes a limit into the statement: Citus rejects it as a parameter in statements on several workspaces. */
 export const literally = { skipBinding: true } as const;

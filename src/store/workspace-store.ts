@@ -3,6 +3,7 @@
  * store without one. Contains no rules, which belong to services.
  */
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
+import type { ReverseLink } from '../model/reverse-link.ts';
 import { mapInSlices } from '../slices.ts';
 import { batchLookups, type CheckStore } from './check-store.ts';
 import { columnName, columnsOf, partOf } from './columns.ts';
@@ -11,7 +12,8 @@ import { createDerivedCache, type Sized } from './derived-cache.ts';
 import type { Dialect } from './dialect.ts';
 import type { Row, Run } from './driver.ts';
 import { addIds, type Check, createGroupCommit, type Draft } from './group-commit.ts';
-import { oldestFirst, type RecordQuery, rowsQuery, runQuery, updateQuery } from './query.ts';
+import { pagesSelection } from './query/pages.ts';
+import { oldestFirst, type PagesQuery, type RecordQuery, rowsQuery, runQuery, updateQuery } from './query.ts';
 import { type BudgetedSelect, createReadBudget, type ReadLimits } from './read-budget.ts';
 import { counted, type Usage } from './usage.ts';
 
@@ -24,7 +26,7 @@ interface Stamps {
 }
 
 /** The reads of one request, which share a limit on their texts. */
-export type LimitedReads = Pick<WorkspaceStore, 'find' | 'list' | 'count'>;
+export type LimitedReads = Pick<WorkspaceStore, 'find' | 'list' | 'count' | 'pages'>;
 
 /** The store of a transaction. It caches nothing, and uses only the transaction's connection. */
 export interface TransactionStore extends CheckStore {
@@ -52,6 +54,17 @@ export interface TransactionStore extends CheckStore {
   /** The records that match the query, oldest first unless it has another order, with the fields that it names. */
   list<K extends RecordKind>(kind: K, query?: RecordQuery): Promise<RecordOf<K>[]>;
   count(kind: RecordKind, query?: Pick<RecordQuery, 'where'>): Promise<number>;
+  /**
+   * What a reverse link leads to, for many parents in one statement: a page, the count, or both. Oldest first unless the query
+   * has another order. Every parent is in the result.
+   */
+  pages(link: ReverseLink, parentIds: readonly string[], query: PagesQuery): Promise<ReadonlyMap<string, Page>>;
+}
+
+/** Records have the fields of the query. */
+export interface Page {
+  readonly records: readonly RecordOf<RecordKind>[];
+  readonly count?: number;
 }
 
 export interface WorkspaceStore extends Omit<TransactionStore, 'findForUpdate'> {
@@ -144,6 +157,19 @@ function bindStore(dialect: Dialect, run: Run, workspaceId: string, selectBudget
     async count(kind, query) {
       const [row] = await runQuery(run, rowsQuery(dialect, kind, workspaceId, query).count({ count: '*' }));
       return Number(row?.count);
+    },
+
+    async pages(link, parentIds, query) {
+      const ids = [...new Set(parentIds)];
+      if (ids.length === 0) return new Map();
+      const selection = pagesSelection(dialect, workspaceId, link, ids, query);
+      const pages = await dialect.selectPages(run, selection);
+      return new Map(
+        pages.map(({ records, count }, index) => [
+          ids[index] ?? '',
+          { records: stored(link.kind, records), ...(count !== undefined && { count }) },
+        ]),
+      );
     },
 
     async existingValues(kind, field, values) {

@@ -22,7 +22,7 @@ async function compiled(dialect: Dialect, query: RecordQuery) {
 }
 
 const everything: RecordQuery = {
-  where: { field: 'externalIds', in: ['a', 'b'] },
+  where: { field: 'name', in: ['a', 'b'] },
   orderBy: oldestFirst,
   fromEnd: true,
   after: positionOfId('location_1'),
@@ -32,11 +32,11 @@ const everything: RecordQuery = {
 
 test('every part of a query is a condition, an order or a limit, with its values as parameters', async () => {
   expect(await compiled(sqliteDialect, everything)).toEqual([
-    'select id from locations where workspace_id = ? and external_ids in (select value from json_each(?)) and id > ? and id < ? order by id desc limit ?',
+    'select id from locations where workspace_id = ? and locations.name in (select value from json_each(?)) and locations.id > ? and locations.id < ? order by locations.id desc limit ?',
     ['ours', '["a","b"]', 'location_1', 'location_9', 5],
   ]);
   expect(await compiled(postgresDialect, everything)).toEqual([
-    'select id from locations where workspace_id = $1 and external_ids = any($2) and id > $3 and id < $4 order by id desc limit (select $5::int)',
+    'select id from locations where workspace_id = $1 and locations.name = any($2) and locations.id > $3 and locations.id < $4 order by locations.id desc limit (select $5::int)',
     ['ours', ['a', 'b'], 'location_1', 'location_9', 5],
   ]);
 });
@@ -44,11 +44,14 @@ test('every part of a query is a condition, an order or a limit, with its values
 test.each([
   ['SQLite', sqliteDialect],
   ['Postgres', postgresDialect],
-])('%s gets the same statement for any number of values', async (_, dialect) => {
-  const [few] = await compiled(dialect, { where: { field: 'id', in: ['a'] } });
-  const [many] = await compiled(dialect, { where: { field: 'id', in: Array(5_000).fill('a') } });
+])('%s compares one value, and gets the same statement for any number of others', async (_, dialect) => {
+  const forValues = (count: number) => compiled(dialect, { where: { field: 'id', in: Array(count).fill('a') } });
+  const [one] = await forValues(1);
+  const [few] = await forValues(2);
+  const [many] = await forValues(5_000);
 
   expect(many).toBe(few);
+  expect(one).toMatch(/locations.id = (\?|\$2)$/);
 });
 
 test.each([Number.NaN, 1.5, Number.POSITIVE_INFINITY])('a limit of %d is rejected, not omitted', async (limit) => {

@@ -1,12 +1,15 @@
 /**
- * Reads records for one request: all IDs requested in the same step become one statement per kind, with the columns that
- * the document selects. Reads through the session's store, and so never sees another workspace.
+ * Reads records for one request: all IDs requested in the same step become one statement per kind, and all pages of a reverse
+ * link one statement, with the columns that the document selects. Reads through the session's store, and so never sees another
+ * workspace.
  */
 import DataLoader from 'dataloader';
 import type { FieldNode } from 'graphql';
 import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
+import type { ReverseLink } from '../../model/reverse-link.ts';
 import { kindNamed, kindOfId } from '../../records/index.ts';
-import type { RecordQuery } from '../../store/query.ts';
+import type { Condition } from '../../store/condition.ts';
+import type { PagesQuery, RecordQuery, Summary, SummaryQuery } from '../../store/query.ts';
 import type { LimitedReads } from '../../store/workspace-store.ts';
 import type { DocumentPlan, Link, Selection } from '../plan/document-plan.ts';
 
@@ -15,14 +18,36 @@ export interface Loaders {
   /** The record, or null if there is none: the ID is unknown, foreign, or of another kind. A promise unless it is loaded. */
   load<K extends RecordKind>(kind: K, id: string): RecordOf<K> | null | Promise<RecordOf<K> | null>;
   list<K extends RecordKind>(kind: K, query: RecordQuery): Promise<RecordOf<K>[]>;
-  /** Loads what the records of a list link to, level by level, so that the resolvers of the links need not wait. */
-  follow(records: readonly object[], listFields: readonly FieldNode[]): Promise<void>;
-  /** The number of records of a kind, counted once. */
-  count(kind: RecordKind): Promise<number>;
+  /** The records of a connection's page, and all that they link to: the resolvers of the links need not wait. */
+  page<K extends RecordKind>(kind: K, query: PageQuery, connectionFields: readonly FieldNode[]): Promise<RecordOf<K>[]>;
+  /**
+   * The same for the records that refer to a parent, and their number; what the document does not select is not read. All parents
+   * for which the same query object is passed in a step are one statement.
+   */
+  pageOf(
+    link: ReverseLink,
+    parentId: string,
+    query: PageQuery,
+    connectionFields: readonly FieldNode[],
+  ): Promise<PageOf>;
+  /** Loads what the items of a list link to, level by level. */
+  follow(items: readonly object[], listFields: readonly FieldNode[]): Promise<void>;
+  /** The number of records of a kind that match, counted once if no condition is set. */
+  count(kind: RecordKind, where?: Condition): Promise<number>;
+  summarize(kind: RecordKind, query: SummaryQuery): Promise<Summary>;
   /** Discards everything loaded, which may be stale after a write. */
   clear(): void;
   /** Discards everything loaded and starts a new read budget, for an operation that is executed again. */
   reset(): void;
+}
+
+/** What to read of a connection; its order determines what its cursors need. */
+export type PageQuery = Required<Pick<RecordQuery, 'where' | 'orderBy' | 'fromEnd' | 'after' | 'before' | 'limit'>>;
+
+/** A page of what refers to one parent. */
+export interface PageOf {
+  readonly records: readonly RecordOf<RecordKind>[];
+  readonly count?: number;
 }
 
 /** The records of one kind. */
@@ -44,7 +69,41 @@ export function createLoaders(openStore: () => LimitedReads, plan: DocumentPlan)
   let store = openStore();
   const caches = new Map<RecordKind, Cache>();
   const counts = new Map<RecordKind, Promise<number>>();
+  const pageLoaders = new Map<PageQuery, DataLoader<string, PageOf>>();
   const fieldsOf = ({ name }: RecordKind) => plan.storedFields.get(name) ?? idOnly;
+
+  /** With those of the order, whose values are in the cursors. */
+  function fieldsOfPage(kind: RecordKind, { orderBy }: PageQuery): ReadonlySet<string> {
+    const fields = fieldsOf(kind);
+    return orderBy.every(({ field }) => fields.has(field))
+      ? fields
+      : new Set([...fields, ...orderBy.map(({ field }) => field)]);
+  }
+
+  const selectionsOf = (nodes: readonly FieldNode[]) => nodes.flatMap((node) => plan.listSelections.get(node) ?? []);
+
+  const followPage = (records: readonly object[], connectionFields: readonly FieldNode[]) =>
+    followLinks(records, linksIn(recordsIn(selectionsOf(connectionFields))));
+
+  function createPageLoader(link: ReverseLink, query: PageQuery, connectionFields: readonly FieldNode[]) {
+    const selections = selectionsOf(connectionFields);
+    const { limit, ...others } = query;
+    const pagesQuery: PagesQuery = {
+      ...others,
+      ...(selections.some(({ readsPage }) => readsPage) && { limit }),
+      withCount: selections.some(({ readsCount }) => readsCount),
+      fields: fieldsOfPage(link.kind, query),
+    };
+    return new DataLoader<string, PageOf>(async (parentIds) => {
+      const pages = await store.pages(link, parentIds, pagesQuery);
+      // All at once: pages that had to wait would be one step behind those that had not, and take statements of their own.
+      await followPage(
+        [...pages.values()].flatMap(({ records }) => records),
+        connectionFields,
+      );
+      return parentIds.map((id) => pages.get(id) ?? { records: [], count: 0 });
+    });
+  }
 
   function cacheOf(kind: RecordKind): Cache {
     const cache = caches.get(kind) ?? createCache(store, kind, fieldsOf(kind));
@@ -77,6 +136,7 @@ export function createLoaders(openStore: () => LimitedReads, plan: DocumentPlan)
   function clear(): void {
     caches.clear();
     counts.clear();
+    pageLoaders.clear();
   }
 
   return {
@@ -89,13 +149,24 @@ export function createLoaders(openStore: () => LimitedReads, plan: DocumentPlan)
       return record === undefined ? loader.load([id]).then(() => loaded() ?? null) : record;
     },
     list: (kind, query) => store.list(kind, { ...query, fields: fieldsOf(kind) }),
-    follow: (records, listFields) =>
-      followLinks(records, linksIn(listFields.flatMap((field) => plan.listSelections.get(field) ?? []))),
-    count(kind) {
+    async page(kind, query, connectionFields) {
+      const records = await store.list(kind, { ...query, fields: fieldsOfPage(kind, query) });
+      await followPage(records, connectionFields);
+      return records;
+    },
+    pageOf(link, parentId, query, connectionFields) {
+      const loader = pageLoaders.get(query) ?? createPageLoader(link, query, connectionFields);
+      pageLoaders.set(query, loader);
+      return loader.load(parentId);
+    },
+    follow: (items, listFields) => followLinks(items, linksIn(selectionsOf(listFields))),
+    count(kind, where) {
+      if (where) return store.count(kind, { where });
       const count = counts.get(kind) ?? store.count(kind);
       counts.set(kind, count);
       return count;
     },
+    summarize: (kind, query) => (store as any).summarize(kind, query),
     clear,
     reset() {
       clear();
@@ -104,20 +175,29 @@ export function createLoaders(openStore: () => LimitedReads, plan: DocumentPlan)
   };
 }
 
-/** The links of the selections and of their fragments, each fragment once. */
+/** The links of the selections and of their fragments. */
 function linksIn(selections: Iterable<Selection>): LinksByField {
   const byField = new Map<string, LinksOfField>();
-  const all = new Set(selections);
-  // The loop also visits the selections that it adds.
-  for (const { links, parts } of all) {
+  for (const { links } of withParts(selections)) {
     for (const link of links) {
       const sameField = byField.get(link.storedField);
       if (sameField) sameField.push(link);
       else byField.set(link.storedField, [link]);
     }
-    for (const part of parts) all.add(part);
   }
   return byField;
+}
+
+/** What connections select on the records of their pages. */
+const recordsIn = (connections: Iterable<Selection>): Selection[] =>
+  [...withParts(connections)].flatMap(({ records }) => records);
+
+/** The selections and those of their fragments, each once. */
+function withParts(selections: Iterable<Selection>): ReadonlySet<Selection> {
+  const all = new Set(selections);
+  // The loop also visits the selections that it adds.
+  for (const { parts } of all) for (const part of parts) all.add(part);
+  return all;
 }
 
 function createCache(store: LimitedReads, kind: RecordKind, fields: ReadonlySet<string>): Cache {

@@ -13,7 +13,7 @@ import {
   Kind,
   type ValueNode,
 } from 'graphql';
-import { argumentExtensions, fieldExtensions } from './extensions.ts';
+import { type ArgumentExtensions, argumentExtensions, fieldExtensions } from './extensions.ts';
 
 /** A field with a selection: waiting for a link's loader takes at least ten times as long as reading a value. */
 const objectCost = 5;
@@ -51,9 +51,17 @@ export function sumOf(costs: readonly Cost[]): Cost {
 
 /** The cost of a field and of what is selected on it. Its definition is undefined only in an invalid document. */
 export function fieldCost(node: FieldNode, definition: Field | undefined, selectionCost: Cost): Cost {
-  const { perRecord = 0 } = fieldExtensions(definition).cost ?? {};
-  const sum: CostSum = { fixed: ownCost(node, definition), parts: [] };
-  add(sum, sumOf([perRecord, selectionCost]), sizeOf(node, definition));
+  const { base = 0, perRecord = 0 } = fieldExtensions(definition).cost ?? {};
+  const args = sentArguments(node, definition);
+  const sum: CostSum = { fixed: base + ownCost(node, definition), parts: [] };
+  for (const { value, cost } of args)
+    if (cost)
+      add(
+        sum,
+        1,
+        dependentOn([value], ([sent]) => cost(sent)),
+      );
+  add(sum, sumOf([perRecord, selectionCost]), sizeOf(definition, args));
   return folded(sum);
 }
 
@@ -69,26 +77,40 @@ function ownCost({ alias, selectionSet }: FieldNode, definition: Field | undefin
   return definition && isIntrospectionType(getNamedType(definition.type)) ? 1 : objectCost;
 }
 
+interface SentArgument extends ArgumentExtensions {
+  readonly name: string;
+  readonly value: ValueNode;
+}
+
+function sentArguments({ arguments: sent = [] }: FieldNode, definition: Field | undefined): SentArgument[] {
+  return (definition?.args ?? []).flatMap((declared) => {
+    const argument = sent.find(({ name }) => name.value === declared.name);
+    return argument ? [{ name: declared.name, value: argument.value, ...argumentExtensions(declared) }] : [];
+  });
+}
+
 /** The size of the field's list; 1 for a field that returns no list, or a list whose page is counted by its connection. */
-function sizeOf({ arguments: sent = [] }: FieldNode, definition: Field | undefined): Size {
+function sizeOf(definition: Field | undefined, args: readonly SentArgument[]): Size {
   if (!definition) return 1;
   if (isIntrospectionType(getNamedType(definition.type))) return introspectionSize(definition);
   const { listSize } = fieldExtensions(definition).cost ?? {};
   if (!listSize) return 1;
-  const args = definition.args.flatMap((declared) => {
-    const argument = sent.find(({ name }) => name.value === declared.name);
-    return argument ? [{ name: declared.name, value: argument.value, ...argumentExtensions(declared) }] : [];
-  });
-  const size = (readVariable: ReadVariable): number => {
-    const values: Record<string, unknown> = {};
-    for (const { name, value: node, requireLength } of args) {
-      const value = valueIn(node, readVariable);
-      values[name] = value;
-      if (node.kind === Kind.VARIABLE && Array.isArray(value)) requireLength?.(value.length, node.name.value);
-    }
-    return listSize(values);
-  };
-  return args.some(({ value }) => value.kind === Kind.VARIABLE) ? size : size(noVariables);
+  return dependentOn(
+    args.map(({ value }) => value),
+    (values) => {
+      for (const [index, { value, requireLength }] of args.entries()) {
+        const sent = values[index];
+        if (value.kind === Kind.VARIABLE && Array.isArray(sent)) requireLength?.(sent.length, value.name.value);
+      }
+      return listSize(Object.fromEntries(args.map(({ name }, index) => [name, values[index]])));
+    },
+  );
+}
+
+/** What `evaluate` returns for the values: at once, unless they contain variables. */
+function dependentOn(nodes: readonly ValueNode[], evaluate: (values: readonly unknown[]) => number): Size {
+  const size = (readVariable: ReadVariable) => evaluate(nodes.map((node) => valueIn(node, readVariable)));
+  return nodes.some(hasVariable) ? size : size(noVariables);
 }
 
 function introspectionSize({ name, type }: Field): number {
@@ -96,11 +118,29 @@ function introspectionSize({ name, type }: Field): number {
   return introspectionSizes[name] ?? otherIntrospectionSize;
 }
 
-/** A value that a size can depend on: a whole number or a list. For a variable, whatever was sent. */
+function hasVariable(node: ValueNode): boolean {
+  if (node.kind === Kind.LIST) return node.values.some(hasVariable);
+  if (node.kind === Kind.OBJECT) return node.fields.some(({ value }) => hasVariable(value));
+  return node.kind === Kind.VARIABLE;
+}
+
+/** The value as it would be sent in a variable. For a variable, whatever was sent. */
 export function valueIn(node: ValueNode, readVariable: ReadVariable = noVariables): unknown {
-  if (node.kind === Kind.VARIABLE) return readVariable(node.name.value);
-  if (node.kind === Kind.INT) return Number(node.value);
-  return node.kind === Kind.LIST ? node.values : undefined;
+  switch (node.kind) {
+    case Kind.VARIABLE:
+      return readVariable(node.name.value);
+    case Kind.LIST:
+      return node.values.map((value) => valueIn(value, readVariable));
+    case Kind.OBJECT:
+      return Object.fromEntries(node.fields.map(({ name, value }) => [name.value, valueIn(value, readVariable)]));
+    case Kind.INT:
+    case Kind.FLOAT:
+      return Number(node.value);
+    case Kind.NULL:
+      return null;
+    default:
+      return node.value;
+  }
 }
 
 /** The cost of one request. Throws a ServiceError for a list in a variable that is longer than its argument allows. */

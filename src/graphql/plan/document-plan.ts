@@ -36,7 +36,7 @@ export interface DocumentPlan {
   readonly directives: number;
   /** The stored fields that any operation reads, by the name of the record kind; every record has its ID. */
   readonly storedFields: ReadonlyMap<string, ReadonlySet<string>>;
-  /** What is selected on the records of each field that returns a list. */
+  /** What is selected on each field that returns a connection, and on the items of each that returns another list. */
   readonly listSelections: ReadonlyMap<FieldNode, Selection>;
 }
 
@@ -56,6 +56,12 @@ export interface Selection {
   readonly links: readonly Link[];
   /** Selections on the same object, such as those of fragments, which all spreads share: they are not copied. */
   readonly parts: readonly Selection[];
+  /** Of a connection, what is selected on the records of its page. A directive has the same effect as on links. */
+  readonly records: readonly Selection[];
+  /** Of a connection, whether its page must be read; a directive may skip it. */
+  readonly readsPage: boolean;
+  /** The same of its count. */
+  readonly readsCount: boolean;
 }
 
 export interface Link {
@@ -75,7 +81,15 @@ export function documentPlan(schema: GraphQLSchema, document: DocumentNode): Doc
   return plan;
 }
 
-const empty: Selection = { depth: 0, cost: 0, links: [], parts: [] };
+const empty: Selection = {
+  depth: 0,
+  cost: 0,
+  links: [],
+  parts: [],
+  records: [],
+  readsPage: false,
+  readsCount: false,
+};
 
 /** Undefined where an invalid document names a type or field that does not exist. */
 type Type = GraphQLNamedType | null | undefined;
@@ -119,23 +133,27 @@ function planDocument(schema: GraphQLSchema, document: DocumentNode): DocumentPl
   function planSelection(parent: Type, node: SelectionNode): Selection {
     countDirectives(node.directives);
     const selection = node.kind === Kind.FIELD ? planField(parent, node) : planSpread(parent, node);
-    return node.directives?.length ? { ...selection, links: [], parts: [] } : selection;
+    return node.directives?.length ? { ...selection, links: [], parts: [], records: [] } : selection;
   }
 
   function planField(parent: Type, node: FieldNode): Selection {
     if (node.alias) aliases += 1;
     const definition = definitionOf(parent, node.name.value);
-    const { source, isSameRecord } = fieldExtensions(definition);
+    const { source, connection, connectionPart } = fieldExtensions(definition);
     const below = node.selectionSet
       ? planSelectionSet(definition && getNamedType(definition.type), node.selectionSet)
       : empty;
     if (parent && source) readStoredField(parent.name, source.storedField);
-    if (definition && isListType(getNullableType(definition.type))) listSelections.set(node, below);
+    const returnsList = !connectionPart && definition && isListType(getNullableType(definition.type));
+    if (connection || returnsList) listSelections.set(node, below);
     return {
       depth: 1 + below.depth,
       cost: fieldCost(node, definition, below.cost),
       links: source?.target ? [{ storedField: source.storedField, target: source.target, selection: below }] : [],
-      parts: isSameRecord ? [below] : [],
+      parts: connectionPart === 'node' ? [below] : [],
+      records: connectionPart === 'nodes' || connectionPart === 'edges' ? [below] : [],
+      readsPage: connectionPart !== undefined && connectionPart !== 'totalCount',
+      readsCount: connectionPart === 'totalCount',
     };
   }
 
@@ -146,7 +164,7 @@ function planDocument(schema: GraphQLSchema, document: DocumentNode): DocumentPl
     const type = fragment.typeCondition ? typeNamed(fragment.typeCondition) : parent;
     const selection =
       fragment.kind === Kind.INLINE_FRAGMENT ? planSelectionSet(type, fragment.selectionSet) : planFragment(fragment);
-    return { depth: selection.depth, cost: selection.cost, links: [], parts: type === parent ? [selection] : [] };
+    return { ...selection, links: [], records: [], parts: type === parent ? [selection] : [] };
   }
 
   function readStoredField(kind: string, storedField: string): void {
@@ -175,6 +193,9 @@ const joined = (selections: readonly Selection[]): Selection => ({
   cost: sumOf(selections.map(({ cost }) => cost)),
   links: selections.flatMap(({ links }) => links),
   parts: selections.flatMap(({ parts }) => parts),
+  records: selections.flatMap(({ records }) => records),
+  readsPage: selections.some(({ readsPage }) => readsPage),
+  readsCount: selections.some(({ readsCount }) => readsCount),
 });
 
 const introspectionFields = [SchemaMetaFieldDef, TypeMetaFieldDef];

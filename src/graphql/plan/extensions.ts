@@ -1,31 +1,61 @@
 /**
- * What fields and arguments of the schema declare about themselves, as GraphQL extensions: where a value is stored, what a
- * field costs, how long a list may be. The document plan reads these declarations; it must not infer them from names.
+ * What fields and arguments of the schema declare about themselves, as GraphQL extensions: where a value is stored, which records
+ * a list reads, what a field costs, how long a list may be. The document plan reads these declarations; it must not infer them
+ * from names.
  */
 import type { GraphQLArgument, GraphQLField } from 'graphql';
+import type { RecordKind } from '../../model/record-kind.ts';
+import type { ReverseLink } from '../../model/reverse-link.ts';
 
 export interface FieldExtensions {
   readonly source?: FieldSource;
+  /** The field returns a connection, with the arguments of all connections. Its resolver reads nothing. */
+  readonly connection?: ConnectionSource;
+  /** The field is one of a connection, an edge or a PageInfo. */
+  readonly connectionPart?: ConnectionPart;
   readonly cost?: FieldCost;
-  /** The field returns its parent's record, as the node of an edge does: links selected on one are links of the other. */
-  readonly isSameRecord?: boolean;
 }
 
-/** The stored field that a field of a record is read from. */
-interface FieldSource {
+/** The stored field that a field of a record, or of a group of records, is read from. */
+export interface FieldSource {
   readonly storedField: string;
   /** For a link to stored records: the name of their kind. */
   readonly target?: string;
+  /** For a link to something kept elsewhere: the name of its type, of which only the ID is known. */
+  readonly foreignTarget?: string;
 }
 
-/** A field costs 1, or more if it returns an object, plus for each record: `perRecord` and the fields selected on it. */
+/** The records of a connection: all of a kind, or those that refer to the object that has the field. */
+export interface ConnectionSource {
+  readonly kind: RecordKind;
+  readonly link?: ReverseLink;
+}
+
+/** `node` returns the record of its edge: links selected on one are links of the other. */
+export type ConnectionPart =
+  | 'nodes'
+  | 'edges'
+  | 'pageInfo'
+  | 'totalCount'
+  | 'cursor'
+  | 'node'
+  | 'hasNextPage'
+  | 'hasPreviousPage'
+  | 'startCursor'
+  | 'endCursor';
+
+/**
+ * A field costs 1, or more if it returns an object, plus what it declares here and what its arguments declare, plus for each
+ * record: `perRecord` and the fields selected on it.
+ */
 export interface FieldCost {
+  readonly base?: number;
   /** The largest number of records that the field returns or stores; 1 unless declared. */
   readonly listSize?: (args: SentArguments) => number;
   readonly perRecord?: number;
 }
 
-/** Arguments by name, before they are validated: a number or an array as sent, anything for a variable, else undefined. */
+/** Arguments by name, before they are validated: as sent, whether in the document or in a variable, or undefined. */
 type SentArguments = Readonly<Record<string, unknown>>;
 
 export interface ArgumentExtensions {
@@ -34,6 +64,8 @@ export interface ArgumentExtensions {
    * resolver calls it for lists written in the document. `name` is the variable's or the argument's.
    */
   readonly requireLength?: (length: number, name: string) => void;
+  /** What a value adds to the cost of the field. The value is as sent, of any shape and size: it must be read within bounds. */
+  readonly cost?: (value: unknown) => number;
 }
 
 // The casts are safe because this schema's fields and arguments have no other extensions.

@@ -1,5 +1,5 @@
 /** The Pothos builder with the scalars that all types share. Each schema has its own builder, because its limits are settings. */
-import SchemaBuilder from '@pothos/core';
+import SchemaBuilder, { type InputFieldRef } from '@pothos/core';
 import ValidationPlugin from '@pothos/plugin-validation';
 import type { ExternalIds } from '../../model/fields.ts';
 import type { Context } from '../execution/context.ts';
@@ -15,6 +15,8 @@ interface Types {
   };
 }
 
+export type { InputRef } from '@pothos/core';
+
 export type Builder = ReturnType<typeof createBuilder>;
 
 type Schema = Builder['$inferSchemaTypes'];
@@ -22,6 +24,7 @@ type Schema = Builder['$inferSchemaTypes'];
 export type ObjectRef<T> = PothosSchemaTypes.ObjectRef<Schema, T>;
 export type Interface<T> = PothosSchemaTypes.InterfaceRef<Schema, T>;
 export type InputFields = PothosSchemaTypes.InputFieldBuilder<Schema, 'InputObject'>;
+export type InputField = InputFieldRef<Schema, NonNullable<unknown> | null | undefined>;
 export type QueryFields = PothosSchemaTypes.QueryFieldBuilder<Schema, Schema['Root']>;
 export type MutationFields = PothosSchemaTypes.MutationFieldBuilder<Schema, Schema['Root']>;
 export type ObjectFields<T> = PothosSchemaTypes.ObjectFieldBuilder<Schema, T>;

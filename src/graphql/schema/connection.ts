@@ -1,130 +1,61 @@
 /**
- * Relay connections over a kind's records, oldest first. Cursors are positions in the order of IDs, not counts, so that a page
- * stays correct while records are added. A field that is not selected costs no statement.
+ * Relay connections over a kind's records, or over those that refer to another record. Cursors are positions in an order, not
+ * counts, so that a page stays correct while records are added. A field that is not selected costs no statement.
  */
-import type { GraphQLResolveInfo } from 'graphql';
+import type { FieldNode, GraphQLResolveInfo } from 'graphql';
 import type { Limits } from '../../config.ts';
 import { badRequest } from '../../errors.ts';
 import { expected } from '../../model/issues.ts';
-import { withArticle } from '../../model/labels.ts';
 import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
-import { kindOfId } from '../../records/index.ts';
-import { oldestFirst, type Position, positionOfId } from '../../store/query.ts';
+import type { ReverseLink } from '../../model/reverse-link.ts';
+import type { Order } from '../../store/query.ts';
 import type { Context } from '../execution/context.ts';
-import type { FieldCost, FieldExtensions } from '../plan/extensions.ts';
-import type { Builder, ObjectRef } from './builder.ts';
+import type { Loaders, PageOf, PageQuery } from '../execution/loaders.ts';
+import type { FieldCost } from '../plan/extensions.ts';
+import { cursorOf, parseCursor } from './cursor.ts';
+import { parseFilter } from './filter-condition.ts';
+import type { Filter } from './filter-type.ts';
+import { parseOrder, type SentOrder } from './order-type.ts';
 
-interface PageArgs {
+interface ConnectionArgs {
+  readonly where?: Filter | null | undefined;
+  readonly orderBy?: readonly SentOrder[] | null | undefined;
   readonly first?: number | null | undefined;
   readonly after?: string | null | undefined;
   readonly last?: number | null | undefined;
   readonly before?: string | null | undefined;
 }
 
-interface Page<T> {
-  readonly records: readonly T[];
-  readonly hasNextPage: boolean;
-  readonly hasPreviousPage: boolean;
-}
-
 /** A connection is lazy: its page and its count are each read once, and only if a field needs them. */
-interface Connection<T> {
+export interface Connection<T> {
   readonly page: () => Promise<Page<T>>;
   readonly count: () => Promise<number>;
 }
 
-const defaultPageSize = ({ maxPageSize }: Limits): number => Math.min(50, maxPageSize);
-
-/** Makes the connection types of one schema, one kind at a time. */
-export function createConnectionTypes(builder: Builder, limits: Limits) {
-  const pageInfo = builder.objectRef<Page<{ readonly id: string }>>('PageInfo').implement({
-    description: 'The position of a page among all records.',
-    fields: (t) => ({
-      hasNextPage: t.exposeBoolean('hasNextPage', { description: 'Whether there are records after this page.' }),
-      hasPreviousPage: t.exposeBoolean('hasPreviousPage', {
-        description: 'Whether there are records before this page.',
-      }),
-      startCursor: t.string({
-        nullable: true,
-        description: 'The cursor of the first record of the page, for `before`.',
-        resolve: ({ records }) => records.at(0)?.id,
-      }),
-      endCursor: t.string({
-        nullable: true,
-        description: 'The cursor of the last record of the page, for `after`.',
-        resolve: ({ records }) => records.at(-1)?.id,
-      }),
-    }),
-  });
-
-  const connectionType = <K extends RecordKind>(kind: K, type: ObjectRef<RecordOf<K>>) => {
-    const edge = builder.objectRef<RecordOf<K>>(`${kind.name}Edge`).implement({
-      description: `One entry of a page: ${withArticle(kind.label)} and its cursor.`,
-      fields: (t) => ({
-        cursor: t.string({
-          description: `The position of the ${kind.label}, for \`after\` and \`before\`.`,
-          resolve: ({ id }) => id,
-        }),
-        node: t.field({
-          type,
-          description: `The ${kind.label}.`,
-          extensions: { isSameRecord: true } satisfies FieldExtensions,
-          // The cast is safe because an edge is its record; the compiler cannot see it while the kind is a type parameter.
-          resolve: (record) => record as never,
-        }),
-      }),
-    });
-    return builder.objectRef<Connection<RecordOf<K>>>(`${kind.name}Connection`).implement({
-      description: `A page of ${kind.pluralLabel}, oldest first.`,
-      fields: (t) => ({
-        nodes: t.field({
-          type: [type],
-          description: `The ${kind.pluralLabel} of the page.`,
-          resolve: recordsOf,
-        }),
-        edges: t.field({
-          type: [edge],
-          description: `The ${kind.pluralLabel} of the page, each with its cursor.`,
-          resolve: recordsOf,
-        }),
-        pageInfo: t.field({
-          type: pageInfo,
-          description: 'The position of the page among all records.',
-          resolve: ({ page }) => page(),
-        }),
-        totalCount: t.int({
-          description: `The number of ${kind.pluralLabel} on all pages.`,
-          resolve: ({ count }) => count(),
-        }),
-      }),
-    });
-  };
-  return { connectionType, pageArgs: pageArgs(builder, limits) };
+export interface Page<T> {
+  readonly records: readonly T[];
+  readonly hasNextPage: boolean;
+  readonly hasPreviousPage: boolean;
+  /** Determines the cursors of the records. */
+  readonly orderBy: readonly Order[];
 }
 
-/** Loads the page and the records that it links to, and returns the records of the page. */
-async function recordsOf<T extends object>(
-  { page }: Connection<T>,
-  _args: object,
-  { loaders }: Context,
-  info: GraphQLResolveInfo,
-) {
-  const { records } = await page();
-  await loaders.follow(records, info.fieldNodes);
-  return records;
+/** A record and its cursor in a page's order. */
+export interface Edge<T> {
+  readonly record: T;
+  readonly orderBy: readonly Order[];
 }
 
-const pageArgs = (builder: Builder, limits: Limits) =>
-  builder.args((t) => ({
-    first: t.int({
-      description: `The number of records from the start, 1 to ${limits.maxPageSize}; ${defaultPageSize(limits)} unless set.`,
-    }),
-    after: t.string({ description: 'Only records after this cursor.' }),
-    last: t.int({
-      description: `The number of records from the end, 1 to ${limits.maxPageSize}; not together with \`first\`.`,
-    }),
-    before: t.string({ description: 'Only records before this cursor.' }),
-  }));
+type AnyRecord = { readonly id: string };
+
+/** The cursor of a record, which counts as text of the response unless it is an ID. */
+export function measuredCursor({ record, orderBy }: Edge<AnyRecord>, { responseSize }: Context): string {
+  const cursor = cursorOf(orderBy, record);
+  if (cursor !== record.id) responseSize.add(cursor);
+  return cursor;
+}
+
+export const defaultPageSize = ({ maxPageSize }: Limits): number => Math.min(50, maxPageSize);
 
 /** All fields of a connection are counted once for each record of its page. */
 export const connectionCost = (limits: Limits): FieldCost => ({
@@ -134,41 +65,68 @@ export const connectionCost = (limits: Limits): FieldCost => ({
   },
 });
 
-/** The connection for the arguments. Throws a ServiceError 400 for a size or a cursor that is not valid. */
-export function connect<K extends RecordKind>(
+/** The connection over the records of a kind. Throws a ServiceError 400 for an argument that is not valid. */
+export function connectKind<K extends RecordKind>(
   { loaders }: Context,
   kind: K,
-  args: PageArgs,
+  args: ConnectionArgs,
   limits: Limits,
+  { fieldNodes }: Pick<GraphQLResolveInfo, 'fieldNodes'>,
 ): Connection<RecordOf<K>> {
+  const query = parseArguments(kind, args, limits);
+  return {
+    page: once(async () => pageFrom(await loaders.page(kind, query, fieldNodes), query)),
+    count: once(() => loaders.count(kind, query.where)),
+  };
+}
+
+/** The connection over the records that refer to a parent. Its page and its count are read by the same statement. */
+export function connectReferring(
+  { loaders }: Context,
+  link: ReverseLink,
+  parentId: string,
+  args: ConnectionArgs,
+  limits: Limits,
+  { fieldNodes }: Pick<GraphQLResolveInfo, 'fieldNodes'>,
+): Connection<AnyRecord> {
+  const query = sharedQuery(loaders, fieldNodes[0], () => parseArguments(link.kind, args, limits));
+  const read = once<PageOf>(() => loaders.pageOf(link, parentId, query, fieldNodes));
+  return {
+    page: once(async () => pageFrom((await read()).records, query)),
+    count: async () => (await read()).count ?? 0,
+  };
+}
+
+/** Of each field of a document, the query for all parents: its arguments are the same for all of them. */
+const queries = new WeakMap<Loaders, Map<FieldNode | undefined, PageQuery>>();
+
+function sharedQuery(loaders: Loaders, field: FieldNode | undefined, parse: () => PageQuery): PageQuery {
+  const ofRequest = queries.get(loaders) ?? new Map<FieldNode | undefined, PageQuery>();
+  queries.set(loaders, ofRequest);
+  const query = ofRequest.get(field) ?? parse();
+  ofRequest.set(field, query);
+  return query;
+}
+
+/** Reads one record more than the page shows, to know whether others follow. */
+function parseArguments(kind: RecordKind, args: ConnectionArgs, limits: Limits): PageQuery {
   const { first, last } = args;
   if (typeof first === 'number' && typeof last === 'number')
     throw badRequest('first and last: expected one of them, received both');
   const fromEnd = typeof last === 'number';
   const size = fromEnd ? pageSize('last', last, limits) : pageSize('first', first ?? defaultPageSize(limits), limits);
-  const after = cursor(kind, 'after', args.after);
-  const before = cursor(kind, 'before', args.before);
-
+  const orderBy = parseOrder(args.orderBy);
+  const position = (name: 'after' | 'before') => {
+    const sent = args[name];
+    return sent === null || sent === undefined ? undefined : parseCursor(kind, orderBy, name, sent);
+  };
   return {
-    page: once(async () => {
-      const found = await loaders.list(kind, {
-        after,
-        before,
-        limit: size + 1,
-        orderBy: oldestFirst,
-        fromEnd,
-      });
-      const records = found.slice(0, size);
-      const isCut = found.length > size;
-      return fromEnd
-        ? {
-            records: records.reverse(),
-            hasPreviousPage: isCut || after !== undefined,
-            hasNextPage: before !== undefined,
-          }
-        : { records, hasPreviousPage: after !== undefined, hasNextPage: isCut || before !== undefined };
-    }),
-    count: () => loaders.count(kind),
+    where: parseFilter(kind, args.where, limits),
+    orderBy,
+    fromEnd,
+    after: position('after'),
+    before: position('before'),
+    limit: size + 1,
   };
 }
 
@@ -177,11 +135,15 @@ function pageSize(name: string, size: number, { maxPageSize }: Limits): number {
   throw badRequest(`${name}: ${expected(`a whole number from 1 to ${maxPageSize}`, size)}`);
 }
 
-/** A cursor is an ID of the kind. It can only narrow what the store would return without it. */
-function cursor(kind: RecordKind, name: string, sent: string | null | undefined): Position | undefined {
-  if (sent === null || sent === undefined) return undefined;
-  if (kindOfId(sent) === kind) return positionOfId(sent);
-  throw badRequest(`${name}: ${expected(`a cursor from a page of ${kind.pluralLabel}`, sent)}`);
+function pageFrom<T>(found: readonly T[], { fromEnd, after, before, limit, orderBy }: PageQuery): Page<T> {
+  const isCut = found.length === limit;
+  const records = isCut ? found.slice(0, -1) : [...found];
+  return {
+    records: fromEnd ? records.reverse() : records,
+    hasPreviousPage: after !== undefined || (fromEnd && isCut),
+    hasNextPage: before !== undefined || (!fromEnd && isCut),
+    orderBy,
+  };
 }
 
 function once<T>(read: () => Promise<T>): () => Promise<T> {

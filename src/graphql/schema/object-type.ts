@@ -1,12 +1,15 @@
-/** Object types, derived from the record kinds: every field, and beside every reference its link. */
-
-import { type Field, type ForeignReferenceField, foreignTypes, type ReferenceField } from '../../model/fields.ts';
-import { capitalized, withArticle } from '../../model/labels.ts';
+/** Object types, derived from the record kinds: every field, beside every reference its link, and the reverse links. */
+import type { Limits } from '../../config.ts';
+import type { Field, ForeignReferenceField, ReferenceField } from '../../model/fields.ts';
+import { capitalized, linkField, withArticle } from '../../model/labels.ts';
 import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import { kindNamed, kindOfId, recordKinds } from '../../records/index.ts';
 import type { Context } from '../execution/context.ts';
 import type { FieldExtensions } from '../plan/extensions.ts';
 import type { Builder, Interface, ObjectFields, ObjectRef } from './builder.ts';
+import { type ConnectionTypes, createConnectionTypes, type TypeOf } from './connection-type.ts';
+import { createForeignTypes, type ForeignTypes } from './foreign-type.ts';
+import { reverseLinkFields } from './reverse-link.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: fields are derived, and only the kind's own types say what each holds.
 type Values = Readonly<Record<string, any>>;
@@ -14,35 +17,40 @@ type Values = Readonly<Record<string, any>>;
 /** The type with this name; a declaration that names an unknown type fails here, when the schema is built. */
 type TypeNamed<T> = (name: string) => ObjectRef<T>;
 
-interface LinkTypes {
+export interface LinkTypes {
   readonly stored: TypeNamed<Values>;
-  readonly foreign: TypeNamed<{ readonly id: string }>;
+  readonly foreign: ForeignTypes;
 }
 
 export interface ObjectTypes {
   readonly node: Interface<Values>;
-  readonly of: <K extends RecordKind>(kind: K) => ObjectRef<RecordOf<K>>;
+  readonly of: TypeOf;
+  readonly links: LinkTypes;
+  readonly connections: ConnectionTypes;
 }
 
-/** Makes the object types of one schema: the record kinds, the types of other systems, and Node. */
-export function createObjectTypes(builder: Builder): ObjectTypes {
+/** Makes the object types of one schema: the record kinds, the types of other systems, Node, and the connections between them. */
+export function createObjectTypes(builder: Builder, limits: Limits): ObjectTypes {
   const node = nodeType(builder);
   const stored = typesByName(recordKinds.map(({ name }) => [name, builder.objectRef<Values>(name)]));
-  const foreign = typesByName(
-    Object.entries(foreignTypes).map(([name, description]) => [name, foreignType(builder, name, description)]),
-  );
+  // The cast is safe because the type has exactly the fields of the kind's records.
+  const of: TypeOf = <K extends RecordKind>(kind: K) => stored(kind.name) as ObjectRef<RecordOf<K>>;
+  const connections = createConnectionTypes(builder, of, limits);
+  const links: LinkTypes = { stored, foreign: createForeignTypes(builder, connections, limits) };
   for (const kind of recordKinds) {
     builder.objectType(stored(kind.name), {
       description: kind.description,
       interfaces: [node],
       fields: (t) =>
-        Object.fromEntries(
-          Object.entries(kind.storedFields).flatMap(([name, field]) => fieldsFor(t, name, field, { stored, foreign })),
-        ),
+        ({
+          ...Object.fromEntries(
+            Object.entries(kind.storedFields).flatMap(([name, field]) => fieldsFor(t, name, field, links)),
+          ),
+          ...reverseLinkFields(t, kind.name, connections, limits),
+        }) as never,
     });
   }
-  // The cast is safe because the type has exactly the fields of the kind's records.
-  return { node, of: <K extends RecordKind>(kind: K) => stored(kind.name) as ObjectRef<RecordOf<K>> };
+  return { node, of, links, connections };
 }
 
 function typesByName<T>(entries: readonly (readonly [string, ObjectRef<T>])[]): TypeNamed<T> {
@@ -63,14 +71,8 @@ const nodeType = (builder: Builder) =>
     resolveType: ({ id }) => kindOfId(id)?.name,
   });
 
-const foreignType = (builder: Builder, name: string, description: string) =>
-  builder.objectRef<{ readonly id: string }>(name).implement({
-    description,
-    fields: (t) => ({ id: t.exposeID('id', { description: 'The ID; nothing else about it is stored here.' }) }),
-  });
-
 /** Both `projectId` and `project`; only the link for a field without the suffix `Id`, such as `createdBy`. */
-function fieldsFor(t: ObjectFields<Values>, name: string, field: Field, types: LinkTypes) {
+export function fieldsFor(t: ObjectFields<Values>, name: string, field: Field, types: LinkTypes) {
   const value = t.field({
     type: scalarOf(field),
     nullable: !field.required,
@@ -80,8 +82,8 @@ function fieldsFor(t: ObjectFields<Values>, name: string, field: Field, types: L
   });
   const link = linkFor(t, name, field, types);
   if (!link) return [[name, value]] as const;
-  if (!name.endsWith('Id')) return [[name, link]] as const;
-  return [[name, value] as const, [name.slice(0, -'Id'.length), link] as const];
+  if (linkField(name) === name) return [[name, link]] as const;
+  return [[name, value] as const, [linkField(name), link] as const];
 }
 
 /** Only these can be long: identifiers have a limit of their own, and all other values are short. */
@@ -102,10 +104,10 @@ function linkFor(t: ObjectFields<Values>, name: string, field: Field, types: Lin
 
 const foreignLink = (t: ObjectFields<Values>, name: string, field: ForeignReferenceField, { foreign }: LinkTypes) =>
   t.field({
-    type: foreign(field.target),
+    type: foreign[field.target],
     nullable: !field.required,
     description: `${capitalized(field.refersTo)}; only the ID is stored here.`,
-    extensions: { source: { storedField: name } } satisfies FieldExtensions,
+    extensions: { source: { storedField: name, foreignTarget: field.target } } satisfies FieldExtensions,
     resolve: ({ [name]: id }) => id && { id },
   });
 

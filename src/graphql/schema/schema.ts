@@ -9,7 +9,7 @@ import { defineQuery } from './query.ts';
 /** The whole schema; schema.graphql in the root folder is printed from it. */
 export function createGraphqlSchema(limits: Limits): GraphQLSchema {
   const builder = createBuilder();
-  const types = createObjectTypes(builder);
+  const types = createObjectTypes(builder, limits);
   defineQuery(builder, types, limits);
   defineMutation(builder, types, limits);
   return builder.toSchema();

@@ -9,6 +9,8 @@ import { columnList, columnsOf, fieldsOf } from '../columns.ts';
 import type { Dialect, Statement } from '../dialect.ts';
 import type { Row, Run } from '../driver.ts';
 import { runQuery } from '../query.ts';
+import { createFilters } from './filters.ts';
+import { selectPages } from './pages.ts';
 
 export function createPostgresDialect(): Dialect {
   const builder = createBuilder();
@@ -28,7 +30,7 @@ export function createPostgresDialect(): Dialect {
       isCitus = row?.is_citus === true;
       return problemOf(run);
     },
-    whereIn: (query, column, values) => query.whereRaw('?? = any(?)', [column, values as string[]]),
+    filters: createFilters(builder),
     async runCounted(run, query) {
       const changed = query.returning(builder.raw('1'));
       const [row] = await runQuery(run, builder.with('changed', changed).from('changed').count({ count: '*' }));
@@ -36,6 +38,7 @@ export function createPostgresDialect(): Dialect {
     },
     byteLength: (column) => `octet_length(${column}::text)`,
     inserts: (table, records) => inserts(table, records, isCitus),
+    selectPages: (run, pages) => selectPages(builder, run, pages),
     async select(run: Run, table: Table, query: Knex.QueryBuilder): Promise<Row[]> {
       const rows = await runQuery(run, query.select(builder.raw(columnList(table))));
       return rows.map((row) => fieldsOf(table, (column) => row[column]));

@@ -5,6 +5,8 @@ import { type Column, columnList, columnsOf, fieldsOf, toColumnValue } from '../
 import type { Dialect, Statement } from '../dialect.ts';
 import type { Row, Run } from '../driver.ts';
 import { runQuery } from '../query.ts';
+import { binaryParts, createFilters } from './filters.ts';
+import { selectPages } from './pages.ts';
 
 // Names of tables and columns need no quotes.
 const builder = knex({ client: 'sqlite3', useNullAsDefault: true, wrapIdentifier: (name) => name });
@@ -16,8 +18,7 @@ export const sqliteDialect: Dialect = {
   begin: 'begin immediate',
   beginSnapshot: 'begin',
   jsonElements: 'json_each',
-  whereIn: (query, column, values) =>
-    query.whereRaw('?? in (select value from json_each(?))', [column, JSON.stringify(values)]),
+  filters: createFilters(builder),
   async runCounted(run, query) {
     await runQuery(run, query);
     const [row] = await run('select changes() as count');
@@ -26,6 +27,7 @@ export const sqliteDialect: Dialect = {
   byteLength: (column) => `octet_length(${column})`,
   inserts,
   select,
+  selectPages: (run, pages) => selectPages(builder, run, pages),
 };
 
 /** Many, because a batch in a single statement needs no BEGIN and COMMIT; building the statement takes less than 10 ms. */
@@ -72,17 +74,6 @@ function insertOf(table: Table, records: readonly Row[]): Statement {
     sql: `insert into ${table.table} (${columnList(table)}) select ${sources.join(', ')} from json_each(?)`,
     values: [...shared, JSON.stringify(rows)],
   };
-}
-
-/** A number as an integer times a power of two: SQLite converts one decimal in ten thousand to a neighbouring number. */
-function binaryParts(value: unknown): [number | null, number] {
-  if (typeof value !== 'number') return [null, 0];
-  if (!Number.isFinite(value)) throw new Error('expected a finite number');
-  let whole = value;
-  let exponent = 0;
-  for (; Math.abs(whole) > Number.MAX_SAFE_INTEGER; exponent += 1) whole /= 2;
-  for (; !Number.isInteger(whole); exponent -= 1) whole *= 2;
-  return [whole, exponent];
 }
 
 /**

@@ -1,0 +1,44 @@
+/** The types of what is kept in other systems: an ID, and the records here that refer to it. */
+import type { Limits } from '../../config.ts';
+import { badRequest } from '../../errors.ts';
+import { parseComparedValue } from '../../model/compared-values.ts';
+import { foreignTypes } from '../../model/fields.ts';
+import { typeLabel } from '../../model/labels.ts';
+import type { Builder, ObjectRef, QueryFields } from './builder.ts';
+import type { ConnectionTypes } from './connection-type.ts';
+import { reverseLinkFields } from './reverse-link.ts';
+
+/** Something kept in another system. */
+export interface Foreign {
+  readonly id: string;
+}
+
+export type ForeignTypeName = keyof typeof foreignTypes;
+
+export type ForeignTypes = Readonly<Record<ForeignTypeName, ObjectRef<Foreign>>>;
+
+export function createForeignTypes(builder: Builder, connections: ConnectionTypes, limits: Limits): ForeignTypes {
+  const typeFor = (name: string, description: string) =>
+    builder.objectRef<Foreign>(name).implement({
+      description,
+      fields: (t) => ({
+        id: t.exposeID('id', { description: 'The ID; nothing else about it is stored here.' }),
+        ...reverseLinkFields(t, name, connections, limits),
+      }),
+    });
+  const entries = Object.entries(foreignTypes).map(([name, description]) => [name, typeFor(name, description)]);
+  return Object.fromEntries(entries);
+}
+
+/** The field of Query that leads to everything linked to an ID of another system. Nothing is read for the field itself. */
+export const foreignField = (t: QueryFields, types: ForeignTypes, name: ForeignTypeName, { maxTextLength }: Limits) =>
+  t.field({
+    type: types[name],
+    description: `The ${typeLabel(name)} with this ID, for the records that refer to it. It is kept in another system: whether it exists there is not known here.`,
+    args: { id: t.arg.id({ required: true, description: `The ID of the ${typeLabel(name)}, as records have it.` }) },
+    resolve: (_root, { id }) => {
+      const parsed = parseComparedValue({ type: 'foreignReference' }, id, maxTextLength);
+      if ('problem' in parsed) throw badRequest(`id: ${parsed.problem}`);
+      return { id };
+    },
+  });

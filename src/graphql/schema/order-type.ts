@@ -1,0 +1,69 @@
+/** The orders of lists: an input type for each kind with one field per stored field, of which exactly one is set. */
+import { badRequest } from '../../errors.ts';
+import { formatIssue } from '../../model/issues.ts';
+import { capitalized, withArticle } from '../../model/labels.ts';
+import type { RecordKind } from '../../model/record-kind.ts';
+import { recordKinds } from '../../records/index.ts';
+import { type Order, oldestFirst } from '../../store/query.ts';
+import { lengthOf } from '../plan/extensions.ts';
+import type { Builder, InputRef } from './builder.ts';
+import { comparedFields } from './filter-fields.ts';
+
+/** `{ startDate: 'desc' }` */
+export type SentOrder = Readonly<Record<string, Order['direction'] | null | undefined>>;
+
+/** `WorkOrderOrder`, and the like for every kind. */
+export function createOrderTypes(builder: Builder): (kind: RecordKind) => InputRef<SentOrder> {
+  const direction = builder.enumType('OrderDirection', {
+    description: 'The direction of an order. Records without a value come last in both.',
+    values: {
+      ASC: { value: 'asc', description: 'From the smallest value, the earliest time or the start of the alphabet.' },
+      DESC: { value: 'desc', description: 'From the greatest value, the latest time or the end of the alphabet.' },
+    } as const,
+  });
+  const types = new Map(
+    recordKinds.map((kind) => {
+      const type = builder.inputRef<SentOrder>(`${kind.name}Order`).implement({
+        description: `${capitalized(withArticle(kind.label))}'s field to order by: exactly one, such as \`${exampleOrder(kind).slice(1, -1)}\`. Text is ordered by its Unicode code points.`,
+        isOneOf: true,
+        fields: (t) =>
+          Object.fromEntries(
+            comparedFields(kind).map(([name, { description }]) => [name, t.field({ type: direction, description })]),
+          ),
+      });
+      return [kind, type] as const;
+    }),
+  );
+  return (kind) => types.get(kind) as InputRef<SentOrder>;
+}
+
+/** By a time, the latest first, or else by the time of creation: every kind has one. */
+export function exampleOrder(kind: RecordKind): string {
+  const [time] = comparedFields(kind).find(([, { type }]) => type === 'dateTime') ?? ['createdAt'];
+  return `[{ ${time}: DESC }]`;
+}
+
+/** The order for an argument. Throws a ServiceError 400. */
+export function parseOrder(sent: readonly SentOrder[] | null | undefined): readonly Order[] {
+  const orders: Order[] = [];
+  for (const [index, order] of (sent ?? []).entries()) {
+    for (const [field, direction] of Object.entries(order)) {
+      if (!direction) continue;
+      if (orders.some((earlier) => earlier.field === field)) {
+        throw badRequest(formatIssue({ path: ['orderBy', index, field], message: 'expected each field once' }));
+      }
+      orders.push({ field, direction });
+    }
+  }
+  // No two records have the same ID: what follows it has no effect.
+  const id = orders.findIndex(({ field }) => field === 'id');
+  const effective = id < 0 ? orders : orders.slice(0, id + 1);
+  const isDefault = effective.length === 0 || (id === 0 && effective[0]?.direction === 'asc');
+  return isDefault ? oldestFirst : effective;
+}
+
+/** The cost of each field of an order. */
+const orderCost = 10;
+
+/** What an order adds to the cost of its list. */
+export const costOfOrder = (sent: unknown): number => (sent ? orderCost * lengthOf(sent) : 0);

@@ -1,0 +1,48 @@
+/** One record by a value other than its ID. */
+import type { Limits } from '../../config.ts';
+import { badRequest, ServiceError } from '../../errors.ts';
+import { parseComparedValue } from '../../model/compared-values.ts';
+import { quote } from '../../model/issues.ts';
+import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
+import type { Condition } from '../../store/condition.ts';
+import type { Context } from '../execution/context.ts';
+
+/** The record with this value of a unique field, or null. Throws a ServiceError 400. */
+export async function recordByValue<K extends RecordKind>(
+  { loaders }: Context,
+  kind: K,
+  field: string,
+  value: string,
+  limits: Limits,
+): Promise<RecordOf<K> | null> {
+  const where: Condition = { field, in: [textAt(field, value, limits)] };
+  const [record] = await loaders.list(kind, { where, limit: 1 });
+  return record ?? null;
+}
+
+/** The record with this external ID, or null. Throws a ServiceError: 400, or 409 if several records have it. */
+export async function recordByExternalId<K extends RecordKind>(
+  { loaders }: Context,
+  kind: K,
+  key: string,
+  value: string,
+  limits: Limits,
+): Promise<RecordOf<K> | null> {
+  const where: Condition = {
+    field: 'externalIds',
+    key: textAt('key', key, limits),
+    value: textAt('value', value, limits),
+  };
+  const [record, other] = await loaders.list(kind, { where, limit: 2 });
+  if (other) {
+    const problem = `several ${kind.pluralLabel} have the external ID ${quote(value)} of ${quote(key)}`;
+    throw new ServiceError(409, `${problem}: list them with where: { externalIds: { key: …, value: … } }`);
+  }
+  return record ?? null;
+}
+
+function textAt(name: string, sent: string, { maxTextLength }: Limits): string {
+  const parsed = parseComparedValue({ type: 'text' }, sent, maxTextLength);
+  if ('problem' in parsed) throw badRequest(`${name}: ${parsed.problem}`);
+  return String(parsed.value);
+}

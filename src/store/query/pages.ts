@@ -1,0 +1,41 @@
+/** The pages that a reverse link leads to, for many parents. */
+import type { ReverseLink } from '../../model/reverse-link.ts';
+import { columnName, partOf } from '../columns.ts';
+import type { Dialect, PagesSelection } from '../dialect.ts';
+import { oldestFirst, type PagesQuery } from '../query.ts';
+import { ancestorsOf } from './ancestors.ts';
+import { type Source, selectRows } from './rows.ts';
+
+export function pagesSelection(
+  dialect: Dialect,
+  workspaceId: string,
+  link: ReverseLink,
+  parentIds: readonly string[],
+  query: PagesQuery,
+): PagesSelection {
+  const source = sourceOf(dialect, workspaceId, link);
+  const { where, limit, withCount, fields } = query;
+  return {
+    table: partOf(link.kind, fields),
+    parentIds,
+    page:
+      limit === undefined
+        ? undefined
+        : (columns) => selectRows({ ...source, columns }, { orderBy: oldestFirst, ...query }),
+    count: withCount ? selectRows({ ...source, columns: 'count(*) as count' }, { where }) : undefined,
+  };
+}
+
+function sourceOf(dialect: Dialect, workspaceId: string, link: ReverseLink): Source {
+  const { builder } = dialect;
+  const { kind, field, direction } = link;
+  const { table } = kind;
+  const reference = columnName(field);
+  const source = { dialect, workspaceId, table: kind };
+  if (direction === 'referring') return { ...source, restriction: builder.raw(`${table}.${reference} = parent.value`) };
+  const first = builder.raw(
+    `(select child.${reference} from ${table} as child where child.workspace_id = ? and child.id = parent.value)`,
+    [workspaceId],
+  );
+  return { ...source, from: ancestorsOf(source, link, first) };
+}

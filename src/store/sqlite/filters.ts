@@ -1,0 +1,55 @@
+/** The conditions of SQLite. */
+import type { Knex } from 'knex';
+import type { Filters } from '../dialect.ts';
+import type { Pattern } from '../query/letter-case.ts';
+
+export const createFilters = (builder: Knex): Filters => ({
+  isOneOf(column, type, values) {
+    if (values.length === 1) return builder.raw(`${column} = ?`, [values[0] as Knex.Value]);
+    if (type !== 'number') {
+      return builder.raw(`${column} in (select value from json_each(?))`, [JSON.stringify(values)]);
+    }
+    return builder.raw(`${column} in (select (value ->> 0) * pow(2, value ->> 1) from json_each(?))`, [
+      JSON.stringify(values.map(binaryParts)),
+    ]);
+  },
+  contains: (column, text) => builder.raw(`instr(${column}, ?) > 0`, [text]),
+  endsWith: (column, text) =>
+    text === ''
+      ? builder.raw(`${column} is not null`)
+      : builder.raw(`substr(${column}, ?) = ?`, [-Array.from(text).length, text]),
+  matchesAny: (column, patterns) =>
+    builder.raw(`exists (select 1 from json_each(?) as pattern where ${column} glob pattern.value)`, [
+      JSON.stringify(patterns.map(globOf)),
+    ]),
+  hasExternalId: (column, key, value) =>
+    builder.raw(
+      `exists (select 1 from json_each(${column}) as external where external.key = ?${
+        value === undefined ? '' : ' and external.value = ?'
+      })`,
+      value === undefined ? [key] : [key, value],
+    ),
+  // Reads these rows once, by their own indexes. With `exists`, SQLite would look them up for every row of the outer table.
+  isAmong: (column, rows) =>
+    builder.raw(`${column} in (select ${rows.column} from ${rows.from} where ?)`, [rows.where]),
+});
+
+/** A pattern for GLOB. Letters with several forms have no meaning of their own in it. */
+function globOf({ characters, isAnchoredAtStart, isAnchoredAtEnd }: Pattern): string {
+  const parts = characters.map((forms) => {
+    const text = forms.join('');
+    return forms.length > 1 || '*?['.includes(text) ? `[${text}]` : text;
+  });
+  return `${isAnchoredAtStart ? '' : '*'}${parts.join('')}${isAnchoredAtEnd ? '' : '*'}`;
+}
+
+/** A number as an integer times a power of two: SQLite converts one decimal in ten thousand to a neighbouring number. */
+export function binaryParts(value: unknown): [number | null, number] {
+  if (typeof value !== 'number') return [null, 0];
+  if (!Number.isFinite(value)) throw new Error('expected a finite number');
+  let whole = value;
+  let exponent = 0;
+  for (; Math.abs(whole) > Number.MAX_SAFE_INTEGER; exponent += 1) whole /= 2;
+  for (; !Number.isInteger(whole); exponent -= 1) whole *= 2;
+  return [whole, exponent];
+}

@@ -1,0 +1,127 @@
+/** The cost of filters: counted before anything runs, in literals and in variables alike, within bounds for whatever is sent. */
+import { describe, expect, test } from 'vitest';
+import { startService, useSharedService } from '../support/service.ts';
+
+const service = useSharedService();
+
+const costOf = async (query: string, variables = {}) => {
+  const { body } = await service.graphql(query, variables);
+  return body.extensions.cost.requested;
+};
+
+/** A list of one record with its count, and what the filter adds. */
+const plain = 5 + 1;
+
+test.each<[string, unknown, number]>([
+  ['no condition', {}, 0],
+  ['a condition', { name: { eq: 'x' } }, 10],
+  ['two operators', { name: { startsWith: 'x', endsWith: 'y' } }, 20],
+  ['values of a list', { name: { in: ['a', 'b', 'c'] } }, 10 + 3],
+  ['alternatives', { or: [{ name: { eq: 'x' } }, { name: { eq: 'y' } }] }, 2 * (10 + 10)],
+  ['a negation', { not: { name: { eq: 'x' } } }, 10 + 10],
+  ['a link', { location: {} }, 1_000],
+  ['a condition on a link', { location: { city: { eq: 'x' } } }, 1_000 + 10 * 10],
+  ['a reverse link', { workOrders: { some: {}, none: {} } }, 2 * 1_000],
+  [
+    'a relation of a relation',
+    { workOrders: { some: { location: { city: { eq: 'x' } } } } },
+    1_000 + 10 * (1_000 + 10 * 10),
+  ],
+])('%s costs as much in a variable, a part of one and a literal', async (_, where, cost) => {
+  const literal = JSON.stringify(where).replaceAll(/"(\w+)":/g, '$1:');
+
+  expect(await costOf(`{ projects(first: 1, where: ${literal}) { totalCount } }`)).toBe(plain + cost);
+  expect(await costOf('query ($w: ProjectFilter) { projects(first: 1, where: $w) { totalCount } }', { w: where })).toBe(
+    plain + cost,
+  );
+  expect(await costOf(`query ($w: ProjectFilter = ${literal}) { projects(first: 1, where: $w) { totalCount } }`)).toBe(
+    plain + cost,
+  );
+  expect(
+    await costOf('query ($w: ProjectFilter!) { projects(first: 1, where: { and: [$w] }) { totalCount } }', {
+      w: where,
+    }),
+  ).toBe(plain + 10 + cost);
+});
+
+test('an order costs ten for each of its fields', async () => {
+  expect(await costOf('{ projects(first: 1, orderBy: [{ name: ASC }, { id: DESC }]) { totalCount } }')).toBe(
+    plain + 20,
+  );
+  expect(await costOf('{ projects(first: 1, orderBy: { name: ASC }) { totalCount } }')).toBe(plain + 10);
+});
+
+test('a filter in a list counts once for each record of the list', async () => {
+  const query =
+    '{ locations(first: 100) { nodes { projects(first: 1, where: { name: { eq: "x" } }) { totalCount } } } }';
+
+  expect(await costOf(query)).toBe(5 + 100 * (5 + (5 + 10 + 1)));
+});
+
+test('a summary costs a thousand, and its filter', async () => {
+  const query =
+    '{ projectsSummary(groupBy: STATUS, first: 10, where: { name: { eq: "x" } }) { totalCount groups { count } } }';
+
+  expect(await costOf(query)).toBe(5 + 1_000 + 10 + 10 * (1 + 5 + 1));
+});
+
+test('a filter too costly is refused before it runs', async () => {
+  let where: object = { name: { eq: 'x' } };
+  for (let depth = 0; depth < 2; depth += 1) where = { location: { projects: { some: where } } };
+
+  const statements = await service.statements(async () => {
+    const { body } = await service.graphql('query ($w: ProjectFilter) { projects(where: $w) { totalCount } }', {
+      w: where,
+    });
+    expect(body.errors[0].message).toMatch(/^the operation costs more than 500,000/);
+    expect(body.data).toBeUndefined();
+  });
+
+  expect(statements).toEqual([]);
+});
+
+test('relations are at most five deep, whatever they may cost', async () => {
+  const expensive = await startService({ MAX_QUERY_COST: '1000000000', MAX_NESTING: '100' });
+  const nested = (depth: number) =>
+    `${'{ location: { projects: { some: '.repeat(depth)}{ location: {} }${' } } }'.repeat(depth)}`;
+
+  const { body: within } = await expensive.graphql(`{ projects(where: ${nested(2)}) { totalCount } }`);
+  const { body: above } = await expensive.graphql(
+    `{ locations(where: { projects: { some: ${nested(2)} } }) { totalCount } }`,
+  );
+  await expensive.stop();
+
+  expect(within.data).toEqual({ projects: { totalCount: 0 } });
+  expect(above.errors[0].message).toBe(
+    'where.projects.some.location.projects.some.location.projects.some.location: expected at most 5 relations within each other',
+  );
+});
+
+describe('a filter of any shape and size is refused cheaply', () => {
+  const many = <T>(count: number, item: T): T[] => Array(count).fill(item);
+  const query = 'query ($w: ProjectFilter) { projects(where: $w) { totalCount } }';
+  const fields = (count: number) =>
+    Array.from({ length: count }, (_, i) => `a${i}: projects(where: { and: [$w] }) { totalCount }`).join(' ');
+
+  test.each<[string, string, unknown]>([
+    ['a million alternatives', query, { or: many(1_000_000, {}) }],
+    ['alternatives that are not filters', query, { or: many(1_000_000, 1) }],
+    ['a million values', query, { name: { in: many(1_000_000, 'x') } }],
+    ['a hundred thousand unknown fields', query, Object.fromEntries(many(100_000, 0).map((_, i) => [`field${i}`, 1]))],
+    ['a large filter in fifty fields', `query ($w: ProjectFilter!) { ${fields(50)} }`, { or: many(49_000, {}) }],
+    ['a text', query, 'x'.repeat(1_000_000)],
+    ['a list of lists', query, many(100_000, [])],
+    ['a number', query, 5],
+    ['lists in the place of objects', query, { name: [1], and: { or: 5 }, not: [[]], workOrders: [{ some: 5 }] }],
+    ['a prototype', query, JSON.parse('{"__proto__": {"name": 1}, "constructor": {"eq": 1}}')],
+  ])('%s', async (_, document, w) => {
+    const before = process.cpuUsage();
+    const { status, body } = await service.graphql(document, { w });
+    const { user, system } = process.cpuUsage(before);
+    console.info(`${_}: ${Math.round((user + system) / 1_000)} ms of CPU`);
+
+    expect(status).toBeLessThan(500);
+    expect(body.errors?.length).toBeGreaterThan(0);
+    expect(body.data ?? null).toBeNull();
+  });
+});

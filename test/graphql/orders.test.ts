@@ -1,0 +1,240 @@
+/** Orders of lists: by any field, records without a value last, and cursors that continue in the same order. */
+import fc from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { recordKinds } from '../../src/records/index.ts';
+import { useSharedService } from '../support/service.ts';
+
+const service = useSharedService({ MAX_PAGE_SIZE: '30' });
+
+interface Project {
+  readonly id: string;
+  readonly name: string;
+  readonly startDate: string | null;
+  readonly reference: string | null;
+}
+
+let projects: Project[];
+
+beforeAll(async () => {
+  // Few values, so that many are equal; some need escapes in JSON, and some sort differently by language.
+  const references = ['b', 'B', 'ä', 'Z', '"\\', '\u{1f3d7}', '\uffee', '', null];
+  projects = await service.create(
+    '/projects',
+    ...Array.from({ length: 27 }, (_, index) => ({
+      name: `project ${index % 4}`,
+      reference: references[index % references.length],
+      startDate: index % 3 === 0 ? null : `2026-03-0${1 + (index % 5)}`,
+    })),
+  );
+  projects = projects.map((project) => ({
+    ...project,
+    startDate: project.startDate ?? null,
+    reference: project.reference ?? null,
+  }));
+});
+
+type Orders = readonly (readonly [field: keyof Project, direction: 'ASC' | 'DESC'])[];
+
+/** By code points; null last. */
+function sorted(orders: Orders): string[] {
+  const compare = (a: Project, b: Project) => {
+    for (const [field, direction] of orders) {
+      const [x, y] = [a[field], b[field]];
+      if (x === y) continue;
+      if (x === null) return 1;
+      if (y === null) return -1;
+      const order = Buffer.compare(Buffer.from(x), Buffer.from(y));
+      return direction === 'ASC' ? order : -order;
+    }
+    return (a.id < b.id ? -1 : 1) * (orders.at(-1)?.[1] === 'DESC' ? -1 : 1);
+  };
+  return projects.toSorted(compare).map(({ id }) => id);
+}
+
+const fields =
+  'nodes { id } edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }';
+const query = `query ($orderBy: [ProjectOrder!], $first: Int, $after: String, $last: Int, $before: String) {
+  projects(orderBy: $orderBy, first: $first, after: $after, last: $last, before: $before) { ${fields} }
+}`;
+
+const asInput = (orders: Orders) => orders.map(([field, direction]) => ({ [field]: direction }));
+const idsOf = ({ nodes }: { nodes: { id: string }[] }) => nodes.map(({ id }) => id);
+
+test.each<[string, Orders]>([
+  ['oldest first', [['id', 'ASC']]],
+  ['newest first', [['id', 'DESC']]],
+  ['by a required text', [['name', 'ASC']]],
+  ['by a text, backwards', [['reference', 'DESC']]],
+  ['by a time, earliest first', [['startDate', 'ASC']]],
+  ['by a time, latest first', [['startDate', 'DESC']]],
+  [
+    'by several',
+    [
+      ['startDate', 'DESC'],
+      ['name', 'ASC'],
+      ['reference', 'DESC'],
+    ],
+  ],
+  [
+    'by several and the ID',
+    [
+      ['name', 'ASC'],
+      ['id', 'DESC'],
+    ],
+  ],
+])('%s', async (_, orders) => {
+  const { projects: page } = await service.data(query, { orderBy: asInput(orders), first: 30 });
+
+  expect(idsOf(page)).toEqual(sorted(orders));
+});
+
+test('pages of any size, in any order, from both ends, are the whole list', async () => {
+  const anyOrders = fc.uniqueArray(
+    fc.tuple(
+      fc.constantFrom<keyof Project>('name', 'startDate', 'reference', 'id'),
+      fc.constantFrom<'ASC' | 'DESC'>('ASC', 'DESC'),
+    ),
+    { maxLength: 4, selector: ([field]) => field },
+  );
+  await fc.assert(
+    fc.asyncProperty(anyOrders, fc.integer({ min: 1, max: 29 }), async (orders, size) => {
+      const orderBy = asInput(orders);
+      const effective = orders.slice(0, orders.findIndex(([field]) => field === 'id') + 1 || undefined);
+      const all = sorted(effective);
+      const forward: string[] = [];
+      for (let [more, after] = [true, null]; more; ) {
+        const { projects: page } = await service.data(query, { orderBy, first: size, after });
+        expect(page.pageInfo.hasPreviousPage).toBe(after !== null);
+        forward.push(...idsOf(page));
+        [more, after] = [page.pageInfo.hasNextPage, page.pageInfo.endCursor];
+      }
+      const back: string[] = [];
+      for (let [more, before] = [true, null]; more; ) {
+        const { projects: page } = await service.data(query, { orderBy, last: size, before });
+        expect(page.pageInfo.hasNextPage).toBe(before !== null);
+        back.unshift(...idsOf(page));
+        [more, before] = [page.pageInfo.hasPreviousPage, page.pageInfo.startCursor];
+      }
+
+      expect(forward).toEqual(all);
+      expect(back).toEqual(all);
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test('after and before together limit a page to the records between them, in any order', async () => {
+  const orderBy = [{ startDate: 'DESC' }, { name: 'ASC' }];
+  const all = sorted([
+    ['startDate', 'DESC'],
+    ['name', 'ASC'],
+  ]);
+  const { projects: whole } = await service.data(query, { orderBy, first: 30 });
+  const cursors = whole.edges.map(({ cursor }: { cursor: string }) => cursor);
+
+  const { projects: between } = await service.data(query, {
+    orderBy,
+    after: cursors[3],
+    before: cursors[20],
+    first: 30,
+  });
+
+  expect(idsOf(between)).toEqual(all.slice(4, 20));
+  expect([whole.pageInfo.startCursor, whole.pageInfo.endCursor]).toEqual([cursors[0], cursors.at(-1)]);
+});
+
+test('a cursor is an ID in the default order, also where it is written out', async () => {
+  for (const orderBy of [null, [], [{ id: 'ASC' }], [{ id: 'ASC' }, { name: 'DESC' }]]) {
+    const { projects: page } = await service.data(query, { orderBy, first: 2 });
+
+    expect(page.pageInfo.endCursor).toBe(projects[1]?.id);
+  }
+});
+
+test.each(recordKinds.map((kind) => [kind.name, kind] as const))(
+  '%s can be ordered by every field but external IDs',
+  async (name, kind) => {
+    const { __type } = await service.data(`{ __type(name: "${name}Order") { isOneOf inputFields { name } } }`);
+    const list = kind.plural.charAt(0).toLowerCase() + kind.plural.slice(1);
+    const fieldNames = __type.inputFields.map(({ name: field }: { name: string }) => field);
+
+    expect(__type.isOneOf).toBe(true);
+    expect(fieldNames.toSorted()).toEqual(
+      Object.keys(kind.storedFields)
+        .filter((field) => field !== 'externalIds' && field !== 'workspaceId')
+        .toSorted(),
+    );
+    for (const field of fieldNames) {
+      await service.data(
+        `{ a: ${list}(orderBy: { ${field}: ASC }) { edges { cursor } } d: ${list}(orderBy: { ${field}: DESC }) { edges { cursor } } }`,
+      );
+    }
+  },
+);
+
+describe('what is not an order, or not a cursor of it, is rejected', () => {
+  const forged = (...parts: unknown[]) => Buffer.from(JSON.stringify(parts)).toString('base64url');
+  const other = 'expected a cursor from a page in the same order';
+  const notOne = 'after: expected a cursor from a page of projects, received "';
+  const id = 'project_01h455vb4pex5vsknk084sn02q';
+
+  test.each<[args: string, message: string]>([
+    [`orderBy: { name: ASC }, after: "${id}"`, `after: ${other} (name ASC), received one of another order`],
+    [
+      `orderBy: { name: ASC }, after: "${forged('name DESC', ['x'], id)}"`,
+      `after: ${other} (name ASC), received one of another order`,
+    ],
+    [`after: "${forged('name DESC', ['x'], id)}"`, `after: ${other} (id ASC), received one of another order`],
+    [
+      `orderBy: [{ name: ASC }, { startDate: DESC }], before: "${forged('name ASC', ['x'], id)}"`,
+      `before: ${other} (name ASC, startDate DESC), received one of another order`,
+    ],
+    ...[
+      forged('name ASC', ['x'], 'asset_01h455vb4pex5vsknk084sn02q'),
+      forged('name ASC', ['x'], 5),
+      forged('name ASC', ['x']),
+      forged('name ASC', [], id),
+      forged('name ASC', ['x', 'y'], id),
+      forged('name ASC', [5], id),
+      forged('name ASC', ['a\0'], id),
+      forged('name ASC', ['\ud800'], id),
+      forged('name ASC', [{}], id),
+      forged('name ASC', 'x', id),
+      forged(),
+      Buffer.from('{}').toString('base64url'),
+      Buffer.from('['.repeat(5_000)).toString('base64url'),
+      'x',
+      '',
+    ].map((cursor): [string, string] => [`orderBy: { name: ASC }, after: "${cursor}"`, notOne]),
+    ...['soon', '2026-03-01', '2026-03-01T00:00:00Z', true].map((value): [string, string] => [
+      `orderBy: { startDate: ASC }, after: "${forged('startDate ASC', [value], id)}"`,
+      notOne,
+    ]),
+    ['orderBy: [{ name: ASC }, { name: DESC }]', 'orderBy[1].name: expected each field once'],
+    ['orderBy: { nmae: ASC }', 'Field "nmae" is not defined by type "ProjectOrder". Did you mean "name"?'],
+    ['orderBy: { name: UP }', 'Value "UP" does not exist in "OrderDirection" enum.'],
+    ['orderBy: { name: ASC, id: ASC }', 'OneOf Input Object "ProjectOrder" must specify exactly one key.'],
+    ['orderBy: {}', 'OneOf Input Object "ProjectOrder" must specify exactly one key.'],
+    ['orderBy: { externalIds: ASC }', 'Field "externalIds" is not defined by type "ProjectOrder".'],
+  ])('%s', async (args, message) => {
+    const { status, body } = await service.graphql(`{ projects(${args}) { nodes { id } } }`);
+
+    expect(status).toBeLessThan(500);
+    expect(body.errors[0].message).toContain(message);
+    expect(body.errors[0].message.length).toBeLessThan(250);
+    const isInvalidDocument = /ProjectOrder|OrderDirection/.test(message);
+    expect(body.errors[0].extensions.code).toBe(isInvalidDocument ? 'GRAPHQL_VALIDATION_FAILED' : 'BAD_USER_INPUT');
+  });
+
+  test('but a null in it is a record without a value', async () => {
+    const after = forged('startDate DESC', [null], id);
+
+    const { projects: page } = await service.data(query, { orderBy: [{ startDate: 'DESC' }], after });
+
+    expect(
+      page.nodes.every(
+        ({ id: found }: Project) => projects.find((project) => project.id === found)?.startDate === null,
+      ),
+    ).toBe(true);
+  });
+});

@@ -1,0 +1,352 @@
+/** Links followed backwards: from records, and from what is kept elsewhere, to the records that refer to them. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { recordKinds } from '../../src/records/index.ts';
+import { reverseLinksOf } from '../../src/records/reverse-links.ts';
+import { startService, useSharedService } from '../support/service.ts';
+
+const service = useSharedService({}, { closed: true });
+
+/** By hand, from the interface. */
+const expectedLinks: Record<string, string[]> = {
+  Asset: [],
+  WorkOrder: [],
+  Project: ['workOrders: WorkOrder', 'transportOrders: TransportOrder'],
+  Location: ['assets: Asset', 'workOrders: WorkOrder', 'projects: Project'],
+  TransportOrder: [],
+  AssetCategory: ['children: AssetCategory', 'ancestors: AssetCategory'],
+  Company: ['ownedAssets: Asset', 'manufacturedAssets: Asset', 'projects: Project'],
+  Status: ['assets: Asset', 'workOrders: WorkOrder', 'projects: Project', 'transportOrders: TransportOrder'],
+  AssetType: ['assets: Asset'],
+  WorkOrderType: ['workOrders: WorkOrder'],
+  PurchaseOrder: ['assets: Asset', 'transportOrders: TransportOrder'],
+  AllocationOrder: ['transportOrders: TransportOrder'],
+  User: [
+    'updatedAssets: Asset',
+    'createdWorkOrders: WorkOrder',
+    'updatedWorkOrders: WorkOrder',
+    'createdProjects: Project',
+    'updatedProjects: Project',
+    'createdTransportOrders: TransportOrder',
+  ],
+  Workspace: [],
+};
+
+type Client = ReturnType<typeof service.as>;
+let client: Client;
+let bremen: string;
+let berlin: string;
+let wall: string;
+
+const idsOf = ({ nodes }: { nodes: { id: string }[] }) => nodes.map(({ id }) => id);
+const namesOf = ({ nodes }: { nodes: { name: string }[] }) => nodes.map(({ name }) => name);
+
+beforeAll(async () => {
+  client = service.as(await service.key({ workspace: 'acme', user: 'jo' }));
+  const other = service.as(await service.key({ workspace: 'bolt', user: 'jo' }));
+  [bremen, berlin] = (await client.create('/locations', { name: 'Bremen' }, { name: 'Berlin' })).map(
+    ({ id }) => id,
+  ) as [string, string];
+  [wall] = (
+    await client.create(
+      '/projects',
+      { name: 'Harbour wall', locationId: bremen, companyId: 'company-1', statusId: 'open' },
+      { name: 'Quay', locationId: bremen, companyId: 'company-2', startDate: '2026-03-01' },
+      { name: 'Bridge', locationId: berlin, companyId: 'company-1' },
+    )
+  ).map(({ id }) => id) as [string];
+  await client.create('/work-orders', {
+    name: 'Survey',
+    projectId: wall,
+    statusId: 'open',
+    typeId: 'type-1',
+    locationId: berlin,
+  });
+  await client.create('/transport-orders', {
+    name: 'Crane',
+    projectId: wall,
+    purchaseOrderId: 'po',
+    allocationOrderId: 'ao',
+  });
+  await client.create(
+    '/assets',
+    {
+      name: 'Crane',
+      ownerId: 'company-1',
+      manufacturerId: 'company-2',
+      currentLocationId: bremen,
+      assetTypeId: 'type-1',
+      purchaseOrderId: 'po',
+    },
+    { name: 'Pump', ownerId: 'company-1', manufacturerId: 'company-1', statusId: 'open' },
+  );
+  // The same IDs of other systems, in another workspace.
+  await other.create('/projects', { name: 'theirs', companyId: 'company-1', statusId: 'open' });
+  await other.create('/assets', { name: 'theirs', ownerId: 'company-1', purchaseOrderId: 'po', assetTypeId: 'type-1' });
+});
+
+test.each(Object.entries(expectedLinks))(
+  '%s has its reverse links, as connections with the arguments of lists',
+  async (type, links) => {
+    const { __type: found } = await client.data(
+      'query ($type: String!) { __type(name: $type) { fields { name type { ofType { name } } args { name } } } }',
+      { type },
+    );
+
+    const fields = found.fields.filter(({ args }: { args: unknown[] }) => args.length > 0);
+    expect(
+      fields
+        .map(
+          ({ name, type: { ofType } }: { name: string; type: { ofType: { name: string } } }) =>
+            `${name}: ${ofType.name}`,
+        )
+        .toSorted(),
+    ).toEqual(links.map((link) => `${link}Connection`).toSorted());
+    for (const { args } of fields) {
+      expect(args.map(({ name }: { name: string }) => name).toSorted()).toEqual([
+        'after',
+        'before',
+        'first',
+        'last',
+        'orderBy',
+        'where',
+      ]);
+    }
+    expect(reverseLinksOf(type).map(({ name, kind }) => `${name}: ${kind.name}`)).toEqual(links);
+  },
+);
+
+test('the types whose reverse links are tested are all that records refer to', () => {
+  const targets = recordKinds.flatMap((kind) =>
+    Object.values(kind.storedFields).flatMap((field) => ('target' in field ? [field.target] : [])),
+  );
+  expect(Object.keys(expectedLinks).toSorted()).toEqual(
+    [...new Set([...targets, ...recordKinds.map(({ name }) => name)])].toSorted(),
+  );
+});
+
+test('records are reached from what they refer to', async () => {
+  const { locations } = await client.data(
+    `{ locations { nodes { name
+      projects { totalCount nodes { name workOrders { nodes { name } } transportOrders { nodes { name } } } }
+      assets { nodes { name } } workOrders { nodes { name project { name } } } } } }`,
+  );
+
+  expect(locations.nodes).toEqual([
+    {
+      name: 'Bremen',
+      projects: {
+        totalCount: 2,
+        nodes: [
+          {
+            name: 'Harbour wall',
+            workOrders: { nodes: [{ name: 'Survey' }] },
+            transportOrders: { nodes: [{ name: 'Crane' }] },
+          },
+          { name: 'Quay', workOrders: { nodes: [] }, transportOrders: { nodes: [] } },
+        ],
+      },
+      assets: { nodes: [{ name: 'Crane' }] },
+      workOrders: { nodes: [] },
+    },
+    {
+      name: 'Berlin',
+      projects: {
+        totalCount: 1,
+        nodes: [{ name: 'Bridge', workOrders: { nodes: [] }, transportOrders: { nodes: [] } }],
+      },
+      assets: { nodes: [] },
+      workOrders: { nodes: [{ name: 'Survey', project: { name: 'Harbour wall' } }] },
+    },
+  ]);
+});
+
+test.each<[string, Record<string, string[]>]>([
+  [
+    'company(id: "company-1")',
+    { projects: ['Harbour wall', 'Bridge'], ownedAssets: ['Crane', 'Pump'], manufacturedAssets: ['Pump'] },
+  ],
+  ['status(id: "open")', { assets: ['Pump'], workOrders: ['Survey'], projects: ['Harbour wall'], transportOrders: [] }],
+  ['assetType(id: "type-1")', { assets: ['Crane'] }],
+  ['workOrderType(id: "type-1")', { workOrders: ['Survey'] }],
+  ['purchaseOrder(id: "po")', { assets: ['Crane'], transportOrders: ['Crane'] }],
+  ['allocationOrder(id: "ao")', { transportOrders: ['Crane'] }],
+  [
+    'user(id: "jo")',
+    {
+      createdProjects: ['Harbour wall', 'Quay', 'Bridge'],
+      updatedAssets: ['Crane', 'Pump'],
+      createdWorkOrders: ['Survey'],
+    },
+  ],
+  ['user(id: "nobody")', { createdProjects: [], updatedAssets: [] }],
+])('%s leads to the records of this workspace that refer to it', async (field, links) => {
+  const data = await client.data(
+    `{ it: ${field} { id ${Object.keys(links)
+      .map((link) => `${link} { totalCount nodes { name } }`)
+      .join(' ')} } }`,
+  );
+
+  for (const [link, names] of Object.entries(links)) {
+    expect([link, data.it[link].totalCount, namesOf(data.it[link])]).toEqual([link, names.length, names]);
+  }
+});
+
+test('what is kept elsewhere is reached from records too, and leads back to them', async () => {
+  const { projects } = await client.data(
+    '{ projects(first: 2) { nodes { company { id projects { nodes { name } } } createdBy { createdProjects(last: 1) { nodes { name } } } } } }',
+  );
+
+  expect(projects.nodes.map(({ company }: { company: { projects: never } }) => namesOf(company.projects))).toEqual([
+    ['Harbour wall', 'Bridge'],
+    ['Quay'],
+  ]);
+  expect(projects.nodes[1].createdBy.createdProjects.nodes).toEqual([{ name: 'Bridge' }]);
+});
+
+test.each(['\0', '\ud800', 'x'.repeat(10_001)])('an ID that no record can have is rejected: %j', async (id) => {
+  const { status, body } = await client.graphql('query ($id: ID!) { company(id: $id) { projects { totalCount } } }', {
+    id,
+  });
+
+  expect(status).toBeLessThan(500);
+  expect(body.errors[0]).toMatchObject({
+    message: expect.stringMatching(/^id: expected /),
+    extensions: { code: 'BAD_USER_INPUT' },
+  });
+});
+
+describe('a page of a reverse link', () => {
+  const query = `query ($id: ID!, $first: Int, $after: String, $last: Int, $before: String, $where: WorkOrderFilter, $orderBy: [WorkOrderOrder!]) {
+    project(id: $id) { workOrders(first: $first, after: $after, last: $last, before: $before, where: $where, orderBy: $orderBy) {
+      totalCount nodes { id name } edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } }`;
+
+  let own: Awaited<ReturnType<typeof startService>>;
+  let projectId: string;
+  let orders: { id: string; name: string }[];
+
+  const page = async (args: object) => (await own.data(query, { id: projectId, ...args })).project.workOrders;
+
+  beforeAll(async () => {
+    own = await startService();
+    const [project, other] = await own.create('/projects', { name: 'Harbour wall' }, { name: 'Bridge' });
+    projectId = project.id;
+    const created = await own.create(
+      '/work-orders',
+      ...Array.from({ length: 40 }, (_, index) => ({
+        name: `order ${index % 7}`,
+        projectId: index % 2 ? projectId : other.id,
+      })),
+    );
+    orders = created.filter((order) => order.projectId === projectId);
+    return () => own.stop();
+  });
+
+  test.each<[string, object[] | null]>([
+    ['oldest first', null],
+    ['by name', [{ name: 'DESC' }]],
+  ])('continues by cursor, %s', async (_, orderBy) => {
+    const whole = await page({ orderBy, first: 50 });
+    expect(whole.totalCount).toBe(20);
+    if (!orderBy) expect(idsOf(whole)).toEqual(orders.map(({ id }) => id));
+
+    const forward: string[] = [];
+    for (let [more, after] = [true, null]; more; ) {
+      const { nodes, pageInfo, totalCount } = await page({ orderBy, first: 7, after });
+      expect(totalCount).toBe(20);
+      forward.push(...idsOf({ nodes }));
+      [more, after] = [pageInfo.hasNextPage, pageInfo.endCursor];
+    }
+    const back: string[] = [];
+    for (let [more, before] = [true, null]; more; ) {
+      const { nodes, pageInfo } = await page({ orderBy, last: 6, before });
+      back.unshift(...idsOf({ nodes }));
+      [more, before] = [pageInfo.hasPreviousPage, pageInfo.startCursor];
+    }
+    expect([forward, back]).toEqual([idsOf(whole), idsOf(whole)]);
+  });
+
+  test('is filtered, and so is its count', async () => {
+    const filtered = await page({ where: { name: { eq: 'order 3' } }, first: 1 });
+
+    const names = orders.filter(({ name }) => name === 'order 3');
+    expect([filtered.totalCount, idsOf(filtered)]).toEqual([names.length, [names[0]?.id]]);
+    expect(filtered.pageInfo.hasNextPage).toBe(names.length > 1);
+  });
+
+  test('takes a cursor for each of several parents', async () => {
+    const after = orders[9]?.id;
+
+    const { projects } = await own.data(
+      `{ projects { nodes { workOrders(after: "${after}") { totalCount nodes { id } } } } }`,
+    );
+
+    expect(
+      projects.nodes.map(({ workOrders }: { workOrders: { nodes: object[]; totalCount: number } }) => [
+        workOrders.nodes.length,
+        workOrders.totalCount,
+      ]),
+    ).toEqual([
+      [10, 20],
+      [10, 20],
+    ]);
+  });
+
+  test.each([
+    ['first: 0', 'first: expected a whole number from 1 to 1000, received 0'],
+    ['first: 1, last: 1', 'first and last: expected one of them, received both'],
+    ['after: "x"', 'after: expected a cursor from a page of work orders, received "x"'],
+    [
+      'where: { name: { eq: null } }',
+      'where.name.eq: expected a value, received null: leave it out, or use { isNull: true } for records without a value',
+    ],
+  ])('rejects %s as a list does', async (args, message) => {
+    const { body } = await own.graphql(`{ projects { nodes { workOrders(${args}) { totalCount } } } }`);
+
+    expect(body.errors[0]).toMatchObject({ message, extensions: { code: 'BAD_USER_INPUT' } });
+  });
+});
+
+test('ancestors lead from the parent up to the root, the root first', async () => {
+  const own = await startService();
+  let parentId: string | null = null;
+  for (const name of ['Machines', 'Cranes', 'Tower cranes', 'Luffing cranes'])
+    [{ id: parentId }] = await own.create('/asset-categories', { name, parentId });
+
+  const { assetCategory } = await own.data(
+    `query ($id: ID!) { assetCategory(id: $id) {
+      ancestors { totalCount nodes { name children { nodes { name } } } }
+      nearest: ancestors(last: 1) { nodes { name } } named: ancestors(where: { name: { startsWith: "C" } }, orderBy: { name: ASC }) { nodes { name } } } }`,
+    { id: parentId },
+  );
+  await own.stop();
+
+  expect(assetCategory).toEqual({
+    ancestors: {
+      totalCount: 3,
+      nodes: [
+        { name: 'Machines', children: { nodes: [{ name: 'Cranes' }] } },
+        { name: 'Cranes', children: { nodes: [{ name: 'Tower cranes' }] } },
+        { name: 'Tower cranes', children: { nodes: [{ name: 'Luffing cranes' }] } },
+      ],
+    },
+    nearest: { nodes: [{ name: 'Tower cranes' }] },
+    named: { nodes: [{ name: 'Cranes' }] },
+  });
+});
+
+test('records that a mutation creates are seen by reverse links selected on them', async () => {
+  const { a, b } = await client.data(
+    `mutation ($id: ID!) {
+      a: createTransportOrders(input: [{ projectId: $id, name: "first" }]) { project { transportOrders(orderBy: { id: DESC }, first: 1) { totalCount nodes { name } } } }
+      b: createTransportOrders(input: [{ projectId: $id, name: "second" }]) { project { transportOrders(orderBy: { id: DESC }, first: 1) { totalCount nodes { name } } } }
+    }`.replace('$id: ID!', '$id: ID'),
+    { id: wall },
+  );
+
+  const [{ project: first }, { project: second }] = [a[0], b[0]];
+  expect([first.transportOrders.nodes, second.transportOrders.nodes]).toEqual([
+    [{ name: 'first' }],
+    [{ name: 'second' }],
+  ]);
+  expect(second.transportOrders.totalCount).toBe(first.transportOrders.totalCount + 1);
+});

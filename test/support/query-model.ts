@@ -1,0 +1,176 @@
+/** What queries find, computed from plain arrays: conditions, orders, pages, reverse links and summaries. Knows no SQL. */
+import type { RecordKind } from '../../src/model/record-kind.ts';
+import type { ReverseLink } from '../../src/model/reverse-link.ts';
+import type { Comparison, Condition, Value } from '../../src/store/condition.ts';
+import type { Order, PagesQuery, Position, RecordQuery, Summary, SummaryQuery } from '../../src/store/query.ts';
+
+export type PlainRecord = Readonly<Record<string, unknown>> & { readonly id: string };
+
+/** The records of one workspace by the name of their table. */
+export type World = ReadonlyMap<string, readonly PlainRecord[]>;
+
+export function createModel(world: World) {
+  const recordsOf = (table: string): readonly PlainRecord[] => world.get(table) ?? [];
+  const recordWithId = (table: string, id: unknown) => recordsOf(table).find((record) => record.id === id);
+
+  function matches(record: PlainRecord, condition: Condition): boolean {
+    if ('all' in condition) return condition.all.every((part) => matches(record, part));
+    if ('any' in condition) return condition.any.some((part) => matches(record, part));
+    if ('not' in condition) return !matches(record, condition.not);
+    if ('near' in condition) return isNear(record, condition.near);
+    if ('link' in condition) {
+      const target = recordWithId(condition.target.table, record[condition.link]);
+      return target !== undefined && matches(target, condition.matches);
+    }
+    if ('reverse' in condition) {
+      const linked = linkedRecords(condition.reverse, record.id);
+      if (condition.quantifier === 'some') return linked.some((other) => matches(other, condition.matches));
+      if (condition.quantifier === 'none') return !linked.some((other) => matches(other, condition.matches));
+      return linked.every((other) => matches(other, condition.matches));
+    }
+    const value = record[condition.field] ?? null;
+    if ('isSet' in condition) return (value !== null) === condition.isSet;
+    if (value === null) return false;
+    if ('key' in condition) {
+      const ids = value as Readonly<Record<string, string>>;
+      return (
+        Object.hasOwn(ids, condition.key) && (condition.value === undefined || ids[condition.key] === condition.value)
+      );
+    }
+    return compares(value as Value, condition);
+  }
+
+  function linkedRecords({ kind, field, direction }: ReverseLink, parentId: string): PlainRecord[] {
+    if (direction === 'referring') return recordsOf(kind.table).filter((record) => record[field] === parentId);
+    const ancestors: PlainRecord[] = [];
+    let next = recordWithId(kind.table, recordWithId(kind.table, parentId)?.[field]);
+    for (; next && ancestors.length < 64; next = recordWithId(kind.table, next[field])) ancestors.push(next);
+    return ancestors;
+  }
+
+  /** The records in the query's order, the other way round if it reads from the end. */
+  function find(records: readonly PlainRecord[], query: RecordQuery): PlainRecord[] {
+    const { where, orderBy = [], fromEnd = false, after, before, limit = Number.POSITIVE_INFINITY } = query;
+    const place = (record: PlainRecord) => positionOf(orderBy, record);
+    const found = records
+      .filter((record) => !where || matches(record, where))
+      .filter((record) => !after || comparePositions(orderBy, place(record), after) > 0)
+      .filter((record) => !before || comparePositions(orderBy, place(record), before) < 0)
+      .toSorted((a, b) => comparePositions(orderBy, place(a), place(b)));
+    return (fromEnd ? found.toReversed() : found).slice(0, limit);
+  }
+
+  return {
+    list: ({ table }: RecordKind, query: RecordQuery): PlainRecord[] => find(recordsOf(table), query),
+
+    page(link: ReverseLink, parentId: string, query: PagesQuery): { records: PlainRecord[]; count?: number } {
+      const linked = linkedRecords(link, parentId);
+      return {
+        records: query.limit === undefined ? [] : find(linked, query),
+        ...(query.withCount && { count: find(linked, { where: query.where }).length }),
+      };
+    },
+
+    summary({ table }: RecordKind, { where, groupBy, limit }: SummaryQuery): Summary {
+      const found = find(recordsOf(table), { where });
+      const groups = new Map<string, { count: number; values: (Value | null)[] }>();
+      for (const record of found) {
+        const values = groupBy.map(({ field, by }) => {
+          const value = (record[field] ?? null) as Value | null;
+          return by === 'month' && value !== null ? String(value).slice(0, 7) : value;
+        });
+        const key = JSON.stringify(values);
+        groups.set(key, { count: (groups.get(key)?.count ?? 0) + 1, values });
+      }
+      const inOrder = [...groups.values()].toSorted(
+        (a, b) => b.count - a.count || firstDifference(a.values, b.values, (x, y) => compareNullable(x, y)),
+      );
+      return { totalCount: found.length, groups: inOrder.slice(0, limit + 1) };
+    },
+  };
+}
+
+/** The fields of an order that decide: the first of each, up to the ID. */
+export const positionOf = (orderBy: readonly Order[], record: PlainRecord): Position => {
+  const end = orderBy.findIndex(({ field }) => field === 'id');
+  const fields = (end === -1 ? orderBy : orderBy.slice(0, end)).map(({ field }) => field);
+  return { values: fields.map((field) => (record[field] ?? null) as Value | null), id: record.id };
+};
+
+function comparePositions(orderBy: readonly Order[], a: Position, b: Position): number {
+  let sign = 1;
+  for (const [index, { field, direction }] of orderBy.entries()) {
+    sign = direction === 'desc' ? -1 : 1;
+    if (field === 'id') break;
+    const difference = compareNullable(a.values[index] ?? null, b.values[index] ?? null, sign);
+    if (difference !== 0) return difference;
+  }
+  return sign * compareValues(a.id, b.id);
+}
+
+function compareNullable(a: Value | null, b: Value | null, sign = 1): number {
+  if (a === null || b === null) return Number(a === null) - Number(b === null);
+  return sign * compareValues(a, b);
+}
+
+function compareValues(a: Value, b: Value): number {
+  if (typeof a === 'string' && typeof b === 'string') return compareTexts(a, b);
+  return Number(a) - Number(b);
+}
+
+/** By code points. JavaScript compares UTF-16 code units, which places astral characters before some others. */
+function compareTexts(a: string, b: string): number {
+  const [ours, theirs] = [Array.from(a), Array.from(b)].map((text) => text.map((letter) => letter.codePointAt(0) ?? 0));
+  return firstDifference(ours ?? [], theirs ?? [], (x, y) => x - y) || (ours?.length ?? 0) - (theirs?.length ?? 0);
+}
+
+function firstDifference<T>(a: readonly T[], b: readonly T[], compare: (x: T, y: T) => number): number {
+  for (let index = 0; index < Math.min(a.length, b.length); index += 1) {
+    const difference = compare(a[index] as T, b[index] as T);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+function compares(value: Value, condition: Comparison): boolean {
+  if ('compare' in condition) {
+    const difference = compareValues(value, condition.value);
+    if (condition.compare === 'gt') return difference > 0;
+    if (condition.compare === 'gte') return difference >= 0;
+    if (condition.compare === 'lt') return difference < 0;
+    return difference <= 0;
+  }
+  const { ignoreCase = false } = condition;
+  const isSame = ignoreCase ? isSameLetter : (asked: string, found: string) => asked === found;
+  const isAt = (asked: readonly string[], found: readonly string[], start: number) =>
+    start >= 0 &&
+    start + asked.length <= found.length &&
+    asked.every((letter, index) => isSame(letter, found[start + index] ?? ''));
+  if ('in' in condition) {
+    if (typeof value !== 'string') return condition.in.some((other) => Number(other) === Number(value));
+    const found = Array.from(value);
+    return condition.in.some((other) => {
+      const asked = Array.from(String(other));
+      return asked.length === found.length && isAt(asked, found, 0);
+    });
+  }
+  const [asked, found] = [Array.from(condition.value), Array.from(String(value))];
+  if (condition.text === 'startsWith') return isAt(asked, found, 0);
+  if (condition.text === 'endsWith') return isAt(asked, found, found.length - asked.length);
+  for (let start = 0; start <= found.length - asked.length; start += 1) if (isAt(asked, found, start)) return true;
+  return false;
+}
+
+const isSameLetter = (asked: string, found: string): boolean =>
+  found === asked || found === asked.toUpperCase() || found === asked.toLowerCase();
+
+function isNear(record: PlainRecord, near: { latitude: number; longitude: number; withinKm: number }): boolean {
+  const { latitude, longitude } = record;
+  if (typeof latitude !== 'number' || typeof longitude !== 'number') return false;
+  const radians = (degrees: number) => (degrees * Math.PI) / 180;
+  const half = (difference: number) => Math.sin(radians(difference) / 2) ** 2;
+  const a =
+    half(latitude - near.latitude) +
+    Math.cos(radians(latitude)) * Math.cos(radians(near.latitude)) * half(longitude - near.longitude);
+  return 2 * 6371.0088 * Math.asin(Math.sqrt(Math.min(1, a))) <= near.withinKm;
+}
