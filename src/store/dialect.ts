@@ -62,20 +62,27 @@ export interface Dialect {
    * may be read as one text.
    */
   select(run: Run, table: Table, query: Knex.QueryBuilder, isBounded?: boolean): Promise<Row[]>;
+  /** An expression for the month of a time in UTC: `2026-03`. */
+  month(column: string): string;
   /** Runs one statement for the pages of all parents, and returns them in the order of the parents. */
   selectPages(run: Run, pages: PagesSelection): Promise<PageRows[]>;
+  /** Like `selectPages`, but returns undefined if the texts have more than `maxBytes`, and then reads none of them. */
+  selectPagesWithin(run: Run, pages: PagesSelection, maxBytes: number): Promise<PageRows[] | undefined>;
 }
 
 /** The pages of many parents. Their queries refer to the ID of the parent as `parent.value`. */
 export interface PagesSelection {
+  readonly workspaceId: string;
   readonly table: Table;
   readonly parentIds: readonly string[];
   /** The rows of a parent, with these columns; undefined if only the count is wanted. */
   readonly page: ((columns: string) => Knex.QueryBuilder) | undefined;
   readonly count: Knex.QueryBuilder | undefined;
+  /** What `page` selects to measure rows: `id`, and as `bytes` the length of all texts. */
+  readonly measured: string;
 }
 
 export interface PageRows {
-  readonly records: Row[];
+  readonly records: readonly Row[];
   readonly count?: number;
 }

@@ -92,12 +92,12 @@ export function updateQuery(dialect: Dialect, table: Table, workspaceId: string,
 }
 
 /** Runs a query, in the database's own form. Knex's errors have the SQL in their messages, and must not leave the store. */
-export function runQuery(run: Run, query: Knex.QueryBuilder): ReturnType<Run> {
+export function runQuery(run: Run, query: Knex.QueryBuilder | Knex.Raw): ReturnType<Run> {
   const { sql, bindings } = compiled(query);
   return run(sql, bindings);
 }
 
-function compiled(query: Knex.QueryBuilder): Knex.SqlNative {
+function compiled(query: Knex.QueryBuilder | Knex.Raw): Knex.SqlNative {
   try {
     return query.toSQL().toNative();
   } catch {

@@ -19,68 +19,73 @@ export interface ReadLimits extends ValueLimits {
   readonly maxResponseLength: number;
 }
 
-/** A query for at most `maxRows` rows of a table. */
-interface Selection {
+/** A read of at most `maxRows` rows with the fields of a table. */
+export interface BoundedRead<T> {
   readonly table: Table;
-  readonly rows: Knex.QueryBuilder;
   readonly maxRows: number;
+  readAll(): Promise<T>;
+  /** Returns undefined if the texts have more than `maxBytes`, and then reads none of them. */
+  readWithin(maxBytes: number): Promise<T | undefined>;
+  rowsOf(result: T): readonly Row[];
 }
 
-/** Reads records within the budget. Throws ResponseTooLarge. */
-export type BudgetedSelect = (run: Run, selection: Selection) => Promise<Row[]>;
+/** Reads within the budget. Throws ResponseTooLarge. */
+export type ReadBudget = <T>(read: BoundedRead<T>) => Promise<T>;
+
+export const withoutBudget: ReadBudget = ({ readAll }) => readAll();
 
 /** Returns a function for all reads of one request, which share its budget. */
-export function createReadBudget(dialect: Dialect, limits: ReadLimits): BudgetedSelect {
+export function createReadBudget(limits: ReadLimits): ReadBudget {
   // In characters. A page reads one record more than it shows, to know whether others follow.
   let left = 2 * limits.maxResponseLength + limits.maxRecordLength;
   /** Reads whose reservation was within the budget. Their texts are only counted when another reservation is not. */
-  let uncounted: { readonly reserved: number; readonly records: Promise<readonly Row[]> }[] = [];
+  let uncounted: { readonly reserved: number; readonly countText: () => Promise<number> }[] = [];
   const oneAtATime = pLimit(1);
 
   async function returnUnused(): Promise<void> {
     const reads = uncounted;
     uncounted = [];
-    for (const { reserved, records } of reads) left += reserved - textLengthOfAll(await records.catch(() => []));
+    for (const { reserved, countText } of reads) left += reserved - (await countText());
   }
 
-  return async (run, selection) => {
-    const { table, rows, maxRows } = selection;
+  return async ({ table, maxRows, readAll, readWithin, rowsOf }) => {
     const reserved = maxRows * maxTextLength(table, limits);
-    const readAll = () => {
+    const reserveAndRead = () => {
       left -= reserved;
-      const records = dialect.select(run, table, rows, true);
-      uncounted.push({ reserved, records });
-      return records;
+      const result = readAll();
+      const countText = () => result.then((read) => textLengthOfAll(rowsOf(read))).catch(() => 0);
+      uncounted.push({ reserved, countText });
+      return result;
     };
-    if (reserved <= left) return readAll();
+    if (reserved <= left) return reserveAndRead();
     return oneAtATime(async () => {
       await returnUnused();
-      if (reserved <= left) return readAll();
+      if (reserved <= left) return reserveAndRead();
       // A text has at least as many bytes as characters, so what passes is within the budget.
       const maxBytes = left;
       left = 0;
-      let records: Row[] | undefined;
+      let length = 0;
       try {
-        records = await selectWithin(dialect, run, selection, maxBytes);
+        const result = await readWithin(maxBytes);
+        if (result === undefined) throw new ResponseTooLarge(limits.maxResponseLength);
+        length = textLengthOfAll(rowsOf(result));
+        return result;
       } finally {
-        left = maxBytes - textLengthOfAll(records ?? []);
+        left = maxBytes - length;
       }
-      if (!records) throw new ResponseTooLarge(limits.maxResponseLength);
-      return records;
     });
   };
 }
-
-/** Returns undefined if the texts of the records have more than `maxBytes`. Runs one statement, unless that finds nothing. */
-async function selectWithin(
+/** Selects rows, unless their texts have more than `maxBytes`. Runs one statement, unless that finds nothing. */
+export async function selectWithin(
   dialect: Dialect,
   run: Run,
-  { table, rows, maxRows }: Selection,
+  table: Table,
+  rows: Knex.QueryBuilder,
   maxBytes: number,
 ): Promise<Row[] | undefined> {
   const { builder } = dialect;
-  const lengths = textColumnsOf(table).map(({ name }) => `coalesce(${dialect.byteLength(name)}, 0)`);
-  const page = rows.clone().select(builder.raw(`${['0', ...lengths].join(' + ')} as bytes`));
+  const page = rows.clone().select(builder.raw(`${bytesSql(dialect, table)} as bytes`));
   const total = builder.from(page.as('page')).select(builder.raw('coalesce(sum(bytes), 0) as total'));
   const records = await dialect.select(run, table, rows.clone().whereRaw('? <= ?', [total, maxBytes]), true);
   if (records.length > 0) return records;
@@ -88,8 +93,12 @@ async function selectWithin(
   const bytes = Number(row?.total);
   if (bytes > maxBytes) return undefined;
   // Every record has an ID, so 0 means that there are no records. Otherwise they have become shorter since the first statement.
-  return bytes === 0 ? records : selectWithin(dialect, run, { table, rows, maxRows }, maxBytes);
+  return bytes === 0 ? records : selectWithin(dialect, run, table, rows, maxBytes);
 }
+
+/** An expression for the bytes of all texts of a row. */
+export const bytesSql = (dialect: Dialect, table: Table): string =>
+  ['0', ...textColumnsOf(table).map(({ name }) => `coalesce(${dialect.byteLength(name)}, 0)`)].join(' + ');
 
 const textColumnsOf = (table: Table) =>
   columnsOf(table).filter(({ type }) => !['number', 'boolean', 'dateTime'].includes(type));

@@ -13,8 +13,18 @@ import type { Dialect } from './dialect.ts';
 import type { Row, Run } from './driver.ts';
 import { addIds, type Check, createGroupCommit, type Draft } from './group-commit.ts';
 import { pagesSelection } from './query/pages.ts';
-import { oldestFirst, type PagesQuery, type RecordQuery, rowsQuery, runQuery, updateQuery } from './query.ts';
-import { type BudgetedSelect, createReadBudget, type ReadLimits } from './read-budget.ts';
+import { summarize } from './query/summaries.ts';
+import {
+  oldestFirst,
+  type PagesQuery,
+  type RecordQuery,
+  rowsQuery,
+  runQuery,
+  type Summary,
+  type SummaryQuery,
+  updateQuery,
+} from './query.ts';
+import { createReadBudget, type ReadBudget, type ReadLimits, selectWithin, withoutBudget } from './read-budget.ts';
 import { counted, type Usage } from './usage.ts';
 
 /** What the service sets on a new record, beside its ID and its workspace. */
@@ -26,7 +36,7 @@ interface Stamps {
 }
 
 /** The reads of one request, which share a limit on their texts. */
-export type LimitedReads = Pick<WorkspaceStore, 'find' | 'list' | 'count' | 'pages'>;
+export type LimitedReads = Pick<WorkspaceStore, 'find' | 'list' | 'count' | 'pages' | 'summarize'>;
 
 /** The store of a transaction. It caches nothing, and uses only the transaction's connection. */
 export interface TransactionStore extends CheckStore {
@@ -59,6 +69,8 @@ export interface TransactionStore extends CheckStore {
    * has another order. Every parent is in the result.
    */
   pages(link: ReverseLink, parentIds: readonly string[], query: PagesQuery): Promise<ReadonlyMap<string, Page>>;
+  /** Counts the records that match by what they have in common, in one statement. */
+  summarize(kind: RecordKind, query: SummaryQuery): Promise<Summary>;
 }
 
 /** Records have the fields of the query. */
@@ -92,15 +104,15 @@ export function createStoreOpener(database: Database): OpenStore {
 
   return (workspaceId, usage = { statements: 0 }) => {
     const { run, read, transaction, snapshot } = database.forWorkspace(workspaceId);
-    const bind = (runStatement: Run, select?: BudgetedSelect) =>
-      bindStore(dialect, counted(runStatement, usage), workspaceId, select);
+    const bind = (runStatement: Run, budget?: ReadBudget) =>
+      bindStore(dialect, counted(runStatement, usage), workspaceId, budget);
     return {
       // Everything not overridden below only reads.
       ...bind(read),
       update: bind(run).update,
       transaction: (work) => transaction((runStatement) => work(bind(runStatement))),
       snapshot: (work) => snapshot((runStatement) => work(bind(runStatement))),
-      within: (limits) => bind(read, createReadBudget(dialect, limits)),
+      within: (limits) => bind(read, createReadBudget(limits)),
       derive: (name, make) => cache.derive(counted(database.runVersionQuery, usage), `${workspaceId} ${name}`, make),
       async add(kind, inputs, stamps, check = acceptAll) {
         const records = await mapInSlices(inputs, (input) => draftOf(kind, input, stamps));
@@ -114,7 +126,12 @@ export function createStoreOpener(database: Database): OpenStore {
 const acceptAll: Check = async () => {};
 
 /** A store whose statements run with `run`: on any connection, or in a transaction, which transactions inside it join. */
-function bindStore(dialect: Dialect, run: Run, workspaceId: string, selectBudgeted?: BudgetedSelect): TransactionStore {
+function bindStore(
+  dialect: Dialect,
+  run: Run,
+  workspaceId: string,
+  budget: ReadBudget = withoutBudget,
+): TransactionStore {
   const select = async <K extends RecordKind>(
     kind: K,
     query: RecordQuery,
@@ -122,10 +139,14 @@ function bindStore(dialect: Dialect, run: Run, workspaceId: string, selectBudget
   ): Promise<RecordOf<K>[]> => {
     const table = partOf(kind, query.fields);
     const rows = rowsQuery(dialect, kind, workspaceId, query);
-    const records =
-      selectBudgeted && maxRows !== undefined
-        ? await selectBudgeted(run, { table, rows, maxRows })
-        : await dialect.select(run, table, rows, maxRows !== undefined);
+    if (maxRows === undefined) return stored(kind, await dialect.select(run, table, rows));
+    const records = await budget({
+      table,
+      maxRows,
+      readAll: () => dialect.select(run, table, rows, true),
+      readWithin: (maxBytes) => selectWithin(dialect, run, table, rows, maxBytes),
+      rowsOf: (found) => found,
+    });
     return stored(kind, records);
   };
 
@@ -163,7 +184,13 @@ function bindStore(dialect: Dialect, run: Run, workspaceId: string, selectBudget
       const ids = [...new Set(parentIds)];
       if (ids.length === 0) return new Map();
       const selection = pagesSelection(dialect, workspaceId, link, ids, query);
-      const pages = await dialect.selectPages(run, selection);
+      const pages = await budget({
+        table: selection.table,
+        maxRows: ids.length * (query.limit ?? 0),
+        readAll: () => dialect.selectPages(run, selection),
+        readWithin: (maxBytes) => dialect.selectPagesWithin(run, selection, maxBytes),
+        rowsOf: (found) => found.flatMap(({ records }) => records),
+      });
       return new Map(
         pages.map(({ records, count }, index) => [
           ids[index] ?? '',
@@ -171,6 +198,15 @@ function bindStore(dialect: Dialect, run: Run, workspaceId: string, selectBudget
         ]),
       );
     },
+
+    summarize: (kind, query) =>
+      budget({
+        table: partOf(kind, new Set(query.groupBy.map(({ field }) => field))),
+        maxRows: query.limit + 1,
+        readAll: () => summarize(dialect, run, workspaceId, kind, query),
+        readWithin: async () => undefined,
+        rowsOf: ({ groups }) => groups.map(({ values }) => ({ ...values })),
+      }),
 
     async existingValues(kind, field, values) {
       const rows = rowsQuery(dialect, kind, workspaceId, { where: { field, in: values } });

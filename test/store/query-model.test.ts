@@ -14,6 +14,9 @@ import { createGenerator } from '../support/random-queries.ts';
 const worlds = byEffort({ small: 2, middle: 5, long: 20 });
 const queriesPerWorld = byEffort({ small: 150, middle: 400, long: 1_050 });
 
+/** Reserves more than the budget for almost every page, so that the database measures them. */
+const tight = { maxTextLength: 10_000, maxExternalIds: 100, maxRecordLength: 100_000, maxResponseLength: 30_000 };
+
 let database: Database;
 let remove: () => Promise<void>;
 
@@ -141,7 +144,7 @@ describe.each(Array.from({ length: worlds }, (_, index) => index))('in world %d'
         withCount: chance(0.5),
       };
       const name = `${link.target}.${link.name} of ${parentIds}: ${described(query)}`;
-      const pages = await ours.pages(link, parentIds, query);
+      const pages = await (chance(0.5) ? ours : ours.within(tight)).pages(link, parentIds, query);
       expect([...pages.keys()].toSorted(), name).toEqual([...new Set(parentIds)].toSorted());
       for (const [parentId, { records, count }] of pages) {
         const expected = model.page(link, parentId, query);
@@ -150,6 +153,17 @@ describe.each(Array.from({ length: worlds }, (_, index) => index))('in world %d'
           count: expected.count,
         });
       }
+    }
+  });
+
+  test('summaries have the groups of the model', async () => {
+    const { ours, generator, model } = await worldOf(index);
+    const { chance, integer, pick } = generator;
+    for (let time = 0; time < queriesPerWorld / 4; time += 1) {
+      const kind = pick(recordKinds);
+      const where = chance(0.6) ? generator.condition(kind, 2) : undefined;
+      const query = { where, groupBy: generator.groupings(kind), limit: integer(20) };
+      expect(await ours.summarize(kind, query), described({ kind, ...query })).toEqual(model.summary(kind, query));
     }
   });
 });

@@ -10,7 +10,7 @@ import type { Dialect, Statement } from '../dialect.ts';
 import type { Row, Run } from '../driver.ts';
 import { runQuery } from '../query.ts';
 import { createFilters } from './filters.ts';
-import { selectPages } from './pages.ts';
+import { selectPages, selectPagesWithin } from './pages.ts';
 
 export function createPostgresDialect(): Dialect {
   const builder = createBuilder();
@@ -39,6 +39,8 @@ export function createPostgresDialect(): Dialect {
     byteLength: (column) => `octet_length(${column}::text)`,
     inserts: (table, records) => inserts(table, records, isCitus),
     selectPages: (run, pages) => selectPages(builder, run, pages),
+    selectPagesWithin: (run, pages, maxBytes) => selectPagesWithin(builder, run, pages, maxBytes),
+    month: (column) => `to_char(${column} at time zone 'UTC', 'YYYY-MM')`,
     async select(run: Run, table: Table, query: Knex.QueryBuilder): Promise<Row[]> {
       const rows = await runQuery(run, query.select(builder.raw(columnList(table))));
       return rows.map((row) => fieldsOf(table, (column) => row[column]));

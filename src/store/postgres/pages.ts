@@ -1,44 +1,82 @@
-/** The pages of many parents in one statement of Postgres. */
+/**
+ * The pages of many parents in one statement of Postgres. A lateral join for each parent reads only its page. (A window function
+ * would number all records of all parents, which takes ten times as long.)
+ */
 import type { Knex } from 'knex';
 import { columnList, fieldsOf } from '../columns.ts';
 import type { PageRows, PagesSelection } from '../dialect.ts';
 import type { Row, Run } from '../driver.ts';
 import { runQuery } from '../query.ts';
 
-/**
- * A lateral join for each parent reads only its page. (A window function would number all records of all parents, which takes ten
- * times as long.)
- */
-export async function selectPages(
-  builder: Knex,
-  run: Run,
-  { table, parentIds, page, count }: PagesSelection,
-): Promise<PageRows[]> {
-  const joins: Knex.QueryBuilder[] = [];
-  let sql = 'unnest(?::text[]) with ordinality as parent (value, place)';
-  if (count) {
-    sql += ' cross join lateral ? as page_count';
-    joins.push(count);
-  }
-  if (page) {
-    sql += ' left join lateral ? as page on true';
-    joins.push(page(`true as is_record, ${columnList(table)}`));
-  }
+export async function selectPages(builder: Knex, run: Run, pages: PagesSelection): Promise<PageRows[]> {
+  const { table, page, count } = pages;
   const selected = [
     'parent.place::int as page_place',
     ...(count ? ['page_count.count as page_count'] : []),
     ...(page ? ['page.*'] : []),
   ];
+  const records = page?.(`true as is_record, ${columnList(table)}`);
   const rows = await runQuery(
     run,
-    builder.from(builder.raw(sql, [parentIds as string[], ...joins])).select(builder.raw(selected.join(', '))),
+    builder.from(parentsSql(builder, pages, records)).select(builder.raw(selected.join(', '))),
   );
+  return pagesIn(rows, pages);
+}
+
+/** Finds the IDs and the bytes of all pages, and then reads their records if they are not too long. */
+export async function selectPagesWithin(
+  builder: Knex,
+  run: Run,
+  pages: PagesSelection,
+  maxBytes: number,
+): Promise<PageRows[] | undefined> {
+  const { table, workspaceId, count, page, measured } = pages;
+  if (!page) return selectPages(builder, run, pages);
+  const items = builder.from(page(measured).as('item')).select(builder.raw('*, row_number() over () as place'));
+  const rows = await runQuery(
+    run,
+    builder.raw(
+      `with item as materialized (
+        select parent.place::int as page_place, page.id, page.bytes, page.place::int as item_place
+        ${count ? ', page_count.count as page_count' : ''}
+        from ?
+      ), total as materialized (select coalesce(sum(bytes), 0) as bytes from item)
+      select page_place, item_place, total.bytes as page_bytes, ${count ? 'page_count, ' : ''} record.*
+      from item cross join total left join lateral (
+        select true as is_record, ${columnList(table)} from ${table.table}
+        where workspace_id = ? and ${table.table}.id = item.id and total.bytes <= ? limit 1
+      ) as record on true`,
+      [parentsSql(builder, pages, items), workspaceId, maxBytes],
+    ),
+  );
+  if (Number(rows[0]?.page_bytes) > maxBytes) return undefined;
+  return pagesIn(
+    rows.toSorted((a, b) => Number(a.item_place) - Number(b.item_place)),
+    pages,
+  );
+}
+
+/** The parents, their places among them, their counts and their pages: what follows `from`. */
+function parentsSql(
+  builder: Knex,
+  { parentIds, count }: PagesSelection,
+  page: Knex.QueryBuilder | undefined,
+): Knex.Raw {
+  const joins = [
+    'unnest(?::text[]) with ordinality as parent (value, place)',
+    ...(count ? ['cross join lateral ? as page_count'] : []),
+    ...(page ? ['left join lateral ? as page on true'] : []),
+  ];
+  return builder.raw(joins.join(' '), [parentIds as string[], ...(count ? [count] : []), ...(page ? [page] : [])]);
+}
+
+function pagesIn(rows: readonly Row[], { table, parentIds, count }: PagesSelection): PageRows[] {
   const pages: { records: Row[]; count?: number }[] = parentIds.map(() => ({ records: [] }));
   for (const row of rows) {
-    const found = pages[Number(row.page_place) - 1];
-    if (!found) continue;
-    if (row.is_record) found.records.push(fieldsOf(table, (column) => row[column]));
-    if (count) found.count = Number(row.page_count);
+    const page = pages[Number(row.page_place) - 1];
+    if (!page) continue;
+    if (count) page.count = Number(row.page_count);
+    if (row.is_record) page.records.push(fieldsOf(table, (column) => row[column]));
   }
   return pages;
 }

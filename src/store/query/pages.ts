@@ -3,6 +3,7 @@ import type { ReverseLink } from '../../model/reverse-link.ts';
 import { columnName, partOf } from '../columns.ts';
 import type { Dialect, PagesSelection } from '../dialect.ts';
 import { oldestFirst, type PagesQuery } from '../query.ts';
+import { bytesSql } from '../read-budget.ts';
 import { ancestorsOf } from './ancestors.ts';
 import { type Source, selectRows } from './rows.ts';
 
@@ -15,8 +16,11 @@ export function pagesSelection(
 ): PagesSelection {
   const source = sourceOf(dialect, workspaceId, link);
   const { where, limit, withCount, fields } = query;
+  const table = partOf(link.kind, fields);
   return {
-    table: partOf(link.kind, fields),
+    workspaceId,
+    table,
+    measured: `id, ${bytesSql(dialect, table)} as bytes`,
     parentIds,
     page:
       limit === undefined

@@ -28,8 +28,10 @@ export function selectRows(source: Source, query: RecordQuery): Knex.QueryBuilde
   const isSplit = limit !== undefined && query.orderBy !== undefined && terms[0]?.mayBeNull;
   const parts = isSplit ? partsOf(source, query, terms) : [ordered(matching(source, query, terms), terms, query)];
   const [first, second] = query.fromEnd ? parts.toReversed() : parts;
-  if (!first) return matching(source, query, terms).whereRaw('false');
-  if (!second) return columns ? first.select(builder.raw(columns)) : first;
+  if (!first || !second) {
+    const rows = first ?? matching(source, query, terms).whereRaw('false');
+    return columns ? rows.select(builder.raw(columns)) : rows;
+  }
   const selected = builder.raw(columns ?? columnList(partOf(table, query.fields)));
   // Both databases read the first part first, and the second only for as many rows as are still missing.
   const union = builder.raw(

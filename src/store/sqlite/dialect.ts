@@ -6,7 +6,7 @@ import type { Dialect, Statement } from '../dialect.ts';
 import type { Row, Run } from '../driver.ts';
 import { runQuery } from '../query.ts';
 import { binaryParts, createFilters } from './filters.ts';
-import { selectPages } from './pages.ts';
+import { selectPages, selectPagesWithin } from './pages.ts';
 
 // Names of tables and columns need no quotes.
 const builder = knex({ client: 'sqlite3', useNullAsDefault: true, wrapIdentifier: (name) => name });
@@ -28,6 +28,8 @@ export const sqliteDialect: Dialect = {
   inserts,
   select,
   selectPages: (run, pages) => selectPages(builder, run, pages),
+  selectPagesWithin: (run, pages, maxBytes) => selectPagesWithin(builder, run, pages, maxBytes),
+  month: (column) => `substr(${column}, 1, 7)`,
 };
 
 /** Many, because a batch in a single statement needs no BEGIN and COMMIT; building the statement takes less than 10 ms. */

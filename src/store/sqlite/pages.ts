@@ -1,42 +1,83 @@
-/** The pages of many parents in one statement of SQLite. */
+/**
+ * The pages of many parents in one statement of SQLite. A correlated subquery for each parent reads only its page. (A window
+ * function would number all records of all parents, which takes a hundred times as long.)
+ */
 import type { Knex } from 'knex';
 import { columnList, columnsOf, fieldsOf } from '../columns.ts';
 import type { PageRows, PagesSelection } from '../dialect.ts';
-import type { Run } from '../driver.ts';
+import type { Row, Run } from '../driver.ts';
 import { runQuery } from '../query.ts';
 
-/**
- * A correlated subquery for each parent reads only its page. (A window function would number all records of all parents, which
- * takes a hundred times as long.)
- */
-export async function selectPages(
+/** Reads each page as one text, unless its records have numbers or external IDs: see `select` in dialect.ts. */
+export async function selectPages(builder: Knex, run: Run, pages: PagesSelection): Promise<PageRows[]> {
+  const { table, page, count } = pages;
+  if (page && columnsOf(table).some(({ type }) => type === 'number' || type === 'externalIds')) {
+    return (await selectPagesWithin(builder, run, pages, Number.MAX_SAFE_INTEGER)) ?? [];
+  }
+  const rows = await runQuery(run, parentsQuery(builder, pages, columnList(table), columnList(table)));
+  return rows.map((row) => {
+    const records = (page ? JSON.parse(String(row.items)) : []) as unknown[][];
+    return {
+      records: records.map((values) => fieldsOf(table, (_, index) => values[index])),
+      ...(count && { count: Number(row.count) }),
+    };
+  });
+}
+
+/** Finds the IDs and the bytes of all pages, and then reads their records, each as a row, if they are not too long. */
+export async function selectPagesWithin(
   builder: Knex,
   run: Run,
-  { table, parentIds, page, count }: PagesSelection,
-): Promise<PageRows[]> {
+  pages: PagesSelection,
+  maxBytes: number,
+): Promise<PageRows[] | undefined> {
+  const { table, parentIds, workspaceId, count, measured } = pages;
   const columns = columnsOf(table);
-  // SQLite writes numbers into JSON with 15 digits. With 18, they are read as exactly the same numbers.
-  const elements = columns.map(({ name, type }) =>
-    type === 'number' ? `iif(${name} is null, null, format('%!.18g', ${name}))` : name,
+  const numbers = columns.flatMap(({ name, type }) => (type === 'number' ? [name] : []));
+  const isNumber = (name: string) => numbers.includes(name);
+  const elements = columns.map(({ name }) => (isNumber(name) ? 'null' : `record.${name}`));
+  const selected = ['place', 'item.key as item', 'bytes', `json_array(${elements.join(', ')}) as record`, ...numbers];
+  const rows = await runQuery(
+    run,
+    builder.raw(
+      `with page as materialized ?, total as materialized (
+        select coalesce(sum(item.value ->> 1), 0) as bytes from page join json_each(page.items) as item
+      )
+      select ${[...selected, ...(count ? ['count'] : [])].join(', ')}
+      from page cross join total left join json_each(page.items) as item
+      left join ${table.table} as record
+        on record.workspace_id = ? and record.id = item.value ->> 0 and total.bytes <= ?`,
+      [parentsQuery(builder, pages, measured, 'id, bytes'), workspaceId, maxBytes],
+    ),
   );
-  const parents = builder
-    .from(builder.raw('json_each(?) as parent', [JSON.stringify(parentIds)]))
-    .orderBy('parent.key');
+  if (Number(rows[0]?.bytes) > maxBytes) return undefined;
+  const found: { records: Row[]; count?: number }[] = parentIds.map(() => ({ records: [] }));
+  for (const row of rows) {
+    const page = found[Number(row.place)];
+    if (!page) continue;
+    if (count) page.count = Number(row.count);
+    if (row.item === null) continue;
+    const values = JSON.parse(String(row.record)) as unknown[];
+    page.records[Number(row.item)] = fieldsOf(table, (name, index) => (isNumber(name) ? row[name] : values[index]));
+  }
+  return found;
+}
+
+/** A row for each parent, with its place among them, its page as a JSON array of arrays, and its count. */
+function parentsQuery(
+  builder: Knex,
+  { parentIds, page, count }: PagesSelection,
+  columns: string,
+  elements: string,
+): Knex.QueryBuilder {
+  const parents = builder.from(builder.raw('json_each(?) as parent', [JSON.stringify(parentIds)]));
+  parents.select(builder.raw('parent.key as place'));
   if (page) {
-    const records = builder.from(page(columnList(table)).as('page'));
-    parents.select(records.select(builder.raw(`json_group_array(json_array(${elements.join(', ')}))`)).as('records'));
+    const items = builder.raw(`json_group_array(json_array(${elements}))`);
+    parents.select(builder.from(page(columns).as('page')).select(items).as('items'));
+  } else {
+    parents.select(builder.raw("'[]' as items"));
   }
   if (count) parents.select(count.as('count'));
-  const rows = await runQuery(run, parents);
-  return rows.map((row) => ({
-    records: page
-      ? (JSON.parse(String(row.records)) as unknown[][]).map((record) =>
-          fieldsOf(table, (_, index) => {
-            const value = record[index] ?? null;
-            return value !== null && columns[index]?.type === 'number' ? Number(value) : value;
-          }),
-        )
-      : [],
-    ...(count && { count: Number(row.count) }),
-  }));
+  return parents;
 }

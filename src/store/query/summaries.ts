@@ -1,0 +1,44 @@
+/** Counts of records by the values of their fields. */
+import type { RecordKind } from '../../model/record-kind.ts';
+import { columnName, columnsOf } from '../columns.ts';
+import type { Value } from '../condition.ts';
+import type { Dialect } from '../dialect.ts';
+import type { Run } from '../driver.ts';
+import { runQuery, type Summary, type SummaryQuery } from '../query.ts';
+import { requireWhole, selectRows } from './rows.ts';
+
+/** Runs one statement. The total is that of all groups, also of those beyond the limit. */
+export async function summarize(
+  dialect: Dialect,
+  run: Run,
+  workspaceId: string,
+  kind: RecordKind,
+  { where, groupBy, limit }: SummaryQuery,
+): Promise<Summary> {
+  const names = groupBy.map((_, index) => `value_${index}`);
+  const selected = groupBy.map(({ field, by }, index) => {
+    const column = `${kind.table}.${columnName(field)}`;
+    return `${by === 'month' ? dialect.month(column) : column} as ${names[index]}`;
+  });
+  const columns = [...selected, 'count(*) as size', 'sum(count(*)) over () as total'].join(', ');
+  const groups = selectRows({ dialect, workspaceId, table: kind, columns }, { where });
+  if (names.length > 0) groups.groupByRaw(names.map((_, index) => index + 1).join(', '));
+  groups.orderByRaw(['size desc', ...names.map((name) => `${name} nulls last`)].join(', '));
+  const rows = await runQuery(run, groups.limit(requireWhole(limit + 1)));
+  // Without groupings, there is a row although no record matches.
+  const found = rows.filter(({ size }) => Number(size) > 0);
+  const conversions = groupBy.map(({ field, by }) => {
+    const column = columnsOf(kind).find((other) => other.field === field);
+    return by === 'month' ? undefined : column?.fromColumn;
+  });
+  const valueIn = (value: unknown, index: number): Value | null =>
+    // The cast is safe: fields that group have single values.
+    value === null ? null : ((conversions[index]?.(value) ?? value) as Value);
+  return {
+    totalCount: Number(found[0]?.total ?? 0),
+    groups: found.map((row) => ({
+      count: Number(row.size),
+      values: names.map((name, index) => valueIn(row[name], index)),
+    })),
+  };
+}
