@@ -5,6 +5,7 @@ import { loadConfig } from '../../src/config.ts';
 import { createSubgraph } from '../../src/graphql/federation/subgraph.ts';
 import { createGraphqlSchema } from '../../src/graphql/schema/schema.ts';
 import { foreignTypes } from '../../src/model/fields.ts';
+import { compose } from '../support/gateway.ts';
 import { createLinkedRecords } from '../support/linked-records.ts';
 import { startService, useService, useSharedService } from '../support/service.ts';
 
@@ -19,7 +20,8 @@ describe('the schema', () => {
   const { limits } = loadConfig({});
   const schema = createGraphqlSchema(limits);
   const service = useSharedService({ FEDERATION: 'on' });
-  const composed = async (): Promise<DocumentNode> => parse((await service.data(sdlQuery))._service.sdl);
+  const readSdl = async (): Promise<string> => (await service.data(sdlQuery))._service.sdl;
+  const composed = async (): Promise<DocumentNode> => parse(await readSdl());
 
   test('that is executed has two more queries and their types, and is the same otherwise', () => {
     const executed = parse(printSchema(createSubgraph(schema, limits)));
@@ -35,6 +37,14 @@ describe('the schema', () => {
 
     expect(print(rest)).toBe(print(parse(printSchema(schema))));
     expect(additions.toSorted()).toEqual(['_Any', '_Entity', '_Service', '_entities', '_service']);
+  });
+
+  test('that is composed fits together with that of another service', async () => {
+    const sdl = await readSdl();
+
+    expect(compose(sdl)).toContain('@join__type(graph: YARDGRAPH, key: "id")');
+    expect(() => compose(sdl.replace('PageInfo @shareable', 'PageInfo'))).toThrow('PageInfo');
+    expect(() => compose(sdl.replace('type Query {', 'type Query { node(id: ID!): Node'))).toThrow('Query.node');
   });
 
   test('that is composed has everything but the queries that other services may have, too', async () => {
