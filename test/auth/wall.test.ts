@@ -6,7 +6,8 @@
 import { expect, test } from 'vitest';
 import { newId } from '../../src/model/ids.ts';
 import type { RecordKind } from '../../src/model/record-kind.ts';
-import { assetCategory, project, recordKinds } from '../../src/records/index.ts';
+import { assetCategory, asset as assetKind, project, recordKinds } from '../../src/records/index.ts';
+import { reverseLinksOf } from '../../src/records/reverse-links.ts';
 import { isPostgres } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
 import { createRandom } from '../support/random.ts';
@@ -82,8 +83,15 @@ function recordFor(own: Workspace, kind: RecordKind) {
   for (const { name, target } of referencesOf(kind)) {
     if (random.chance(0.6)) record[name] = anyId(own, target);
   }
+  for (const [name, { type }] of Object.entries(kind.fields)) {
+    if (type === 'foreignReference' && random.chance(0.6)) record[name] = sharedId();
+    if (type === 'externalIds' && random.chance(0.6)) record[name] = { erp: sharedId() };
+  }
   return record;
 }
+
+/** An ID of another system, which all workspaces use. */
+const sharedId = () => `shared-${random.integer(30)}`;
 
 const hasOnlyOwnReferences = (own: Workspace, kind: RecordKind, record: Record<string, unknown>) =>
   referencesOf(kind).every(
@@ -205,6 +213,131 @@ async function byId(own: Workspace) {
   return { sent: `${id} ${second}`, response };
 }
 
+const selected = 'totalCount nodes { id name }';
+
+/** Expects a connection to have these records, of which a page has the first. */
+function requireRecords({ totalCount, nodes }: { totalCount: number; nodes: Stored[] }, records: readonly Stored[]) {
+  expect([totalCount, nodes.map(({ id, name }) => [id, name])], `seed ${seed}`).toEqual([
+    records.length,
+    records.slice(0, 50).map(({ id, name }) => [id, name]),
+  ]);
+}
+
+/** What refers to an ID of another system that all workspaces use, or to a user of any of them. */
+async function ofForeign(own: Workspace) {
+  const target = random.pick(['Company', 'Status', 'AssetType', 'PurchaseOrder', 'User']) as string;
+  const id = target === 'User' ? (random.pick(workspaces)?.name ?? '') : sharedId();
+  const links = reverseLinksOf(target).filter(({ field }) => field !== 'updatedBy');
+
+  const response = await own.client.graphql(
+    `query ($id: ID!) { it: ${target.charAt(0).toLowerCase()}${target.slice(1)}(id: $id) { ${links.map(({ name }) => `${name} { ${selected} }`).join(' ')} } }`,
+    { id },
+  );
+
+  for (const { name, kind, field } of links) {
+    // Planted records have no creator.
+    const isCreatedBy = (record: Stored) => id === own.name && !record.name.endsWith(':planted');
+    const refers = (record: Stored) => (field === 'createdBy' ? isCreatedBy(record) : record[field] === id);
+    requireRecords(response.body.data.it[name], held(own, kind).filter(refers));
+  }
+  return { sent: id, response };
+}
+
+/** What refers to a record of any workspace. */
+async function backwards(own: Workspace) {
+  const kind = random.pick(recordKinds.filter(({ name }) => reverseLinksOf(name).length > 0)) as RecordKind;
+  const id = anyId(own, kind);
+  const links = reverseLinksOf(kind.name).filter(({ direction }) => direction === 'referring');
+
+  const response = await own.client.graphql(
+    `query ($id: ID!) { one: ${oneField(kind)}(id: $id) { ${links.map(({ name }) => `${name} { ${selected} }`).join(' ')} } }`,
+    { id },
+  );
+
+  const { one } = response.body.data;
+  expect(one !== null, `seed ${seed}`).toBe(isOwn(own, kind, id));
+  for (const link of one ? links : []) {
+    requireRecords(
+      one[link.name],
+      held(own, link.kind).filter((record) => record[link.field] === id),
+    );
+  }
+  return { sent: id, response };
+}
+
+/** Lists with filters: by IDs and names of any workspace, over links in both directions, and their summaries. */
+async function filtered(own: Workspace) {
+  const kind = random.pick(recordKinds) as RecordKind;
+  const prefix = `${random.pick(workspaces)?.name}:`;
+  const ids = [anyId(own, kind), anyId(own, kind)];
+  const reference = random.pick(referencesOf(kind));
+  const back = random.pick(reverseLinksOf(kind.name).filter(({ direction }) => direction === 'referring'));
+  const startsWith = { name: { startsWith: prefix } };
+  type Matches = (record: Stored) => boolean;
+  const matches: Matches = ({ name }) => name.startsWith(prefix);
+  const [where, isFound] = random.pick<[object, Matches]>([
+    [{ id: { in: ids } }, ({ id }) => ids.includes(id)],
+    [startsWith, matches],
+    [{ not: startsWith }, (record) => !matches(record)],
+    ...(reference
+      ? [
+          [
+            { [reference.name.slice(0, -2)]: startsWith },
+            (record: Stored) =>
+              held(own, reference.target).some((linked) => linked.id === record[reference.name] && matches(linked)),
+          ] as [object, Matches],
+        ]
+      : []),
+    ...(back
+      ? [
+          [
+            { [back.name]: { some: startsWith } },
+            (record: Stored) =>
+              held(own, back.kind).some((linked) => linked[back.field] === record.id && matches(linked)),
+          ] as [object, Matches],
+        ]
+      : []),
+  ]) as [object, Matches];
+
+  const response = await own.client.graphql(
+    `query ($where: ${kind.name}Filter) { page: ${listField(kind)}(where: $where) { ${selected} }
+      summary: ${listField(kind)}Summary(where: $where, groupBy: [MONTH_OF_CREATED]) { totalCount groups { count } } }`,
+    { where },
+  );
+
+  const records = held(own, kind).filter(isFound);
+  const { page: found, summary } = response.body.data;
+  requireRecords(found, records);
+  expect([summary.totalCount, summary.groups], `seed ${seed}`).toEqual([
+    records.length,
+    records.length > 0 ? [{ count: records.length }] : [],
+  ]);
+  return { sent: JSON.stringify(where), response };
+}
+
+/** One record by a value that other workspaces use too. */
+async function byValue(own: Workspace) {
+  const value = sharedId();
+  const uid = `shared ${random.integer(3_000)}`;
+  const kind = random.pick(recordKinds.filter(({ fields }) => 'externalIds' in fields)) as RecordKind;
+
+  const response = await own.client.graphql(
+    `query ($value: String!, $uid: String!) { byId: ${oneField(kind)}ByExternalId(key: "erp", value: $value) { id name } assetByUid(uid: $uid) { id name } }`,
+    { value, uid },
+  );
+
+  const { byId, assetByUid } = response.body.data;
+  const shown = ({ id, name }: Stored) => ({ id, name });
+  const having = held(own, kind).filter(
+    (record) => (record.externalIds as { erp?: string } | undefined)?.erp === value,
+  );
+  expect(byId, `seed ${seed}`).toEqual(having.length === 1 ? having.map(shown)[0] : null);
+  expect(response.body.errors?.length ?? 0, `seed ${seed}`).toBe(having.length > 1 ? 1 : 0);
+  const [asset] = held(own, assetKind).filter((record) => record.uid === uid);
+  expect(assetByUid, `seed ${seed}`).toEqual(asset ? shown(asset) : null);
+  return { sent: '', response };
+}
+
 /** With an ID of another workspace, a request gets the same response at the same cost as with an ID of no record. */
 async function compare(own: Workspace) {
   const kind = random.pick(recordKinds) as RecordKind;
@@ -223,6 +356,12 @@ async function compare(own: Workspace) {
     (id: string) => own.client.graphql(`{ nodes(ids: ["${id}"]) { id } }`),
     (id: string) =>
       own.client.graphql(`{ _entities(representations: { __typename: "${kind.name}", id: "${id}" }) { __typename } }`),
+    (id: string) =>
+      own.client.graphql(`{ ${listField(kind)}(where: { id: { eq: "${id}" } }) { totalCount nodes { id } } }`),
+    (id: string) =>
+      own.client.graphql(
+        `{ ${listField(kind)}Summary(where: { id: { ne: "${id}" } }, groupBy: MONTH_OF_CREATED) { totalCount } }`,
+      ),
     (id: string) => own.client.patch(`/projects/${id}`, { name: 'x' }),
     (id: string) => own.client.graphql(`mutation { updateProject(id: "${id}", input: { name: "x" }) { id } }`),
     ...(referring
@@ -285,7 +424,7 @@ test(`isolation between workspaces: ${operations} random requests of three works
   }
   await plantReferences();
 
-  const reads = [list, page, page, byId, byId];
+  const reads = [list, page, page, byId, byId, ofForeign, backwards, filtered, filtered, byValue];
   let done = 0;
   while (done < operations) {
     // One workspace writes while the others read, so that the model determines what each read must return.

@@ -166,7 +166,7 @@ export function createLoaders(openStore: () => LimitedReads, plan: DocumentPlan)
       counts.set(kind, count);
       return count;
     },
-    summarize: (kind, query) => (store as any).summarize(kind, query),
+    summarize: (kind, query) => store.summarize(kind, query),
     clear,
     reset() {
       clear();

@@ -87,7 +87,7 @@ const createListFilter = (builder: Builder, { name, pluralLabel }: RecordKind, f
 function subjectOf(field: Field): string {
   if (field.type === 'externalIds') return 'An ID in another system';
   if (field.type === 'reference' || field.type === 'foreignReference') return `The ID of ${field.refersTo}`;
-  return field.description.replace(/[;:.].*$/s, '');
+  return field.description.split(/[;:.]/, 1)[0] ?? '';
 }
 
 const otherExample = '{ createdAt: { gte: "2026-03-01" } }';

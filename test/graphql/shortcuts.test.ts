@@ -1,0 +1,92 @@
+/** One record by its unique reference, or by its ID in another system. */
+import { beforeAll, expect, test } from 'vitest';
+import { useSharedService } from '../support/service.ts';
+
+const service = useSharedService({}, { closed: true });
+
+let client: ReturnType<typeof service.as>;
+
+beforeAll(async () => {
+  client = service.as(await service.key({ workspace: 'acme' }));
+  const other = service.as(await service.key({ workspace: 'bolt' }));
+  await client.create(
+    '/assets',
+    { name: 'Crane', uid: 'A-1', externalIds: { erp: '4711' } },
+    { name: 'Pump', uid: 'A-2', externalIds: { erp: '4712', crm: '4711' } },
+    { name: 'Saw', externalIds: { erp: 'twice' } },
+    { name: 'Axe', externalIds: { erp: 'twice' } },
+  );
+  for (const path of ['/locations', '/projects', '/work-orders']) {
+    await client.create(path, { name: `of ${path}`, externalIds: { erp: '4711' } });
+    await other.create(path, { name: 'theirs', externalIds: { erp: '4711' } });
+  }
+  await other.create('/assets', { name: 'theirs', uid: 'A-3', externalIds: { erp: '4713' } });
+});
+
+test.each([
+  ['A-1', { name: 'Crane' }],
+  ['a-1', null],
+  ['A-3', null],
+  ['', null],
+])('the asset with the uid %j', async (uid, asset) => {
+  expect(await client.data('query ($uid: String!) { assetByUid(uid: $uid) { name } }', { uid })).toEqual({
+    assetByUid: asset,
+  });
+});
+
+test.each([
+  ['erp', '4711', { name: 'Crane' }],
+  ['crm', '4711', { name: 'Pump' }],
+  ['crm', '4712', null],
+  ['erp', '4713', null],
+  ['', '', null],
+  ['__proto__', 'x', null],
+  ['er"p', "' or 1=1", null],
+])('the asset with the external ID %j: %j', async (key, value, asset) => {
+  const query = 'query ($key: String!, $value: String!) { assetByExternalId(key: $key, value: $value) { name } }';
+
+  expect(await client.data(query, { key, value })).toEqual({ assetByExternalId: asset });
+});
+
+test('other kinds with external IDs', async () => {
+  const args = '(key: "erp", value: "4711")';
+
+  expect(
+    await client.data(
+      `{ locationByExternalId${args} { name } projectByExternalId${args} { name } workOrderByExternalId${args} { name } }`,
+    ),
+  ).toEqual({
+    locationByExternalId: { name: 'of /locations' },
+    projectByExternalId: { name: 'of /projects' },
+    workOrderByExternalId: { name: 'of /work-orders' },
+  });
+});
+
+test('several records with the same external ID are an error', async () => {
+  const { status, body } = await client.graphql('{ assetByExternalId(key: "erp", value: "twice") { name } }');
+
+  expect([status, body.data]).toEqual([200, { assetByExternalId: null }]);
+  expect(body.errors).toMatchObject([
+    {
+      message:
+        'several assets have the external ID "twice" of "erp": list them with where: { externalIds: { key: …, value: … } }',
+      path: ['assetByExternalId'],
+      extensions: { code: 'CONFLICT' },
+    },
+  ]);
+});
+
+test.each([
+  ['uid', 'a\0', 'uid: expected text without the character NUL, received "a\\u0000"'],
+  ['value', '\ud800', 'value: expected text without lone surrogates (invalid Unicode), received "\\ud800"'],
+  ['key', 'x'.repeat(10_001), 'key: expected at most 10,000 characters, received more'],
+])('a %s that no record can have is rejected', async (name, sent, message) => {
+  const field = name === 'uid' ? 'assetByUid(uid: $uid)' : 'assetByExternalId(key: $key, value: $value)';
+  const declarations = name === 'uid' ? '$uid: String!' : '$key: String!, $value: String!';
+  const variables = { key: 'erp', value: '4711', [name]: sent };
+
+  const { status, body } = await client.graphql(`query (${declarations}) { ${field} { id } }`, variables);
+
+  expect(status).toBeLessThan(500);
+  expect(body.errors).toMatchObject([{ message, extensions: { code: 'BAD_USER_INPUT' } }]);
+});

@@ -1,0 +1,146 @@
+/** Summaries: records counted in groups. */
+import { beforeAll, expect, test } from 'vitest';
+import { recordKinds } from '../../src/records/index.ts';
+import { useSharedService } from '../support/service.ts';
+
+const service = useSharedService({}, { closed: true });
+
+let client: ReturnType<typeof service.as>;
+let yard: string;
+
+beforeAll(async () => {
+  client = service.as(await service.key({ workspace: 'acme', user: 'jo' }));
+  const other = service.as(await service.key({ workspace: 'bolt', user: 'jo' }));
+  [{ id: yard }] = (await client.create('/locations', { name: 'North yard' })) as [{ id: string }];
+  await client.create(
+    '/work-orders',
+    { name: 'a', statusId: 'open', locationId: yard, startDate: '2026-03-01' },
+    { name: 'b', statusId: 'open', locationId: yard, startDate: '2026-03-31T23:59:59.999Z' },
+    { name: 'c', statusId: 'open', locationId: yard, startDate: '2026-04-01T01:00:00+02:00' },
+    { name: 'd', statusId: 'done', locationId: 'ERP-7' },
+    { name: 'e', startDate: '2026-04-01' },
+  );
+  await client.create(
+    '/assets',
+    { name: 'Crane', trackUtilization: true },
+    { name: 'Pump', trackUtilization: false },
+    { name: 'Saw' },
+    { name: 'Axe' },
+  );
+  await other.create('/work-orders', { name: 'theirs', statusId: 'open', startDate: '2026-03-01' });
+});
+
+test('counts by what records refer to, the largest group first, with links to it', async () => {
+  const { workOrdersSummary } = await client.data(
+    '{ workOrdersSummary(groupBy: [STATUS, LOCATION]) { totalCount hasMoreGroups groups { count statusId status { id workOrders { totalCount } } locationId location { name } startMonth } } }',
+  );
+
+  expect(workOrdersSummary).toEqual({
+    totalCount: 5,
+    hasMoreGroups: false,
+    groups: [
+      {
+        count: 3,
+        statusId: 'open',
+        status: { id: 'open', workOrders: { totalCount: 3 } },
+        locationId: yard,
+        location: { name: 'North yard' },
+        startMonth: null,
+      },
+      {
+        count: 1,
+        statusId: 'done',
+        status: { id: 'done', workOrders: { totalCount: 1 } },
+        locationId: 'ERP-7',
+        location: null,
+        startMonth: null,
+      },
+      { count: 1, statusId: null, status: null, locationId: null, location: null, startMonth: null },
+    ],
+  });
+});
+
+test('counts by month, in UTC', async () => {
+  const { workOrdersSummary } = await client.data(
+    '{ workOrdersSummary(groupBy: MONTH_OF_START) { groups { count startMonth } } }',
+  );
+
+  expect(workOrdersSummary.groups).toEqual([
+    { count: 3, startMonth: '2026-03' },
+    { count: 1, startMonth: '2026-04' },
+    { count: 1, startMonth: null },
+  ]);
+});
+
+test('counts by true, false and neither, and by user', async () => {
+  const { assetsSummary: byTracking, byUser } = await client.data(
+    '{ assetsSummary(groupBy: [TRACK_UTILIZATION]) { groups { count trackUtilization } } byUser: workOrdersSummary(groupBy: CREATED_BY) { groups { count createdBy { id } } } }',
+  );
+
+  expect(byTracking.groups).toHaveLength(3);
+  expect(byTracking.groups).toEqual(
+    expect.arrayContaining([
+      { count: 1, trackUtilization: true },
+      { count: 1, trackUtilization: false },
+      { count: 2, trackUtilization: null },
+    ]),
+  );
+  expect(byUser.groups).toEqual([{ count: 5, createdBy: { id: 'jo' } }]);
+});
+
+test('a filter limits what is counted, `first` the number of groups', async () => {
+  const { workOrdersSummary } = await client.data(
+    '{ workOrdersSummary(groupBy: [MONTH_OF_START], where: { startDate: { isNull: false } }, first: 1) { totalCount hasMoreGroups groups { count startMonth } } }',
+  );
+
+  expect(workOrdersSummary).toEqual({
+    totalCount: 4,
+    hasMoreGroups: true,
+    groups: [{ count: 3, startMonth: '2026-03' }],
+  });
+});
+
+test('a workspace without records has no groups', async () => {
+  const { projectsSummary } = await client.data(
+    '{ projectsSummary(groupBy: [LOCATION]) { totalCount hasMoreGroups groups { count } } }',
+  );
+
+  expect(projectsSummary).toEqual({ totalCount: 0, hasMoreGroups: false, groups: [] });
+});
+
+test.each(recordKinds.map((kind) => [kind.plural, kind] as const))(
+  '%s can be grouped by every reference, boolean and month',
+  async (plural, kind) => {
+    const list = plural.charAt(0).toLowerCase() + plural.slice(1);
+    const { __type } = await client.data(`{ __type(name: "${kind.name}Grouping") { enumValues { name } } }`);
+    const values = __type.enumValues.map(({ name }: { name: string }) => name);
+
+    const grouped = Object.entries(kind.storedFields).filter(
+      ([name, { type }]) =>
+        name !== 'workspaceId' && ['reference', 'foreignReference', 'boolean', 'dateTime'].includes(type),
+    );
+    expect(values).toHaveLength(grouped.length);
+    for (const value of values) {
+      await client.data(`{ ${list}Summary(groupBy: [${value}]) { totalCount groups { count } } }`);
+    }
+    expect(
+      (await client.data(`{ ${list}Summary(groupBy: [${values.join(' ')}]) { totalCount } }`))[`${list}Summary`]
+        .totalCount,
+    ).toBeGreaterThanOrEqual(0);
+  },
+);
+
+test.each([
+  ['groupBy: []', 'groupBy: expected at least one value, received none'],
+  ['groupBy: [STATUS, LOCATION, STATUS]', 'groupBy[2]: expected each value once'],
+  ['groupBy: STATUS, first: 0', 'first: expected a whole number from 1 to 1000, received 0'],
+  ['groupBy: STATUS, first: 1001', 'first: expected a whole number from 1 to 1000, received 1001'],
+  [
+    'groupBy: STATUS, where: { startDate: { gt: "soon" } }',
+    'where.startDate.gt: expected a date such as 2026-03-01 or 2026-03-01T07:30:00Z, received "soon"',
+  ],
+])('%s is rejected', async (args, message) => {
+  const { body } = await client.graphql(`{ workOrdersSummary(${args}) { totalCount } }`);
+
+  expect(body.errors).toMatchObject([{ message, path: ['workOrdersSummary'], extensions: { code: 'BAD_USER_INPUT' } }]);
+});
