@@ -8,7 +8,6 @@ import { useOperationChoice } from './choose-operation.ts';
 import { sendGraphqlError, useErrorResponses } from './errors.ts';
 import { type Context, useLoaders } from './execution/context.ts';
 import { useExecutor } from './execution/execute.ts';
-import { createSubgraph } from './federation/subgraph.ts';
 import { useOperationLimits } from './limits/operation.ts';
 import { createResponseSize } from './limits/response-size.ts';
 import { acceptJson, requireGraphqlRequest } from './request.ts';
@@ -23,12 +22,13 @@ interface ServerContext {
 }
 
 /** Executes GraphQL requests. */
-export function createEndpoint(config: Config) {
+export async function createEndpoint(config: Config) {
   const { limits, introspection, federation } = config;
-  const schema = createGraphqlSchema(limits);
+  const own = createGraphqlSchema(limits);
+  const schema = federation ? (await import('./federation/subgraph.ts')).createSubgraph(own, limits) : own;
   const documentCache = createCache<DocumentNode>({ max: cachedDocuments });
   const yoga = createYoga<ServerContext, Pick<Context, 'responseSize'>>({
-    schema: federation ? createSubgraph(schema, limits) : schema,
+    schema,
     // Fastify has matched and unescaped the path; yoga would match the path as sent.
     graphqlEndpoint: '/*',
     context: () => ({ responseSize: createResponseSize(limits.maxResponseLength) }),
