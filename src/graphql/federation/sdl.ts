@@ -43,8 +43,8 @@ function directivesOf(name: string, entities: ReadonlySet<string>): ConstDirecti
 }
 
 /**
- * Where another service has `node(id)` or `company(id)`, too, gateways reject the second one, or choose either. Nothing is lost without:
- * that service returns the company, and this one its projects.
+ * Whether the query leads to what other services may have, too: `node(id)`, `company(id)`. No two services may have the same query.
+ * Nothing is lost without it: the other service returns the company, and this one its projects.
  */
 function isLookup({ type }: FieldDefinitionNode): boolean {
   const name = nameOf(type);
