@@ -81,6 +81,7 @@ const visibility = {
   graphiql: setting('GRAPHIQL', oneOf(['on', 'off']).optional(), undefined),
   introspection: setting('INTROSPECTION', oneOf(['on', 'off']).optional(), undefined),
   suggestions: setting('SUGGESTIONS', oneOf(['on', 'off']).optional(), undefined),
+  federation: setting('FEDERATION', oneOf(['on', 'off']), 'off'),
   corsOrigins: setting('CORS_ORIGINS', origins, []),
 };
 
@@ -140,6 +141,8 @@ export interface Config extends Omit<ValuesOf<typeof service>, 'allowOpenAccess'
   readonly introspection: boolean;
   /** Whether GraphQL errors suggest similar names. */
   readonly suggestions: boolean;
+  /** Whether the GraphQL schema is a subgraph of Apollo Federation. */
+  readonly federation: boolean;
   /** Origins whose pages may call the service from a browser. */
   readonly corsOrigins: readonly string[];
   readonly http: ValuesOf<typeof http>;
@@ -179,6 +182,7 @@ export function loadConfig(env: Environment): Config {
     graphiql: isOn(features.graphiql),
     introspection: isOn(features.introspection),
     suggestions: isOn(features.suggestions),
+    federation: features.federation === 'on',
     corsOrigins,
     http: httpValues,
     limits: limitValues,

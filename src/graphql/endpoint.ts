@@ -22,11 +22,13 @@ interface ServerContext {
 }
 
 /** Executes GraphQL requests. */
-export function createEndpoint(config: Config) {
-  const { limits, introspection } = config;
+export async function createEndpoint(config: Config) {
+  const { limits, introspection, federation } = config;
+  const own = createGraphqlSchema(limits);
+  const schema = federation ? (await import('./federation/subgraph.ts')).createSubgraph(own, limits) : own;
   const documentCache = createCache<DocumentNode>({ max: cachedDocuments });
   const yoga = createYoga<ServerContext, Pick<Context, 'responseSize'>>({
-    schema: createGraphqlSchema(limits),
+    schema,
     // Fastify has matched and unescaped the path; yoga would match the path as sent.
     graphqlEndpoint: '/*',
     context: () => ({ responseSize: createResponseSize(limits.maxResponseLength) }),

@@ -9,6 +9,7 @@ const locks = ['sqlite', 'test/store/sqlite/locks.test.ts'];
 const store = ['sqlite', 'test/store/workspace-store.test.ts'];
 const groupCommit = ['sqlite', 'test/store/group-commit.test.ts'];
 const compiled = ['sqlite', 'test/graphql/compiled.test.ts'];
+const federation = ['sqlite', 'test/graphql/federation.test.ts'];
 const concurrency = ['postgres', 'test/spec/postgres/concurrency.test.ts'];
 const citus = ['postgres', 'test/spec/postgres/citus.test.ts'];
 
@@ -305,6 +306,57 @@ export const faults = [
       ],
     ],
     tests: compiled,
+  },
+  {
+    name: 'gateways load records one by one',
+    plant: [
+      [
+        'src/graphql/federation',
+        'loadEntity',
+        (original) => {
+          let previous = Promise.resolve();
+          return (...args) => {
+            previous = previous.then(() => original(...args));
+            return previous;
+          };
+        },
+      ],
+    ],
+    tests: federation,
+  },
+  {
+    name: 'the representations of a gateway are not checked',
+    plant: [['src/graphql/federation', 'keyIn', constant(({ __typename, id }) => ({ type: __typename, id }))]],
+    tests: federation,
+  },
+  {
+    name: 'what is composed has queries that other services have, too',
+    plant: [['src/graphql/federation', 'isLookup', constant(() => false)]],
+    tests: federation,
+  },
+  {
+    name: 'what is composed does not share PageInfo',
+    plant: [
+      [
+        'src/graphql/federation',
+        'subgraphSdl',
+        (original) =>
+          (...args) =>
+            original(...args).replace('PageInfo @shareable', 'PageInfo'),
+      ],
+    ],
+    tests: federation,
+  },
+  {
+    name: 'gateways cannot follow a company to its projects',
+    plant: [
+      [
+        'src/graphql/federation',
+        'entityTypes',
+        (original) => (schema) => original(schema).filter(({ name }) => name !== 'Company'),
+      ],
+    ],
+    tests: federation,
   },
   {
     name: 'the size of a list in a variable costs nothing',

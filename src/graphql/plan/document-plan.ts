@@ -27,7 +27,6 @@ import {
 } from 'graphql';
 import { type Cost, fieldCost, sumOf, valueIn } from './cost.ts';
 import { fieldExtensions } from './extensions.ts';
-import { mayBeCompiled } from './may-be-compiled.ts';
 
 export interface DocumentPlan {
   readonly operations: ReadonlyMap<OperationDefinitionNode, OperationPlan>;
@@ -39,7 +38,6 @@ export interface DocumentPlan {
   readonly storedFields: ReadonlyMap<string, ReadonlySet<string>>;
   /** What is selected on each field that returns a connection, and on the items of each that returns another list. */
   readonly listSelections: ReadonlyMap<FieldNode, Selection>;
-  readonly mayBeCompiled: boolean;
 }
 
 export interface OperationPlan {
@@ -187,7 +185,7 @@ function planDocument(schema: GraphQLSchema, document: DocumentNode): DocumentPl
     if (node.kind === Kind.FRAGMENT_DEFINITION) planFragment(node);
     if (node.kind === Kind.OPERATION_DEFINITION) operations.set(node, planOperation(node));
   }
-  return { operations, aliases, directives, storedFields, listSelections, mayBeCompiled: mayBeCompiled(document) };
+  return { operations, aliases, directives, storedFields, listSelections };
 }
 
 const joined = (selections: readonly Selection[]): Selection => ({

@@ -1,0 +1,71 @@
+/**
+ * The schema as text for the composition of a larger graph: with the directives of Apollo Federation 2, and without what other
+ * services of that graph have, too. Must not decide what can be executed.
+ */
+import {
+  type ConstDirectiveNode,
+  type FieldDefinitionNode,
+  type GraphQLSchema,
+  type InterfaceTypeDefinitionNode,
+  Kind,
+  type ObjectTypeDefinitionNode,
+  parse,
+  print,
+  printSchema,
+  type TypeNode,
+  visit,
+} from 'graphql';
+import { foreignTypes } from '../../model/fields.ts';
+
+/** Not every composition knows @oneOf, which is part of GraphQL since 2025. */
+const preamble = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.0", import: ["@key", "@shareable"])
+
+directive @oneOf on INPUT_OBJECT
+`;
+
+/** `entities` are the names of the types that a gateway can load here by their IDs. */
+export function subgraphSdl(schema: GraphQLSchema, entities: ReadonlySet<string>): string {
+  const document = visit(parse(printSchema(schema)), {
+    InterfaceTypeDefinition: withoutSharedDescriptions,
+    ObjectTypeDefinition: (type) => ({
+      ...withoutSharedDescriptions(type),
+      ...(type.name.value === 'Query' && { fields: type.fields?.filter((field) => !isLookup(field)) }),
+      directives: directivesOf(type.name.value, entities),
+    }),
+  });
+  return `${preamble}\n${print(document)}\n`;
+}
+
+function directivesOf(name: string, entities: ReadonlySet<string>): ConstDirectiveNode[] {
+  if (entities.has(name)) return [directive('@key(fields: "id")')];
+  if (isForeign(name)) return [directive('@key(fields: "id", resolvable: false)')];
+  return name === 'PageInfo' ? [directive('@shareable')] : [];
+}
+
+/**
+ * Whether the query leads to what other services may have, too: `node(id)`, `company(id)`. No two services may have the same query.
+ * Nothing is lost without it: the other service returns the company, and this one its projects.
+ */
+function isLookup({ type }: FieldDefinitionNode): boolean {
+  const name = nameOf(type);
+  return name === 'Node' || isForeign(name);
+}
+
+/** Other services describe the same types and fields in other words, of which the composition would choose some. */
+function withoutSharedDescriptions<T extends ObjectTypeDefinitionNode | InterfaceTypeDefinitionNode>(type: T): T {
+  const name = type.name.value;
+  if (!['Query', 'Mutation', 'Node', 'PageInfo'].includes(name) && !isForeign(name)) return type;
+  const fields = type.fields?.map((field) => (field.arguments?.length ? field : { ...field, description: undefined }));
+  return { ...type, description: undefined, fields };
+}
+
+const isForeign = (name: string): boolean => Object.hasOwn(foreignTypes, name);
+
+const nameOf = (type: TypeNode): string => (type.kind === Kind.NAMED_TYPE ? type.name.value : nameOf(type.type));
+
+function directive(text: string): ConstDirectiveNode {
+  const [definition] = parse(`scalar Any ${text}`).definitions;
+  const [node] = definition?.kind === Kind.SCALAR_TYPE_DEFINITION ? (definition.directives ?? []) : [];
+  if (!node) throw new Error(`not a directive: ${text}`);
+  return node;
+}
