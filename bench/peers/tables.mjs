@@ -35,7 +35,7 @@ export async function createPeerTables(url) {
       `select indexdef from pg_indexes where schemaname = 'public' and tablename = $1 and indexname not like '%_pkey'`,
       [table],
     )) {
-      await client.query(withoutWorkspace(index));
+      await client.query(adapted(index, table));
     }
   }
   for (const [table, column, target] of foreignKeys) {
@@ -46,4 +46,15 @@ export async function createPeerTables(url) {
   await client.end();
 }
 
-const withoutWorkspace = (index) => index.replace('ON public.', 'ON peer.').replace('workspace_id, ', '');
+/**
+ * The same index as PostGraphile understands it: it orders by whole columns only, and follows foreign keys only if their indexes
+ * have all rows.
+ */
+function adapted(index, table) {
+  const own = index
+    .replace('ON public.', 'ON peer.')
+    .replace('workspace_id, ', '')
+    .replace(/"left"\((\w+), \d+\)/, '$1');
+  const isOfForeignKey = foreignKeys.some(([from, column]) => from === table && own.includes(`(${column},`));
+  return isOfForeignKey ? own.replace(/ WHERE .*/, '') : own;
+}
