@@ -48,7 +48,8 @@ const workloads = [...Object.keys(queries), 'W5', ...Object.keys(creates)];
 const data = fileURLToPath(new URL('data/', import.meta.url));
 mkdirSync(data, { recursive: true });
 const folder = mkdtempSync(data);
-const table = [['', '', 'per second', 'before', 'ratio', 'CPU µs', 'before', 'ratio']];
+const ofBoth = (name) => [name, 'before', 'ratio'];
+const table = [['', '', ...ofBoth('per second'), ...ofBoth('CPU µs'), ...ofBoth('database’s')]];
 try {
   for (const engine of engines.filter((name) => isWanted(name, engines))) await compare(engine);
 } finally {
@@ -68,7 +69,7 @@ async function compare(engine) {
   }
   for (const workload of workloads.filter((name) => isWanted(name, workloads))) {
     try {
-      table.push([engine, workload, ...(await compareOn(services, workload))]);
+      table.push([engine, workload, ...(await compareOn(services, workload, postgres))]);
     } catch (error) {
       console.error(`${engine} ${workload} is left out: ${error.message.slice(0, 200)}`);
     }
@@ -78,7 +79,7 @@ async function compare(engine) {
 }
 
 /** The medians of both services, and those of the ratios of each round, as cells. Throws if a service cannot do this. */
-async function compareOn(services, workload) {
+async function compareOn(services, workload, postgres) {
   const loads = await Promise.all(services.map((service) => loadOn(service, workload)));
   const size = loads[0].size ?? 1;
   const measured = [];
@@ -86,14 +87,18 @@ async function compareOn(services, workload) {
     const figures = [];
     // Neither is always the first.
     for (const n of round % 2 === 0 ? [0, 1] : [1, 0]) {
-      const { perSecond, cpuMicroseconds, bad } = await measure(services[n], { ...loads[n], seconds });
+      const { perSecond, bad, ...cost } = await measure(services[n], { ...loads[n], seconds }, postgres);
       if (bad > 0) throw new Error(`${bad} responses of ${folders[n]} were incomplete`);
-      figures[n] = { perSecond: perSecond * size, cpuMicroseconds: cpuMicroseconds / size };
+      figures[n] = {
+        perSecond: perSecond * size,
+        cpuMicroseconds: cost.cpuMicroseconds / size,
+        databaseCpuMicroseconds: cost.databaseCpuMicroseconds / size,
+      };
     }
     console.error(workload, JSON.stringify(figures));
     measured.push(figures);
   }
-  return ['perSecond', 'cpuMicroseconds'].flatMap((name) => [
+  return ['perSecond', 'cpuMicroseconds', 'databaseCpuMicroseconds'].flatMap((name) => [
     number(median(measured.map(([, ours]) => ours[name])), 0),
     number(median(measured.map(([before]) => before[name])), 0),
     number(median(measured.map(([before, ours]) => ours[name] / before[name])), 2),

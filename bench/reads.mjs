@@ -65,11 +65,15 @@ export async function measureStart({ rounds, idleSeconds, record }, database) {
   }
 }
 
-async function measureRead({ seconds, floor, record }, service, { workload, load, sqlFloor, peer, peerLoad }) {
+async function measureRead(
+  { seconds, floor, postgres, record },
+  service,
+  { workload, load, sqlFloor, peer, peerLoad },
+) {
   const onFloor = await runLoad(floor, { ...list, seconds });
-  const onSqlFloor = sqlFloor && (await measure(sqlFloor, { ...load, seconds }));
-  const ours = await measure(service, { ...load, seconds });
-  const onPeer = peerLoad && (await measure(peer, { ...peerLoad, seconds }));
+  const onSqlFloor = sqlFloor && (await measure(sqlFloor, { ...load, seconds }, postgres));
+  const ours = await measure(service, { ...load, seconds }, postgres);
+  const onPeer = peerLoad && (await measure(peer, { ...peerLoad, seconds }, postgres));
   record(workload, {
     ...ours,
     isComplete: [ours, onSqlFloor, onPeer].every((figures) => !figures?.bad),

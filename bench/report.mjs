@@ -6,50 +6,53 @@ export function report({ engine, machine, seconds, rounds, measured }) {
   const medianOf = (workload, value) =>
     median(figuresOf(workload).map(typeof value === 'string' ? (figures) => figures[value] : value));
   const workloads = [...new Set(measured.map(({ workload }) => workload))];
-  const ratioOf = (workload, floor, digits) =>
-    number(
-      medianOf(workload, (figures) => figures.perSecond / floor(figures)),
-      digits,
-    );
-  const table = [
-    ['', 'per second', 'p50 ms', 'p99 ms', 'CPU µs', 'of HTTP floor', 'of bare loop', 'of SQL floor', 'its CPU µs'],
+  /** A row of the medians of some figures, each as a value and its digits. */
+  const row = (workload, cells) => [
+    workload,
+    ...cells.map(([value, digits]) => number(medianOf(workload, value), digits)),
   ];
-  for (const workload of workloads) {
-    const whole = (name) => number(medianOf(workload, name), 0);
-    table.push([
-      workload,
-      whole('perSecond'),
-      whole('p50'),
-      whole('p99'),
-      whole('cpuMicroseconds'),
-      ratioOf(workload, (figures) => figures.floorPerSecond, 3),
-      ratioOf(workload, (figures) => figures.barePerSecond, 2),
-      ratioOf(workload, (figures) => figures.sqlFloor?.perSecond, 2),
-      number(
-        medianOf(workload, (figures) => figures.sqlFloor?.cpuMicroseconds),
-        0,
+  const table = [
+    [
+      '',
+      'per second',
+      'p50 ms',
+      'p99 ms',
+      'CPU µs',
+      'database’s',
+      'of HTTP floor',
+      'of bare loop',
+      'of SQL floor',
+      'its CPU µs',
+    ],
+    ...workloads.map((workload) =>
+      row(workload, [
+        ['perSecond', 0],
+        ['p50', 0],
+        ['p99', 0],
+        ['cpuMicroseconds', 0],
+        ['databaseCpuMicroseconds', 0],
+        [({ perSecond, floorPerSecond }) => perSecond / floorPerSecond, 3],
+        [({ perSecond, barePerSecond }) => perSecond / barePerSecond, 2],
+        [({ perSecond, sqlFloor }) => perSecond / sqlFloor?.perSecond, 2],
+        [({ sqlFloor }) => sqlFloor?.cpuMicroseconds, 0],
+      ]),
+    ),
+  ];
+  const peers = [
+    ['', 'PostGraphile’s per second', 'CPU µs', 'database’s', 'our rate ×', 'our CPU ×', 'with the database’s ×'],
+    ...workloads
+      .filter((workload) => figuresOf(workload)[0].peer)
+      .map((workload) =>
+        row(workload, [
+          [({ peer }) => peer.perSecond, 0],
+          [({ peer }) => peer.cpuMicroseconds, 0],
+          [({ peer }) => peer.databaseCpuMicroseconds, 0],
+          [({ perSecond, peer }) => perSecond / peer.perSecond, 2],
+          [({ cpuMicroseconds, peer }) => cpuMicroseconds / peer.cpuMicroseconds, 2],
+          [(figures) => totalCpu(figures) / totalCpu(figures.peer), 2],
+        ]),
       ),
-    ]);
-  }
-  const peers = [['', 'PostGraphile’s per second', 'its CPU µs', 'our rate', 'our CPU']];
-  for (const workload of workloads.filter((name) => figuresOf(name)[0].peer)) {
-    peers.push([
-      workload,
-      number(
-        medianOf(workload, ({ peer }) => peer.perSecond),
-        0,
-      ),
-      number(
-        medianOf(workload, ({ peer }) => peer.cpuMicroseconds),
-        0,
-      ),
-      `${ratioOf(workload, ({ peer }) => peer.perSecond, 2)} ×`,
-      `${number(
-        medianOf(workload, (figures) => figures.cpuMicroseconds / figures.peer.cpuMicroseconds),
-        2,
-      )} ×`,
-    ]);
-  }
+  ];
   const goals = (engine === 'SQLite' ? sqliteGoals : postgresGoals).flatMap(
     ([workload, what, value, goal, isAtMost]) => {
       if (figuresOf(workload).length === 0) return [];
@@ -72,6 +75,8 @@ export function report({ engine, machine, seconds, rounds, measured }) {
   const tables = [table, peers, goals].filter(({ length }) => length > 1).flatMap((rows) => [...columns(rows), '']);
   return { text: [head, '', ...tables, verdict].join('\n'), isAllComplete };
 }
+
+const totalCpu = ({ cpuMicroseconds, databaseCpuMicroseconds }) => cpuMicroseconds + databaseCpuMicroseconds;
 
 const ratio = (workload, floor) => (medianOf) => medianOf(workload, (figures) => figures.perSecond / figures[floor]);
 const value = (workload, name) => (medianOf) => medianOf(workload, name);

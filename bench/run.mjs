@@ -53,7 +53,8 @@ const run = {
   ...sizes,
   folder,
   floor,
-  isPostgres: options.postgres,
+  /** Undefined on SQLite. */
+  postgres,
   withPeers: options.peers,
   isWanted: (workload) => options.only?.split(',').includes(workload) ?? true,
   record(workload, figures) {

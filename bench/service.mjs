@@ -84,15 +84,25 @@ export async function runLoad({ url, key }, load) {
   return JSON.parse(await runModule('load.mjs', [JSON.stringify({ url, key, ...load })]));
 }
 
-/** Warms the server up, and then returns the figures of the load, with the CPU that the server needed for each response. */
-export async function measure(server, load) {
+/**
+ * Warms the server up, and then returns the figures of the load, with the CPU that the server needed for each response, and that
+ * `postgres` needed, if there is one.
+ */
+export async function measure(server, load, postgres) {
   await runLoad(server, { ...load, seconds: load.seconds / 2 });
-  return measureWarm(server, load);
+  return measureWarm(server, load, postgres);
 }
 
-export async function measureWarm(server, load) {
+export async function measureWarm(server, load, postgres) {
   await server.cost();
+  const before = postgres?.cpuSeconds();
   const figures = await runLoad(server, load);
+  const databaseCpu = postgres?.cpuSeconds() - before;
   const { cpuSeconds, peakBytes } = await server.cost();
-  return { ...figures, cpuMicroseconds: (cpuSeconds * 1e6) / figures.responses, peakMegabytes: peakBytes / 1e6 };
+  return {
+    ...figures,
+    cpuMicroseconds: (cpuSeconds * 1e6) / figures.responses,
+    databaseCpuMicroseconds: (databaseCpu * 1e6) / figures.responses,
+    peakMegabytes: peakBytes / 1e6,
+  };
 }

@@ -28,18 +28,18 @@ export async function measureCreates(run, workload, load) {
 
 /** Measures the service; then the bare loop writes as many records into a file like the service's before. */
 async function measureWrites(run, workload, database, { size, connections }, newBareFile) {
-  const { seconds, floor } = run;
+  const { seconds, floor, postgres } = run;
   const load = { kind: 'create', size, connections, seconds };
   const onFloor = await runLoad(floor, load);
   const server = await startService(database);
   // Warms up in another workspace, so that the measured one is unchanged.
   await runLoad({ ...server, key: server.otherKey }, { ...load, seconds: seconds / 2 });
   const before = await count(server, 'assets');
-  const ours = await measureWarm(server, load);
+  const ours = await measureWarm(server, load, postgres);
   const stored = (await count(server, 'assets')) - before;
   await server.stop();
   const onPeer = run.withPeers && size === 1 ? await measurePeer(run, database, load) : undefined;
-  const bare = run.isPostgres ? {} : await bareLoop(await newBareFile(), stored, 1);
+  const bare = run.postgres ? {} : await bareLoop(await newBareFile(), stored, 1);
   run.record(workload, {
     ...ours,
     // Requests in flight when the measurement ended may be stored too.
@@ -50,6 +50,7 @@ async function measureWrites(run, workload, database, { size, connections }, new
       stored <= (ours.responses + connections) * size,
     perSecond: ours.perSecond * size,
     cpuMicroseconds: ours.cpuMicroseconds / size,
+    databaseCpuMicroseconds: ours.databaseCpuMicroseconds / size,
     floorPerSecond: onFloor.perSecond * size,
     barePerSecond: bare.thousands,
     bareSinglesPerSecond: bare.singles,
@@ -60,7 +61,7 @@ async function measureWrites(run, workload, database, { size, connections }, new
 /** PostGraphile creates one record per request, also on new tables. */
 async function measurePeer(run, { url }, load) {
   const peer = await startPeer(await run.createDatabase(`peer_${new URL(url).pathname.slice(1)}`));
-  const figures = await measure(peer, { ...load, kind: 'mutation', query: peerCreate });
+  const figures = await measure(peer, { ...load, kind: 'mutation', query: peerCreate }, run.postgres);
   await peer.stop();
   return figures;
 }
@@ -70,8 +71,8 @@ export async function measureMillion(run) {
   const { folder, rounds, million } = run;
   const file = await createFile(run, 'million');
   const copy = join(folder, 'million-bare.db');
-  const database = run.isPostgres ? await run.createDatabase('million') : await prepareDatabase(`sqlite:${file}`);
-  if (run.isPostgres) {
+  const database = run.postgres ? await run.createDatabase('million') : await prepareDatabase(`sqlite:${file}`);
+  if (run.postgres) {
     const server = await startService(database);
     await create(server, '/assets', million, (n) => asset(n, 'million'));
     await server.stop();
