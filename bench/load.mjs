@@ -3,33 +3,38 @@
  * JSON; it prints its figures. A response is complete if it has the expected status and number of records.
  */
 import autocannon from 'autocannon';
-import { asset, linkedQuery } from './records.mjs';
+import { asset } from './records.mjs';
 
-const { url, key, connections, seconds, kind, size, run, cursors } = JSON.parse(process.argv[2]);
+const { url, key, connections, seconds, kind, size, query, variables, ...complete } = JSON.parse(process.argv[2]);
+
+/** Makes the uids of this load differ from those of others. */
+const run = Date.now().toString(36);
 
 let generated = 0;
 const newBatch = () => JSON.stringify(Array.from({ length: size }, () => asset(generated++, run)));
+const newMutation = () => JSON.stringify({ query, variables: { asset: asset(generated++, run) } });
 
 /** Each kind of request, and what a complete response has: `count` occurrences of `mark`. */
 const kinds = {
   create: { method: 'POST', path: '/assets', status: 201, mark: '"uid":"', count: size },
   list: { method: 'GET', path: '/asset-categories', status: 200, mark: '"id":', count: 500 },
-  linked: { method: 'POST', path: '/graphql', status: 200, mark: '"startDate":"', count: 100 },
+  query: { method: 'POST', path: '/graphql', status: 200, ...complete },
+  mutation: { method: 'POST', path: '/graphql', status: 200, mark: '"uid":"', count: 1 },
 };
 const { method, path, status, mark, count } = kinds[kind];
 
-/** Generated before the measurement starts, as many as may be needed, so that generating them is not measured. */
-const bodies = {
-  create: () => Array.from({ length: Math.ceil((seconds * 90_000) / size / (size === 1 ? 4 : 1)) }, newBatch),
-  list: () => [undefined],
-  linked: () => cursors.map((after) => JSON.stringify({ query: linkedQuery, variables: { after } })),
-}[kind]();
+const newBody = { create: newBatch, mutation: newMutation }[kind];
+
+/** Generated before the measurement starts, as many creates as may be needed, so that generating them is not measured. */
+const bodies = newBody
+  ? Array.from({ length: Math.ceil((seconds * 90_000) / size / (size === 1 ? 4 : 1)) }, newBody)
+  : (variables?.map((values) => JSON.stringify({ query, variables: values })) ?? [undefined]);
 
 let sent = 0;
 const nextBody = () => {
-  const body = bodies[sent % bodies.length];
+  const body = newBody && sent >= bodies.length ? newBody() : bodies[sent % bodies.length];
   sent += 1;
-  return kind === 'create' && sent > bodies.length ? newBatch() : body;
+  return body;
 };
 
 let incomplete = 0;

@@ -1,5 +1,5 @@
 /** Starts a temporary Postgres server, with default durability, in a folder that the caller deletes. */
-import { chmodSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from './processes.mjs';
 
@@ -32,6 +32,41 @@ export async function startPostgres(folder) {
       await server.createDatabase(name);
       return `postgres://postgres:bench@127.0.0.1:${port}/${name}`;
     },
+    /** The CPU time of the server so far, with that of its connections. Undefined where there is no /proc. */
+    cpuSeconds() {
+      if (!existsSync('/proc/self/stat')) return undefined;
+      const pid = Number.parseInt(readFileSync(join(folder, 'postgres', 'postmaster.pid'), 'utf8'), 10);
+      return cpuTicks(pid) / 100;
+    },
     stop: () => server.stop(),
   };
+}
+
+/** Of a process, its children, and those of them that have ended. */
+function cpuTicks(pid) {
+  const processes = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(statOf);
+  return processes.reduce((total, stat) => {
+    if (stat?.pid === pid) return total + stat.ticks + stat.ticksOfEnded;
+    return stat?.parent === pid ? total + stat.ticks : total;
+  }, 0);
+}
+
+/** Undefined for a process that has ended meanwhile. The name in it may contain spaces. */
+function statOf(name) {
+  try {
+    const [, parent, ...stat] = readFileSync(`/proc/${name}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ');
+    const [user, system, userOfEnded, systemOfEnded] = stat.slice(9, 13).map(Number);
+    return {
+      pid: Number(name),
+      parent: Number(parent),
+      ticks: user + system,
+      ticksOfEnded: userOfEnded + systemOfEnded,
+    };
+  } catch {
+    return undefined;
+  }
 }

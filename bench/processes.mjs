@@ -35,8 +35,12 @@ export async function startServer(module, args, env = {}, flags = []) {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
   let hasEnded = false;
+  // If the benchmark fails, its servers must not go on.
+  const kill = () => child.kill('SIGKILL');
+  process.once('exit', kill);
   const ended = once(child, 'exit').then(() => {
     hasEnded = true;
+    process.off('exit', kill);
   });
   const port = Number(env.PORT ?? (await once(child, 'message'))[0].port);
   while (!(await responds(port))) {

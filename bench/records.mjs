@@ -31,10 +31,14 @@ export const project = (n, locations) => ({
   locationId: locations[n % locations.length],
 });
 
+const statuses = ['planned', 'released', 'started', 'interrupted', 'done'];
+
+/** Work orders start on every day of two years. */
 export const workOrder = (n, projects, locations) => ({
   name: `Order ${n}`,
   reference: `W-${n}`,
-  startDate: '2026-03-01T07:30:00Z',
+  startDate: new Date(Date.UTC(2025, 0, 1 + (n % 730), 7, 30)).toISOString(),
+  statusId: statuses[n % statuses.length],
   projectId: projects[(n * 7) % projects.length],
   locationId: locations[(n * 13) % locations.length],
   notes: 'Check the seals, then the pressure.',
@@ -44,9 +48,3 @@ export const category = (n) => ({
   name: `Category ${n}`,
   description: `Machines in category ${n}, with their attachments`,
 });
-
-export const linkedQuery = `query ($after: String) {
-  workOrders(first: 100, after: $after) {
-    nodes { id name startDate project { id name location { id city } } location { id name latitude longitude } }
-  }
-}`;

@@ -1,0 +1,114 @@
+/**
+ * Compares the service of this folder with that of another folder, both built: their rates, and the CPU that they need for a
+ * record or a list. They are measured in turn, on databases of their own, so that a machine that varies treats both alike.
+ *
+ *   node bench/compare.mjs FOLDER
+ *
+ *   --rounds N    5 unless set
+ *   --seconds N   of each measurement; 3 unless set
+ *   --only NAMES  only these workloads and databases, such as W1,W4,SQLite,Postgres
+ */
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { startPostgres } from './postgres.mjs';
+import { queries } from './queries.mjs';
+import { list, loadOf } from './reads.mjs';
+import { category } from './records.mjs';
+import { create, createWorkOrders, here, measure, post, prepareDatabase, startService } from './service.mjs';
+import { columns, median, number } from './table.mjs';
+
+const { values: options, positionals } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '3' },
+    only: { type: 'string' },
+  },
+  allowPositionals: true,
+});
+if (positionals.length !== 1) throw new Error('expected the other folder');
+const folders = [positionals[0], here];
+const [rounds, seconds] = [Number(options.rounds), Number(options.seconds)];
+
+/** Whether a name is among those of `all` that are selected; all are if none is. */
+const isWanted = (name, all) => {
+  const only = options.only?.split(',').filter((selected) => all.includes(selected)) ?? [];
+  return only.length === 0 || only.includes(name);
+};
+
+const creates = {
+  W1: { kind: 'create', size: 1, connections: 32 },
+  W3: { kind: 'create', size: 1_000, connections: 4 },
+};
+const engines = ['SQLite', 'Postgres'];
+/** Reads first: what creates cause in the background would slow them down. */
+const workloads = [...Object.keys(queries), 'W5', ...Object.keys(creates)];
+
+const data = fileURLToPath(new URL('data/', import.meta.url));
+mkdirSync(data, { recursive: true });
+const folder = mkdtempSync(data);
+const ofBoth = (name) => [name, 'before', 'ratio'];
+const table = [['', '', ...ofBoth('per second'), ...ofBoth('CPU µs'), ...ofBoth('database’s')]];
+try {
+  for (const engine of engines.filter((name) => isWanted(name, engines))) await compare(engine);
+} finally {
+  rmSync(folder, { recursive: true });
+}
+console.log(columns(table).join('\n'));
+
+async function compare(engine) {
+  const postgres = engine === 'Postgres' ? await startPostgres(folder) : undefined;
+  const services = [];
+  for (const [n, source] of folders.entries()) {
+    const url = postgres ? await postgres.createDatabase(`compare_${n}`) : `sqlite:${join(folder, `compare_${n}.db`)}`;
+    const service = await startService(await prepareDatabase(url, source), source);
+    await createWorkOrders(service, 20_000, 1_000);
+    await create(service, '/asset-categories', 500, category);
+    services.push(service);
+  }
+  for (const workload of workloads.filter((name) => isWanted(name, workloads))) {
+    try {
+      table.push([engine, workload, ...(await compareOn(services, workload, postgres))]);
+    } catch (error) {
+      console.error(`${engine} ${workload} is left out: ${error.message.slice(0, 200)}`);
+    }
+  }
+  for (const service of services) await service.stop();
+  await postgres?.stop();
+}
+
+/** The medians of both services, and those of the ratios of each round, as cells. Throws if a service cannot do this. */
+async function compareOn(services, workload, postgres) {
+  const loads = await Promise.all(services.map((service) => loadOn(service, workload)));
+  const size = loads[0].size ?? 1;
+  const measured = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const figures = [];
+    // Neither is always the first.
+    for (const n of round % 2 === 0 ? [0, 1] : [1, 0]) {
+      const { perSecond, bad, ...cost } = await measure(services[n], { ...loads[n], seconds }, postgres);
+      if (bad > 0) throw new Error(`${bad} responses of ${folders[n]} were incomplete`);
+      figures[n] = {
+        perSecond: perSecond * size,
+        cpuMicroseconds: cost.cpuMicroseconds / size,
+        databaseCpuMicroseconds: cost.databaseCpuMicroseconds / size,
+      };
+    }
+    console.error(workload, JSON.stringify(figures));
+    measured.push(figures);
+  }
+  return ['perSecond', 'cpuMicroseconds', 'databaseCpuMicroseconds'].flatMap((name) => [
+    number(median(measured.map(([, ours]) => ours[name])), 0),
+    number(median(measured.map(([before]) => before[name])), 0),
+    number(median(measured.map(([before, ours]) => ours[name] / before[name])), 2),
+  ]);
+}
+
+async function loadOn(service, workload) {
+  if (workload in creates) return creates[workload];
+  if (workload === 'W5') return list;
+  const load = await loadOf(queries[workload], service);
+  await post(service, '/graphql', { query: load.query, variables: load.variables[0] });
+  return load;
+}
