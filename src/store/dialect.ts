@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import type { Field } from '../model/fields.ts';
 import type { Table } from '../model/record-kind.ts';
+import { columnsOf, recordIn } from './columns.ts';
 import type { Value } from './condition.ts';
 import type { Row, Run } from './driver.ts';
 import type { Pattern } from './query/letter-case.ts';
@@ -23,6 +24,12 @@ export interface Filters {
   hasExternalId(column: string, key: string, value?: string): Knex.Raw;
   /** Whether a column has one of the values that another column has in the rows of a table, written as the database reads them best. */
   isAmong(column: string, rows: { readonly column: string; readonly from: string; readonly where: Knex.Raw }): Knex.Raw;
+}
+
+export interface SelectedColumn {
+  /** With the alias of its table, if there are several. */
+  readonly name: string;
+  readonly type: Field['type'];
 }
 
 export interface Dialect {
@@ -48,11 +55,24 @@ export interface Dialect {
   byteLength(column: string): string;
   /** Statements that insert the records, thousands per statement. */
   inserts(table: Table, records: readonly Row[]): Iterable<Statement>;
+  /** Adds the row of a table whose ID is in the column `reference`, or nulls if there is none in the workspace. */
+  joinById(
+    query: Knex.QueryBuilder,
+    to: { readonly table: Table; readonly alias: string },
+    from: { readonly workspaceId: string; readonly reference: string },
+  ): void;
   /**
-   * Runs the query, and returns the table's fields of its rows. Reads them in the form that costs the driver least. Adds the
-   * columns to the query, which must not be used again. With `isBounded`, the caller limits the number of rows, so that all of them
-   * may be read as one text.
+   * Runs the query, and returns the values of these columns in each row, in the form that costs the driver least. Adds the columns to
+   * the query, which must not be used again. With `isBounded`, the caller limits the number of rows, so that all of them may be read
+   * as one text.
    */
+  selectValues(
+    run: Run,
+    columns: readonly SelectedColumn[],
+    query: Knex.QueryBuilder,
+    isBounded?: boolean,
+  ): Promise<readonly (readonly unknown[])[]>;
+  /** Runs the query like `selectValues`, and returns the table's fields of its rows. */
   select(run: Run, table: Table, query: Knex.QueryBuilder, isBounded?: boolean): Promise<Row[]>;
   /** Runs one statement for the pages of all parents, and returns them in the order of the parents. */
   selectPages(run: Run, pages: PagesSelection): Promise<PageRows[]>;
@@ -70,4 +90,16 @@ export interface PagesSelection {
 export interface PageRows {
   readonly records: Row[];
   readonly count?: number;
+}
+
+/** `select`, by means of `selectValues`. */
+export async function selectRecords(
+  selectValues: Dialect['selectValues'],
+  run: Run,
+  table: Table,
+  query: Knex.QueryBuilder,
+  isBounded?: boolean,
+): Promise<Row[]> {
+  const columns = columnsOf(table);
+  return (await selectValues(run, columns, query, isBounded)).map((values) => recordIn(columns, values));
 }

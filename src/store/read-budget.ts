@@ -26,32 +26,55 @@ interface Selection {
   readonly maxRows: number;
 }
 
-/** Reads records within the budget. Throws ResponseTooLarge. */
-export type BudgetedSelect = (run: Run, selection: Selection) => Promise<Row[]>;
+/** For all reads of one request, which share its budget. */
+export interface ReadBudget {
+  /** Reads records within the budget. Throws ResponseTooLarge. */
+  select(run: Run, selection: Selection): Promise<Row[]>;
+  /**
+   * Runs a read of at most `maxRows` rows that each have the texts of all these tables, unless these texts may be beyond the budget:
+   * then nothing is read. `recordsIn` returns all records that were read.
+   */
+  readIfShort<T>(
+    read: () => Promise<T>,
+    extent: { readonly tables: readonly Table[]; readonly maxRows: number },
+    recordsIn: (result: T) => readonly Row[],
+  ): Promise<T> | undefined;
+}
 
-/** Returns a function for all reads of one request, which share its budget. */
-export function createReadBudget(dialect: Dialect, limits: ReadLimits): BudgetedSelect {
+export function createReadBudget(dialect: Dialect, limits: ReadLimits): ReadBudget {
   // In characters. A page reads one record more than it shows, to know whether others follow.
   let left = 2 * limits.maxResponseLength + limits.maxRecordLength;
   /** Reads whose reservation was within the budget. Their texts are only counted when another reservation is not. */
-  let uncounted: { readonly reserved: number; readonly records: Promise<readonly Row[]> }[] = [];
+  let uncounted: { readonly reserved: number; readonly countTexts: () => Promise<number> }[] = [];
   const oneAtATime = pLimit(1);
 
   async function returnUnused(): Promise<void> {
     const reads = uncounted;
     uncounted = [];
-    for (const { reserved, records } of reads) left += reserved - textLengthOfAll(await records.catch(() => []));
+    for (const { reserved, countTexts } of reads) left += reserved - (await countTexts());
   }
 
-  return async (run, selection) => {
+  function readReserved<T>(
+    reserved: number,
+    read: () => Promise<T>,
+    recordsIn: (result: T) => readonly Row[],
+  ): Promise<T> {
+    left -= reserved;
+    const result = read();
+    const countTexts = () => result.then((read) => textLengthOfAll(recordsIn(read))).catch(() => 0);
+    uncounted.push({ reserved, countTexts });
+    return result;
+  }
+
+  async function select(run: Run, selection: Selection): Promise<Row[]> {
     const { table, rows, maxRows } = selection;
     const reserved = maxRows * maxTextLength(table, limits);
-    const readAll = () => {
-      left -= reserved;
-      const records = dialect.select(run, table, rows, true);
-      uncounted.push({ reserved, records });
-      return records;
-    };
+    const readAll = () =>
+      readReserved(
+        reserved,
+        () => dialect.select(run, table, rows, true),
+        (records) => records,
+      );
     if (reserved <= left) return readAll();
     return oneAtATime(async () => {
       await returnUnused();
@@ -68,6 +91,15 @@ export function createReadBudget(dialect: Dialect, limits: ReadLimits): Budgeted
       if (!records) throw new ResponseTooLarge(limits.maxResponseLength);
       return records;
     });
+  }
+
+  return {
+    select,
+    readIfShort(read, { tables, maxRows }, recordsIn) {
+      let reserved = 0;
+      for (const table of tables) reserved += maxRows * maxTextLength(table, limits);
+      return reserved <= left ? readReserved(reserved, read, recordsIn) : undefined;
+    },
   };
 }
 

@@ -12,9 +12,10 @@ import { createDerivedCache, type Sized } from './derived-cache.ts';
 import type { Dialect } from './dialect.ts';
 import type { Row, Run } from './driver.ts';
 import { addIds, type Check, createGroupCommit, type Draft } from './group-commit.ts';
+import { type LinkToRead, linkedRecordsIn, selectLinked, tablesOf } from './linked-records.ts';
 import { pagesSelection } from './query/pages.ts';
 import { oldestFirst, type PagesQuery, type RecordQuery, rowsQuery, runQuery, updateQuery } from './query.ts';
-import { type BudgetedSelect, createReadBudget, type ReadLimits } from './read-budget.ts';
+import { createReadBudget, type ReadBudget, type ReadLimits } from './read-budget.ts';
 import { counted, type Usage } from './usage.ts';
 
 /** What the service sets on a new record, beside its ID and its workspace. */
@@ -26,7 +27,17 @@ interface Stamps {
 }
 
 /** The reads of one request, which share a limit on their texts. */
-export type LimitedReads = Pick<WorkspaceStore, 'find' | 'list' | 'count' | 'pages'>;
+export interface LimitedReads extends Pick<WorkspaceStore, 'find' | 'list' | 'count' | 'pages'> {
+  /**
+   * The same as `list`, with what the records link to (see linked-records.ts), in one statement. Undefined, without reading
+   * anything, where their texts together may be too long for that.
+   */
+  listLinked<K extends RecordKind>(
+    kind: K,
+    query: RecordQuery & { readonly limit: number },
+    links: readonly LinkToRead[],
+  ): Promise<RecordOf<K>[]> | undefined;
+}
 
 /** The store of a transaction. It caches nothing, and uses only the transaction's connection. */
 export interface TransactionStore extends CheckStore {
@@ -92,15 +103,18 @@ export function createStoreOpener(database: Database): OpenStore {
 
   return (workspaceId, usage = { statements: 0 }) => {
     const { run, read, transaction, snapshot } = database.forWorkspace(workspaceId);
-    const bind = (runStatement: Run, select?: BudgetedSelect) =>
-      bindStore(dialect, counted(runStatement, usage), workspaceId, select);
+    const bind = (runStatement: Run, budget?: ReadBudget) =>
+      bindStore(dialect, counted(runStatement, usage), workspaceId, budget);
     return {
       // Everything not overridden below only reads.
       ...bind(read),
       update: bind(run).update,
       transaction: (work) => transaction((runStatement) => work(bind(runStatement))),
       snapshot: (work) => snapshot((runStatement) => work(bind(runStatement))),
-      within: (limits) => bind(read, createReadBudget(dialect, limits)),
+      within(limits) {
+        const budget = createReadBudget(dialect, limits);
+        return { ...bind(read, budget), listLinked: listLinked(dialect, counted(read, usage), workspaceId, budget) };
+      },
       derive: (name, make) => cache.derive(counted(database.runVersionQuery, usage), `${workspaceId} ${name}`, make),
       async add(kind, inputs, stamps, check = acceptAll) {
         const records = await mapInSlices(inputs, (input) => draftOf(kind, input, stamps));
@@ -114,7 +128,7 @@ export function createStoreOpener(database: Database): OpenStore {
 const acceptAll: Check = async () => {};
 
 /** A store whose statements run with `run`: on any connection, or in a transaction, which transactions inside it join. */
-function bindStore(dialect: Dialect, run: Run, workspaceId: string, selectBudgeted?: BudgetedSelect): TransactionStore {
+function bindStore(dialect: Dialect, run: Run, workspaceId: string, budget?: ReadBudget): TransactionStore {
   const select = async <K extends RecordKind>(
     kind: K,
     query: RecordQuery,
@@ -123,8 +137,8 @@ function bindStore(dialect: Dialect, run: Run, workspaceId: string, selectBudget
     const table = partOf(kind, query.fields);
     const rows = rowsQuery(dialect, kind, workspaceId, query);
     const records =
-      selectBudgeted && maxRows !== undefined
-        ? await selectBudgeted(run, { table, rows, maxRows })
+      budget && maxRows !== undefined
+        ? await budget.select(run, { table, rows, maxRows })
         : await dialect.select(run, table, rows, maxRows !== undefined);
     return stored(kind, records);
   };
@@ -179,6 +193,15 @@ function bindStore(dialect: Dialect, run: Run, workspaceId: string, selectBudget
     },
   };
   return store;
+}
+
+function listLinked(dialect: Dialect, run: Run, workspaceId: string, budget: ReadBudget): LimitedReads['listLinked'] {
+  return (kind, query, links) => {
+    const page = { table: partOf(kind, query.fields), links };
+    const read = () => selectLinked(dialect, run, workspaceId, page, rowsQuery(dialect, kind, workspaceId, query));
+    const extent = { tables: tablesOf(page), maxRows: query.limit };
+    return budget.readIfShort(read, extent, linkedRecordsIn)?.then((records) => stored(kind, records));
+  };
 }
 
 function draftOf<K extends RecordKind>(kind: K, input: CreateOf<K>, stamps: Stamps): Draft {

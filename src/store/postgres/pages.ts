@@ -1,6 +1,6 @@
 /** The pages of many parents in one statement of Postgres. */
 import type { Knex } from 'knex';
-import { columnList, fieldsOf } from '../columns.ts';
+import { columnList, columnsOf, recordIn } from '../columns.ts';
 import type { PageRows, PagesSelection } from '../dialect.ts';
 import type { Row, Run } from '../driver.ts';
 import { runQuery } from '../query.ts';
@@ -14,6 +14,7 @@ export async function selectPages(
   run: Run,
   { table, parentIds, page, count }: PagesSelection,
 ): Promise<PageRows[]> {
+  const columns = columnsOf(table);
   const joins: Knex.QueryBuilder[] = [];
   let sql = 'unnest(?::text[]) with ordinality as parent (value, place)';
   if (count) {
@@ -37,7 +38,13 @@ export async function selectPages(
   for (const row of rows) {
     const found = pages[Number(row.page_place) - 1];
     if (!found) continue;
-    if (row.is_record) found.records.push(fieldsOf(table, (column) => row[column]));
+    if (row.is_record)
+      found.records.push(
+        recordIn(
+          columns,
+          columns.map(({ name }) => row[name]),
+        ),
+      );
     if (count) found.count = Number(row.page_count);
   }
   return pages;
