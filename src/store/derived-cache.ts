@@ -37,7 +37,7 @@ export function createDerivedCache({ readVersion }: Pick<Driver, 'readVersion'>)
 
   async function remake(run: Run, name: string, make: () => Promise<Sized>): Promise<Sized> {
     // Read before the records, so that a write in the meantime makes the value out of date.
-    const version = await readVersion?.(run);
+    const version = await readVersion(run);
     const cached = cache.get(name);
     if (cached && cached.version === version) return cached.value;
     const value = await make();
@@ -69,7 +69,7 @@ export function createDerivedCache({ readVersion }: Pick<Driver, 'readVersion'>)
     async derive<T extends Sized>(run: Run, name: string, make: () => Promise<T>) {
       const cached = cache.get(name);
       // The cast is safe: all calls with the same name pass an equivalent `make`.
-      if (cached && cached.version === (await readVersion?.(run))) return cached.value as T;
+      if (cached && cached.version === (await readVersion(run))) return cached.value as T;
       return (await inTurn(name, () => remake(run, name, make))) as T;
     },
   };
