@@ -67,14 +67,16 @@ export const columnList = (table: Table): string =>
     .map(({ name }) => name)
     .join(', ');
 
-/** Builds the fields of a record, in the order of their declaration, from the values of its columns. */
-export function fieldsOf(table: Table, columnValue: (column: string, index: number) => unknown): Row {
-  const fields: Record<string, unknown> = {};
-  columnsOf(table).forEach(({ field, name, fromColumn }, index) => {
-    const value = columnValue(name, index);
-    fields[field] = value === null ? null : fromColumn(value);
-  });
-  return fields;
+/** Builds a record from the values of its columns, the first of which is at `start`. */
+export function recordIn(columns: readonly Column[], values: readonly unknown[], start = 0): Row {
+  const record: Record<string, unknown> = {};
+  let at = start;
+  for (const { field, fromColumn } of columns) {
+    const value = values[at];
+    record[field] = value === null ? null : fromColumn(value);
+    at += 1;
+  }
+  return record;
 }
 
 /** The column value for a value of its field; null if the field is not set. */

@@ -25,11 +25,14 @@ interface DerivedCache {
   derive<T extends Sized>(run: Run, name: string, make: () => Promise<T>): Promise<T>;
 }
 
-/** The value that is being made, and the next one, which is made after it. */
+/** The value that is being made or read, and the next one, which is begun after it. */
 interface Turns {
-  running?: Promise<Sized> | undefined;
-  next?: Promise<Sized> | undefined;
+  running?: Promise<unknown> | undefined;
+  next?: Promise<unknown> | undefined;
 }
+
+/** No value has this name: those of values begin with a workspace. */
+const versionName = '';
 
 export function createDerivedCache({ readVersion }: Pick<Driver, 'readVersion'>): DerivedCache {
   const cache = new LRUCache<string, Cached>({ maxSize, sizeCalculation: ({ value }) => Math.max(1, value.length) });
@@ -37,7 +40,7 @@ export function createDerivedCache({ readVersion }: Pick<Driver, 'readVersion'>)
 
   async function remake(run: Run, name: string, make: () => Promise<Sized>): Promise<Sized> {
     // Read before the records, so that a write in the meantime makes the value out of date.
-    const version = await readVersion?.(run);
+    const version = await currentVersion(run);
     const cached = cache.get(name);
     if (cached && cached.version === version) return cached.value;
     const value = await make();
@@ -45,14 +48,18 @@ export function createDerivedCache({ readVersion }: Pick<Driver, 'readVersion'>)
     return value;
   }
 
-  function inTurn(name: string, make: () => Promise<Sized>): Promise<Sized> {
+  /** Shared by the requests that arrive while it is read: each gets one whose reading began after the request. */
+  const currentVersion = (run: Run) => inTurn(versionName, () => readVersion(run));
+
+  /** The cast is safe: all calls with the same name pass an equivalent `make`. */
+  function inTurn<T>(name: string, make: () => Promise<T>): Promise<T> {
     const turns = turnsByName.get(name) ?? {};
     turnsByName.set(name, turns);
-    if (turns.next) return turns.next;
+    if (turns.next) return turns.next as Promise<T>;
     const begin = async () => {
       turns.next = undefined;
-      turns.running = make();
-      const { running } = turns;
+      const running = make();
+      turns.running = running;
       try {
         return await running;
       } finally {
@@ -61,15 +68,16 @@ export function createDerivedCache({ readVersion }: Pick<Driver, 'readVersion'>)
       }
     };
     if (!turns.running) return begin();
-    turns.next = turns.running.then(begin, begin);
-    return turns.next;
+    const next = turns.running.then(begin, begin);
+    turns.next = next;
+    return next;
   }
 
   return {
     async derive<T extends Sized>(run: Run, name: string, make: () => Promise<T>) {
       const cached = cache.get(name);
       // The cast is safe: all calls with the same name pass an equivalent `make`.
-      if (cached && cached.version === (await readVersion?.(run))) return cached.value as T;
+      if (cached && cached.version === (await currentVersion(run))) return cached.value as T;
       return (await inTurn(name, () => remake(run, name, make))) as T;
     },
   };

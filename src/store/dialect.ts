@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import type { Field } from '../model/fields.ts';
 import type { Table } from '../model/record-kind.ts';
+import { columnsOf, recordIn } from './columns.ts';
 import type { Value } from './condition.ts';
 import type { Row, Run } from './driver.ts';
 import type { Pattern } from './query/letter-case.ts';
@@ -34,6 +35,12 @@ export interface ExternalIdsColumn {
   readonly column: string;
 }
 
+export interface SelectedColumn {
+  /** With the alias of its table, if there are several. */
+  readonly name: string;
+  readonly type: Field['type'];
+}
+
 export interface Dialect {
   /** Builds statements in this dialect. Has no connection: it runs nothing. */
   readonly builder: Knex;
@@ -62,11 +69,24 @@ export interface Dialect {
   byteLength(column: string): string;
   /** Statements that insert the records, thousands per statement. */
   inserts(table: Table, records: readonly Row[]): Iterable<Statement>;
+  /** Adds the row of a table whose ID is in the column `reference`, or nulls if there is none in the workspace. */
+  joinById(
+    query: Knex.QueryBuilder,
+    to: { readonly table: Table; readonly alias: string },
+    from: { readonly workspaceId: string; readonly reference: string },
+  ): void;
   /**
-   * Runs the query, and returns the table's fields of its rows. Reads them in the form that costs the driver least. Adds the
-   * columns to the query, which must not be used again. With `isBounded`, the caller limits the number of rows, so that all of them
-   * may be read as one text.
+   * Runs the query, and returns the values of these columns in each row, in the form that costs the driver least. Adds the columns to
+   * the query, which must not be used again. With `isBounded`, the caller limits the number of rows, so that all of them may be read
+   * as one text.
    */
+  selectValues(
+    run: Run,
+    columns: readonly SelectedColumn[],
+    query: Knex.QueryBuilder,
+    isBounded?: boolean,
+  ): Promise<readonly (readonly unknown[])[]>;
+  /** Runs the query like `selectValues`, and returns the table's fields of its rows. */
   select(run: Run, table: Table, query: Knex.QueryBuilder, isBounded?: boolean): Promise<Row[]>;
   /** An expression for the month of a time in UTC: `2026-03`. */
   month(column: string): string;
@@ -91,4 +111,16 @@ export interface PagesSelection {
 export interface PageRows {
   readonly records: readonly Row[];
   readonly count?: number;
+}
+
+/** `select`, by means of `selectValues`. */
+export async function selectRecords(
+  selectValues: Dialect['selectValues'],
+  run: Run,
+  table: Table,
+  query: Knex.QueryBuilder,
+  isBounded?: boolean,
+): Promise<Row[]> {
+  const columns = columnsOf(table);
+  return (await selectValues(run, columns, query, isBounded)).map((values) => recordIn(columns, values));
 }

@@ -41,6 +41,6 @@ export interface Driver {
   cancel(connection: unknown): void;
   /** Closes a connection, at the latest when its statement ends. */
   destroy(connection: unknown): void;
-  /** A token that changes with every committed write, by any process; only where the database can report one. */
-  readVersion?(run: Run): Promise<string>;
+  /** A token that changes with every committed write, by any process; undefined where the database cannot report one. */
+  readVersion(run: Run): Promise<string | undefined>;
 }

@@ -29,12 +29,18 @@ export interface BoundedRead<T> {
   rowsOf(result: T): readonly Row[];
 }
 
-/** Reads within the budget. Throws ResponseTooLarge. */
-export type ReadBudget = <T>(read: BoundedRead<T>) => Promise<T>;
+/** For all reads of one request, which share its budget. */
+export interface ReadBudget {
+  /** Reads within the budget. Throws ResponseTooLarge. */
+  read<T>(read: BoundedRead<T>): Promise<T>;
+  /** Undefined, without reading anything, if the texts of as many rows of all these tables may be beyond the budget. */
+  readIfShort<T>(
+    extent: { readonly tables: readonly Table[]; readonly maxRows: number },
+    read: Pick<BoundedRead<T>, 'readAll' | 'rowsOf'>,
+  ): Promise<T> | undefined;
+}
 
-export const withoutBudget: ReadBudget = ({ readAll }) => readAll();
-
-/** Returns a function for all reads of one request, which share its budget. */
+/** Returns the budget of one request. */
 export function createReadBudget(limits: ReadLimits): ReadBudget {
   // In characters. A page reads one record more than it shows, to know whether others follow.
   let left = 2 * limits.maxResponseLength + limits.maxRecordLength;
@@ -48,19 +54,28 @@ export function createReadBudget(limits: ReadLimits): ReadBudget {
     for (const { reserved, countText } of reads) left += reserved - (await countText());
   }
 
-  return async ({ table, maxRows, readAll, readWithin, rowsOf }) => {
+  /** Undefined if the reservation is not within the budget. */
+  function readReserved<T>(
+    reserved: number,
+    { readAll, rowsOf }: Pick<BoundedRead<T>, 'readAll' | 'rowsOf'>,
+  ): Promise<T> | undefined {
+    if (reserved > left) return undefined;
+    left -= reserved;
+    const result = readAll();
+    const countText = () => result.then((read) => textLengthOfAll(rowsOf(read))).catch(() => 0);
+    uncounted.push({ reserved, countText });
+    return result;
+  }
+
+  async function read<T>(bounded: BoundedRead<T>): Promise<T> {
+    const { table, maxRows, readWithin, rowsOf } = bounded;
     const reserved = maxRows * maxTextLength(table, limits);
-    const reserveAndRead = () => {
-      left -= reserved;
-      const result = readAll();
-      const countText = () => result.then((read) => textLengthOfAll(rowsOf(read))).catch(() => 0);
-      uncounted.push({ reserved, countText });
-      return result;
-    };
-    if (reserved <= left) return reserveAndRead();
+    const unmeasured = readReserved(reserved, bounded);
+    if (unmeasured) return unmeasured;
     return oneAtATime(async () => {
       await returnUnused();
-      if (reserved <= left) return reserveAndRead();
+      const unmeasuredNow = readReserved(reserved, bounded);
+      if (unmeasuredNow) return unmeasuredNow;
       // A text has at least as many bytes as characters, so what passes is within the budget.
       const maxBytes = left;
       left = 0;
@@ -74,8 +89,17 @@ export function createReadBudget(limits: ReadLimits): ReadBudget {
         left = maxBytes - length;
       }
     });
+  }
+
+  return {
+    read,
+    readIfShort({ tables, maxRows }, bounded) {
+      const reserved = tables.reduce((sum, table) => sum + maxRows * maxTextLength(table, limits), 0);
+      return readReserved(reserved, bounded);
+    },
   };
 }
+
 /** Selects rows, unless their texts have more than `maxBytes`. Runs one statement, unless that finds nothing. */
 export async function selectWithin(
   dialect: Dialect,

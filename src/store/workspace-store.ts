@@ -12,6 +12,7 @@ import { createDerivedCache, type Sized } from './derived-cache.ts';
 import type { Dialect } from './dialect.ts';
 import type { Row, Run } from './driver.ts';
 import { addIds, type Check, createGroupCommit, type Draft } from './group-commit.ts';
+import { type LinkToRead, linkedRecordsIn, selectLinked, tablesOf } from './linked-records.ts';
 import { pagesSelection } from './query/pages.ts';
 import { summarize } from './query/summaries.ts';
 import {
@@ -24,7 +25,7 @@ import {
   type SummaryQuery,
   updateQuery,
 } from './query.ts';
-import { createReadBudget, type ReadBudget, type ReadLimits, selectWithin, withoutBudget } from './read-budget.ts';
+import { type BoundedRead, createReadBudget, type ReadBudget, type ReadLimits, selectWithin } from './read-budget.ts';
 import { counted, type Usage } from './usage.ts';
 
 /** What the service sets on a new record, beside its ID and its workspace. */
@@ -36,7 +37,17 @@ interface Stamps {
 }
 
 /** The reads of one request, which share a limit on their texts. */
-export type LimitedReads = Pick<WorkspaceStore, 'find' | 'list' | 'count' | 'pages' | 'summarize'>;
+export interface LimitedReads extends Pick<WorkspaceStore, 'find' | 'list' | 'count' | 'pages' | 'summarize'> {
+  /**
+   * The same as `list`, with what the records link to (see linked-records.ts), in one statement. Undefined, without reading
+   * anything, where their texts together may be too long for that.
+   */
+  listLinked<K extends RecordKind>(
+    kind: K,
+    query: RecordQuery & { readonly limit: number },
+    links: readonly LinkToRead[],
+  ): Promise<RecordOf<K>[]> | undefined;
+}
 
 /** The store of a transaction. It caches nothing, and uses only the transaction's connection. */
 export interface TransactionStore extends CheckStore {
@@ -112,7 +123,10 @@ export function createStoreOpener(database: Database): OpenStore {
       update: bind(run).update,
       transaction: (work) => transaction((runStatement) => work(bind(runStatement))),
       snapshot: (work) => snapshot((runStatement) => work(bind(runStatement))),
-      within: (limits) => bind(read, createReadBudget(limits)),
+      within(limits) {
+        const budget = createReadBudget(limits);
+        return { ...bind(read, budget), listLinked: listLinked(dialect, counted(read, usage), workspaceId, budget) };
+      },
       derive: (name, make) => cache.derive(counted(database.runVersionQuery, usage), `${workspaceId} ${name}`, make),
       async add(kind, inputs, stamps, check = acceptAll) {
         const records = await mapInSlices(inputs, (input) => draftOf(kind, input, stamps));
@@ -126,12 +140,9 @@ export function createStoreOpener(database: Database): OpenStore {
 const acceptAll: Check = async () => {};
 
 /** A store whose statements run with `run`: on any connection, or in a transaction, which transactions inside it join. */
-function bindStore(
-  dialect: Dialect,
-  run: Run,
-  workspaceId: string,
-  budget: ReadBudget = withoutBudget,
-): TransactionStore {
+function bindStore(dialect: Dialect, run: Run, workspaceId: string, budget?: ReadBudget): TransactionStore {
+  const readBounded = <T>(bounded: BoundedRead<T>): Promise<T> => (budget ? budget.read(bounded) : bounded.readAll());
+
   const select = async <K extends RecordKind>(
     kind: K,
     query: RecordQuery,
@@ -140,7 +151,7 @@ function bindStore(
     const table = partOf(kind, query.fields);
     const rows = rowsQuery(dialect, kind, workspaceId, query);
     if (maxRows === undefined) return stored(kind, await dialect.select(run, table, rows));
-    const records = await budget({
+    const records = await readBounded({
       table,
       maxRows,
       readAll: () => dialect.select(run, table, rows, true),
@@ -184,7 +195,7 @@ function bindStore(
       const ids = [...new Set(parentIds)];
       if (ids.length === 0) return new Map();
       const selection = pagesSelection(dialect, workspaceId, link, ids, query);
-      const pages = await budget({
+      const pages = await readBounded({
         table: selection.table,
         maxRows: ids.length * (query.limit ?? 0),
         readAll: () => dialect.selectPages(run, selection),
@@ -200,7 +211,7 @@ function bindStore(
     },
 
     summarize: (kind, query) =>
-      budget({
+      readBounded({
         table: partOf(kind, new Set(query.groupBy.map(({ field }) => field))),
         maxRows: query.limit + 1,
         readAll: () => summarize(dialect, run, workspaceId, kind, query),
@@ -215,6 +226,16 @@ function bindStore(
     },
   };
   return store;
+}
+
+function listLinked(dialect: Dialect, run: Run, workspaceId: string, budget: ReadBudget): LimitedReads['listLinked'] {
+  return (kind, query, links) => {
+    const page = { table: partOf(kind, query.fields), links };
+    const read = () => selectLinked(dialect, run, workspaceId, page, rowsQuery(dialect, kind, workspaceId, query));
+    const extent = { tables: tablesOf(page), maxRows: query.limit };
+    const reading = budget.readIfShort(extent, { readAll: read, rowsOf: linkedRecordsIn });
+    return reading?.then((records) => stored(kind, records));
+  };
 }
 
 function draftOf<K extends RecordKind>(kind: K, input: CreateOf<K>, stamps: Stamps): Draft {

@@ -19,7 +19,10 @@ async function columnsRead(query: string): Promise<string[]> {
   const declaration = query.includes('$id') ? 'query ($id: ID!) ' : '';
   const statements = await service.statements(() => service.data(declaration + query, variables));
   const columns = new Set(recordKinds.flatMap(({ storedFields }) => Object.keys(storedFields).map(columnName)));
-  const words = new Set(statements.flatMap((sql) => sql.split(/\bfrom\b/)[0]?.match(/\w+/g) ?? []));
+  const selected = statements.flatMap((sql) =>
+    [...sql.matchAll(/\bselect (.*?) from\b/g)].map(([, list = '']) => list),
+  );
+  const words = new Set(selected.flatMap((list) => list.match(/\w+/g) ?? []));
   expect(statements.length).toBeGreaterThan(0);
   return [...columns].filter((column) => words.has(column)).toSorted();
 }

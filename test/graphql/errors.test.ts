@@ -89,16 +89,6 @@ describe('of variables', () => {
   });
 });
 
-test('a query that is compiled returns as many as one that is not', async () => {
-  const query = 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }';
-  const ids = Array.from({ length: 1_000 }, () => ({}));
-  const first = await service.graphql(query, { ids });
-  for (let sent = 0; sent < 4; sent += 1) await service.graphql(query, { ids: [] });
-
-  expect((await service.graphql(query, { ids })).body).toEqual(first.body);
-  expect(first.body.errors).toHaveLength(11);
-});
-
 describe('of execution', () => {
   test('each mutation that fails has its own, however many', async () => {
     const fields = Array.from({ length: 30 }, (_, i) => `a${i}: createLocations(input: [{ latitude: 100 }]) { id }`);

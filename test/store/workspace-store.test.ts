@@ -155,6 +155,7 @@ describe('a derived value', () => {
     expect(made).toEqual({ length: 1, isInMemory: true });
   });
 
+  // Other tests write to the same server of Postgres: see derived-values.test.ts.
   test.skipIf(isPostgres)('is not made again until the next write', async () => {
     const { made, derive } = counted();
     await insert(ours, location, [{ name: 'one' }]);

@@ -184,12 +184,15 @@ export function useSharedService(settings: Settings = {}, access: Access = {}): 
 const tables = recordKinds.map(({ table }) => table).join('|');
 const touchesRecords = new RegExp(`\\b(?:from|into|update|join) (?:${tables})\\b`);
 
-/** An insert must name workspace_id, any other statement on records must have it as its first condition. */
+const joinsAnyWorkspace = new RegExp(`\\bjoin (?:${tables}) (\\w+) on (?!\\1\\.workspace_id = (?:\\?|\\$\\d+))`);
+
+/** An insert must name workspace_id, any other statement on records must have it as its first condition, and each of its joins. */
 const isLimitedToWorkspace = (sql: string): boolean =>
   !touchesRecords.test(sql) ||
-  (sql.startsWith('insert') ? /^insert into \w+ \([^)]*\bworkspace_id\b/ : / where workspace_id = (?:\?|\$\d+)/).test(
-    sql,
-  );
+  (!joinsAnyWorkspace.test(sql) &&
+    (sql.startsWith('insert') ? /^insert into \w+ \([^)]*\bworkspace_id\b/ : / where workspace_id = (?:\?|\$\d+)/).test(
+      sql,
+    ));
 
 /** Undefined if the text is not JSON. */
 function parseJson(text: string): Json {

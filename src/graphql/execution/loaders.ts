@@ -9,6 +9,7 @@ import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import { kindNamed, kindOfId } from '../../records/index.ts';
 import type { Condition } from '../../store/condition.ts';
+import { type LinkToRead, linkedRecord } from '../../store/linked-records.ts';
 import type { PagesQuery, RecordQuery, Summary, SummaryQuery } from '../../store/query.ts';
 import type { LimitedReads } from '../../store/workspace-store.ts';
 import type { DocumentPlan, Link, Selection } from '../plan/document-plan.ts';
@@ -18,6 +19,8 @@ export interface Loaders {
   /** The record, or null if there is none: the ID is unknown, foreign, or of another kind. A promise unless it is loaded. */
   load<K extends RecordKind>(kind: K, id: string): RecordOf<K> | null | Promise<RecordOf<K> | null>;
   list<K extends RecordKind>(kind: K, query: RecordQuery): Promise<RecordOf<K>[]>;
+  /** What a record links to, or null if there is none; a promise unless it is loaded. */
+  linked(record: Readonly<Record<string, unknown>>, field: string, kind: RecordKind): unknown;
   /** The records of a connection's page, and all that they link to: the resolvers of the links need not wait. */
   page<K extends RecordKind>(kind: K, query: PageQuery, connectionFields: readonly FieldNode[]): Promise<RecordOf<K>[]>;
   /**
@@ -62,6 +65,9 @@ interface Cache {
 type LinksOfField = [Link, ...Link[]];
 type LinksByField = ReadonlyMap<string, LinksOfField>;
 
+/** The most links that are read with a page: with more, rows become long, and planning the statement takes longer than running it. */
+const maxJoined = 8;
+
 /** Shared by all documents, because the store caches what it derives from a set of fields. */
 const idOnly: ReadonlySet<string> = new Set(['id']);
 
@@ -79,6 +85,19 @@ export function createLoaders(openStore: () => LimitedReads, plan: DocumentPlan)
       ? fields
       : new Set([...fields, ...orderBy.map(({ field }) => field)]);
   }
+
+  /** Links whose records are read together with those that have them. */
+  const linksToRead = (kind: RecordKind, linksByField: LinksByField): LinkToRead[] =>
+    [...linksByField].map(([field, links]) => {
+      const target = kindNamed(links[0].target);
+      const fields = plan.linkedFields.get(`${kind.name}.${field}`) ?? idOnly;
+      return {
+        field,
+        kind: target,
+        fields,
+        links: linksToRead(target, linksIn(links.map(({ selection }) => selection))),
+      };
+    });
 
   const selectionsOf = (nodes: readonly FieldNode[]) => nodes.flatMap((node) => plan.listSelections.get(node) ?? []);
 
@@ -122,10 +141,9 @@ export function createLoaders(openStore: () => LimitedReads, plan: DocumentPlan)
     const cache = cacheOf(kind);
     const ids = new Set<string>();
     for (const { [storedField]: id } of records as readonly Readonly<Record<string, unknown>>[]) {
-      if (typeof id === 'string' && kindOfId(id) === kind) ids.add(id);
+      if (typeof id === 'string') ids.add(id);
     }
-    if (ids.size === 0) return;
-    const missing = [...ids].filter((id) => !cache.records.has(id));
+    const missing = [...ids].filter((id) => !cache.records.has(id) && kindOfId(id) === kind);
     if (missing.length > 0) await cache.loader.load(missing);
     const linksBelow = linksIn(links.map(({ selection }) => selection));
     if (linksBelow.size === 0) return;
@@ -139,18 +157,32 @@ export function createLoaders(openStore: () => LimitedReads, plan: DocumentPlan)
     pageLoaders.clear();
   }
 
+  function load<K extends RecordKind>(kind: K, id: string) {
+    const { records, loader } = cacheOf(kind);
+    // The cast is safe because a kind's cache holds what the store finds for that kind.
+    const loaded = () => records.get(id) as RecordOf<K> | null | undefined;
+    const record = loaded();
+    if (record !== undefined) return record;
+    return kindOfId(id) === kind ? loader.load([id]).then(() => loaded() ?? null) : null;
+  }
+
   return {
-    load<K extends RecordKind>(kind: K, id: string) {
-      if (kindOfId(id) !== kind) return null;
-      const { records, loader } = cacheOf(kind);
-      // The cast is safe because a kind's cache holds what the store finds for that kind.
-      const loaded = () => records.get(id) as RecordOf<K> | null | undefined;
-      const record = loaded();
-      return record === undefined ? loader.load([id]).then(() => loaded() ?? null) : record;
+    load,
+    linked(record, field, kind) {
+      const linked = linkedRecord(record, field);
+      if (linked !== undefined) return linked;
+      const { [field]: id } = record;
+      return typeof id === 'string' ? load(kind, id) : null;
     },
     list: (kind, query) => store.list(kind, { ...query, fields: fieldsOf(kind) }),
     async page(kind, query, connectionFields) {
-      const records = await store.list(kind, { ...query, fields: fieldsOfPage(kind, query) });
+      const page = { ...query, fields: fieldsOfPage(kind, query) };
+      const links = linksToRead(kind, linksIn(recordsIn(selectionsOf(connectionFields))));
+      if (links.length > 0 && countOf(links) <= maxJoined) {
+        const records = await store.listLinked(kind, page, links);
+        if (records) return records;
+      }
+      const records = await store.list(kind, page);
       await followPage(records, connectionFields);
       return records;
     },
@@ -199,6 +231,9 @@ function withParts(selections: Iterable<Selection>): ReadonlySet<Selection> {
   for (const { parts } of all) for (const part of parts) all.add(part);
   return all;
 }
+
+const countOf = (links: readonly LinkToRead[]): number =>
+  links.reduce((count, { links: below }) => count + 1 + countOf(below), 0);
 
 function createCache(store: LimitedReads, kind: RecordKind, fields: ReadonlySet<string>): Cache {
   const records = new Map<string, object | null>();

@@ -13,12 +13,14 @@ export interface ResponseSize {
 }
 
 export function createResponseSize(maxResponseLength: number): ResponseSize {
-  const error = new ResponseTooLarge(maxResponseLength);
+  let error: ResponseTooLarge | undefined;
   let length = 0;
   return {
     add(value) {
       length += textLength(value);
-      if (length > maxResponseLength) throw error;
+      if (length <= maxResponseLength) return;
+      error ??= new ResponseTooLarge(maxResponseLength);
+      throw error;
     },
     clear() {
       length = 0;

@@ -36,6 +36,8 @@ export interface DocumentPlan {
   readonly directives: number;
   /** The stored fields that any operation reads, by the name of the record kind; every record has its ID. */
   readonly storedFields: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Of these, those of the records that a link leads to, by the kind and the reference: `WorkOrder.projectId`. */
+  readonly linkedFields: ReadonlyMap<string, ReadonlySet<string>>;
   /** What is selected on each field that returns a connection, and on the items of each that returns another list. */
   readonly listSelections: ReadonlyMap<FieldNode, Selection>;
 }
@@ -52,6 +54,8 @@ export interface OperationPlan {
 export interface Selection {
   readonly depth: number;
   readonly cost: Cost;
+  /** The stored fields that are read of the object, also where a directive may skip them. */
+  readonly storedFields: ReadonlySet<string>;
   /** Links to stored records, except those with a directive, which may skip them: their resolvers follow them. */
   readonly links: readonly Link[];
   /** Selections on the same object, such as those of fragments, which all spreads share: they are not copied. */
@@ -84,6 +88,7 @@ export function documentPlan(schema: GraphQLSchema, document: DocumentNode): Doc
 const empty: Selection = {
   depth: 0,
   cost: 0,
+  storedFields: new Set(),
   links: [],
   parts: [],
   records: [],
@@ -99,6 +104,7 @@ function planDocument(schema: GraphQLSchema, document: DocumentNode): DocumentPl
   const fragmentSelections = new Map<FragmentDefinitionNode, Selection>();
   const operations = new Map<OperationDefinitionNode, OperationPlan>();
   const storedFields = new Map<string, Set<string>>();
+  const linkedFields = new Map<string, Set<string>>();
   const listSelections = new Map<FieldNode, Selection>();
   let aliases = 0;
   let directives = 0;
@@ -143,12 +149,16 @@ function planDocument(schema: GraphQLSchema, document: DocumentNode): DocumentPl
     const below = node.selectionSet
       ? planSelectionSet(definition && getNamedType(definition.type), node.selectionSet)
       : empty;
-    if (parent && source) readStoredField(parent.name, source.storedField);
+    if (parent && source) {
+      readFields(storedFields, parent.name, [source.storedField]);
+      if (source.target) readFields(linkedFields, `${parent.name}.${source.storedField}`, below.storedFields);
+    }
     const returnsList = !connectionPart && definition && isListType(getNullableType(definition.type));
     if (connection || returnsList) listSelections.set(node, below);
     return {
       depth: 1 + below.depth,
       cost: fieldCost(node, definition, below.cost),
+      storedFields: new Set(source && [source.storedField]),
       links: source?.target ? [{ storedField: source.storedField, target: source.target, selection: below }] : [],
       parts: connectionPart === 'node' ? [below] : [],
       records: connectionPart === 'nodes' || connectionPart === 'edges' ? [below] : [],
@@ -167,9 +177,10 @@ function planDocument(schema: GraphQLSchema, document: DocumentNode): DocumentPl
     return { ...selection, links: [], records: [], parts: type === parent ? [selection] : [] };
   }
 
-  function readStoredField(kind: string, storedField: string): void {
-    const fields = storedFields.get(kind) ?? new Set(['id']);
-    storedFields.set(kind, fields.add(storedField));
+  function readFields(fieldsByKey: Map<string, Set<string>>, key: string, fields: Iterable<string>): void {
+    const known = fieldsByKey.get(key) ?? new Set(['id']);
+    fieldsByKey.set(key, known);
+    for (const field of fields) known.add(field);
   }
 
   function countDirectives(nodes: readonly unknown[] = []): void {
@@ -185,12 +196,13 @@ function planDocument(schema: GraphQLSchema, document: DocumentNode): DocumentPl
     if (node.kind === Kind.FRAGMENT_DEFINITION) planFragment(node);
     if (node.kind === Kind.OPERATION_DEFINITION) operations.set(node, planOperation(node));
   }
-  return { operations, aliases, directives, storedFields, listSelections };
+  return { operations, aliases, directives, storedFields, linkedFields, listSelections };
 }
 
 const joined = (selections: readonly Selection[]): Selection => ({
   depth: selections.reduce((most, { depth }) => Math.max(most, depth), 0),
   cost: sumOf(selections.map(({ cost }) => cost)),
+  storedFields: new Set(selections.flatMap(({ storedFields }) => [...storedFields])),
   links: selections.flatMap(({ links }) => links),
   parts: selections.flatMap(({ parts }) => parts),
   records: selections.flatMap(({ records }) => records),

@@ -118,7 +118,7 @@ function storedLink(t: ObjectFields<Values>, name: string, field: ReferenceField
     nullable: true,
     description: `${capitalized(field.refersTo)}; null unless ${withArticle(target.label)} with this ID is stored here.`,
     extensions: { source: { storedField: name, target: target.name } } satisfies FieldExtensions,
-    resolve: ({ [name]: id }, _args, { loaders }) => id && loaders.load(target, id),
+    resolve: (record, _args, { loaders }) => loaders.linked(record, name, target) as Values | null,
   });
 }
 

@@ -5,15 +5,21 @@
 import { type Knex, knex } from 'knex';
 import type { Field } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
-import { columnList, columnsOf, fieldsOf } from '../columns.ts';
-import type { Dialect, Statement } from '../dialect.ts';
-import type { Row, Run } from '../driver.ts';
+import { columnList, columnsOf } from '../columns.ts';
+import { type Dialect, type Statement, selectRecords } from '../dialect.ts';
+import type { Row } from '../driver.ts';
 import { runQuery } from '../query.ts';
 import { createFilters, textKey } from './filters.ts';
 import { selectPages, selectPagesWithin } from './pages.ts';
 
 export function createPostgresDialect(): Dialect {
   const builder = createBuilder();
+  const selectValues: Dialect['selectValues'] = async (run, columns, query) => {
+    const names = columns.map((_, index) => `c${index}`);
+    const selected = columns.map(({ name }, index) => `${name} as c${index}`).join(', ');
+    const rows = await runQuery(run, query.select(builder.raw(selected)));
+    return rows.map((row) => names.map((name) => row[name]));
+  };
   let isCitus = false;
   return {
     builder,
@@ -42,10 +48,15 @@ export function createPostgresDialect(): Dialect {
     selectPages: (run, pages) => selectPages(builder, run, pages),
     selectPagesWithin: (run, pages, maxBytes) => selectPagesWithin(builder, run, pages, maxBytes),
     month: (column) => `to_char(${column} at time zone 'UTC', 'YYYY-MM')`,
-    async select(run: Run, table: Table, query: Knex.QueryBuilder): Promise<Row[]> {
-      const rows = await runQuery(run, query.select(builder.raw(columnList(table))));
-      return rows.map((row) => fieldsOf(table, (column) => row[column]));
-    },
+    // Without `lateral` and a limit, a server without statistics would read the whole table for a page of a hundred records.
+    joinById: (query, { table, alias }, { workspaceId, reference }) =>
+      query.joinRaw(
+        `left join lateral (select ${columnList(table)} from ${table.table}
+          where workspace_id = ? and id = ${reference} limit 1) ${alias} on true`,
+        [workspaceId],
+      ),
+    selectValues,
+    select: (run, table, query) => selectRecords(selectValues, run, table, query),
   };
 }
 

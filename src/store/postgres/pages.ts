@@ -3,7 +3,7 @@
  * would number all records of all parents, which takes ten times as long.)
  */
 import type { Knex } from 'knex';
-import { columnList, fieldsOf } from '../columns.ts';
+import { columnList, columnsOf, recordIn } from '../columns.ts';
 import type { PageRows, PagesSelection } from '../dialect.ts';
 import type { Row, Run } from '../driver.ts';
 import { runQuery } from '../query.ts';
@@ -71,12 +71,15 @@ function parentsSql(
 }
 
 function pagesIn(rows: readonly Row[], { table, parentIds, count }: PagesSelection): PageRows[] {
+  const columns = columnsOf(table);
   const pages: { records: Row[]; count?: number }[] = parentIds.map(() => ({ records: [] }));
   for (const row of rows) {
     const page = pages[Number(row.page_place) - 1];
     if (!page) continue;
     if (count) page.count = Number(row.page_count);
-    if (row.is_record) page.records.push(fieldsOf(table, (column) => row[column]));
+    if (!row.is_record) continue;
+    const values = columns.map(({ name }) => row[name]);
+    page.records.push(recordIn(columns, values));
   }
   return pages;
 }

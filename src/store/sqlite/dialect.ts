@@ -1,11 +1,12 @@
 /** The SQL of SQLite. */
 import { type Knex, knex } from 'knex';
 import type { Table } from '../../model/record-kind.ts';
-import { type Column, columnList, columnsOf, fieldsOf, toColumnValue } from '../columns.ts';
-import type { Dialect, Statement } from '../dialect.ts';
+import { type Column, columnList, columnsOf, toColumnValue } from '../columns.ts';
+import { type Dialect, type SelectedColumn, type Statement, selectRecords } from '../dialect.ts';
 import type { Row, Run } from '../driver.ts';
 import { runQuery } from '../query.ts';
 import { binaryParts, createFilters } from './filters.ts';
+import { jsonArray, valuesIn } from './json-array.ts';
 import { selectPages, selectPagesWithin } from './pages.ts';
 
 // Names of tables and columns need no quotes.
@@ -26,10 +27,15 @@ export const sqliteDialect: Dialect = {
   },
   byteLength: (column) => `octet_length(${column})`,
   inserts,
-  select,
   selectPages: (run, pages) => selectPages(builder, run, pages),
   selectPagesWithin: (run, pages, maxBytes) => selectPagesWithin(builder, run, pages, maxBytes),
   month: (column) => `substr(${column}, 1, 7)`,
+  joinById: (query, { table, alias }, { workspaceId, reference }) =>
+    query.joinRaw(`left join ${table.table} ${alias} on ${alias}.workspace_id = ? and ${alias}.id = ${reference}`, [
+      workspaceId,
+    ]),
+  selectValues,
+  select: (run, table, query, isBounded) => selectRecords(selectValues, run, table, query, isBounded),
 };
 
 /** Many, because a batch in a single statement needs no BEGIN and COMMIT; building the statement takes less than 10 ms. */
@@ -79,25 +85,25 @@ function insertOf(table: Table, records: readonly Row[]): Statement {
 }
 
 /**
- * Reads each record as one JSON text: with a column per field, the driver takes twice as long. A bounded query without
- * numbers and external IDs is read as a single text, which takes a third less again. (With external IDs, it could be longer than V8's
- * longest text, half a gigabyte.)
+ * Reads a bounded query as one JSON text: with a row per record and a column per value, the driver takes twice as long. (With
+ * external IDs, it could be longer than V8's longest text, half a gigabyte: then each row is a text.)
  */
-async function select(run: Run, table: Table, query: Knex.QueryBuilder, isBounded = false): Promise<Row[]> {
-  const columns = columnsOf(table);
-  if (isBounded && columns.every(({ type }) => type !== 'externalIds' && type !== 'number')) {
-    const records = builder.raw(`json_group_array(json_array(${columnList(table)})) as records`);
-    const [page] = await runQuery(run, builder.from(query.select(builder.raw(columnList(table)))).select(records));
-    return (JSON.parse(String(page?.records)) as unknown[][]).map((row) => fieldsOf(table, (_, index) => row[index]));
+async function selectValues(
+  run: Run,
+  columns: readonly SelectedColumn[],
+  query: Knex.QueryBuilder,
+  isBounded = false,
+): Promise<unknown[][]> {
+  if (!isBounded || columns.some(({ type }) => type === 'externalIds')) {
+    const rows = await runQuery(run, query.select(builder.raw(`${jsonArray(columns)} as record`)));
+    return rows.map(({ record }) => valuesIn(columns, JSON.parse(String(record))));
   }
-  // SQLite writes numbers into JSON with 15 digits, and with more not always correctly, so numbers are read as columns.
-  const numbers = columns.filter(({ type }) => type === 'number').map(({ name }) => name);
-  const isNumber = (name: string) => numbers.includes(name);
-  const elements = columns.map(({ name }) => (isNumber(name) ? 'null' : name));
-  const selected = [`json_array(${elements.join(', ')}) as record`, ...numbers];
-  const rows = await runQuery(run, query.select(builder.raw(selected.join(', '))));
-  return rows.map((row) => {
-    const record = JSON.parse(String(row.record)) as unknown[];
-    return fieldsOf(table, (name, index) => (isNumber(name) ? row[name] : record[index]));
-  });
+  // Names of the page's own, because tables that are joined have columns of the same name.
+  const named = columns.map(({ type }, index) => ({ name: `c${index}`, type }));
+  const rows = query.select(builder.raw(columns.map(({ name }, index) => `${name} as c${index}`).join(', ')));
+  const [page] = await runQuery(
+    run,
+    builder.from(rows).select(builder.raw(`json_group_array(${jsonArray(named)}) as records`)),
+  );
+  return (JSON.parse(String(page?.records)) as unknown[][]).map((values) => valuesIn(columns, values));
 }

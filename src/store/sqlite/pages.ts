@@ -3,22 +3,24 @@
  * function would number all records of all parents, which takes a hundred times as long.)
  */
 import type { Knex } from 'knex';
-import { columnList, columnsOf, fieldsOf } from '../columns.ts';
+import { columnList, columnsOf, recordIn } from '../columns.ts';
 import type { PageRows, PagesSelection } from '../dialect.ts';
 import type { Row, Run } from '../driver.ts';
 import { runQuery } from '../query.ts';
+import { jsonArray, valuesIn } from './json-array.ts';
 
-/** Reads each page as one text, unless its records have numbers or external IDs: see `select` in dialect.ts. */
+/** Reads each page as one text, unless its records have external IDs: see `selectValues` in dialect.ts. */
 export async function selectPages(builder: Knex, run: Run, pages: PagesSelection): Promise<PageRows[]> {
   const { table, page, count } = pages;
-  if (page && columnsOf(table).some(({ type }) => type === 'number' || type === 'externalIds')) {
+  const columns = columnsOf(table);
+  if (page && columns.some(({ type }) => type === 'externalIds')) {
     return (await selectPagesWithin(builder, run, pages, Number.MAX_SAFE_INTEGER)) ?? [];
   }
-  const rows = await runQuery(run, parentsQuery(builder, pages, columnList(table), columnList(table)));
+  const rows = await runQuery(run, parentsQuery(builder, pages, columnList(table), jsonArray(columns)));
   return rows.map((row) => {
     const records = (page ? JSON.parse(String(row.items)) : []) as unknown[][];
     return {
-      records: records.map((values) => fieldsOf(table, (_, index) => values[index])),
+      records: records.map((values) => recordIn(columns, valuesIn(columns, values))),
       ...(count && { count: Number(row.count) }),
     };
   });
@@ -33,10 +35,8 @@ export async function selectPagesWithin(
 ): Promise<PageRows[] | undefined> {
   const { table, parentIds, workspaceId, count, measured } = pages;
   const columns = columnsOf(table);
-  const numbers = columns.flatMap(({ name, type }) => (type === 'number' ? [name] : []));
-  const isNumber = (name: string) => numbers.includes(name);
-  const elements = columns.map(({ name }) => (isNumber(name) ? 'null' : `record.${name}`));
-  const selected = ['place', 'item.key as item', 'bytes', `json_array(${elements.join(', ')}) as record`, ...numbers];
+  const record = jsonArray(columns.map(({ name, type }) => ({ name: `record.${name}`, type })));
+  const selected = ['place', 'item.key as item', 'bytes', `${record} as record`];
   const rows = await runQuery(
     run,
     builder.raw(
@@ -47,7 +47,7 @@ export async function selectPagesWithin(
       from page cross join total left join json_each(page.items) as item
       left join ${table.table} as record
         on record.workspace_id = ? and record.id = item.value ->> 0 and total.bytes <= ?`,
-      [parentsQuery(builder, pages, measured, 'id, bytes'), workspaceId, maxBytes],
+      [parentsQuery(builder, pages, measured, 'json_array(id, bytes)'), workspaceId, maxBytes],
     ),
   );
   if (Number(rows[0]?.bytes) > maxBytes) return undefined;
@@ -57,23 +57,23 @@ export async function selectPagesWithin(
     if (!page) continue;
     if (count) page.count = Number(row.count);
     if (row.item === null) continue;
-    const values = JSON.parse(String(row.record)) as unknown[];
-    page.records[Number(row.item)] = fieldsOf(table, (name, index) => (isNumber(name) ? row[name] : values[index]));
+    const values = valuesIn(columns, JSON.parse(String(row.record)));
+    page.records[Number(row.item)] = recordIn(columns, values);
   }
   return found;
 }
 
-/** A row for each parent, with its place among them, its page as a JSON array of arrays, and its count. */
+/** A row for each parent, with its place among them, its page as a JSON array of items, and its count. */
 function parentsQuery(
   builder: Knex,
   { parentIds, page, count }: PagesSelection,
   columns: string,
-  elements: string,
+  item: string,
 ): Knex.QueryBuilder {
   const parents = builder.from(builder.raw('json_each(?) as parent', [JSON.stringify(parentIds)]));
   parents.select(builder.raw('parent.key as place'));
   if (page) {
-    const items = builder.raw(`json_group_array(json_array(${elements}))`);
+    const items = builder.raw(`json_group_array(${item})`);
     parents.select(builder.from(page(columns).as('page')).select(items).as('items'));
   } else {
     parents.select(builder.raw("'[]' as items"));

@@ -1,0 +1,130 @@
+/** Values derived from records are cached on Postgres too, and never older than the last commit. On a server without other tests. */
+import { Client } from 'pg';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { location } from '../../../src/records/index.ts';
+import { type Database, openDatabase } from '../../../src/store/database.ts';
+import { createStoreOpener, type WorkspaceStore } from '../../../src/store/workspace-store.ts';
+import { insert } from '../../support/insert.ts';
+import { databaseUrl, query, startPostgres } from '../../support/postgres.ts';
+
+let server: Awaited<ReturnType<typeof startPostgres>>;
+let url: string;
+let database: Database;
+let store: WorkspaceStore;
+let other: Client;
+let made: number;
+let databases = 0;
+
+beforeAll(async () => {
+  server = await startPostgres(['-c', 'max_prepared_transactions=2', '-c', 'autovacuum=off']);
+});
+
+afterAll(() => server.stop());
+
+beforeEach(async () => {
+  databases += 1;
+  await query(server.url, `create database derived_${databases}`);
+  url = databaseUrl(server.url, `derived_${databases}`);
+  database = await openDatabase(url);
+  store = createStoreOpener(database)('ours');
+  other = new Client({ connectionString: url });
+  other.on('error', () => {});
+  await other.connect();
+  made = 0;
+});
+
+afterEach(async () => {
+  await other.end().catch(() => {});
+  await database.close();
+});
+
+/** The names of all locations. */
+async function names(): Promise<unknown[]> {
+  const { values } = await store.derive('names', async () => {
+    made += 1;
+    return { values: (await store.list(location)).map(({ name }) => name), length: 1, isInMemory: true };
+  });
+  return values;
+}
+
+const insertSql = (name: string) =>
+  `insert into locations (workspace_id, id, name, created_at, updated_at)
+    values ('ours', 'location_${name}', '${name}', now(), now())`;
+
+test('a value is made once, and read with one statement, until something is written', async () => {
+  await insert(store, location, [{ name: 'yard' }]);
+  const usage = { statements: 0 };
+  store = createStoreOpener(database)('ours', usage);
+
+  for (let time = 0; time < 5; time += 1) expect(await names()).toEqual(['yard']);
+
+  expect(made).toBe(1);
+  expect(usage.statements).toBe(6);
+});
+
+describe('of another connection,', () => {
+  test('a write counts from when it is committed', async () => {
+    await other.query(`begin; ${insertSql('one')}`);
+    expect(await names()).toEqual([]);
+    expect(await names()).toEqual([]);
+
+    await other.query('commit');
+
+    expect(await names()).toEqual(['one']);
+    await other.query("update locations set name = 'changed'");
+    expect(await names()).toEqual(['changed']);
+    await other.query('delete from locations');
+    expect(await names()).toEqual([]);
+  });
+
+  test('a write that began before the value was made counts too', async () => {
+    await other.query('begin; select 1');
+    expect(await names()).toEqual([]);
+
+    await other.query(`${insertSql('one')}; savepoint later; ${insertSql('two')}; commit`);
+
+    expect(await names()).toEqual(['one', 'two']);
+  });
+
+  test('a write that is rolled back changes nothing', async () => {
+    await other.query(`begin; ${insertSql('one')}`);
+    expect(await names()).toEqual([]);
+
+    await other.query('rollback');
+
+    expect(await names()).toEqual([]);
+  });
+
+  test('a prepared transaction counts from when it is committed', async () => {
+    await other.query(`begin; ${insertSql('one')}`);
+    await other.query("prepare transaction 'first'");
+    expect(await names()).toEqual([]);
+
+    await other.query("commit prepared 'first'");
+
+    expect(await names()).toEqual(['one']);
+  });
+});
+
+test('after a crash of the server nothing is taken from the cache, although it uses numbers of transactions again', async () => {
+  await insert(store, location, [{ name: 'yard' }]);
+  await names();
+  const before = made;
+
+  await server.halt('immediate');
+  await server.start();
+
+  // Connections from before the crash fail first.
+  await vi.waitFor(async () => expect(await names()).toEqual(['yard']), { timeout: 30_000, interval: 100 });
+  expect(made).toBeGreaterThan(before);
+});
+
+test('nothing is taken from the cache after a checkpoint, with which the recovery from a crash ends without a restart', async () => {
+  await names();
+  const before = made;
+
+  await other.query('checkpoint');
+  await names();
+
+  expect(made).toBe(before + 1);
+});
