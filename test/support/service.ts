@@ -106,10 +106,15 @@ export async function startService(settings: Settings = {}, { closed = false }: 
     /** Creates an API key, and returns its text. */
     key,
 
-    /** Runs the work and returns the SQL statements sent meanwhile, by any request. */
+    /**
+     * Runs the work and returns the SQL statements sent meanwhile, by any request, but for those that ask whether anything was
+     * written.
+     */
     async statements(work: () => Promise<unknown>): Promise<string[]> {
       const statements: string[] = [];
-      const record = ({ sql }: { sql: string }) => statements.push(sql);
+      const record = ({ sql }: { sql: string }) => {
+        if (!/total_changes\(\)|pg_current_snapshot\(\)/.test(sql)) statements.push(sql);
+      };
       database.knex.on('query', record);
       try {
         await work();

@@ -1,0 +1,78 @@
+/** A query that is sent again gets the same text without a read of records, until something is written. */
+import { expect, test } from 'vitest';
+import { createDatabase } from '../support/database.ts';
+import { startService, useService } from '../support/service.ts';
+
+const service = useService();
+const closed = useService({}, { closed: true });
+
+const names = 'query ($first: Int) { locations(first: $first) { totalCount nodes { name } } }';
+
+const namesIn = async (first = 10, as: Pick<typeof service, 'data'> = service) =>
+  (await as.data(names, { first })).locations.nodes.map(({ name }: { name: string }) => name);
+
+const readsOf = async (work: () => Promise<unknown>) => (await service.statements(work)).length;
+
+test('the third response needs no read of records, and is the same as the first', async () => {
+  await service.create('/locations', { name: 'North yard' });
+  const first = await service.graphql(names, { first: 10 });
+  await service.graphql(names, { first: 10 });
+
+  const reads = await readsOf(async () => {
+    expect((await service.graphql(names, { first: 10 })).text).toBe(first.text);
+  });
+
+  expect(reads).toBe(0);
+});
+
+test('after it was cached, a query returns what was created and changed since', async () => {
+  const [{ id }] = await service.create('/projects', { name: 'Wall' });
+  const query = '{ projects { nodes { name } } }';
+  const projectNames = async () => (await service.data(query)).projects.nodes.map(({ name }: { name: string }) => name);
+  for (const _attempt of [1, 2, 3]) expect(await projectNames()).toEqual(['Wall']);
+
+  await service.patch(`/projects/${id}`, { name: 'Harbour wall' });
+  expect(await projectNames()).toEqual(['Harbour wall']);
+
+  await service.create('/projects', { name: 'Bridge' });
+  expect(await projectNames()).toEqual(['Harbour wall', 'Bridge']);
+});
+
+test('after it was cached, a query returns what another process created', async () => {
+  const { url, remove } = await createDatabase();
+  const [ours, theirs] = [await startService({ DATABASE_URL: url }), await startService({ DATABASE_URL: url })];
+  await ours.create('/locations', { name: 'North yard' });
+  for (const _attempt of [1, 2, 3]) expect(await namesIn(10, ours)).toEqual(['North yard']);
+
+  await theirs.create('/locations', { name: 'South yard' });
+
+  expect(await namesIn(10, ours)).toEqual(['North yard', 'South yard']);
+  await ours.stop();
+  await theirs.stop();
+  await remove();
+});
+
+test('other variables, operations and workspaces have texts of their own', async () => {
+  const ours = closed.as(await closed.key({ workspace: 'ours' }));
+  const theirs = closed.as(await closed.key({ workspace: 'theirs' }));
+  await ours.create('/locations', { name: 'North yard' }, { name: 'South yard' });
+  const both =
+    'query One { locations(first: 1) { nodes { name } } } query Two { locations(first: 2) { nodes { name } } }';
+  const operation = async (operationName: string) =>
+    (await ours.post('/graphql', { query: both, operationName })).body.data.locations.nodes.length;
+
+  for (const _attempt of [1, 2, 3]) {
+    expect(await namesIn(1, ours)).toEqual(['North yard']);
+    expect(await namesIn(2, ours)).toEqual(['North yard', 'South yard']);
+    expect(await namesIn(2, theirs)).toEqual([]);
+    expect(await operation('One')).toBe(1);
+    expect(await operation('Two')).toBe(2);
+  }
+});
+
+test('an error is not cached', async () => {
+  for (const _attempt of [1, 2, 3]) {
+    const { body } = await service.graphql(names, { first: 0 });
+    expect(body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
+  }
+});
