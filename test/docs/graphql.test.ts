@@ -1,13 +1,27 @@
 /** The GraphQL guide can be pasted, and shows the demo's data. */
-import { test } from 'vitest';
-import { pastePage, queryPage } from '../support/docs.ts';
+import { expect, test } from 'vitest';
+import { foreignTypes } from '../../src/model/fields.ts';
+import { recordKinds } from '../../src/records/index.ts';
+import { reverseLinksOf } from '../../src/records/reverse-links.ts';
+import { pastePage, queryPage, readPage } from '../support/docs.ts';
 import { useProcesses } from '../support/process.ts';
 
+const page = 'docs/graphql.md';
 const processes = useProcesses();
 
 test('the examples of the GraphQL guide return what the page shows', async () => {
   const address = await processes.start({}, 'demo').ready();
 
-  await pastePage('docs/graphql.md', processes.folder, address);
-  await queryPage('docs/graphql.md', address);
+  await pastePage(page, processes.folder, address);
+  await queryPage(page, address);
+});
+
+test('the table of reverse links has every one', () => {
+  const listed = [...readPage(page).matchAll(/^\| `([A-Z][a-z]\w+)` \| (.*) \|$/gm)].flatMap(([, from, to = '']) =>
+    [...to.matchAll(/`(\w+)`/g)].map(([, name]) => `${from}.${name}`),
+  );
+  const types = [...recordKinds.map(({ name }) => name), ...Object.keys(foreignTypes)];
+  const links = types.flatMap((type) => reverseLinksOf(type).map(({ name }) => `${type}.${name}`));
+
+  expect(listed.toSorted()).toEqual(links.toSorted());
 });
