@@ -19,8 +19,14 @@ export const graphiqlTabs: Tab[] = [
 #
 # Beside every field that ends in Id is its link:
 # projectId is the ID, project the record itself.
-query LinkedWorkOrders($last: Int = 10) {
-  workOrders(last: $last) {
+# For the next page, put endCursor into a variable
+# named "after".
+query LinkedWorkOrders($after: String) {
+  workOrders(
+    first: 10
+    after: $after
+    orderBy: [{ createdAt: DESC }]
+  ) {
     nodes {
       name
       startDate
@@ -36,6 +42,10 @@ query LinkedWorkOrders($last: Int = 10) {
         latitude
         longitude
       }
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
     }
   }
 }
@@ -100,50 +110,51 @@ mutation CreateWorkOrders(
   ),
   tab(
     `
-# Page by page: for the next page, put
-# pageInfo.endCursor into the variable "after".
-query AssetsByPage($first: Int, $after: String) {
-  assets(first: $first, after: $after) {
-    # Counted only if this field is selected.
-    totalCount
+# Links work in both directions, and filters look
+# through them: which locations have projects that
+# start on a day or later, and which projects?
+query ProjectSites($where: ProjectFilter!) {
+  locations(where: { projects: { some: $where } }) {
     nodes {
-      id
       name
-      uid
-      manufacturedAt
-      currentLocation {
-        name
+      city
+      projects(
+        where: $where
+        orderBy: [{ startDate: ASC }]
+      ) {
+        # Counted only if this field is selected.
+        totalCount
+        nodes {
+          name
+          startDate
+          # Companies are kept in another system:
+          # only their IDs are stored here.
+          companyId
+        }
       }
-      # Companies are kept in another system:
-      # only their ID is stored here.
-      manufacturer {
-        id
-      }
-      externalIds
-    }
-    pageInfo {
-      hasNextPage
-      endCursor
     }
   }
 }
 `,
-    { first: 20, after: null },
+    { where: { startDate: { gte: '2026-03-01' } } },
   ),
   tab(
     `
-# The tree of asset categories, from the leaves up.
-query CategoryTree {
-  assetCategories(first: 100) {
-    nodes {
-      name
-      parent {
+# How many work orders there are, by location and
+# month: what a dashboard draws, for any number.
+query WorkByMonth {
+  workOrdersSummary(
+    groupBy: [LOCATION, MONTH_OF_START]
+  ) {
+    totalCount
+    groups {
+      count
+      startMonth
+      location {
         name
-        parent {
-          name
-        }
       }
     }
+    hasMoreGroups
   }
 }
 `,

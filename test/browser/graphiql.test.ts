@@ -82,15 +82,15 @@ describeInChromium('GraphiQL', () => {
     test('shows the same tabs after a reload, whether one was edited or not', async () => {
       const { page, origin } = await visitGraphiql();
       const tabs = () => page.locator('.graphiql-tab').allTextContents();
-      await page.getByRole('button', { name: 'CategoryTree' }).click();
-      await storedTab(page, 'CategoryTree');
+      await page.getByRole('button', { name: 'WorkByMonth' }).click();
+      await storedTab(page, 'WorkByMonth');
       const before = await tabs();
 
       for (const text of ['', '# edited']) {
         await insertInto(page, /operation editor/i, text);
         await stored(page, text);
         await page.reload();
-        await executeUntil(page, '"assetCategories"');
+        await executeUntil(page, '"workOrdersSummary"');
 
         expect(await tabs()).toEqual(before);
       }
@@ -171,9 +171,9 @@ describeInChromium('GraphiQL', () => {
       await page.getByText(prefixOf(key)).waitFor();
       await screenshot(page, 'graphiql-key');
 
-      await page.getByRole('button', { name: 'AssetsByPage' }).click();
+      await page.getByRole('button', { name: 'ProjectSites' }).click();
       await executeUntil(page, '"totalCount"');
-      await storedTab(page, 'AssetsByPage');
+      await storedTab(page, 'ProjectSites');
       await page.reload();
       await executeUntil(page, '"totalCount"');
       expect(await dialog.isVisible()).toBe(false);
@@ -181,7 +181,7 @@ describeInChromium('GraphiQL', () => {
 
       const kept = await page.evaluate(() => [sessionStorage.getItem('yardgraph.key'), JSON.stringify(localStorage)]);
       expect(kept[0]).toBe(key);
-      expect(kept[1]).toContain('AssetsByPage');
+      expect(kept[1]).toContain('ProjectSites');
       expect(kept[1]).not.toContain(key);
       expect(page.url()).not.toContain(key);
       expect(service.logs.join('')).not.toContain(key);
@@ -272,8 +272,8 @@ describeInChromium('GraphiQL', () => {
       const { page, visit } = await visitGraphiql();
       await executeUntil(page, '"city"');
       expect(await page.getByRole('button', { name: 'Forget key' }).isVisible()).toBe(false);
-      await page.getByRole('button', { name: 'CategoryTree' }).click();
-      await storedTab(page, 'CategoryTree');
+      await page.getByRole('button', { name: 'WorkByMonth' }).click();
+      await storedTab(page, 'WorkByMonth');
       const key = await service.key({ workspace: 'default' });
       await refused(() => service.get('/asset-categories'));
 
@@ -283,7 +283,7 @@ describeInChromium('GraphiQL', () => {
       await dialog.getByLabel('API key', { exact: true }).fill(key);
       await page.keyboard.press('Enter');
 
-      await result(page).getByText('"assetCategories"').waitFor();
+      await result(page).getByText('"workOrdersSummary"').waitFor();
       await page.getByText(prefixOf(key)).waitFor();
       await page.getByRole('button', { name: 'LinkedWorkOrders' }).waitFor();
       expect(visit.errors).toEqual([]);

@@ -23,8 +23,7 @@ test.each(working)('$name runs on an empty workspace, again, and on a filled one
   await service.data(query, variables);
   await service.data(query, variables);
   await createLinkedRecords(service, { workOrders: 20 });
-  await service.create('/asset-categories', { name: 'Cranes' });
-  await service.create('/assets', { name: 'Crane' });
+  await createStory();
 
   const [result] = Object.values(await service.data(query, variables));
 
@@ -44,12 +43,17 @@ async function run(name: string, fields: object) {
   return Object.values<{ id: string }[]>(await service.data(query, { input }))[0]?.[0];
 }
 
-test('the first tab reads what the next three create, with the IDs that their comments say to copy', async () => {
+/** Runs the tabs that create records, with the IDs that their comments say to copy. */
+async function createStory(): Promise<void> {
   const location = await run('CreateLocations', {});
   const project = await run('CreateProjects', { locationId: location?.id });
   await run('CreateWorkOrders', { projectId: project?.id, locationId: location?.id });
+}
 
-  expect((await service.data(tabs[0]?.query ?? '')).workOrders.nodes).toEqual([
+test('the first tab reads what the next three create', async () => {
+  await createStory();
+
+  expect((await service.data(tabs[0]?.query ?? '', tabs[0]?.variables)).workOrders.nodes).toEqual([
     {
       name: 'Set up the crane',
       startDate: null,
@@ -59,10 +63,46 @@ test('the first tab reads what the next three create, with the IDs that their co
   ]);
 });
 
+test('the first tab continues with the cursor that its comment says to copy', async () => {
+  await createLinkedRecords(service, { workOrders: 12 });
+  const { query, variables } = tabNamed('LinkedWorkOrders');
+  const namesOn = ({ nodes }: { nodes: { name: string }[] }) => nodes.map(({ name }) => name);
+
+  const first = (await service.data(query, variables)).workOrders;
+  const second = (await service.data(query, { ...variables, after: first.pageInfo.endCursor })).workOrders;
+
+  expect(namesOn(first)).toEqual(Array.from({ length: 10 }, (_, index) => `order ${11 - index}`));
+  expect(namesOn(second)).toEqual(['order 1', 'order 0']);
+});
+
+test('every tab that reads finds what these three create', async () => {
+  await createStory();
+  const read = async (name: string) =>
+    Object.values<object>(await service.data(tabNamed(name).query, tabNamed(name).variables))[0];
+
+  expect(await read('ProjectSites')).toEqual({
+    nodes: [
+      {
+        name: 'North yard',
+        city: 'Bremen',
+        projects: {
+          totalCount: 1,
+          nodes: [{ name: 'Harbour wall', startDate: '2026-03-01T00:00:00.000Z', companyId: null }],
+        },
+      },
+    ],
+  });
+  expect(await read('WorkByMonth')).toEqual({
+    totalCount: 1,
+    groups: [{ count: 1, startMonth: null, location: { name: 'North yard' } }],
+    hasMoreGroups: false,
+  });
+});
+
 test('the demo has the records of the tabs', async () => {
   await fillDemo(service.database);
 
-  const { nodes } = (await service.data(tabs[0]?.query ?? '')).workOrders;
+  const { nodes } = (await service.data(tabs[0]?.query ?? '', tabs[0]?.variables)).workOrders;
   expect(nodes).toContainEqual({
     name: 'Set up the crane',
     startDate: expect.any(String),

@@ -80,9 +80,19 @@ const pinned = [
 ];
 
 test.each(pinned)('npm installs %s elsewhere in the version of the lock file', (name) => {
-  const { overrides, dependencies } = readJson('package.json');
+  const { dependencies } = readJson('package.json');
   const { packages } = readJson('package-lock.json');
 
-  expect(overrides).toBeUndefined();
   expect(dependencies[name]).toBe(packages[`node_modules/${name}`].version);
+});
+
+test('overrides, which npm ignores elsewhere, concern development dependencies only', () => {
+  const { overrides } = readJson('package.json');
+  const installed = Object.entries<{ dev?: boolean }>(readJson('package-lock.json').packages);
+
+  for (const name of Object.keys(overrides)) {
+    const found = installed.filter(([path]) => path.endsWith(`node_modules/${name}`));
+    expect(found.map(([, { dev }]) => dev)).toContain(true);
+    expect(found.filter(([, { dev }]) => !dev)).toEqual([]);
+  }
 });

@@ -1,7 +1,7 @@
 /**
  * The documentation as something to execute. A code block's information string says what a test does with it: `sh run` is pasted
  * into a shell, `graphql run` is sent to the service with the `json variables` that follow, and an `output` block after either is
- * what must come back, apart from IDs and times. A `check NAME` block is read by a test of its page, and a `check PATH` block is
+ * what must come back, apart from IDs, cursors and times, and from the cost of a query where the page leaves it out. A `check NAME` block is read by a test of its page, and a `check PATH` block is
  * written to this file, or is a change to it.
  */
 import { execFile } from 'node:child_process';
@@ -121,17 +121,28 @@ function linkCommand(folder: string): void {
 }
 
 function expectOutput({ language, text }: Block, received: string, step: string): void {
-  const read = (output: string) => {
-    const comparable = withoutChanging(output).trim();
-    return language === 'json' ? JSON.parse(comparable) : comparable;
-  };
-  expect(read(received), `the output of\n${step}`).toEqual(read(text));
+  const comparable = (output: string) => withoutChanging(output).trim();
+  const [expected, actual] = [comparable(text), comparable(received)];
+  if (language !== 'json') expect(actual, `the output of\n${step}`).toBe(expected);
+  else
+    expect(withoutCost(JSON.parse(actual), JSON.parse(expected)), `the output of\n${step}`).toEqual(
+      JSON.parse(expected),
+    );
 }
 
-/** Without what differs from run to run: IDs, times, prefixes of keys and keys. */
+/** Without the cost of a GraphQL operation, unless the page shows it. */
+function withoutCost(received: Readonly<Record<string, unknown>>, { extensions }: { extensions?: unknown }): unknown {
+  if (extensions || !('data' in received)) return received;
+  const { extensions: _, ...response } = received;
+  return response;
+}
+
+/** Without what differs from run to run: IDs, cursors, times, prefixes of keys and keys. */
 const withoutChanging = (output: string): string =>
   output
     .replace(/_[0-9a-hjkmnp-tv-z]{26}/g, '_ID')
+    // Base64 of JSON with an ID.
+    .replace(/"WyJ[\w-]+"/g, '"CURSOR"')
     .replace(/("(?:createdAt|updatedAt)":\s*)"[^"]*"/g, '$1"TIME"')
     .replace(/\d{4}-\d\d-\d\d \d\d:\d\d/g, 'TIME')
     .replace(/in \d+\.\d s/g, 'in SECONDS')

@@ -11,7 +11,7 @@ import { createSchema, createYoga } from 'graphql-yoga';
 import type { startService } from './service.ts';
 
 /** Like the schema of the service, it has Relay's types, and queries named `node` and `company`. */
-const companiesSdl = `
+export const companiesSdl = `
   extend schema @link(url: "https://specs.apollo.dev/federation/v2.0", import: ["@key", "@shareable"])
   type Query { company(id: ID!): Company node(id: ID!): Node companies(orderBy: OrderDirection): CompanyConnection! }
   interface Node { id: ID! }

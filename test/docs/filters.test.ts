@@ -1,0 +1,44 @@
+/** The page on filters can be pasted, shows the demo's data, and has every operator. */
+import { readFileSync } from 'node:fs';
+import { buildSchema, isInputObjectType } from 'graphql';
+import { expect, test } from 'vitest';
+import { queryPage, readPage } from '../support/docs.ts';
+import { post, useProcesses } from '../support/process.ts';
+
+const page = 'docs/filters.md';
+const processes = useProcesses();
+
+test('the examples of the page on filters return what it shows, and invalid filters the messages of its table', async () => {
+  const address = await processes.start({}, 'demo').ready();
+
+  await queryPage(page, address);
+
+  const rows = [...readPage(page).matchAll(/^\| `(\{.*\})` \| `(.*)` \|$/gm)];
+  expect(rows.length).toBeGreaterThan(4);
+  for (const [, filter, message] of rows) {
+    const response = await post(`${address}/graphql`, { query: `{ workOrders(where: ${filter}) { totalCount } }` });
+    const { errors } = await response.json();
+    expect(errors?.[0].message, filter).toBe(message);
+  }
+});
+
+/** What the table of operators calls the fields, and the input type that has their operators. */
+const types: Readonly<Record<string, string>> = {
+  text: 'TextFilter',
+  IDs: 'IdFilter',
+  numbers: 'NumberFilter',
+  times: 'DateTimeFilter',
+  'true or false': 'BooleanFilter',
+  '`externalIds`': 'ExternalIdFilter',
+  'links to many': 'WorkOrderListFilter',
+  '`near`, of locations': 'NearFilter',
+};
+
+test.each(Object.entries(types))('the table of operators has all operators of %s', (fields, name) => {
+  const type = buildSchema(readFileSync('schema.graphql', 'utf8')).getType(name);
+  const [, operators = ''] =
+    new RegExp(`^\\| (?:[\\w ]+, )?${fields}(?:, [\\w ]+)? \\| (.*) \\|$`, 'm').exec(readPage(page)) ?? [];
+
+  const listed = [...operators.matchAll(/`(\w+)(?:: true)?`/g)].map(([, operator]) => operator);
+  expect([...new Set(listed)].toSorted()).toEqual(isInputObjectType(type) && Object.keys(type.getFields()).toSorted());
+});
