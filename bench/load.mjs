@@ -5,7 +5,8 @@
 import autocannon from 'autocannon';
 import { asset } from './records.mjs';
 
-const { url, key, connections, seconds, kind, size, query, variables, ...complete } = JSON.parse(process.argv[2]);
+const { url, key, connections, seconds, kind, size, query, once, ...rest } = JSON.parse(process.argv[2]);
+const { variables, ...complete } = rest;
 
 /** Makes the uids of this load differ from those of others. */
 const run = Date.now().toString(36);
@@ -28,7 +29,19 @@ const newBody = { create: newBatch, mutation: newMutation }[kind];
 /** Generated before the measurement starts, as many creates as may be needed, so that generating them is not measured. */
 const bodies = newBody
   ? Array.from({ length: Math.ceil((seconds * 90_000) / size / (size === 1 ? 4 : 1)) }, newBody)
-  : (variables?.map((values) => JSON.stringify({ query, variables: values })) ?? [undefined]);
+  : ((once ? differing(variables) : variables)?.map((values) => JSON.stringify({ query, variables: values })) ?? [
+      undefined,
+    ]);
+
+/** More cursors than requests are sent. A position needs no record: the end of its ID can be anything. */
+function differing(variables) {
+  // Neither the first page, which has no cursor, nor the last ones, which would have fewer records.
+  const cursors = variables.slice(1, 1 + (variables.length >> 1)).map(({ after }) => after);
+  return Array.from({ length: 40_000 }, (_, n) => {
+    const end = (n * 7_919).toString().padStart(9, '0');
+    return { after: cursors[n % cursors.length].slice(0, -end.length) + end };
+  });
+}
 
 let sent = 0;
 const nextBody = () => {

@@ -15,6 +15,9 @@ const linked = {
   count: 100,
 };
 
+/** The same, but no page is read twice, so that none comes from a cache. */
+const linkedOnce = { ...linked, once: true };
+
 /** The last work orders of the projects with some names, from some day on. */
 const filter = {
   query: `query ($name: String!, $since: DateTime!) {
@@ -68,7 +71,14 @@ const categories = {
 };
 
 /** By workload. */
-export const queries = { W4: linked, 'W5 in GraphQL': categories, W6: filter, W7: reverse, W8: summary };
+export const queries = {
+  W4: linked,
+  'W4 once': linkedOnce,
+  'W5 in GraphQL': categories,
+  W6: filter,
+  W7: reverse,
+  W8: summary,
+};
 
 /** The same queries in PostGraphile's names, for the same response. It has no summaries. */
 export const peerQueries = {
