@@ -40,7 +40,7 @@ export const apiKeys: Table = {
   label: 'API key',
   storedFields: {
     workspaceId: required(text('workspace in its prefix')),
-    id: required(text('prefix')),
+    id: { type: 'id', required: true, description: 'prefix' },
     userId: required(text('user that it identifies')),
     readOnly: required(boolean('whether it is read-only')),
     label: text('what it is for'),

@@ -345,25 +345,26 @@ async function compare(own: Workspace) {
   const foreign = random.pick(held(other, kind))?.id;
   if (!foreign) return list(own);
   const unknown = newId(kind.idPrefix);
+  // Each query is another text: one that was sent before may come from a cache, which changes its cost.
+  const graphql = (query: string) => own.client.graphql(`${query} # ${newId('text')}`);
   const referring = random.pick(
     recordKinds.flatMap((source) =>
       referencesOf(source).flatMap(({ name, target }) => (target === kind ? [{ path: pathOf(source), name }] : [])),
     ),
   );
   const ask = random.pick([
-    (id: string) => own.client.graphql(`{ node(id: "${id}") { id } }`),
-    (id: string) => own.client.graphql(`{ ${oneField(kind)}(id: "${id}") { id } }`),
-    (id: string) => own.client.graphql(`{ nodes(ids: ["${id}"]) { id } }`),
+    (id: string) => graphql(`{ node(id: "${id}") { id } }`),
+    (id: string) => graphql(`{ ${oneField(kind)}(id: "${id}") { id } }`),
+    (id: string) => graphql(`{ nodes(ids: ["${id}"]) { id } }`),
     (id: string) =>
-      own.client.graphql(`{ _entities(representations: { __typename: "${kind.name}", id: "${id}" }) { __typename } }`),
+      graphql(`{ _entities(representations: { __typename: "${kind.name}", id: "${id}" }) { __typename } }`),
+    (id: string) => graphql(`{ ${listField(kind)}(where: { id: { eq: "${id}" } }) { totalCount nodes { id } } }`),
     (id: string) =>
-      own.client.graphql(`{ ${listField(kind)}(where: { id: { eq: "${id}" } }) { totalCount nodes { id } } }`),
-    (id: string) =>
-      own.client.graphql(
+      graphql(
         `{ ${listField(kind)}Summary(where: { id: { ne: "${id}" } }, groupBy: MONTH_OF_CREATED) { totalCount } }`,
       ),
     (id: string) => own.client.patch(`/projects/${id}`, { name: 'x' }),
-    (id: string) => own.client.graphql(`mutation { updateProject(id: "${id}", input: { name: "x" }) { id } }`),
+    (id: string) => graphql(`mutation { updateProject(id: "${id}", input: { name: "x" }) { id } }`),
     ...(referring
       ? [(id: string) => own.client.post(referring.path, [{ name: `${own.name}:x`, [referring.name]: id }])]
       : []),
