@@ -1,8 +1,11 @@
 /**
- * Checks length limits, which count Unicode code points. Code points are counted only where the UTF-16 length cannot decide,
+ * Characters of texts. Length limits count Unicode code points. They are counted only where the UTF-16 length cannot decide,
  * because counting visits every character.
  */
 import { textLengthOfAll } from './fields.ts';
+
+/** Whether the text has no letters but A to Z. */
+export const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text);
 
 export const isLongerThan = (text: string, maxLength: number): boolean =>
   text.length > maxLength && (text.length > 2 * maxLength || text.length - pairsIn(text) > maxLength);

@@ -17,6 +17,8 @@ test.each<[string, unknown, number]>([
   ['a condition', { name: { eq: 'x' } }, 10],
   ['two operators', { name: { startsWith: 'x', endsWith: 'y' } }, 20],
   ['values of a list', { name: { in: ['a', 'b', 'c'] } }, 10 + 3],
+  ['a text of a hundred characters', { name: { eq: 'x'.repeat(100) } }, 10 + 10],
+  ['texts of a list', { name: { in: ['x'.repeat(10), 'x'.repeat(25)] } }, 10 + 2 + 1 + 2],
   ['alternatives', { or: [{ name: { eq: 'x' } }, { name: { eq: 'y' } }] }, 2 * (10 + 10)],
   ['a negation', { not: { name: { eq: 'x' } } }, 10 + 10],
   ['a link', { location: {} }, 1_000],

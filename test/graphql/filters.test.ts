@@ -316,6 +316,12 @@ describe('the limits of a filter', () => {
       'where.name.eq: expected at most 1,000 characters, received more',
     ],
     [
+      'texts beyond A to Z that ignore case',
+      (n) => ({ name: { in: [...Array(500).fill('x'), ...Array(n).fill('ü')], ignoreCase: true } }),
+      20,
+      'where.name.in[520]: expected at most 20 texts with letters beyond A to Z where case is ignored, received more',
+    ],
+    [
       'characters of a text',
       (n) => ({ name: { eq: 'x'.repeat(n) } }),
       10_000,

@@ -13,6 +13,9 @@ import { nearCondition, type Reading, refused, requireObject, valueConditions } 
 /** Values and conditions in a filter: databases limit the parameters of a statement and the size of its expressions. */
 const maxValues = 1_000;
 
+/** Texts with letters beyond A to Z that are compared ignoring their case: Postgres keeps 32 patterns ready, SQLite none. */
+const maxPatterns = 20;
+
 /** Relations within each other: each is a subquery. */
 const maxRelations = 5;
 
@@ -23,6 +26,7 @@ export function parseFilter(
   { maxTextLength }: Pick<Limits, 'maxTextLength'>,
 ): Condition | undefined {
   let values = 0;
+  let patterns = 0;
 
   function countValues(path: Path, added: number): void {
     if (added > maxValues) throw refused(path, `expected at most ${count(maxValues)} values, received ${count(added)}`);
@@ -31,7 +35,17 @@ export function parseFilter(
       throw refused(['where'], `expected at most ${count(maxValues)} values and conditions, received more`);
   }
 
-  const reading: Reading = { maxTextLength, countValues };
+  function countPattern(path: Path): void {
+    patterns += 1;
+    if (patterns > maxPatterns) {
+      throw refused(
+        path,
+        `expected at most ${maxPatterns} texts with letters beyond A to Z where case is ignored, received more`,
+      );
+    }
+  }
+
+  const reading: Reading = { maxTextLength, countValues, countPattern };
 
   function conditionOf(of: RecordKind, filter: unknown, path: Path, relations: number): Condition {
     const fields = filterFields(of);

@@ -5,6 +5,8 @@ import { type FilterField, filterFields } from './filter-fields.ts';
 import type { Filter } from './filter-type.ts';
 
 const conditionCost = 10;
+/** Of a text: the database compares its characters with those of many records. */
+const charactersPerCost = 10;
 const relationCost = 1_000;
 const relatedTimes = 10;
 
@@ -37,11 +39,17 @@ export function createFilterCost(maxCost: number): (kind: RecordKind, filter: un
       case 'reverse':
         return sum(sent, (related) => relationCost + relatedTimes * costOf(field.link.kind, related));
       case 'value':
-        return sum(sent, (value) => conditionCost + (Array.isArray(value) ? value.length : 0));
+        return sum(sent, (value) => conditionCost + costOfValues(value));
       default:
         return conditionCost;
     }
   }
+
+  const costOfValues = (sent: unknown): number =>
+    Array.isArray(sent) ? sum(sent, (value) => 1 + costOfText(value)) : costOfText(sent);
+
+  const costOfText = (sent: unknown): number =>
+    typeof sent === 'string' ? Math.floor(sent.length / charactersPerCost) : 0;
 
   /** Of the values of an object or an array, until it is above the limit. */
   function sum(values: unknown, costOfValue: (value: unknown, name: string) => number): number {

@@ -1,5 +1,6 @@
 /** The conditions on single values in a filter. Values are parsed as input is; a ServiceError 400 says where one is not valid. */
 import { badRequest } from '../../errors.ts';
+import { isAscii } from '../../model/characters.ts';
 import { type ComparedValue, parseComparedValue } from '../../model/compared-values.ts';
 import type { Field, NumberField } from '../../model/fields.ts';
 import { expected, formatIssue, isObject, type Path } from '../../model/issues.ts';
@@ -12,6 +13,8 @@ export interface Reading {
   readonly maxTextLength: number;
   /** Throws if the filter has too many values. Called before they are read. */
   countValues(path: Path, added: number): void;
+  /** Throws if the filter has too many texts that are compared letter by letter. */
+  countPattern(path: Path): void;
 }
 
 /** Characters of texts that become patterns. */
@@ -26,7 +29,7 @@ export function valueConditions(
   field: Field,
   filter: Filter,
   path: Path,
-  { maxTextLength, countValues }: Reading,
+  { maxTextLength, countValues, countPattern }: Reading,
 ): Condition[] {
   for (const [operator, sent] of Object.entries(filter)) if (sent === null) throw isNullAt([...path, operator]);
   if (field.type === 'externalIds') {
@@ -39,7 +42,11 @@ export function valueConditions(
     const at = [...path, operator];
     const isPattern = ignoreCase === true || ['contains', 'startsWith', 'endsWith'].includes(operator);
     const maxLength = isPattern ? Math.min(maxPatternLength, maxTextLength) : maxTextLength;
-    const parse = (value: unknown, where: Path = at) => parseAt(where, field, value, maxLength);
+    const parse = (value: unknown, where: Path = at) => {
+      const parsed = parseAt(where, field, value, maxLength);
+      if (ignoreCase === true && !isAscii(String(parsed))) countPattern(where);
+      return parsed;
+    };
     countValues(at, Array.isArray(sent) ? sent.length : 1);
     switch (operator) {
       case 'isNull':

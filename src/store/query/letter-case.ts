@@ -10,7 +10,7 @@ export interface Pattern {
   readonly isAnchoredAtEnd: boolean;
 }
 
-export type Part = 'all' | 'contains' | 'startsWith' | 'endsWith';
+type Part = 'all' | 'contains' | 'startsWith' | 'endsWith';
 
 export const patternOf = (text: string, part: Part): Pattern => ({
   characters: Array.from(text, formsOf),
