@@ -19,6 +19,8 @@ test.each<[string, unknown, number]>([
   ['values of a list', { name: { in: ['a', 'b', 'c'] } }, 10 + 3],
   ['a text of a hundred characters', { name: { eq: 'x'.repeat(100) } }, 10 + 10],
   ['texts of a list', { name: { in: ['x'.repeat(10), 'x'.repeat(25)] } }, 10 + 2 + 1 + 2],
+  ['a text that is compared letter by letter', { name: { contains: 'Lü', ignoreCase: true } }, 20 + 20],
+  ['a text from A to Z that ignores case', { name: { contains: 'Lu', ignoreCase: true } }, 20],
   ['alternatives', { or: [{ name: { eq: 'x' } }, { name: { eq: 'y' } }] }, 2 * (10 + 10)],
   ['a negation', { not: { name: { eq: 'x' } } }, 10 + 10],
   ['a link', { location: {} }, 1_000],

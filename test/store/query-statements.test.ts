@@ -159,7 +159,10 @@ describe('a large filter', () => {
       many(60).reduce<Condition>((inner) => ({ not: { all: [inner, { not: named('x') }] } }), named('x')),
     ],
     ['a thousand numbers', { field: 'latitude', in: many(1_000).map((index) => index / 7) }],
-    ['a thousand texts in any case', { field: 'name', in: many(1_000).map((index) => `ä${index}`), ignoreCase: true }],
+    [
+      'a thousand texts in any case',
+      { field: 'name', in: many(1_000).map((index) => (index < 20 ? `ä${index}` : `a${index}`)), ignoreCase: true },
+    ],
     ...(['contains', 'startsWith', 'endsWith'] as const).flatMap((text): [string, Condition][] => [
       [
         `${text} with a thousand letters in any case`,

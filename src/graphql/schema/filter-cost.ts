@@ -1,4 +1,5 @@
 /** What filters cost. A relation may read as many records again as the list itself; in a relation of a relation, for each of those. */
+import { isAscii } from '../../model/characters.ts';
 import { isObject } from '../../model/issues.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { type FilterField, filterFields } from './filter-fields.ts';
@@ -6,7 +7,9 @@ import type { Filter } from './filter-type.ts';
 
 const conditionCost = 10;
 /** Of a text: the database compares its characters with those of many records. */
-const charactersPerCost = 10;
+const characterCost = 0.1;
+/** Of a text that is compared letter by letter, in several forms. */
+const patternCharacterCost = 10;
 const relationCost = 1_000;
 const relatedTimes = 10;
 
@@ -39,17 +42,20 @@ export function createFilterCost(maxCost: number): (kind: RecordKind, filter: un
       case 'reverse':
         return sum(sent, (related) => relationCost + relatedTimes * costOf(field.link.kind, related));
       case 'value':
-        return sum(sent, (value) => conditionCost + costOfValues(value));
+        return sum(sent, (value) => conditionCost + costOfValues(value, isObject(sent) && sent.ignoreCase === true));
       default:
         return conditionCost;
     }
   }
 
-  const costOfValues = (sent: unknown): number =>
-    Array.isArray(sent) ? sum(sent, (value) => 1 + costOfText(value)) : costOfText(sent);
+  const costOfValues = (sent: unknown, ignoresCase: boolean): number =>
+    Array.isArray(sent) ? sum(sent, (value) => 1 + costOfText(value, ignoresCase)) : costOfText(sent, ignoresCase);
 
-  const costOfText = (sent: unknown): number =>
-    typeof sent === 'string' ? Math.floor(sent.length / charactersPerCost) : 0;
+  const costOfText = (sent: unknown, ignoresCase: boolean): number => {
+    if (typeof sent !== 'string') return 0;
+    const isPattern = ignoresCase && !isAscii(sent);
+    return Math.floor(sent.length * (isPattern ? patternCharacterCost : characterCost));
+  };
 
   /** Of the values of an object or an array, until it is above the limit. */
   function sum(values: unknown, costOfValue: (value: unknown, name: string) => number): number {
