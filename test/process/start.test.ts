@@ -197,7 +197,7 @@ describe('an end', () => {
   test('waits for a client that reads its response slowly', async () => {
     const service = run();
     const { port } = new URL(await service.ready());
-    const client = connect(Number(port), '127.0.0.1');
+    const client = connect(Number(port), '127.0.0.1').setEncoding('utf8');
     const page = await fetch(`http://127.0.0.1:${port}/graphql`, { headers: { accept: 'text/html' } });
     const [file] = /explorer\/graphiql-[\w-]+\.js/.exec(await page.text()) ?? [];
     client.write(`GET /${file} HTTP/1.1\r\nhost: localhost\r\n\r\n`);
