@@ -334,6 +334,35 @@ test('ancestors lead from the parent up to the root, the root first', async () =
   });
 });
 
+describe('a reverse link in a fragment that is spread in two places, in one of which more is selected', () => {
+  const fragment = 'fragment F on Project { workOrders(first: 5) { nodes { name } } }';
+  const plain = { nodes: [{ name: 'Survey' }] };
+
+  test.each<[string, string, object, object]>([
+    ['...F', '...F workOrders(first: 5) { totalCount }', plain, { ...plain, totalCount: 1 }],
+    ['...F workOrders(first: 5) { totalCount }', '...F', { ...plain, totalCount: 1 }, plain],
+  ])('%s and %s', async (first, second, a, b) => {
+    const data = await client.data(
+      `query ($id: ID!) { a: project(id: $id) { ${first} } b: project(id: $id) { ${second} } } ${fragment}`,
+      { id: wall },
+    );
+
+    expect(data).toEqual({ a: { workOrders: a }, b: { workOrders: b } });
+  });
+
+  test('of different records', async () => {
+    const { projects } = await client.data('{ projects { nodes { id } } }');
+    const [, , bridge] = projects.nodes;
+    const query = `query ($a: ID!, $b: ID!) { a: project(id: $a) { ...F } b: project(id: $b) { ...F workOrders(first: 5) { totalCount } } } ${fragment}`;
+
+    const forwards = await client.data(query, { a: bridge.id, b: wall });
+    const backwards = await client.data(query, { a: wall, b: bridge.id });
+
+    expect(forwards).toEqual({ a: { workOrders: { nodes: [] } }, b: { workOrders: { ...plain, totalCount: 1 } } });
+    expect(backwards).toEqual({ a: { workOrders: plain }, b: { workOrders: { nodes: [], totalCount: 0 } } });
+  });
+});
+
 test('records that a mutation creates are seen by reverse links selected on them', async () => {
   const create = (name: string) =>
     `createTransportOrders(input: [{ projectId: $id, name: "${name}" }]) { project { ...newest } }`;

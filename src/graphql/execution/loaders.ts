@@ -16,6 +16,8 @@ import type { DocumentPlan, Link, Selection } from '../plan/document-plan.ts';
 
 /** Records have the fields that the document selects, and their ID. */
 export interface Loaders {
+  /** What the arguments of a field ask for, parsed once: they are the same for all objects that have the field. */
+  parsed<T>(fieldNodes: readonly FieldNode[], parse: () => T): T;
   /** The record, or null if there is none: the ID is unknown, foreign, or of another kind. A promise unless it is loaded. */
   load<K extends RecordKind>(kind: K, id: string): RecordOf<K> | null | Promise<RecordOf<K> | null>;
   list<K extends RecordKind>(kind: K, query: RecordQuery): Promise<RecordOf<K>[]>;
@@ -76,6 +78,8 @@ export function createLoaders(openStore: () => LimitedReads, plan: DocumentPlan)
   const caches = new Map<RecordKind, Cache>();
   const counts = new Map<RecordKind, Promise<number>>();
   const pageLoaders = new Map<PageQuery, DataLoader<string, PageOf>>();
+  const nodeNumbers = new Map<FieldNode, number>();
+  const parsedArguments = new Map<string, unknown>();
   const fieldsOf = ({ name }: RecordKind) => plan.storedFields.get(name) ?? idOnly;
 
   /** With those of the order, whose values are in the cursors. */
@@ -120,7 +124,7 @@ export function createLoaders(openStore: () => LimitedReads, plan: DocumentPlan)
         [...pages.values()].flatMap(({ records }) => records),
         connectionFields,
       );
-      return parentIds.map((id) => pages.get(id) ?? { records: [], count: 0 });
+      return parentIds.map((id) => pages.get(id) ?? new Error('the store has left out a parent'));
     });
   }
 
@@ -157,6 +161,24 @@ export function createLoaders(openStore: () => LimitedReads, plan: DocumentPlan)
     pageLoaders.clear();
   }
 
+  /** Nodes in the same order: a fragment that is spread in two places shares a node, to which only one of them may add another. */
+  const keyOf = (fieldNodes: readonly FieldNode[]): string =>
+    fieldNodes
+      .map((node) => {
+        const number = nodeNumbers.get(node) ?? nodeNumbers.size;
+        nodeNumbers.set(node, number);
+        return number;
+      })
+      .join();
+
+  function parsed<T>(fieldNodes: readonly FieldNode[], parse: () => T): T {
+    const key = keyOf(fieldNodes);
+    // The cast is safe because the same nodes are the same field, whose resolver always passes the same function.
+    const value = parsedArguments.has(key) ? (parsedArguments.get(key) as T) : parse();
+    parsedArguments.set(key, value);
+    return value;
+  }
+
   function load<K extends RecordKind>(kind: K, id: string) {
     const { records, loader } = cacheOf(kind);
     // The cast is safe because a kind's cache holds what the store finds for that kind.
@@ -167,6 +189,7 @@ export function createLoaders(openStore: () => LimitedReads, plan: DocumentPlan)
   }
 
   return {
+    parsed,
     load,
     linked(record, field, kind) {
       const linked = linkedRecord(record, field);

@@ -2,7 +2,7 @@
  * Relay connections over a kind's records, or over those that refer to another record. Cursors are positions in an order, not
  * counts, so that a page stays correct while records are added. A field that is not selected costs no statement.
  */
-import type { FieldNode, GraphQLResolveInfo } from 'graphql';
+import type { GraphQLResolveInfo } from 'graphql';
 import type { Limits } from '../../config.ts';
 import { badRequest } from '../../errors.ts';
 import { expected } from '../../model/issues.ts';
@@ -10,7 +10,7 @@ import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import type { Order } from '../../store/query.ts';
 import type { Context } from '../execution/context.ts';
-import type { Loaders, PageOf, PageQuery } from '../execution/loaders.ts';
+import type { PageOf, PageQuery } from '../execution/loaders.ts';
 import type { FieldCost } from '../plan/extensions.ts';
 import { cursorOf, parseCursor } from './cursor.ts';
 import { parseFilter } from './filter-condition.ts';
@@ -89,23 +89,16 @@ export function connectReferring(
   limits: Limits,
   { fieldNodes }: Pick<GraphQLResolveInfo, 'fieldNodes'>,
 ): Connection<AnyRecord> {
-  const query = sharedQuery(loaders, fieldNodes[0], () => parseArguments(link.kind, args, limits));
+  const query = loaders.parsed(fieldNodes, () => parseArguments(link.kind, args, limits));
   const read = once<PageOf>(() => loaders.pageOf(link, parentId, query, fieldNodes));
   return {
     page: once(async () => pageFrom((await read()).records, query)),
-    count: async () => (await read()).count ?? 0,
+    count: async () => {
+      const { count } = await read();
+      if (count === undefined) throw new Error('the records were not counted');
+      return count;
+    },
   };
-}
-
-/** Of each field of a document, the query for all parents: its arguments are the same for all of them. */
-const queries = new WeakMap<Loaders, Map<FieldNode | undefined, PageQuery>>();
-
-function sharedQuery(loaders: Loaders, field: FieldNode | undefined, parse: () => PageQuery): PageQuery {
-  const ofRequest = queries.get(loaders) ?? new Map<FieldNode | undefined, PageQuery>();
-  queries.set(loaders, ofRequest);
-  const query = ofRequest.get(field) ?? parse();
-  ofRequest.set(field, query);
-  return query;
 }
 
 /** Reads one record more than the page shows, to know whether others follow. */
