@@ -10,7 +10,7 @@ import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import type { Order } from '../../store/query.ts';
 import type { Context } from '../execution/context.ts';
-import type { PageOf, PageQuery } from '../execution/loaders.ts';
+import type { PageQuery } from '../execution/page-loaders.ts';
 import type { FieldCost } from '../plan/extensions.ts';
 import { cursorOf, parseCursor } from './cursor.ts';
 import { parseFilter } from './filter-condition.ts';
@@ -26,7 +26,7 @@ interface ConnectionArgs {
   readonly before?: string | null | undefined;
 }
 
-/** A connection is lazy: its page and its count are each read once, and only if a field needs them. */
+/** A connection is lazy: its page and its count are read only if a field needs them, and each once (see loaders.ts). */
 export interface Connection<T> {
   readonly page: () => Promise<Page<T>>;
   readonly count: () => Promise<number>;
@@ -73,10 +73,10 @@ export function connectKind<K extends RecordKind>(
   limits: Limits,
   { fieldNodes }: Pick<GraphQLResolveInfo, 'fieldNodes'>,
 ): Connection<RecordOf<K>> {
-  const query = parseArguments(kind, args, limits);
+  const query = loaders.parsed(fieldNodes, () => parseArguments(kind, args, limits));
   return {
-    page: once(async () => pageFrom(await loaders.page(kind, query, fieldNodes), query)),
-    count: once(() => loaders.count(kind, query.where)),
+    page: async () => pageFrom(await loaders.listPage(kind, query, fieldNodes), query),
+    count: () => loaders.count(kind, query.where),
   };
 }
 
@@ -90,9 +90,9 @@ export function connectReferring(
   { fieldNodes }: Pick<GraphQLResolveInfo, 'fieldNodes'>,
 ): Connection<AnyRecord> {
   const query = loaders.parsed(fieldNodes, () => parseArguments(link.kind, args, limits));
-  const read = once<PageOf>(() => loaders.pageOf(link, parentId, query, fieldNodes));
+  const read = () => loaders.reverseLinkPage(link, parentId, query, fieldNodes);
   return {
-    page: once(async () => pageFrom((await read()).records, query)),
+    page: async () => pageFrom((await read()).records, query),
     count: async () => {
       const { count } = await read();
       if (count === undefined) throw new Error('the records were not counted');
@@ -123,7 +123,8 @@ function parseArguments(kind: RecordKind, args: ConnectionArgs, limits: Limits):
   };
 }
 
-function pageSize(name: string, size: number, { maxPageSize }: Limits): number {
+/** Throws a ServiceError 400 unless a page may have this size. */
+export function pageSize(name: string, size: number, { maxPageSize }: Limits): number {
   if (size >= 1 && size <= maxPageSize) return size;
   throw badRequest(`${name}: ${expected(`a whole number from 1 to ${maxPageSize}`, size)}`);
 }
@@ -136,13 +137,5 @@ function pageFrom<T>(found: readonly T[], { fromEnd, after, before, limit, order
     hasPreviousPage: after !== undefined || (fromEnd && isCut),
     hasNextPage: before !== undefined || (!fromEnd && isCut),
     orderBy,
-  };
-}
-
-function once<T>(read: () => Promise<T>): () => Promise<T> {
-  let result: Promise<T> | undefined;
-  return () => {
-    result ??= read();
-    return result;
   };
 }

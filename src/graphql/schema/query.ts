@@ -48,7 +48,7 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
       description: `The ${kind.label} with this unique reference ID, or null if there is none.`,
       args: { uid: t.arg.string({ required: true, description: `The \`uid\` of the ${kind.label}.` }) },
       // The cast is safe for the same reason.
-      resolve: (_root, { uid }, context) => recordByValue(context, kind, 'uid', uid, limits) as never,
+      resolve: (_root, { uid }, context, info) => recordByValue(context, kind, 'uid', uid, limits, info) as never,
     });
 
   const byExternalId = <K extends RecordKind>(t: QueryFields, kind: K) =>
@@ -60,7 +60,8 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
         key: t.arg.string({ required: true, description: 'The name of the other system, such as `erp`.' }),
         value: t.arg.string({ required: true, description: 'The ID in that system, such as `4711`.' }),
       },
-      resolve: (_root, { key, value }, context) => recordByExternalId(context, kind, key, value, limits) as never,
+      resolve: (_root, { key, value }, context, info) =>
+        recordByExternalId(context, kind, key, value, limits, info) as never,
     });
 
   const summary = createSummaryField(builder, types, limits);
