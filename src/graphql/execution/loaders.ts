@@ -5,6 +5,7 @@
  */
 import DataLoader from 'dataloader';
 import type { FieldNode } from 'graphql';
+import { LRUCache } from 'lru-cache';
 import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import { kindNamed, kindOfId } from '../../records/index.ts';
@@ -67,6 +68,17 @@ const maxJoined = 8;
 /** Shared by all documents, because the store caches what it derives from a set of fields. */
 const idOnly: ReadonlySet<string> = new Set(['id']);
 
+/** Shared for the same reason: the last ones that were used, by their fields. */
+const fieldSets = new LRUCache<string, ReadonlySet<string>>({ max: 1_000 });
+
+function sharedSet(fields: readonly string[]): ReadonlySet<string> {
+  const set = new Set(fields.toSorted());
+  const key = [...set].join();
+  const shared = fieldSets.get(key) ?? set;
+  fieldSets.set(key, shared);
+  return shared;
+}
+
 export function createLoaders(store: LimitedReads, plan: DocumentPlan): Loaders {
   const caches = new Map<RecordKind, Cache>();
   /** By the query object, or what else stands for the read. */
@@ -80,7 +92,7 @@ export function createLoaders(store: LimitedReads, plan: DocumentPlan): Loaders 
     const fields = fieldsOf(kind);
     return orderBy.every(({ field }) => fields.has(field))
       ? fields
-      : new Set([...fields, ...orderBy.map(({ field }) => field)]);
+      : sharedSet([...fields, ...orderBy.map(({ field }) => field)]);
   }
 
   /** Links whose records are read together with those that have them. */
