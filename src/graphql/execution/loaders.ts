@@ -3,7 +3,6 @@
  * selects. Each read is begun once, and a read that failed stays failed, also when the operation is executed again. Reads through the
  * session's store, and so never sees another workspace.
  */
-import DataLoader from 'dataloader';
 import type { FieldNode } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
@@ -15,6 +14,7 @@ import type { RecordQuery, Summary, SummaryQuery } from '../../store/query.ts';
 import type { LimitedReads, Page } from '../../store/workspace-store.ts';
 import type { DocumentPlan, Link, Selection } from '../plan/document-plan.ts';
 import { createPageLoaders, type PageQuery } from './page-loaders.ts';
+import { createRecordCache, type RecordCache } from './record-cache.ts';
 
 /**
  * Records have the fields that the document selects, and their ID. Queries are read once for each object that is passed: `parsed`
@@ -50,14 +50,6 @@ export interface Loaders {
   clear(): void;
 }
 
-/** The records of one kind. */
-interface Cache {
-  /** By ID; null if there is none. */
-  readonly records: ReadonlyMap<string, object | null>;
-  /** Adds the records with these IDs. */
-  readonly loader: DataLoader<readonly string[], unknown>;
-}
-
 /** The links of one field, which fragments and aliases may select several times. */
 type LinksOfField = [Link, ...Link[]];
 type LinksByField = ReadonlyMap<string, LinksOfField>;
@@ -80,7 +72,7 @@ function sharedSet(fields: readonly string[]): ReadonlySet<string> {
 }
 
 export function createLoaders(store: LimitedReads, plan: DocumentPlan): Loaders {
-  const caches = new Map<RecordKind, Cache>();
+  const caches = new Map<RecordKind, RecordCache>();
   /** By the query object, or what else stands for the read. */
   const reads = new Map<object, Promise<unknown>>();
   const nodeNumbers = new Map<FieldNode, number>();
@@ -115,8 +107,8 @@ export function createLoaders(store: LimitedReads, plan: DocumentPlan): Loaders 
 
   const pageLoaders = createPageLoaders({ store, selectionsOf, fieldsOfPage, followPage });
 
-  function cacheOf(kind: RecordKind): Cache {
-    const cache = caches.get(kind) ?? createCache(store, kind, fieldsOf(kind));
+  function cacheOf(kind: RecordKind): RecordCache {
+    const cache = caches.get(kind) ?? createRecordCache(store, kind, fieldsOf(kind));
     caches.set(kind, cache);
     return cache;
   }
@@ -237,28 +229,3 @@ function withParts(selections: Iterable<Selection>): ReadonlySet<Selection> {
 
 const countOf = (links: readonly LinkToRead[]): number =>
   links.reduce((count, { links: below }) => count + 1 + countOf(below), 0);
-
-function createCache(store: LimitedReads, kind: RecordKind, fields: ReadonlySet<string>): Cache {
-  const records = new Map<string, object | null>();
-  const errors = new Map<string, Error>();
-
-  async function read(ids: readonly string[]): Promise<void> {
-    try {
-      const found = await store.find(kind, ids, fields);
-      for (const id of ids) records.set(id, null);
-      for (const record of found) records.set(record.id, record);
-    } catch (error) {
-      for (const id of ids) errors.set(id, error as Error);
-    }
-  }
-
-  const loader = new DataLoader<readonly string[], unknown>(
-    async (requests) => {
-      const ids = [...new Set(requests.flat())].filter((id) => !errors.has(id));
-      if (ids.length > 0) await read(ids);
-      return requests.map((request) => request.map((id) => errors.get(id)).find((error) => error) ?? request);
-    },
-    { cache: false },
-  );
-  return { records, loader };
-}
