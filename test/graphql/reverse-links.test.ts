@@ -216,7 +216,7 @@ test.each(['\0', '\ud800', 'x'.repeat(10_001)])('an ID that no record can have i
 });
 
 describe('a page of a reverse link', () => {
-  const query = `query ($id: ID!, $first: Int, $after: String, $last: Int, $before: String, $where: WorkOrderFilter, $orderBy: [WorkOrderOrder!]) {
+  const query = `query ($id: ID!, $first: Int, $after: String, $last: Int, $before: String, $where: WorkOrderFilter, $orderBy: [WorkOrderOrderBy!]) {
     project(id: $id) { workOrders(first: $first, after: $after, last: $last, before: $before, where: $where, orderBy: $orderBy) {
       totalCount nodes { id name } edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } }`;
 

@@ -1,11 +1,10 @@
 /** The queries, one line per field: a search for `workOrders` lands here. They read through the loaders and decide nothing. */
 import type { Limits } from '../../config.ts';
-import { badRequest } from '../../errors.ts';
-import { count } from '../../model/issues.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { asset, assetCategory, kindOfId, location, project, transportOrder, workOrder } from '../../records/index.ts';
 import type { Context } from '../execution/context.ts';
 import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../plan/extensions.ts';
+import { lengthLimit } from './argument.ts';
 import type { Builder, QueryFields } from './builder.ts';
 import { connectionCost, connectKind } from './connection.ts';
 import { type ForeignTypeName, foreignField } from './foreign-type.ts';
@@ -17,10 +16,7 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
   const { connectionOf, argumentsOf } = types.connections;
   const { maxPageSize } = limits;
 
-  const requireLength = (length: number, name: string): void => {
-    if (length > maxPageSize)
-      throw badRequest(`${name}: expected at most ${count(maxPageSize)} IDs, received ${count(length)}`);
-  };
+  const requireLength = lengthLimit(maxPageSize, 'IDs');
 
   const one = <K extends RecordKind>(t: QueryFields, kind: K) =>
     t.field({

@@ -1,11 +1,11 @@
 /** One record by a value other than its ID. */
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Limits } from '../../config.ts';
-import { badRequest, ServiceError } from '../../errors.ts';
-import { parseComparedValue } from '../../model/compared-values.ts';
+import { ServiceError } from '../../errors.ts';
 import { quote } from '../../model/issues.ts';
 import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import type { Context } from '../execution/context.ts';
+import { parseArgument } from './argument.ts';
 
 /** The record with this value of a unique field, or null. Throws a ServiceError 400. */
 export async function recordByValue<K extends RecordKind>(
@@ -42,8 +42,5 @@ export async function recordByExternalId<K extends RecordKind>(
   return record ?? null;
 }
 
-function textAt(name: string, sent: string, { maxTextLength }: Limits): string {
-  const parsed = parseComparedValue({ type: 'text' }, sent, maxTextLength);
-  if ('problem' in parsed) throw badRequest(`${name}: ${parsed.problem}`);
-  return String(parsed.value);
-}
+const textAt = (name: string, sent: string, { maxTextLength }: Limits) =>
+  String(parseArgument([name], { type: 'text' }, sent, maxTextLength));

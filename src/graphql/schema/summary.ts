@@ -5,6 +5,7 @@ import type { RecordKind } from '../../model/record-kind.ts';
 import type { FieldCost, FieldExtensions } from '../plan/extensions.ts';
 import type { Builder, ObjectFields, QueryFields } from './builder.ts';
 import { defaultPageSize, pageSize } from './connection.ts';
+import { subjectOf } from './field-labels.ts';
 import { parseFilter } from './filter-condition.ts';
 import { createGroupingType, type GroupingOptions, groupingOptions, parseGroupings } from './grouping.ts';
 import { fieldsFor, type ObjectTypes } from './object-type.ts';
@@ -82,7 +83,7 @@ function createSummaryType(builder: Builder, { links }: ObjectTypes, kind: Recor
             ({ name, declared, by, description }): readonly (readonly [string, object])[] =>
               by === 'month'
                 ? [[name, monthField(t, name, description)]]
-                : fieldsFor(t, name, { ...declared, required: false }, links),
+                : fieldsFor(t, name, { ...declared, required: false, description: `${subjectOf(declared)}.` }, links),
           ),
         ),
       }) as never,
