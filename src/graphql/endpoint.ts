@@ -8,6 +8,7 @@ import { useOperationChoice } from './choose-operation.ts';
 import { sendGraphqlError, useErrorResponses } from './errors.ts';
 import { type Context, useLoaders } from './execution/context.ts';
 import { useExecutor } from './execution/execute.ts';
+import { createSubgraph } from './federation/subgraph.ts';
 import { useOperationLimits } from './limits/operation.ts';
 import { createResponseSize } from './limits/response-size.ts';
 import { acceptJson, requireGraphqlRequest } from './request.ts';
@@ -22,10 +23,10 @@ interface ServerContext {
 }
 
 /** Executes GraphQL requests. */
-export async function createEndpoint(config: Config) {
+export function createEndpoint(config: Config) {
   const { limits, introspection, federation } = config;
   const own = createGraphqlSchema(limits);
-  const schema = federation ? (await import('./federation/subgraph.ts')).createSubgraph(own, limits) : own;
+  const schema = federation ? createSubgraph(own, limits) : own;
   const documentCache = createCache<DocumentNode>({ max: cachedDocuments });
   const yoga = createYoga<ServerContext, Pick<Context, 'responseSize'>>({
     schema,

@@ -22,6 +22,8 @@ interface IdField extends Described {
 
 interface TextField extends Described {
   readonly type: 'text';
+  /** A value for the documentation of filters, where the kind's example has none because no two records may have it. */
+  readonly example?: string;
 }
 
 export interface NumberField extends Described {
@@ -148,7 +150,8 @@ export const foreignReference = (target: ForeignType, refersTo: string, { revers
 
 export const required = <F extends Field>(field: F) => ({ ...field, required: true }) as const;
 
-export const unique = <F extends Field>(field: F) => ({ ...field, unique: true }) as const;
+export const unique = <F extends TextField>(field: F, { example }: { example: string }) =>
+  ({ ...field, unique: true, example }) as const;
 
 export const mustExist = <F extends ReferenceField>(field: F) =>
   ({ ...field, mustExist: true, description: `The ID of ${field.refersTo}, which must be stored here.` }) as const;

@@ -1,7 +1,6 @@
 /** Labels in running text, and names derived from them. Pure; knows nothing of the formats that the text ends up in. */
 import { count } from './issues.ts';
 import type { RecordKind } from './record-kind.ts';
-import type { ReverseLink } from './reverse-link.ts';
 
 /** The label with its indefinite article: `an asset`, `a work order`. By its first letter, which suffices for our labels. */
 export const withArticle = (label: string): string => `${/^[aeiou]/i.test(label) ? 'an' : 'a'} ${label}`;
@@ -19,18 +18,5 @@ export const capitalized = (text: string): string => text.charAt(0).toUpperCase(
 /** `asset categories` */
 export const uncapitalized = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
-/** The field of a kind's list in GraphQL: `workOrders` */
+/** The name of a kind's list: `workOrders` */
 export const listField = ({ plural }: RecordKind): string => uncapitalized(plural);
-
-/** The name of a type in running text: `work order type` */
-export const typeLabel = (name: string): string => name.replace(/(?<=.)[A-Z]/g, ' $&').toLowerCase();
-
-/** `The assets whose currentLocation is this location` */
-export function describeReverseLink({ kind, field, target, direction }: ReverseLink): string {
-  const isThis = `this ${typeLabel(target)}`;
-  if (direction === 'ancestors') return `The ${kind.pluralLabel} above ${isThis}, from its parent up to the root`;
-  return `The ${kind.pluralLabel} whose \`${linkField(field)}\` is ${isThis}`;
-}
-
-/** The field of a reference's link in GraphQL: `project` for `projectId`, and `createdBy` itself. */
-export const linkField = (field: string): string => field.replace(/Id$/, '');

@@ -21,7 +21,9 @@ export const asset = recordKind({
   idPrefix: 'asset',
   fields: {
     name: required(text('The name of the asset.')),
-    uid: unique(text('The unique reference ID of the asset: no other asset of the workspace has it.')),
+    uid: unique(text('The unique reference ID of the asset: no other asset of the workspace has it.'), {
+      example: 'C-7',
+    }),
     statusId: foreignReference('Status', 'the status of the asset'),
     assetTypeId: foreignReference('AssetType', 'the type of the asset'),
     currentLocationId: reference('Location', 'the location where the asset is'),

@@ -25,6 +25,7 @@ export const project = recordKind({
     name: 'Harbour wall',
     reference: 'P-7',
     startDate: '2026-03-01',
+    notes: 'The quay stays open to ships.',
     companyId: 'ERP-COMPANY-5',
     locationId: 'ERP-LOCATION-2',
     externalIds: { erp: '4711' },

@@ -24,6 +24,7 @@ export const transportOrder = recordKind({
     name: 'Bring the crane to the harbour wall',
     reference: 'TO-1',
     number: '2026-0001',
+    notes: 'Call the crane driver on arrival.',
     projectId: 'ERP-PROJECT-7',
   },
   stamps: ['createdBy'],

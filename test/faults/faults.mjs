@@ -43,6 +43,19 @@ export const faults = [
     tests: wall,
   },
   {
+    name: 'a reverse link that shares a fragment with another is read as that one is',
+    plant: [
+      [
+        'src/graphql/execution',
+        'keyOf',
+        (original) =>
+          ([first]) =>
+            original([first]),
+      ],
+    ],
+    tests: ['sqlite', 'test/graphql/reverse-links.test.ts'],
+  },
+  {
     name: 'all requests share their loaders',
     plant: [
       [

@@ -86,7 +86,7 @@ test('an order with two fields is refused', async () => {
   );
 
   expect(errors).toHaveLength(1);
-  expect(errors[0].message).toContain('ProjectOrder');
+  expect(errors[0].message).toContain('ProjectOrderBy');
 });
 
 test('the gateway passes on the key of its client, without which it reads no records', async () => {

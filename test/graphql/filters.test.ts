@@ -1,5 +1,9 @@
 /** Filters of lists: what each operator finds, through links too, and what is not a filter. */
+import { readFileSync } from 'node:fs';
+import { buildSchema, isInputObjectType, isObjectType } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { listField } from '../../src/model/labels.ts';
+import { recordKinds } from '../../src/records/index.ts';
 import { startService, useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
@@ -182,8 +186,8 @@ test('a page continues within its filter', async () => {
   expect([first.pageInfo.hasNextPage, second.pageInfo.hasNextPage]).toEqual([true, false]);
 });
 
-const nullMessage =
-  'expected a value, received null: leave it out, or use { isNull: true } for records without a value';
+const leaveOut = 'expected a value, received null: leave it out';
+const nullMessage = `${leaveOut}, or use { isNull: true } for records without a value`;
 
 describe('what is not a filter is rejected, with where and what was expected', () => {
   test.each<[list: string, where: string, message: string]>([
@@ -209,11 +213,11 @@ describe('what is not a filter is rejected, with where and what was expected', (
     ],
     ['projects', '{ location: { city: { contains: null } } }', `where.location.city.contains: ${nullMessage}`],
     ['projects', '{ name: null }', `where.name: ${nullMessage}`],
-    ['projects', '{ location: null }', `where.location: ${nullMessage}`],
-    ['projects', '{ workOrders: null }', `where.workOrders: ${nullMessage}`],
-    ['projects', '{ workOrders: { some: null } }', `where.workOrders.some: ${nullMessage}`],
-    ['projects', '{ and: null }', `where.and: ${nullMessage}`],
-    ['projects', '{ not: null }', `where.not: ${nullMessage}`],
+    ['projects', '{ location: null }', `where.location: ${leaveOut}, or use \`locationId: { isNull: true }\``],
+    ['projects', '{ workOrders: null }', `where.workOrders: ${leaveOut}`],
+    ['projects', '{ workOrders: { some: null } }', `where.workOrders.some: ${leaveOut}`],
+    ['projects', '{ and: null }', `where.and: ${leaveOut}`],
+    ['projects', '{ not: null }', `where.not: ${leaveOut}`],
     ['projects', '{ name: { ignoreCase: null } }', `where.name.ignoreCase: ${nullMessage}`],
     ['projects', '{ name: { isNull: null } }', `where.name.isNull: ${nullMessage}`],
     ['projects', '{ externalIds: { key: null } }', `where.externalIds.key: ${nullMessage}`],
@@ -230,7 +234,7 @@ describe('what is not a filter is rejected, with where and what was expected', (
     [
       'locations',
       '{ near: { latitude: 0, longitude: 0, withinKm: -1 } }',
-      'where.near.withinKm: expected a number from 0 to 20038, received -1',
+      'where.near.withinKm: expected a number from 0 to 20015, received -1',
     ],
     ['projects', '{ nmae: { eq: "x" } }', 'Field "nmae" is not defined by type "ProjectFilter". Did you mean "name"?'],
     ['projects', '{ name: { like: "x" } }', 'Field "like" is not defined by type "TextFilter".'],
@@ -392,4 +396,34 @@ test('a filter as deep as the highest limits allow gets a response', async () =>
     }
   }
   await deep.stop();
+});
+
+describe('the examples in the schema can be pasted', () => {
+  const schema = buildSchema(readFileSync('schema.graphql', 'utf8'));
+  const descriptionsOf = (typeName: string) => {
+    const type = schema.getType(typeName);
+    if (!isInputObjectType(type)) throw new Error(`there is no input type ${typeName}`);
+    return Object.values(type.getFields()).map(({ name, description }) => [name, description ?? ''] as const);
+  };
+
+  test.each(recordKinds.map((kind) => [kind.name, kind] as const))('of the filter of %s', async (name, kind) => {
+    const list = listField(kind);
+    for (const [field, description] of descriptionsOf(`${name}Filter`)) {
+      const example = /: `(.*)`\.$/.exec(description)?.[1] ?? '';
+      const where = example.startsWith(`{ ${field}:`) ? example : `{ ${field}: ${example} }`;
+      const { body } = await service.graphql(`{ ${list}(where: ${where}) { totalCount } }`);
+      expect(body.errors, where).toBeUndefined();
+    }
+  });
+
+  test('and no order or group says how a value is stored', () => {
+    for (const { name } of recordKinds) {
+      for (const [, description] of descriptionsOf(`${name}OrderBy`)) expect(description).toMatch(/^By [^.]*\.$/);
+      const group = schema.getType(`${name}Group`);
+      const ids = Object.values(isObjectType(group) ? group.getFields() : {}).filter(
+        ({ type }) => String(type) === 'ID',
+      );
+      for (const { description } of ids) expect(description).toMatch(/^The ID of [^.]*\.$/);
+    }
+  });
 });

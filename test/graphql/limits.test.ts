@@ -303,3 +303,16 @@ describe('a document made to be expensive is refused cheaply', () => {
     expect(cpu).toHaveLength(17);
   });
 });
+
+test.each(['off', 'on'])(
+  'introspection costs as much as the schema has types, with FEDERATION=%s',
+  async (FEDERATION) => {
+    const own = await startService({ FEDERATION });
+
+    const { body } = await own.graphql('{ __schema { types { name } } }');
+    await own.stop();
+
+    // One for each of `__schema` and `types`, and one for the name of each type.
+    expect(body.extensions.cost.requested).toBe(1 + 1 + body.data.__schema.types.length);
+  },
+);

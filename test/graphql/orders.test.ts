@@ -1,7 +1,8 @@
 /** Orders of lists: by any field, records without a value last, and cursors that continue in the same order. */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { recordKinds } from '../../src/records/index.ts';
+import { cursorOf, parseCursor } from '../../src/graphql/schema/cursor.ts';
+import { project, recordKinds } from '../../src/records/index.ts';
 import { useSharedService } from '../support/service.ts';
 
 const service = useSharedService({ MAX_PAGE_SIZE: '30' });
@@ -53,7 +54,7 @@ function sorted(orders: Orders): string[] {
 
 const fields =
   'nodes { id } edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }';
-const query = `query ($orderBy: [ProjectOrder!], $first: Int, $after: String, $last: Int, $before: String) {
+const query = `query ($orderBy: [ProjectOrderBy!], $first: Int, $after: String, $last: Int, $before: String) {
   projects(orderBy: $orderBy, first: $first, after: $after, last: $last, before: $before) { ${fields} }
 }`;
 
@@ -154,7 +155,7 @@ test('a cursor is an ID in the default order, also where it is written out', asy
 test.each(recordKinds.map((kind) => [kind.name, kind] as const))(
   '%s can be ordered by every field but external IDs',
   async (name, kind) => {
-    const { __type } = await service.data(`{ __type(name: "${name}Order") { isOneOf inputFields { name } } }`);
+    const { __type } = await service.data(`{ __type(name: "${name}OrderBy") { isOneOf inputFields { name } } }`);
     const list = kind.plural.charAt(0).toLowerCase() + kind.plural.slice(1);
     const fieldNames = __type.inputFields.map(({ name: field }: { name: string }) => field);
 
@@ -211,18 +212,18 @@ describe('what is not an order, or not a cursor of it, is rejected', () => {
       notOne,
     ]),
     ['orderBy: [{ name: ASC }, { name: DESC }]', 'orderBy[1].name: expected each field once'],
-    ['orderBy: { nmae: ASC }', 'Field "nmae" is not defined by type "ProjectOrder". Did you mean "name"?'],
+    ['orderBy: { nmae: ASC }', 'Field "nmae" is not defined by type "ProjectOrderBy". Did you mean "name"?'],
     ['orderBy: { name: UP }', 'Value "UP" does not exist in "OrderDirection" enum.'],
-    ['orderBy: { name: ASC, id: ASC }', 'OneOf Input Object "ProjectOrder" must specify exactly one key.'],
-    ['orderBy: {}', 'OneOf Input Object "ProjectOrder" must specify exactly one key.'],
-    ['orderBy: { externalIds: ASC }', 'Field "externalIds" is not defined by type "ProjectOrder".'],
+    ['orderBy: { name: ASC, id: ASC }', 'OneOf Input Object "ProjectOrderBy" must specify exactly one key.'],
+    ['orderBy: {}', 'OneOf Input Object "ProjectOrderBy" must specify exactly one key.'],
+    ['orderBy: { externalIds: ASC }', 'Field "externalIds" is not defined by type "ProjectOrderBy".'],
   ])('%s', async (args, message) => {
     const { status, body } = await service.graphql(`{ projects(${args}) { nodes { id } } }`);
 
     expect(status).toBeLessThan(500);
     expect(body.errors[0].message).toContain(message);
     expect(body.errors[0].message.length).toBeLessThan(250);
-    const isInvalidDocument = /ProjectOrder|OrderDirection/.test(message);
+    const isInvalidDocument = /ProjectOrderBy|OrderDirection/.test(message);
     expect(body.errors[0].extensions.code).toBe(isInvalidDocument ? 'GRAPHQL_VALIDATION_FAILED' : 'BAD_USER_INPUT');
   });
 
@@ -237,4 +238,12 @@ describe('what is not an order, or not a cursor of it, is rejected', () => {
       ),
     ).toBe(true);
   });
+});
+
+test('the cursor of a record in the default order is its ID, whoever made the order', () => {
+  const record = { id: 'project_01h455vb4pex5vsknk084sn02q' };
+
+  expect(cursorOf([{ field: 'id', direction: 'asc' }], record)).toBe(record.id);
+  expect(parseCursor(project, [{ field: 'id', direction: 'asc' }], 'after', record.id).id).toBe(record.id);
+  expect(cursorOf([{ field: 'id', direction: 'desc' }], record)).not.toBe(record.id);
 });

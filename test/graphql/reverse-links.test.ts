@@ -216,7 +216,7 @@ test.each(['\0', '\ud800', 'x'.repeat(10_001)])('an ID that no record can have i
 });
 
 describe('a page of a reverse link', () => {
-  const query = `query ($id: ID!, $first: Int, $after: String, $last: Int, $before: String, $where: WorkOrderFilter, $orderBy: [WorkOrderOrder!]) {
+  const query = `query ($id: ID!, $first: Int, $after: String, $last: Int, $before: String, $where: WorkOrderFilter, $orderBy: [WorkOrderOrderBy!]) {
     project(id: $id) { workOrders(first: $first, after: $after, last: $last, before: $before, where: $where, orderBy: $orderBy) {
       totalCount nodes { id name } edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } }`;
 
@@ -331,6 +331,35 @@ test('ancestors lead from the parent up to the root, the root first', async () =
     },
     nearest: { nodes: [{ name: 'Tower cranes' }] },
     named: { nodes: [{ name: 'Cranes' }] },
+  });
+});
+
+describe('a reverse link in a fragment that is spread in two places, in one of which more is selected', () => {
+  const fragment = 'fragment F on Project { workOrders(first: 5) { nodes { name } } }';
+  const plain = { nodes: [{ name: 'Survey' }] };
+
+  test.each<[string, string, object, object]>([
+    ['...F', '...F workOrders(first: 5) { totalCount }', plain, { ...plain, totalCount: 1 }],
+    ['...F workOrders(first: 5) { totalCount }', '...F', { ...plain, totalCount: 1 }, plain],
+  ])('%s and %s', async (first, second, a, b) => {
+    const data = await client.data(
+      `query ($id: ID!) { a: project(id: $id) { ${first} } b: project(id: $id) { ${second} } } ${fragment}`,
+      { id: wall },
+    );
+
+    expect(data).toEqual({ a: { workOrders: a }, b: { workOrders: b } });
+  });
+
+  test('of different records', async () => {
+    const { projects } = await client.data('{ projects { nodes { id } } }');
+    const [, , bridge] = projects.nodes;
+    const query = `query ($a: ID!, $b: ID!) { a: project(id: $a) { ...F } b: project(id: $b) { ...F workOrders(first: 5) { totalCount } } } ${fragment}`;
+
+    const forwards = await client.data(query, { a: bridge.id, b: wall });
+    const backwards = await client.data(query, { a: wall, b: bridge.id });
+
+    expect(forwards).toEqual({ a: { workOrders: { nodes: [] } }, b: { workOrders: { ...plain, totalCount: 1 } } });
+    expect(backwards).toEqual({ a: { workOrders: plain }, b: { workOrders: { nodes: [], totalCount: 0 } } });
   });
 });
 

@@ -222,6 +222,20 @@ test('an error of a query near the limit of texts stays that error', async () =>
   await small.stop();
 });
 
+test('a defect of the writing is logged, unless the response has it', async () => {
+  const defect = () => {
+    throw new Error('a defect');
+  };
+  const logged = () => service.logs.filter((line) => line.includes('a query could not be written as text'));
+
+  writeQuery.mockImplementationOnce(defect);
+  expect(await service.data('{ projects { totalCount } }')).toEqual({ projects: { totalCount: 7 } });
+  expect(logged()).toEqual([expect.stringContaining('a defect')]);
+
+  await service.graphql('{ projects(first: 0) { totalCount } }');
+  expect(logged()).toHaveLength(1);
+});
+
 test('records stored since are returned', async () => {
   const query = '{ projects(last: 1) { nodes { name } totalCount } }';
   await service.data(query);

@@ -1,6 +1,7 @@
 /** What the resolvers of one request share. Created anew for each request, so that users share nothing. */
 import type { Plugin } from 'graphql-yoga';
 import type { Limits } from '../../config.ts';
+import type { RequestLog } from '../../http/error-response.ts';
 import type { Session } from '../../services/session.ts';
 import type { WorkspaceStore } from '../../store/workspace-store.ts';
 import type { ResponseSize } from '../limits/response-size.ts';
@@ -11,12 +12,13 @@ export interface Context {
   readonly session: Session<WorkspaceStore>;
   readonly loaders: Loaders;
   readonly responseSize: ResponseSize;
+  readonly requestLog: RequestLog;
 }
 
 /** Adds the loaders once the document is parsed: its plan says which columns they read. */
 export const useLoaders = (limits: Limits): Plugin<Context> => ({
   onExecute({ args: { contextValue, schema, document }, extendContext }) {
-    const loaders = createLoaders(() => contextValue.session.store.within(limits), documentPlan(schema, document));
+    const loaders = createLoaders(contextValue.session.store.within(limits), documentPlan(schema, document));
     extendContext({ loaders });
   },
 });

@@ -1,38 +1,46 @@
 /**
- * Reads records for one request: all IDs requested in the same step become one statement per kind, and all pages of a reverse
- * link one statement, with the columns that the document selects. Reads through the session's store, and so never sees another
- * workspace.
+ * Reads records for one request: all IDs requested in the same step become one statement per kind, with the columns that the document
+ * selects. Each read is begun once, and a read that failed stays failed, also when the operation is executed again. Reads through the
+ * session's store, and so never sees another workspace.
  */
-import DataLoader from 'dataloader';
 import type { FieldNode } from 'graphql';
+import { LRUCache } from 'lru-cache';
 import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import { kindNamed, kindOfId } from '../../records/index.ts';
 import type { Condition } from '../../store/condition.ts';
 import { type LinkToRead, linkedRecord } from '../../store/linked-records.ts';
-import type { PagesQuery, RecordQuery, Summary, SummaryQuery } from '../../store/query.ts';
-import type { LimitedReads } from '../../store/workspace-store.ts';
+import type { RecordQuery, Summary, SummaryQuery } from '../../store/query.ts';
+import type { LimitedReads, Page } from '../../store/workspace-store.ts';
 import type { DocumentPlan, Link, Selection } from '../plan/document-plan.ts';
+import { createPageLoaders, type PageQuery } from './page-loaders.ts';
+import { createRecordCache, type RecordCache } from './record-cache.ts';
 
-/** Records have the fields that the document selects, and their ID. */
+/**
+ * Records have the fields that the document selects, and their ID. Queries are read once for each object that is passed: `parsed`
+ * returns the same one for the same field.
+ */
 export interface Loaders {
+  /** What the arguments of a field ask for, parsed once: they are the same for all objects that have the field. */
+  parsed<T>(fieldNodes: readonly FieldNode[], parse: () => T): T;
   /** The record, or null if there is none: the ID is unknown, foreign, or of another kind. A promise unless it is loaded. */
   load<K extends RecordKind>(kind: K, id: string): RecordOf<K> | null | Promise<RecordOf<K> | null>;
   list<K extends RecordKind>(kind: K, query: RecordQuery): Promise<RecordOf<K>[]>;
   /** What a record links to, or null if there is none; a promise unless it is loaded. */
   linked(record: Readonly<Record<string, unknown>>, field: string, kind: RecordKind): unknown;
-  /** The records of a connection's page, and all that they link to: the resolvers of the links need not wait. */
-  page<K extends RecordKind>(kind: K, query: PageQuery, connectionFields: readonly FieldNode[]): Promise<RecordOf<K>[]>;
-  /**
-   * The same for the records that refer to a parent, and their number; what the document does not select is not read. All parents
-   * for which the same query object is passed in a step are one statement.
-   */
-  pageOf(
+  /** The records of a list's page, and all that they link to: the resolvers of the links need not wait. */
+  listPage<K extends RecordKind>(
+    kind: K,
+    query: PageQuery,
+    connectionFields: readonly FieldNode[],
+  ): Promise<RecordOf<K>[]>;
+  /** The same for the records that refer to a parent, and their number; what the document does not select is not read. */
+  reverseLinkPage(
     link: ReverseLink,
     parentId: string,
     query: PageQuery,
     connectionFields: readonly FieldNode[],
-  ): Promise<PageOf>;
+  ): Promise<Page>;
   /** Loads what the items of a list link to, level by level. */
   follow(items: readonly object[], listFields: readonly FieldNode[]): Promise<void>;
   /** The number of records of a kind that match, counted once if no condition is set. */
@@ -40,25 +48,6 @@ export interface Loaders {
   summarize(kind: RecordKind, query: SummaryQuery): Promise<Summary>;
   /** Discards everything loaded, which may be stale after a write. */
   clear(): void;
-  /** Discards everything loaded and starts a new read budget, for an operation that is executed again. */
-  reset(): void;
-}
-
-/** What to read of a connection; its order determines what its cursors need. */
-export type PageQuery = Required<Pick<RecordQuery, 'where' | 'orderBy' | 'fromEnd' | 'after' | 'before' | 'limit'>>;
-
-/** A page of what refers to one parent. */
-export interface PageOf {
-  readonly records: readonly RecordOf<RecordKind>[];
-  readonly count?: number;
-}
-
-/** The records of one kind. */
-interface Cache {
-  /** By ID; null if there is none. */
-  readonly records: Map<string, object | null>;
-  /** Adds the records with these IDs. */
-  readonly loader: DataLoader<readonly string[], unknown>;
 }
 
 /** The links of one field, which fragments and aliases may select several times. */
@@ -71,11 +60,23 @@ const maxJoined = 8;
 /** Shared by all documents, because the store caches what it derives from a set of fields. */
 const idOnly: ReadonlySet<string> = new Set(['id']);
 
-export function createLoaders(openStore: () => LimitedReads, plan: DocumentPlan): Loaders {
-  let store = openStore();
-  const caches = new Map<RecordKind, Cache>();
-  const counts = new Map<RecordKind, Promise<number>>();
-  const pageLoaders = new Map<PageQuery, DataLoader<string, PageOf>>();
+/** Shared for the same reason: the last ones that were used, by their fields. */
+const fieldSets = new LRUCache<string, ReadonlySet<string>>({ max: 1_000 });
+
+function sharedSet(fields: readonly string[]): ReadonlySet<string> {
+  const set = new Set(fields.toSorted());
+  const key = [...set].join();
+  const shared = fieldSets.get(key) ?? set;
+  fieldSets.set(key, shared);
+  return shared;
+}
+
+export function createLoaders(store: LimitedReads, plan: DocumentPlan): Loaders {
+  const caches = new Map<RecordKind, RecordCache>();
+  /** By the query object, or what else stands for the read. */
+  const reads = new Map<object, Promise<unknown>>();
+  const nodeNumbers = new Map<FieldNode, number>();
+  const parsedArguments = new Map<string, unknown>();
   const fieldsOf = ({ name }: RecordKind) => plan.storedFields.get(name) ?? idOnly;
 
   /** With those of the order, whose values are in the cursors. */
@@ -83,7 +84,7 @@ export function createLoaders(openStore: () => LimitedReads, plan: DocumentPlan)
     const fields = fieldsOf(kind);
     return orderBy.every(({ field }) => fields.has(field))
       ? fields
-      : new Set([...fields, ...orderBy.map(({ field }) => field)]);
+      : sharedSet([...fields, ...orderBy.map(({ field }) => field)]);
   }
 
   /** Links whose records are read together with those that have them. */
@@ -104,28 +105,10 @@ export function createLoaders(openStore: () => LimitedReads, plan: DocumentPlan)
   const followPage = (records: readonly object[], connectionFields: readonly FieldNode[]) =>
     followLinks(records, linksIn(recordsIn(selectionsOf(connectionFields))));
 
-  function createPageLoader(link: ReverseLink, query: PageQuery, connectionFields: readonly FieldNode[]) {
-    const selections = selectionsOf(connectionFields);
-    const { limit, ...others } = query;
-    const pagesQuery: PagesQuery = {
-      ...others,
-      ...(selections.some(({ readsPage }) => readsPage) && { limit }),
-      withCount: selections.some(({ readsCount }) => readsCount),
-      fields: fieldsOfPage(link.kind, query),
-    };
-    return new DataLoader<string, PageOf>(async (parentIds) => {
-      const pages = await store.pages(link, parentIds, pagesQuery);
-      // All at once: pages that had to wait would be one step behind those that had not, and take statements of their own.
-      await followPage(
-        [...pages.values()].flatMap(({ records }) => records),
-        connectionFields,
-      );
-      return parentIds.map((id) => pages.get(id) ?? { records: [], count: 0 });
-    });
-  }
+  const pageLoaders = createPageLoaders({ store, selectionsOf, fieldsOfPage, followPage });
 
-  function cacheOf(kind: RecordKind): Cache {
-    const cache = caches.get(kind) ?? createCache(store, kind, fieldsOf(kind));
+  function cacheOf(kind: RecordKind): RecordCache {
+    const cache = caches.get(kind) ?? createRecordCache(store, kind, fieldsOf(kind));
     caches.set(kind, cache);
     return cache;
   }
@@ -151,10 +134,29 @@ export function createLoaders(openStore: () => LimitedReads, plan: DocumentPlan)
     await followLinks(found, linksBelow);
   }
 
-  function clear(): void {
-    caches.clear();
-    counts.clear();
-    pageLoaders.clear();
+  function once<T>(key: object, read: () => Promise<T>): Promise<T> {
+    // The cast is safe because each query object, condition and kind stands for one read.
+    const reading = (reads.get(key) as Promise<T> | undefined) ?? read();
+    reads.set(key, reading);
+    return reading;
+  }
+
+  /** Nodes in the same order: a fragment that is spread in two places shares a node, to which only one of them may add another. */
+  const keyOf = (fieldNodes: readonly FieldNode[]): string =>
+    fieldNodes
+      .map((node) => {
+        const number = nodeNumbers.get(node) ?? nodeNumbers.size;
+        nodeNumbers.set(node, number);
+        return number;
+      })
+      .join();
+
+  function parsed<T>(fieldNodes: readonly FieldNode[], parse: () => T): T {
+    const key = keyOf(fieldNodes);
+    // The cast is safe because the same nodes are the same field, whose resolver always passes the same function.
+    const value = parsedArguments.has(key) ? (parsedArguments.get(key) as T) : parse();
+    parsedArguments.set(key, value);
+    return value;
   }
 
   function load<K extends RecordKind>(kind: K, id: string) {
@@ -167,6 +169,7 @@ export function createLoaders(openStore: () => LimitedReads, plan: DocumentPlan)
   }
 
   return {
+    parsed,
     load,
     linked(record, field, kind) {
       const linked = linkedRecord(record, field);
@@ -174,35 +177,27 @@ export function createLoaders(openStore: () => LimitedReads, plan: DocumentPlan)
       const { [field]: id } = record;
       return typeof id === 'string' ? load(kind, id) : null;
     },
-    list: (kind, query) => store.list(kind, { ...query, fields: fieldsOf(kind) }),
-    async page(kind, query, connectionFields) {
-      const page = { ...query, fields: fieldsOfPage(kind, query) };
-      const links = linksToRead(kind, linksIn(recordsIn(selectionsOf(connectionFields))));
-      if (links.length > 0 && countOf(links) <= maxJoined) {
-        const records = await store.listLinked(kind, page, links);
-        if (records) return records;
-      }
-      const records = await store.list(kind, page);
-      await followPage(records, connectionFields);
-      return records;
-    },
-    pageOf(link, parentId, query, connectionFields) {
-      const loader = pageLoaders.get(query) ?? createPageLoader(link, query, connectionFields);
-      pageLoaders.set(query, loader);
-      return loader.load(parentId);
-    },
+    list: (kind, query) => once(query, () => store.list(kind, { ...query, fields: fieldsOf(kind) })),
+    listPage: (kind, query, connectionFields) =>
+      once(query, async () => {
+        const page = { ...query, fields: fieldsOfPage(kind, query) };
+        const links = linksToRead(kind, linksIn(recordsIn(selectionsOf(connectionFields))));
+        if (links.length > 0 && countOf(links) <= maxJoined) {
+          const records = await store.listLinked(kind, page, links);
+          if (records) return records;
+        }
+        const records = await store.list(kind, page);
+        await followPage(records, connectionFields);
+        return records;
+      }),
+    reverseLinkPage: pageLoaders.readPage,
     follow: (items, listFields) => followLinks(items, linksIn(selectionsOf(listFields))),
-    count(kind, where) {
-      if (where) return store.count(kind, { where });
-      const count = counts.get(kind) ?? store.count(kind);
-      counts.set(kind, count);
-      return count;
-    },
-    summarize: (kind, query) => store.summarize(kind, query),
-    clear,
-    reset() {
-      clear();
-      store = openStore();
+    count: (kind, where) => once(where ?? kind, () => store.count(kind, { where })),
+    summarize: (kind, query) => once(query, () => store.summarize(kind, query)),
+    clear() {
+      caches.clear();
+      reads.clear();
+      pageLoaders.clear();
     },
   };
 }
@@ -234,18 +229,3 @@ function withParts(selections: Iterable<Selection>): ReadonlySet<Selection> {
 
 const countOf = (links: readonly LinkToRead[]): number =>
   links.reduce((count, { links: below }) => count + 1 + countOf(below), 0);
-
-function createCache(store: LimitedReads, kind: RecordKind, fields: ReadonlySet<string>): Cache {
-  const records = new Map<string, object | null>();
-  const loader = new DataLoader<readonly string[], unknown>(
-    async (requests) => {
-      const ids = [...new Set(requests.flat())];
-      const found = await store.find(kind, ids, fields);
-      for (const id of ids) records.set(id, null);
-      for (const record of found) records.set(record.id, record);
-      return requests;
-    },
-    { cache: false },
-  );
-  return { records, loader };
-}

@@ -79,8 +79,8 @@ export function writeQuery(
   }
 
   function fieldOf(type: GraphQLObjectType, name: string) {
-    const isMeta = type === schema.getQueryType();
-    const meta = [TypeNameMetaFieldDef, ...(isMeta ? [SchemaMetaFieldDef, TypeMetaFieldDef] : [])];
+    const isQueryRoot = type === schema.getQueryType();
+    const meta = [TypeNameMetaFieldDef, ...(isQueryRoot ? [SchemaMetaFieldDef, TypeMetaFieldDef] : [])];
     const field = meta.find((it) => it.name === name) ?? type.getFields()[name];
     if (!field) throw new Error(`there is no field ${name}`);
     return field;

@@ -11,12 +11,11 @@ import {
   GraphQLUnionType,
 } from 'graphql';
 import type { Limits } from '../../config.ts';
-import { badRequest } from '../../errors.ts';
-import { parseComparedValue } from '../../model/compared-values.ts';
-import { count, expected, isObject } from '../../model/issues.ts';
+import { expected, isObject, type Path } from '../../model/issues.ts';
 import { kindOfId, recordKinds } from '../../records/index.ts';
 import type { Context } from '../execution/context.ts';
 import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../plan/extensions.ts';
+import { lengthLimit, parseArgument, refused } from '../schema/argument.ts';
 
 export type Query = GraphQLFieldConfig<unknown, Context>;
 
@@ -34,10 +33,7 @@ export function entitiesQuery(types: readonly GraphQLObjectType[], { maxPageSize
     description:
       'The type and the ID of something, as an object: `{ "__typename": "Company", "id": "ERP-COMPANY-5" }`.',
   });
-  const requireLength = (length: number, name: string): void => {
-    if (length > maxPageSize)
-      throw badRequest(`${name}: expected at most ${count(maxPageSize)} representations, received ${count(length)}`);
-  };
+  const requireLength = lengthLimit(maxPageSize, 'representations');
   return {
     type: new GraphQLNonNull(new GraphQLList(entity)),
     description: `For gateways: what the representations stand for, in the same order; null where there is no such record. At most ${maxPageSize}.`,
@@ -54,7 +50,7 @@ export function entitiesQuery(types: readonly GraphQLObjectType[], { maxPageSize
     resolve: (_root, { representations }, context) => {
       requireLength(representations.length, 'representations');
       const keys = representations.map((sent: unknown, index: number) =>
-        keyIn(sent, `representations[${index}]`, names, maxTextLength),
+        keyIn(sent, ['representations', index], names, maxTextLength),
       );
       return Promise.all(keys.map((key: Key) => loadEntity(context, key)));
     },
@@ -67,14 +63,12 @@ interface Key {
 }
 
 /** Ignores other fields, as the specification allows. Throws a ServiceError 400. */
-function keyIn(sent: unknown, at: string, types: ReadonlySet<string>, maxLength: number): Key {
-  if (!isObject(sent)) throw badRequest(`${at}: ${expected('an object with __typename and id', sent)}`);
+function keyIn(sent: unknown, at: Path, types: ReadonlySet<string>, maxLength: number): Key {
+  if (!isObject(sent)) throw refused(at, expected('an object with __typename and id', sent));
   const { __typename: type, id } = sent;
   if (typeof type !== 'string' || !types.has(type))
-    throw badRequest(`${at}.__typename: ${expected(`one of ${[...types].join(', ')}`, type)}`);
-  const parsed = parseComparedValue({ type: 'id' }, id, maxLength);
-  if ('problem' in parsed) throw badRequest(`${at}.id: ${parsed.problem}`);
-  return { type, id: String(parsed.value) };
+    throw refused([...at, '__typename'], expected(`one of ${[...types].join(', ')}`, type));
+  return { type, id: String(parseArgument([...at, 'id'], { type: 'id' }, id, maxLength)) };
 }
 
 /** What is kept elsewhere is not looked up: only its reverse links are here. */

@@ -3,7 +3,9 @@
  * services of that graph have, too. Must not decide what can be executed.
  */
 import {
+  type ConstArgumentNode,
   type ConstDirectiveNode,
+  type ConstValueNode,
   type FieldDefinitionNode,
   type GraphQLSchema,
   type InterfaceTypeDefinitionNode,
@@ -37,9 +39,10 @@ export function subgraphSdl(schema: GraphQLSchema, entities: ReadonlySet<string>
 }
 
 function directivesOf(name: string, entities: ReadonlySet<string>): ConstDirectiveNode[] {
-  if (entities.has(name)) return [directive('@key(fields: "id")')];
-  if (isForeign(name)) return [directive('@key(fields: "id", resolvable: false)')];
-  return name === 'PageInfo' ? [directive('@shareable')] : [];
+  const byId = argument('fields', { kind: Kind.STRING, value: 'id' });
+  if (entities.has(name)) return [directive('key', [byId])];
+  if (isForeign(name)) return [directive('key', [byId, argument('resolvable', { kind: Kind.BOOLEAN, value: false })])];
+  return name === 'PageInfo' ? [directive('shareable')] : [];
 }
 
 /**
@@ -63,9 +66,14 @@ const isForeign = (name: string): boolean => Object.hasOwn(foreignTypes, name);
 
 const nameOf = (type: TypeNode): string => (type.kind === Kind.NAMED_TYPE ? type.name.value : nameOf(type.type));
 
-function directive(text: string): ConstDirectiveNode {
-  const [definition] = parse(`scalar Any ${text}`).definitions;
-  const [node] = definition?.kind === Kind.SCALAR_TYPE_DEFINITION ? (definition.directives ?? []) : [];
-  if (!node) throw new Error(`not a directive: ${text}`);
-  return node;
-}
+const directive = (name: string, args: readonly ConstArgumentNode[] = []): ConstDirectiveNode => ({
+  kind: Kind.DIRECTIVE,
+  name: { kind: Kind.NAME, value: name },
+  arguments: args,
+});
+
+const argument = (name: string, value: ConstValueNode): ConstArgumentNode => ({
+  kind: Kind.ARGUMENT,
+  name: { kind: Kind.NAME, value: name },
+  value,
+});

@@ -21,8 +21,8 @@ const objectCost = 5;
 /** A value with an alias: the same long text under a hundred names makes a response of hundreds of megabytes. */
 const aliasCost = 50;
 
-/** Typical lengths of introspection's lists in this schema: GraphQL defines these fields, so they cannot declare a cost. */
-const introspectionSizes: Readonly<Record<string, number>> = { types: 95, fields: 20, inputFields: 12, args: 1 };
+/** Typical lengths of introspection's lists: GraphQL defines these fields, so they cannot declare a cost. */
+const introspectionSizes: Readonly<Record<string, number>> = { fields: 20, inputFields: 12, args: 1 };
 const otherIntrospectionSize = 4;
 
 /** A number, or a sum with parts that depend on variables. */
@@ -49,8 +49,13 @@ export function sumOf(costs: readonly Cost[]): Cost {
   return folded(sum);
 }
 
-/** The cost of a field and of what is selected on it. Its definition is undefined only in an invalid document. */
-export function fieldCost(node: FieldNode, definition: Field | undefined, selectionCost: Cost): Cost {
+/** The cost of a field and of what is selected on it, in a schema of so many types. Its definition is undefined only in an invalid document. */
+export function fieldCost(
+  node: FieldNode,
+  definition: Field | undefined,
+  selectionCost: Cost,
+  typeCount: number,
+): Cost {
   const { base = 0, perRecord = 0 } = fieldExtensions(definition).cost ?? {};
   const args = sentArguments(node, definition);
   const sum: CostSum = { fixed: base + ownCost(node, definition), parts: [] };
@@ -61,7 +66,7 @@ export function fieldCost(node: FieldNode, definition: Field | undefined, select
         1,
         dependentOn([value], ([sent]) => cost(sent)),
       );
-  add(sum, sumOf([perRecord, selectionCost]), sizeOf(definition, args));
+  add(sum, sumOf([perRecord, selectionCost]), sizeOf(definition, args, typeCount));
   return folded(sum);
 }
 
@@ -90,9 +95,9 @@ function sentArguments({ arguments: sent = [] }: FieldNode, definition: Field | 
 }
 
 /** The size of the field's list; 1 for a field that returns no list, or a list whose page is counted by its connection. */
-function sizeOf(definition: Field | undefined, args: readonly SentArgument[]): Size {
+function sizeOf(definition: Field | undefined, args: readonly SentArgument[], typeCount: number): Size {
   if (!definition) return 1;
-  if (isIntrospectionType(getNamedType(definition.type))) return introspectionSize(definition);
+  if (isIntrospectionType(getNamedType(definition.type))) return introspectionSize(definition, typeCount);
   const { listSize } = fieldExtensions(definition).cost ?? {};
   if (!listSize) return 1;
   return dependentOn(
@@ -113,8 +118,9 @@ function dependentOn(nodes: readonly ValueNode[], evaluate: (values: readonly un
   return nodes.some(hasVariable) ? size : size(noVariables);
 }
 
-function introspectionSize({ name, type }: Field): number {
+function introspectionSize({ name, type }: Field, typeCount: number): number {
   if (!isListType(getNullableType(type))) return 1;
+  if (name === 'types') return typeCount;
   return introspectionSizes[name] ?? otherIntrospectionSize;
 }
 

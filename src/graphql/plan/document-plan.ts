@@ -106,6 +106,7 @@ function planDocument(schema: GraphQLSchema, document: DocumentNode): DocumentPl
   const storedFields = new Map<string, Set<string>>();
   const linkedFields = new Map<string, Set<string>>();
   const listSelections = new Map<FieldNode, Selection>();
+  const typeCount = Object.keys(schema.getTypeMap()).length;
   let aliases = 0;
   let directives = 0;
 
@@ -157,7 +158,7 @@ function planDocument(schema: GraphQLSchema, document: DocumentNode): DocumentPl
     if (connection || returnsList) listSelections.set(node, below);
     return {
       depth: 1 + below.depth,
-      cost: fieldCost(node, definition, below.cost),
+      cost: fieldCost(node, definition, below.cost, typeCount),
       storedFields: new Set(source && [source.storedField]),
       links: source?.target ? [{ storedField: source.storedField, target: source.target, selection: below }] : [],
       parts: connectionPart === 'node' ? [below] : [],

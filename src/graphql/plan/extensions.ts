@@ -21,8 +21,6 @@ export interface FieldSource {
   readonly storedField: string;
   /** For a link to stored records: the name of their kind. */
   readonly target?: string;
-  /** For a link to something kept elsewhere: the name of its type, of which only the ID is known. */
-  readonly foreignTarget?: string;
 }
 
 /** The records of a connection: all of a kind, or those that refer to the object that has the field. */

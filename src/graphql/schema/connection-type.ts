@@ -34,7 +34,7 @@ export function createConnectionTypes(builder: Builder, typeOf: TypeOf, limits: 
       where: t.field(whereArgument(kind)),
       orderBy: t.field({
         type: [orderOf(kind)],
-        description: `The order: by the first entry, then by the next, such as \`${exampleOrder(kind)}\`; oldest first unless set. Records with equal values are ordered by their IDs.`,
+        description: `The order: by the first entry, then by the next, such as \`${exampleOrder(kind)}\`; oldest first unless set. Records with equal values are ordered by their IDs, in the direction of the last entry.`,
         extensions: { cost: costOfOrder } satisfies ArgumentExtensions,
       }),
       first: t.int({

@@ -2,7 +2,7 @@
  * Relay connections over a kind's records, or over those that refer to another record. Cursors are positions in an order, not
  * counts, so that a page stays correct while records are added. A field that is not selected costs no statement.
  */
-import type { FieldNode, GraphQLResolveInfo } from 'graphql';
+import type { GraphQLResolveInfo } from 'graphql';
 import type { Limits } from '../../config.ts';
 import { badRequest } from '../../errors.ts';
 import { expected } from '../../model/issues.ts';
@@ -10,7 +10,7 @@ import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import type { Order } from '../../store/query.ts';
 import type { Context } from '../execution/context.ts';
-import type { Loaders, PageOf, PageQuery } from '../execution/loaders.ts';
+import type { PageQuery } from '../execution/page-loaders.ts';
 import type { FieldCost } from '../plan/extensions.ts';
 import { cursorOf, parseCursor } from './cursor.ts';
 import { parseFilter } from './filter-condition.ts';
@@ -26,7 +26,7 @@ interface ConnectionArgs {
   readonly before?: string | null | undefined;
 }
 
-/** A connection is lazy: its page and its count are each read once, and only if a field needs them. */
+/** A connection is lazy: its page and its count are read only if a field needs them, and each once (see loaders.ts). */
 export interface Connection<T> {
   readonly page: () => Promise<Page<T>>;
   readonly count: () => Promise<number>;
@@ -73,10 +73,10 @@ export function connectKind<K extends RecordKind>(
   limits: Limits,
   { fieldNodes }: Pick<GraphQLResolveInfo, 'fieldNodes'>,
 ): Connection<RecordOf<K>> {
-  const query = parseArguments(kind, args, limits);
+  const query = loaders.parsed(fieldNodes, () => parseArguments(kind, args, limits));
   return {
-    page: once(async () => pageFrom(await loaders.page(kind, query, fieldNodes), query)),
-    count: once(() => loaders.count(kind, query.where)),
+    page: async () => pageFrom(await loaders.listPage(kind, query, fieldNodes), query),
+    count: () => loaders.count(kind, query.where),
   };
 }
 
@@ -89,23 +89,16 @@ export function connectReferring(
   limits: Limits,
   { fieldNodes }: Pick<GraphQLResolveInfo, 'fieldNodes'>,
 ): Connection<AnyRecord> {
-  const query = sharedQuery(loaders, fieldNodes[0], () => parseArguments(link.kind, args, limits));
-  const read = once<PageOf>(() => loaders.pageOf(link, parentId, query, fieldNodes));
+  const query = loaders.parsed(fieldNodes, () => parseArguments(link.kind, args, limits));
+  const read = () => loaders.reverseLinkPage(link, parentId, query, fieldNodes);
   return {
-    page: once(async () => pageFrom((await read()).records, query)),
-    count: async () => (await read()).count ?? 0,
+    page: async () => pageFrom((await read()).records, query),
+    count: async () => {
+      const { count } = await read();
+      if (count === undefined) throw new Error('the records were not counted');
+      return count;
+    },
   };
-}
-
-/** Of each field of a document, the query for all parents: its arguments are the same for all of them. */
-const queries = new WeakMap<Loaders, Map<FieldNode | undefined, PageQuery>>();
-
-function sharedQuery(loaders: Loaders, field: FieldNode | undefined, parse: () => PageQuery): PageQuery {
-  const ofRequest = queries.get(loaders) ?? new Map<FieldNode | undefined, PageQuery>();
-  queries.set(loaders, ofRequest);
-  const query = ofRequest.get(field) ?? parse();
-  ofRequest.set(field, query);
-  return query;
 }
 
 /** Reads one record more than the page shows, to know whether others follow. */
@@ -130,7 +123,8 @@ function parseArguments(kind: RecordKind, args: ConnectionArgs, limits: Limits):
   };
 }
 
-function pageSize(name: string, size: number, { maxPageSize }: Limits): number {
+/** Throws a ServiceError 400 unless a page may have this size. */
+export function pageSize(name: string, size: number, { maxPageSize }: Limits): number {
   if (size >= 1 && size <= maxPageSize) return size;
   throw badRequest(`${name}: ${expected(`a whole number from 1 to ${maxPageSize}`, size)}`);
 }
@@ -143,13 +137,5 @@ function pageFrom<T>(found: readonly T[], { fromEnd, after, before, limit, order
     hasPreviousPage: after !== undefined || (fromEnd && isCut),
     hasNextPage: before !== undefined || (!fromEnd && isCut),
     orderBy,
-  };
-}
-
-function once<T>(read: () => Promise<T>): () => Promise<T> {
-  let result: Promise<T> | undefined;
-  return () => {
-    result ??= read();
-    return result;
   };
 }

@@ -12,7 +12,7 @@ import { type Order, oldestFirst, type Position, positionOfId } from '../../stor
 
 /** The cursor of a record in an order. The record has the fields of the order. */
 export function cursorOf(orderBy: readonly Order[], record: { readonly id: string }): string {
-  if (orderBy === oldestFirst) return record.id;
+  if (isDefaultOrder(orderBy)) return record.id;
   const values = valueFields(orderBy).map((field) => (record as Readonly<Record<string, unknown>>)[field]);
   return Buffer.from(JSON.stringify([textOf(orderBy), values, record.id])).toString('base64url');
 }
@@ -28,11 +28,14 @@ export function parseCursor(kind: RecordKind, orderBy: readonly Order[], name: s
     const problem = `expected a cursor from a page in the same order (${textOf(orderBy)}), received one of another order`;
     throw badRequest(`${name}: ${problem}`);
   }
-  if (orderBy === oldestFirst) return positionOfId(id);
+  if (isDefaultOrder(orderBy)) return positionOfId(id);
   const parsed = parseValues(kind, orderBy, values);
   if (!parsed) throw badRequest(`${name}: ${expected(`a cursor from a page of ${kind.pluralLabel}`, sent)}`);
   return { values: parsed, id };
 }
+
+/** What follows the ID has no effect. */
+const isDefaultOrder = ([first]: readonly Order[]): boolean => first?.field === 'id' && first.direction === 'asc';
 
 /** `startDate DESC, name ASC` */
 const textOf = (orderBy: readonly Order[]): string =>

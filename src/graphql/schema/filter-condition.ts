@@ -6,18 +6,19 @@ import type { Limits } from '../../config.ts';
 import { count, type Path } from '../../model/issues.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { Condition } from '../../store/condition.ts';
+import { refused } from './argument.ts';
 import { type FilterField, filterFields } from './filter-fields.ts';
 import type { Filter } from './filter-type.ts';
-import { nearCondition, type Reading, refused, requireObject, valueConditions } from './value-condition.ts';
+import { forUnset, nearCondition, type Reading, requireObject, valueConditions } from './value-condition.ts';
 
 /** Values and conditions in a filter: databases limit the parameters of a statement and the size of its expressions. */
-const maxValues = 1_000;
+export const maxValues = 1_000;
 
 /** Texts with letters beyond A to Z that are compared ignoring their case: Postgres keeps 32 patterns ready, SQLite none. */
 const maxPatterns = 20;
 
 /** Relations within each other: each is a subquery. */
-const maxRelations = 5;
+export const maxRelations = 5;
 
 /** The condition for a filter; undefined if there is none. Throws a ServiceError 400 that says where and what was expected. */
 export function parseFilter(
@@ -58,10 +59,10 @@ export function parseFilter(
   }
 
   function conditionsOf(of: RecordKind, field: FilterField, sent: unknown, path: Path, relations: number): Condition[] {
-    const related = (target: RecordKind, filter: unknown, at: Path): Condition => {
+    const related = (target: RecordKind, filter: unknown, at: Path, instead?: string): Condition => {
       if (relations >= maxRelations) throw refused(at, `expected at most ${maxRelations} relations within each other`);
       countValues(at, 1);
-      return conditionOf(target, filter, at, relations + 1);
+      return conditionOf(target, requireObject(filter, at, instead), at, relations + 1);
     };
     const operands = () =>
       (Array.isArray(sent) ? sent : [requireObject(sent, path)]).map((filter, index) => {
@@ -78,7 +79,13 @@ export function parseFilter(
         countValues(path, 1);
         return [{ not: conditionOf(of, sent, path, relations) }];
       case 'link':
-        return [{ link: field.name, target: field.target, matches: related(field.target, sent, path) }];
+        return [
+          {
+            link: field.name,
+            target: field.target,
+            matches: related(field.target, sent, path, `\`${field.name}: { isNull: true }\``),
+          },
+        ];
       case 'reverse':
         return Object.entries(requireObject(sent, path)).map(([quantifier, filter]) => ({
           reverse: field.link,
@@ -89,7 +96,7 @@ export function parseFilter(
         countValues(path, 1);
         return [nearCondition(field, requireObject(sent, path), path)];
       case 'value':
-        return valueConditions(field.name, field.field, requireObject(sent, path), path, reading);
+        return valueConditions(field.name, field.field, requireObject(sent, path, forUnset), path, reading);
     }
   }
 

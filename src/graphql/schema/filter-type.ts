@@ -1,9 +1,12 @@
 /** The input types of filters: one for each kind, and one for each type of value, which all kinds share. */
 import type { Field } from '../../model/fields.ts';
-import { capitalized, describeReverseLink, withArticle } from '../../model/labels.ts';
+import { count } from '../../model/issues.ts';
+import { capitalized, withArticle } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { recordKinds } from '../../records/index.ts';
 import type { Builder, InputFields, InputRef } from './builder.ts';
+import { describeReverseLink, subjectOf } from './field-labels.ts';
+import { maxRelations, maxValues } from './filter-condition.ts';
 import { type FilterField, filterFields } from './filter-fields.ts';
 import { createValueFilterTypes, valueFilterName } from './value-filter-type.ts';
 
@@ -64,7 +67,7 @@ export function createFilterTypes(builder: Builder): (kind: RecordKind) => Filte
 
   for (const [kind, filter] of filters) {
     filter.implement({
-      description: `Conditions on ${withArticle(kind.label)}, all of which must hold: \`${exampleFilter(kind)}\`.`,
+      description: `Conditions on ${withArticle(kind.label)}, all of which must hold: \`${exampleFilter(kind)}\`. At most ${count(maxValues)} values and conditions in all, and ${maxRelations} links within each other.`,
       fields: (t) =>
         Object.fromEntries([...filterFields(kind)].map(([name, filterField]) => [name, fieldOf(t, kind, filterField)])),
     });
@@ -83,13 +86,6 @@ const createListFilter = (builder: Builder, { name, pluralLabel }: RecordKind, f
     }),
   });
 
-/** `The name of the asset` */
-function subjectOf(field: Field): string {
-  if (field.type === 'externalIds') return 'An ID in another system';
-  if (field.type === 'reference' || field.type === 'foreignReference') return `The ID of ${field.refersTo}`;
-  return field.description.split(/[;:.]/, 1)[0] ?? '';
-}
-
 const otherExample = '{ createdAt: { gte: "2026-03-01" } }';
 
 /** A filter of the kind by its name, as in its example. */
@@ -98,11 +94,13 @@ export function exampleFilter(kind: RecordKind): string {
   return entry ? `{ ${entry[0]}: { eq: ${JSON.stringify(entry[1])} } }` : otherExample;
 }
 
-function exampleOf({ example, idPrefix }: RecordKind, name: string, { type }: Field): string {
+function exampleOf({ example, idPrefix }: RecordKind, name: string, field: Field): string {
   const value = (example as Filter)[name];
-  switch (type) {
+  switch (field.type) {
     case 'text':
-      return typeof value === 'string' ? `{ startsWith: ${JSON.stringify(value)} }` : '{ contains: "…" }';
+      return field.example === undefined
+        ? `{ startsWith: ${JSON.stringify(value)} }`
+        : `{ eq: ${JSON.stringify(field.example)} }`;
     case 'number':
       return typeof value === 'number' ? `{ gte: ${value}, lt: ${Math.ceil(value)} }` : '{ gte: 0 }';
     case 'boolean':
@@ -112,8 +110,8 @@ function exampleOf({ example, idPrefix }: RecordKind, name: string, { type }: Fi
     case 'externalIds':
       return '{ key: "erp", value: "4711" }';
     case 'id':
-      return `{ in: ["${idPrefix}_…"] }`;
+      return `{ eq: "${idPrefix}_01h455vb4pex5vsknk084sn02q" }`;
     default:
-      return typeof value === 'string' ? `{ in: [${JSON.stringify(value)}] }` : '{ isNull: false }';
+      return typeof value === 'string' ? `{ eq: ${JSON.stringify(value)} }` : '{ isNull: false }';
   }
 }

@@ -1,11 +1,10 @@
 /** The types of what is kept in other systems: an ID, and the records here that refer to it. */
 import type { Limits } from '../../config.ts';
-import { badRequest } from '../../errors.ts';
-import { parseComparedValue } from '../../model/compared-values.ts';
 import { foreignTypes } from '../../model/fields.ts';
-import { typeLabel } from '../../model/labels.ts';
+import { parseArgument } from './argument.ts';
 import type { Builder, ObjectRef, QueryFields } from './builder.ts';
 import type { ConnectionTypes } from './connection-type.ts';
+import { typeLabel } from './field-labels.ts';
 import { reverseLinkFields } from './reverse-link.ts';
 
 /** Something kept in another system. */
@@ -37,8 +36,7 @@ export const foreignField = (t: QueryFields, types: ForeignTypes, name: ForeignT
     description: `The ${typeLabel(name)} with this ID, for the records that refer to it. It is kept in another system: whether it exists there is not known here.`,
     args: { id: t.arg.id({ required: true, description: `The ID of the ${typeLabel(name)}, as records have it.` }) },
     resolve: (_root, { id }) => {
-      const parsed = parseComparedValue({ type: 'foreignReference' }, id, maxTextLength);
-      if ('problem' in parsed) throw badRequest(`id: ${parsed.problem}`);
+      parseArgument(['id'], { type: 'foreignReference' }, id, maxTextLength);
       return { id };
     },
   });

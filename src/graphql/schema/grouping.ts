@@ -1,11 +1,11 @@
 /** What records can be grouped by in summaries: what they refer to, yes or no, or the month of a time. */
-import { badRequest } from '../../errors.ts';
 import type { Field } from '../../model/fields.ts';
-import { formatIssue } from '../../model/issues.ts';
-import { capitalized, linkField, uncapitalized } from '../../model/labels.ts';
+import { capitalized, uncapitalized } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { Grouping } from '../../store/query.ts';
+import { refused } from './argument.ts';
 import type { Builder } from './builder.ts';
+import { linkField } from './field-labels.ts';
 import { comparedFields } from './filter-fields.ts';
 
 export interface GroupingOption extends Grouping {
@@ -57,10 +57,10 @@ export const createGroupingType = (builder: Builder, { name, pluralLabel }: Reco
 
 /** Throws a ServiceError 400. */
 export function parseGroupings(sent: readonly string[], options: GroupingOptions): GroupingOption[] {
-  if (sent.length === 0) throw badRequest('groupBy: expected at least one value, received none');
+  if (sent.length === 0) throw refused(['groupBy'], 'expected at least one value, received none');
   return sent.flatMap((value, index) => {
     if (sent.indexOf(value) < index) {
-      throw badRequest(formatIssue({ path: ['groupBy', index], message: 'expected each value once' }));
+      throw refused(['groupBy', index], 'expected each value once');
     }
     return options.get(value) ?? [];
   });

@@ -1,13 +1,14 @@
 /** Object types, derived from the record kinds: every field, beside every reference its link, and the reverse links. */
 import type { Limits } from '../../config.ts';
 import type { Field, ForeignReferenceField, ReferenceField } from '../../model/fields.ts';
-import { capitalized, linkField, withArticle } from '../../model/labels.ts';
+import { capitalized, withArticle } from '../../model/labels.ts';
 import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import { kindNamed, kindOfId, recordKinds } from '../../records/index.ts';
 import type { Context } from '../execution/context.ts';
 import type { FieldExtensions } from '../plan/extensions.ts';
 import type { Builder, Interface, ObjectFields, ObjectRef } from './builder.ts';
 import { type ConnectionTypes, createConnectionTypes, type TypeOf } from './connection-type.ts';
+import { linkField } from './field-labels.ts';
 import { createForeignTypes, type ForeignTypes } from './foreign-type.ts';
 import { reverseLinkFields } from './reverse-link.ts';
 
@@ -107,7 +108,7 @@ const foreignLink = (t: ObjectFields<Values>, name: string, field: ForeignRefere
     type: foreign[field.target],
     nullable: !field.required,
     description: `${capitalized(field.refersTo)}; only the ID is stored here.`,
-    extensions: { source: { storedField: name, foreignTarget: field.target } } satisfies FieldExtensions,
+    extensions: { source: { storedField: name } } satisfies FieldExtensions,
     resolve: ({ [name]: id }) => id && { id },
   });
 

@@ -1,17 +1,19 @@
 /** The orders of lists: an input type for each kind with one field per stored field, of which exactly one is set. */
-import { badRequest } from '../../errors.ts';
-import { formatIssue } from '../../model/issues.ts';
+import type { Field } from '../../model/fields.ts';
+import { uncapitalized } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { recordKinds } from '../../records/index.ts';
 import { type Order, oldestFirst } from '../../store/query.ts';
 import { lengthOf } from '../plan/extensions.ts';
+import { refused } from './argument.ts';
 import type { Builder, InputRef } from './builder.ts';
+import { subjectOf } from './field-labels.ts';
 import { comparedFields } from './filter-fields.ts';
 
 /** `{ startDate: 'desc' }` */
 export type SentOrder = Readonly<Record<string, Order['direction'] | null | undefined>>;
 
-/** `WorkOrderOrder`, and the like for every kind. */
+/** `WorkOrderOrderBy`, and the like for every kind. */
 export function createOrderTypes(builder: Builder): (kind: RecordKind) => InputRef<SentOrder> {
   const direction = builder.enumType('OrderDirection', {
     description: 'The direction of an order. Records without a value come last in both.',
@@ -22,18 +24,27 @@ export function createOrderTypes(builder: Builder): (kind: RecordKind) => InputR
   });
   const types = new Map(
     recordKinds.map((kind) => {
-      const type = builder.inputRef<SentOrder>(`${kind.name}Order`).implement({
+      const type = builder.inputRef<SentOrder>(`${kind.name}OrderBy`).implement({
         description: `What to order ${kind.pluralLabel} by: exactly one field, such as \`${exampleOrder(kind).slice(1, -1)}\`. Text is ordered by its Unicode code points.`,
         isOneOf: true,
         fields: (t) =>
           Object.fromEntries(
-            comparedFields(kind).map(([name, { description }]) => [name, t.field({ type: direction, description })]),
+            comparedFields(kind).map(([name, field]) => [
+              name,
+              t.field({ type: direction, description: describeOrder(field) }),
+            ]),
           ),
       });
       return [kind, type] as const;
     }),
   );
   return (kind) => types.get(kind) as InputRef<SentOrder>;
+}
+
+/** `By the name of the asset.` */
+function describeOrder(field: Field): string {
+  const subject = uncapitalized(subjectOf(field));
+  return field.type === 'dateTime' ? `By the time ${subject}.` : `By ${subject}.`;
 }
 
 /** By a time, the latest first, or else by the time of creation: every kind has one. */
@@ -49,7 +60,7 @@ export function parseOrder(sent: readonly SentOrder[] | null | undefined): reado
     for (const [field, direction] of Object.entries(order)) {
       if (!direction) continue;
       if (orders.some((earlier) => earlier.field === field)) {
-        throw badRequest(formatIssue({ path: ['orderBy', index, field], message: 'expected each field once' }));
+        throw refused(['orderBy', index, field], 'expected each field once');
       }
       orders.push({ field, direction });
     }

@@ -1,11 +1,10 @@
 /** The queries, one line per field: a search for `workOrders` lands here. They read through the loaders and decide nothing. */
 import type { Limits } from '../../config.ts';
-import { badRequest } from '../../errors.ts';
-import { count } from '../../model/issues.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { asset, assetCategory, kindOfId, location, project, transportOrder, workOrder } from '../../records/index.ts';
 import type { Context } from '../execution/context.ts';
 import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../plan/extensions.ts';
+import { lengthLimit } from './argument.ts';
 import type { Builder, QueryFields } from './builder.ts';
 import { connectionCost, connectKind } from './connection.ts';
 import { type ForeignTypeName, foreignField } from './foreign-type.ts';
@@ -17,10 +16,7 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
   const { connectionOf, argumentsOf } = types.connections;
   const { maxPageSize } = limits;
 
-  const requireLength = (length: number, name: string): void => {
-    if (length > maxPageSize)
-      throw badRequest(`${name}: expected at most ${count(maxPageSize)} IDs, received ${count(length)}`);
-  };
+  const requireLength = lengthLimit(maxPageSize, 'IDs');
 
   const one = <K extends RecordKind>(t: QueryFields, kind: K) =>
     t.field({
@@ -48,7 +44,7 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
       description: `The ${kind.label} with this unique reference ID, or null if there is none.`,
       args: { uid: t.arg.string({ required: true, description: `The \`uid\` of the ${kind.label}.` }) },
       // The cast is safe for the same reason.
-      resolve: (_root, { uid }, context) => recordByValue(context, kind, 'uid', uid, limits) as never,
+      resolve: (_root, { uid }, context, info) => recordByValue(context, kind, 'uid', uid, limits, info) as never,
     });
 
   const byExternalId = <K extends RecordKind>(t: QueryFields, kind: K) =>
@@ -60,7 +56,8 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
         key: t.arg.string({ required: true, description: 'The name of the other system, such as `erp`.' }),
         value: t.arg.string({ required: true, description: 'The ID in that system, such as `4711`.' }),
       },
-      resolve: (_root, { key, value }, context) => recordByExternalId(context, kind, key, value, limits) as never,
+      resolve: (_root, { key, value }, context, info) =>
+        recordByExternalId(context, kind, key, value, limits, info) as never,
     });
 
   const summary = createSummaryField(builder, types, limits);

@@ -1,11 +1,11 @@
 /** One record by a value other than its ID. */
+import type { GraphQLResolveInfo } from 'graphql';
 import type { Limits } from '../../config.ts';
-import { badRequest, ServiceError } from '../../errors.ts';
-import { parseComparedValue } from '../../model/compared-values.ts';
+import { ServiceError } from '../../errors.ts';
 import { quote } from '../../model/issues.ts';
 import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
-import type { Condition } from '../../store/condition.ts';
 import type { Context } from '../execution/context.ts';
+import { parseArgument } from './argument.ts';
 
 /** The record with this value of a unique field, or null. Throws a ServiceError 400. */
 export async function recordByValue<K extends RecordKind>(
@@ -14,9 +14,10 @@ export async function recordByValue<K extends RecordKind>(
   field: string,
   value: string,
   limits: Limits,
+  { fieldNodes }: Pick<GraphQLResolveInfo, 'fieldNodes'>,
 ): Promise<RecordOf<K> | null> {
-  const where: Condition = { field, in: [textAt(field, value, limits)] };
-  const [record] = await loaders.list(kind, { where, limit: 1 });
+  const query = loaders.parsed(fieldNodes, () => ({ where: { field, in: [textAt(field, value, limits)] }, limit: 1 }));
+  const [record] = await loaders.list(kind, query);
   return record ?? null;
 }
 
@@ -27,13 +28,13 @@ export async function recordByExternalId<K extends RecordKind>(
   key: string,
   value: string,
   limits: Limits,
+  { fieldNodes }: Pick<GraphQLResolveInfo, 'fieldNodes'>,
 ): Promise<RecordOf<K> | null> {
-  const where: Condition = {
-    field: 'externalIds',
-    key: textAt('key', key, limits),
-    value: textAt('value', value, limits),
-  };
-  const [record, other] = await loaders.list(kind, { where, limit: 2 });
+  const query = loaders.parsed(fieldNodes, () => ({
+    where: { field: 'externalIds', key: textAt('key', key, limits), value: textAt('value', value, limits) },
+    limit: 2,
+  }));
+  const [record, other] = await loaders.list(kind, query);
   if (other) {
     const problem = `several ${kind.pluralLabel} have the external ID ${quote(value)} of ${quote(key)}`;
     throw new ServiceError(409, `${problem}: list them with where: { externalIds: { key: …, value: … } }`);
@@ -41,8 +42,5 @@ export async function recordByExternalId<K extends RecordKind>(
   return record ?? null;
 }
 
-function textAt(name: string, sent: string, { maxTextLength }: Limits): string {
-  const parsed = parseComparedValue({ type: 'text' }, sent, maxTextLength);
-  if ('problem' in parsed) throw badRequest(`${name}: ${parsed.problem}`);
-  return String(parsed.value);
-}
+const textAt = (name: string, sent: string, { maxTextLength }: Limits) =>
+  String(parseArgument([name], { type: 'text' }, sent, maxTextLength));

@@ -1,12 +1,12 @@
 /** The fields that follow references backwards, on the types of record kinds and of what is kept elsewhere. */
 import type { Limits } from '../../config.ts';
-import { describeReverseLink } from '../../model/labels.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import { reverseLinksOf } from '../../records/reverse-links.ts';
 import type { FieldExtensions } from '../plan/extensions.ts';
 import type { ObjectFields } from './builder.ts';
 import { connectionCost, connectReferring } from './connection.ts';
 import type { ConnectionTypes } from './connection-type.ts';
+import { describeReverseLink } from './field-labels.ts';
 
 /** One field for each reverse link of the type with this name. */
 export const reverseLinkFields = <T extends { readonly id: string }>(

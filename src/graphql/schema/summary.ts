@@ -1,12 +1,11 @@
 /** Summaries: the records of a kind counted in groups, by what they refer to, by yes or no, or by month. One statement each. */
 import type { Limits } from '../../config.ts';
-import { badRequest } from '../../errors.ts';
-import { expected } from '../../model/issues.ts';
 import { capitalized } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { FieldCost, FieldExtensions } from '../plan/extensions.ts';
 import type { Builder, ObjectFields, QueryFields } from './builder.ts';
-import { defaultPageSize } from './connection.ts';
+import { defaultPageSize, pageSize } from './connection.ts';
+import { subjectOf } from './field-labels.ts';
 import { parseFilter } from './filter-condition.ts';
 import { createGroupingType, type GroupingOptions, groupingOptions, parseGroupings } from './grouping.ts';
 import { fieldsFor, type ObjectTypes } from './object-type.ts';
@@ -42,21 +41,20 @@ export const createSummaryField =
           description: `The number of groups, 1 to ${limits.maxPageSize}; ${defaultPageSize(limits)} unless set.`,
         }),
       },
-      resolve: async (_root, { where, groupBy, first }, { loaders }): Promise<SummaryOf> => {
-        const limit = first ?? defaultPageSize(limits);
-        if (limit < 1 || limit > limits.maxPageSize) {
-          throw badRequest(`first: ${expected(`a whole number from 1 to ${limits.maxPageSize}`, limit)}`);
-        }
-        const groupings = parseGroupings(groupBy, options);
-        const query = { where: parseFilter(kind, where, limits), groupBy: groupings, limit };
+      resolve: async (_root, { where, groupBy, first }, { loaders }, { fieldNodes }): Promise<SummaryOf> => {
+        const query = loaders.parsed(fieldNodes, () => ({
+          limit: pageSize('first', first ?? defaultPageSize(limits), limits),
+          groupBy: parseGroupings(groupBy, options),
+          where: parseFilter(kind, where, limits),
+        }));
         const { totalCount, groups } = await loaders.summarize(kind, query);
         return {
           totalCount,
-          groups: groups.slice(0, limit).map(({ count, values }) => ({
-            ...Object.fromEntries(groupings.map(({ name }, index) => [name, values[index]])),
+          groups: groups.slice(0, query.limit).map(({ count, values }) => ({
+            ...Object.fromEntries(query.groupBy.map(({ name }, index) => [name, values[index]])),
             count,
           })),
-          hasMoreGroups: groups.length > limit,
+          hasMoreGroups: groups.length > query.limit,
         };
       },
     });
@@ -85,7 +83,7 @@ function createSummaryType(builder: Builder, { links }: ObjectTypes, kind: Recor
             ({ name, declared, by, description }): readonly (readonly [string, object])[] =>
               by === 'month'
                 ? [[name, monthField(t, name, description)]]
-                : fieldsFor(t, name, { ...declared, required: false }, links),
+                : fieldsFor(t, name, { ...declared, required: false, description: `${subjectOf(declared)}.` }, links),
           ),
         ),
       }) as never,

@@ -1,10 +1,9 @@
 /** The conditions on single values in a filter. Values are parsed as input is; a ServiceError 400 says where one is not valid. */
-import { badRequest } from '../../errors.ts';
 import { isAscii } from '../../model/characters.ts';
-import { type ComparedValue, parseComparedValue } from '../../model/compared-values.ts';
 import type { Field, NumberField } from '../../model/fields.ts';
-import { expected, formatIssue, isObject, type Path } from '../../model/issues.ts';
+import { expected, isObject, type Path } from '../../model/issues.ts';
 import type { Condition } from '../../store/condition.ts';
+import { parseArgument, refused } from './argument.ts';
 import type { FilterField } from './filter-fields.ts';
 import type { Filter } from './filter-type.ts';
 
@@ -18,10 +17,13 @@ export interface Reading {
 }
 
 /** Characters of texts that become patterns. */
-const maxPatternLength = 1_000;
+export const maxPatternLength = 1_000;
 
-/** Kilometres: no two points of the Earth are further apart. */
-const maxDistance = 20_038;
+/** Half of the circumference of the Earth, taken as a sphere, in kilometres. */
+export const maxDistance = 20_015;
+
+/** Instead of null as a value. */
+export const forUnset = '{ isNull: true } for records without a value';
 
 /** One condition for each operator. */
 export function valueConditions(
@@ -31,7 +33,8 @@ export function valueConditions(
   path: Path,
   { maxTextLength, countValues, countPattern }: Reading,
 ): Condition[] {
-  for (const [operator, sent] of Object.entries(filter)) if (sent === null) throw isNullAt([...path, operator]);
+  for (const [operator, sent] of Object.entries(filter))
+    if (sent === null) throw isNullAt([...path, operator], forUnset);
   if (field.type === 'externalIds') {
     countValues(path, 1);
     return externalIdConditions(name, filter, path, maxTextLength);
@@ -43,7 +46,7 @@ export function valueConditions(
     const isPattern = ignoreCase === true || ['contains', 'startsWith', 'endsWith'].includes(operator);
     const maxLength = isPattern ? Math.min(maxPatternLength, maxTextLength) : maxTextLength;
     const parse = (value: unknown, where: Path = at) => {
-      const parsed = parseAt(where, field, value, maxLength);
+      const parsed = parseArgument(where, field, value, maxLength);
       if (ignoreCase === true && !isAscii(String(parsed))) countPattern(where);
       return parsed;
     };
@@ -76,7 +79,7 @@ function externalIdConditions(
   maxTextLength: number,
 ): Condition[] {
   const textAt = (part: string, sent: unknown) =>
-    String(parseAt([...path, part], { type: 'text' }, sent, maxTextLength));
+    String(parseArgument([...path, part], { type: 'text' }, sent, maxTextLength));
   if (value !== undefined && key === undefined) {
     throw refused(path, 'expected `key` with `value`, the name of the other system, received `value` alone');
   }
@@ -86,12 +89,6 @@ function externalIdConditions(
       : [{ field: name, key: textAt('key', key), ...(value !== undefined && { value: textAt('value', value) }) }]),
     ...(isNull === undefined ? [] : [{ field: name, isSet: isNull !== true }]),
   ];
-}
-
-function parseAt(path: Path, field: Pick<Field, 'type'>, sent: unknown, maxLength: number): ComparedValue {
-  const parsed = parseComparedValue(field, sent, maxLength);
-  if ('problem' in parsed) throw refused(path, parsed.problem);
-  return parsed.value;
 }
 
 export function nearCondition(
@@ -113,15 +110,13 @@ export function nearCondition(
   };
 }
 
-/** The fields of a part of a filter. */
-export function requireObject(sent: unknown, path: Path): Filter {
-  if (sent === null) throw isNullAt(path);
+/** The fields of a part of a filter. `instead` says what a client may have meant by null. */
+export function requireObject(sent: unknown, path: Path, instead?: string): Filter {
+  if (sent === null) throw isNullAt(path, instead);
   if (!isObject(sent)) throw refused(path, expected('an object', sent));
   return sent;
 }
 
-export const refused = (path: Path, message: string) => badRequest(formatIssue({ path, message }));
-
 /** Null could mean no condition or no value: neither is guessed. */
-const isNullAt = (path: Path) =>
-  refused(path, 'expected a value, received null: leave it out, or use { isNull: true } for records without a value');
+const isNullAt = (path: Path, instead?: string) =>
+  refused(path, `expected a value, received null: leave it out${instead === undefined ? '' : `, or use ${instead}`}`);

@@ -1,7 +1,10 @@
 /** The input types of filters on single values, which all kinds share. */
 import type { Field } from '../../model/fields.ts';
+import { count } from '../../model/issues.ts';
 import type { Builder, InputField, InputFields, InputRef } from './builder.ts';
+import { maxValues } from './filter-condition.ts';
 import type { Filter } from './filter-type.ts';
+import { maxDistance, maxPatternLength } from './value-condition.ts';
 
 type Scalar = 'ID' | 'String' | 'Float' | 'Boolean' | 'DateTime';
 
@@ -25,19 +28,18 @@ export function createValueFilterTypes(builder: Builder): (name: Name) => InputR
   const make = (name: Name, description: string, fields: (t: InputFields) => Record<string, InputField>) =>
     builder.inputRef<Filter>(name).implement({ description, fields });
 
-  const allOf = 'Conditions on';
   const types: Record<Name, InputRef<Filter>> = {
-    IdFilter: make('IdFilter', `${allOf} an ID, all of which must hold. IDs are compared as text.`, (t) => ({
+    IdFilter: make('IdFilter', `Conditions on an ID, all of which must hold. IDs are compared as text.`, (t) => ({
       ...equality(t, 'ID', '"location_01h455vb4pex5vsknk084sn02q"'),
-      ...list(t, 'ID', '"ERP-7", "ERP-8"'),
-      ...unset(t),
+      ...oneOf(t, 'ID', '"ERP-7", "ERP-8"'),
+      ...isNull(t),
     })),
     TextFilter: make(
       'TextFilter',
-      `${allOf} a text, all of which must hold. Upper and lower case differ unless \`ignoreCase\` is set.`,
+      `Conditions on a text, all of which must hold. Upper and lower case differ unless \`ignoreCase\` is set. With it, and for \`contains\`, \`startsWith\` and \`endsWith\`, texts have at most ${count(maxPatternLength)} characters.`,
       (t) => ({
         ...equality(t, 'String', '"Crane"'),
-        ...list(t, 'String', '"Crane", "Pump"'),
+        ...oneOf(t, 'String', '"Crane", "Pump"'),
         contains: t.string({ description: 'The text contains this one: `{ contains: "ran" }`.' }),
         startsWith: t.string({ description: 'The text starts with this one: `{ startsWith: "Cr" }`.' }),
         endsWith: t.string({ description: 'The text ends with this one: `{ endsWith: "ne" }`.' }),
@@ -45,42 +47,49 @@ export function createValueFilterTypes(builder: Builder): (name: Name) => InputR
           description:
             'Whether upper and lower case letters count as equal in all conditions of this filter: `{ eq: "crane", ignoreCase: true }`.',
         }),
-        ...unset(t),
+        ...isNull(t),
       }),
     ),
-    NumberFilter: make('NumberFilter', `${allOf} a number, all of which must hold.`, (t) => ({
+    NumberFilter: make('NumberFilter', `Conditions on a number, all of which must hold.`, (t) => ({
       ...equality(t, 'Float', '53.08'),
-      ...list(t, 'Float', '53.08, 53.09'),
+      ...oneOf(t, 'Float', '53.08, 53.09'),
       ...ranges(t, 'Float', '53.08'),
-      ...unset(t),
+      ...isNull(t),
     })),
     DateTimeFilter: make(
       'DateTimeFilter',
-      `${allOf} a time, all of which must hold. A date alone means midnight UTC.`,
+      `Conditions on a time, all of which must hold. A date alone means midnight UTC.`,
       (t) => ({
         ...equality(t, 'DateTime', '"2026-03-01T07:30:00Z"'),
-        ...list(t, 'DateTime', '"2026-03-01", "2026-04-01"'),
+        ...oneOf(t, 'DateTime', '"2026-03-01", "2026-04-01"'),
         ...ranges(t, 'DateTime', '"2026-03-01"'),
-        ...unset(t),
+        ...isNull(t),
       }),
     ),
-    BooleanFilter: make('BooleanFilter', `${allOf} a value that is true or false, all of which must hold.`, (t) => ({
-      ...equality(t, 'Boolean', 'true'),
-      ...unset(t),
-    })),
+    BooleanFilter: make(
+      'BooleanFilter',
+      `Conditions on a value that is true or false, all of which must hold.`,
+      (t) => ({
+        ...equality(t, 'Boolean', 'true'),
+        ...isNull(t),
+      }),
+    ),
     ExternalIdFilter: make(
       'ExternalIdFilter',
-      `${allOf} the IDs of a record in other systems, all of which must hold.`,
+      `Conditions on the IDs of a record in other systems, all of which must hold.`,
       (t) => ({
         key: t.string({ description: 'The record has an ID in this system: `{ key: "erp" }`.' }),
         value: t.string({ description: 'Its ID in the system `key`: `{ key: "erp", value: "4711" }`.' }),
-        ...unset(t),
+        ...isNull(t),
       }),
     ),
     NearFilter: make('NearFilter', 'A circle around a point on the Earth, taken as a sphere.', (t) => ({
       latitude: t.float({ required: true, description: 'The latitude of the point in degrees, -90 to 90: `53.08`.' }),
       longitude: t.float({ required: true, description: 'The longitude of the point in degrees, -180 to 180: `8.8`.' }),
-      withinKm: t.float({ required: true, description: 'The greatest distance in kilometres, 0 to 20038: `10`.' }),
+      withinKm: t.float({
+        required: true,
+        description: `The greatest distance in kilometres, 0 to ${count(maxDistance)}: \`10\`.`,
+      }),
     })),
   };
   return (name) => types[name];
@@ -91,8 +100,11 @@ const equality = (t: InputFields, type: Scalar, example: string) => ({
   ne: t.field({ type, description: `The value is not this one, or there is no value: \`{ ne: ${example} }\`.` }),
 });
 
-const list = (t: InputFields, type: Scalar, examples: string) => ({
-  in: t.field({ type: [type], description: `The value is one of these, at most 1,000: \`{ in: [${examples}] }\`.` }),
+const oneOf = (t: InputFields, type: Scalar, examples: string) => ({
+  in: t.field({
+    type: [type],
+    description: `The value is one of these, at most ${count(maxValues)}: \`{ in: [${examples}] }\`.`,
+  }),
 });
 
 const ranges = (t: InputFields, type: Scalar, example: string) => ({
@@ -102,6 +114,6 @@ const ranges = (t: InputFields, type: Scalar, example: string) => ({
   lte: t.field({ type, description: `The value is this one or less: \`{ lte: ${example} }\`.` }),
 });
 
-const unset = (t: InputFields) => ({
+const isNull = (t: InputFields) => ({
   isNull: t.boolean({ description: 'Whether there is no value: `{ isNull: true }`.' }),
 });

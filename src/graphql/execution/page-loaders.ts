@@ -1,0 +1,65 @@
+/**
+ * Reads the pages of reverse links for one request: those of all parents in one statement, and then what their records link to. What
+ * the document does not select is not read.
+ */
+import DataLoader from 'dataloader';
+import type { FieldNode } from 'graphql';
+import type { RecordKind } from '../../model/record-kind.ts';
+import type { ReverseLink } from '../../model/reverse-link.ts';
+import type { PagesQuery, RecordQuery } from '../../store/query.ts';
+import type { LimitedReads, Page } from '../../store/workspace-store.ts';
+import type { Selection } from '../plan/document-plan.ts';
+
+/** What to read of a connection; its order determines what its cursors need. */
+export type PageQuery = Required<Pick<RecordQuery, 'where' | 'orderBy' | 'fromEnd' | 'after' | 'before' | 'limit'>>;
+
+/** Reads the page of one parent. All parents for which the same query object is passed in a step are one statement. */
+type ReadPage = (
+  link: ReverseLink,
+  parentId: string,
+  query: PageQuery,
+  connectionFields: readonly FieldNode[],
+) => Promise<Page>;
+
+interface Reading {
+  readonly store: Pick<LimitedReads, 'pages'>;
+  /** What the fields select. */
+  selectionsOf(nodes: readonly FieldNode[]): readonly Selection[];
+  fieldsOfPage(kind: RecordKind, query: PageQuery): ReadonlySet<string>;
+  /** Loads what the records of pages link to. */
+  followPage(records: readonly object[], connectionFields: readonly FieldNode[]): Promise<void>;
+}
+
+export function createPageLoaders({ store, selectionsOf, fieldsOfPage, followPage }: Reading) {
+  const loaders = new Map<PageQuery, DataLoader<string, Page>>();
+
+  function createPageLoader(link: ReverseLink, query: PageQuery, connectionFields: readonly FieldNode[]) {
+    const selections = selectionsOf(connectionFields);
+    const { limit, ...others } = query;
+    const pagesQuery: PagesQuery = {
+      ...others,
+      ...(selections.some(({ readsPage }) => readsPage) && { limit }),
+      withCount: selections.some(({ readsCount }) => readsCount),
+      fields: fieldsOfPage(link.kind, query),
+    };
+    async function read(parentIds: readonly string[]): Promise<(Page | Error)[]> {
+      const pages = await store.pages(link, parentIds, pagesQuery);
+      // All at once: pages that had to wait would be one step behind those that had not, and take statements of their own.
+      await followPage(
+        [...pages.values()].flatMap(({ records }) => records),
+        connectionFields,
+      );
+      return parentIds.map((id) => pages.get(id) ?? new Error('the store has left out a parent'));
+    }
+    // The errors are values, because DataLoader forgets a batch that fails, and would read it again.
+    return new DataLoader<string, Page>((parentIds) => read(parentIds).catch((error) => parentIds.map(() => error)));
+  }
+
+  const readPage: ReadPage = (link, parentId, query, connectionFields) => {
+    const loader = loaders.get(query) ?? createPageLoader(link, query, connectionFields);
+    loaders.set(query, loader);
+    return loader.load(parentId);
+  };
+
+  return { readPage, clear: () => loaders.clear() };
+}
