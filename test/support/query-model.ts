@@ -44,7 +44,7 @@ export function createModel(world: World) {
     if (direction === 'referring') return recordsOf(kind.table).filter((record) => record[field] === parentId);
     const ancestors: PlainRecord[] = [];
     let next = recordWithId(kind.table, recordWithId(kind.table, parentId)?.[field]);
-    for (; next && ancestors.length < 64; next = recordWithId(kind.table, next[field])) ancestors.push(next);
+    for (; next && !ancestors.includes(next); next = recordWithId(kind.table, next[field])) ancestors.push(next);
     return ancestors;
   }
 

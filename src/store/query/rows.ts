@@ -13,7 +13,7 @@ export interface Source {
   readonly workspaceId: string;
   readonly table: Table;
   /** A subquery for rows of the table, if not all of them come into question. */
-  readonly from?: Knex.Raw;
+  readonly from?: Knex.QueryBuilder;
   /** What every row must satisfy. */
   readonly restriction?: Knex.Raw;
 }
