@@ -2,6 +2,7 @@
  * The records of one workspace. A store is bound to its workspace: every statement filters by it or writes it, and there is no
  * store without one. Contains no rules, which belong to services.
  */
+import { textLengthOfAll } from '../model/fields.ts';
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
 import type { ReverseLink } from '../model/reverse-link.ts';
 import { mapInSlices } from '../slices.ts';
@@ -210,14 +211,21 @@ function bindStore(dialect: Dialect, run: Run, workspaceId: string, budget?: Rea
       );
     },
 
-    summarize: (kind, query) =>
-      readBounded({
+    summarize(kind, query) {
+      const read = () => summarize(dialect, run, workspaceId, kind, query);
+      const valuesIn = ({ groups }: Summary) => groups.map(({ values }) => values);
+      return readBounded({
         table: partOf(kind, new Set(query.groupBy.map(({ field }) => field))),
         maxRows: query.limit + 1,
-        readAll: () => summarize(dialect, run, workspaceId, kind, query),
-        readWithin: async () => undefined,
-        rowsOf: ({ groups }) => groups.map(({ values }) => ({ ...values })),
-      }),
+        readAll: read,
+        // Groups are few, and their values short: they are measured when they have been read.
+        async readWithin(maxBytes) {
+          const summary = await read();
+          return textLengthOfAll(valuesIn(summary)) <= maxBytes ? summary : undefined;
+        },
+        rowsOf: valuesIn,
+      });
+    },
 
     async existingValues(kind, field, values) {
       const rows = rowsQuery(dialect, kind, workspaceId, { where: { field, in: values } });

@@ -70,6 +70,24 @@ describe('a page of records that may be long', () => {
   });
 });
 
+describe('a summary whose groups may be long', () => {
+  const groupBy = (['statusId', 'locationId', 'companyId'] as const).map((field) => ({ field, by: 'value' as const }));
+  const summarize = () => store().summarize(project, { groupBy, limit: 1_000 });
+
+  test('is read if they are short', async () => {
+    await insert(workspace(), project, [{ name: 'Wall', statusId: 'open' }]);
+
+    expect(await summarize()).toEqual({ totalCount: 1, groups: [{ count: 1, values: ['open', null, null] }] });
+  });
+
+  test('is rejected if they are long', async () => {
+    const projects = Array.from({ length: 100 }, (_, n) => ({ name: 'Wall', statusId: `${n}`.padStart(200, '0') }));
+    await insert(workspace(), project, projects);
+
+    await expect(summarize()).rejects.toThrow(ResponseTooLarge);
+  });
+});
+
 test('all reads of a request share one budget, including concurrent reads', async () => {
   const ids = await createProjects(30, 200);
   const oneRequest = store();
