@@ -9,7 +9,7 @@ import { mapInSlices } from '../slices.ts';
 import { batchLookups, type CheckStore } from './check-store.ts';
 import { columnName, columnsOf, partOf } from './columns.ts';
 import type { Database } from './database.ts';
-import { createDerivedCache, type Sized } from './derived-cache.ts';
+import { createDerivedCache, type Sized, sizedText } from './derived-cache.ts';
 import type { Dialect } from './dialect.ts';
 import type { Row, Run } from './driver.ts';
 import { addIds, type Check, createGroupCommit, type Draft } from './group-commit.ts';
@@ -101,6 +101,8 @@ export interface WorkspaceStore extends Omit<TransactionStore, 'findForUpdate'> 
    * the database reports no version. Calls that arrive while it is being made share the next one.
    */
   derive<T extends Sized>(name: string, make: () => Promise<T>): Promise<T>;
+  /** The same for a text. Texts and other values have a cache each: however many texts there are, they leave the values alone. */
+  deriveText(name: string, write: () => Promise<string>): Promise<string>;
 }
 
 /** Opens the store of a workspace. Its statements are counted in `usage`. */
@@ -109,7 +111,8 @@ export type OpenStore = (workspaceId: string, usage?: Usage) => WorkspaceStore;
 /** Called once per database: the stores that it opens share group commits and cached values. */
 export function createStoreOpener(database: Database): OpenStore {
   const { dialect, driver, options } = database;
-  const cache = createDerivedCache(driver);
+  const values = createDerivedCache(driver);
+  const texts = createDerivedCache(driver);
   const groupCommit = createGroupCommit(database, dialect, driver, options, (run, workspaceId) =>
     batchLookups(bindStore(dialect, run, workspaceId)),
   );
@@ -118,6 +121,7 @@ export function createStoreOpener(database: Database): OpenStore {
     const { run, read, transaction, snapshot } = database.forWorkspace(workspaceId);
     const bind = (runStatement: Run, budget?: ReadBudget) =>
       bindStore(dialect, counted(runStatement, usage), workspaceId, budget);
+    const runVersionQuery = counted(database.runVersionQuery, usage);
     return {
       // Everything not overridden below only reads.
       ...bind(read),
@@ -128,7 +132,11 @@ export function createStoreOpener(database: Database): OpenStore {
         const budget = createReadBudget(limits);
         return { ...bind(read, budget), listLinked: listLinked(dialect, counted(read, usage), workspaceId, budget) };
       },
-      derive: (name, make) => cache.derive(counted(database.runVersionQuery, usage), `${workspaceId} ${name}`, make),
+      derive: (name, make) => values.derive(runVersionQuery, `${workspaceId} ${name}`, make),
+      async deriveText(name, write) {
+        const make = async () => sizedText(await write());
+        return (await texts.derive(runVersionQuery, `${workspaceId} ${name}`, make)).text;
+      },
       async add(kind, inputs, stamps, check = acceptAll) {
         const records = await mapInSlices(inputs, (input) => draftOf(kind, input, stamps));
         await groupCommit.add({ workspaceId, kind, records, check, usage });
