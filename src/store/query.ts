@@ -11,8 +11,8 @@ import { selectList } from './query/rows.ts';
 export interface RecordQuery {
   readonly where?: Condition | undefined;
   /**
-   * Records without a value come last, in either direction; ties are broken by the ID, in the direction of the last order. If
-   * absent, the rows come in any order.
+   * Each field once, and none after the ID. Records without a value come last, in either direction; ties are broken by the ID, in
+   * the direction of the last order. If absent, the rows come in any order.
    */
   readonly orderBy?: readonly Order[];
   /** Reads from the end: the last records of the order, which come last first. */
@@ -52,6 +52,7 @@ export interface PagesQuery extends RecordQuery {
 /** The counts of groups of records that have the same values, the largest group first, then by their values. */
 export interface SummaryQuery {
   readonly where?: Condition | undefined;
+  /** At least one. */
   readonly groupBy: readonly Grouping[];
   /** The most groups to return. */
   readonly limit: number;

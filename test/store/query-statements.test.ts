@@ -108,7 +108,7 @@ test('every table that a statement reads is limited to the workspace', async () 
   const isChild: Condition = { reverse: ancestors, quantifier: 'some', matches: named('Cranes') };
   await ours.list(workOrder, { where: nested, orderBy, limit: 5 });
   await ours.count(workOrder, { where: nested });
-  await ours.summarize(workOrder, { where: nested, groupBy: [], limit: 5 });
+  await ours.summarize(workOrder, { where: nested, groupBy: [{ field: 'statusId', by: 'value' }], limit: 5 });
   await ours.list(assetCategory, { where: { any: [isChild, { not: isChild }] } });
   for (const link of [children, ancestors]) {
     for (const store of [ours, ours.within(limits)]) {

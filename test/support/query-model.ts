@@ -90,10 +90,8 @@ export function createModel(world: World) {
   };
 }
 
-/** The fields of an order that decide: the first of each, up to the ID. */
 export const positionOf = (orderBy: readonly Order[], record: PlainRecord): Position => {
-  const end = orderBy.findIndex(({ field }) => field === 'id');
-  const fields = (end === -1 ? orderBy : orderBy.slice(0, end)).map(({ field }) => field);
+  const fields = orderBy.map(({ field }) => field).filter((field) => field !== 'id');
   return { values: fields.map((field) => (record[field] ?? null) as Value | null), id: record.id };
 };
 
