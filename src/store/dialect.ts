@@ -66,6 +66,8 @@ export interface Dialect {
   byteLength(column: string): string;
   /** Statements that insert the records, thousands per statement. */
   inserts(table: Table, records: readonly Row[]): Iterable<Statement>;
+  /** A query for the rows of a workspace with these IDs, in any order. */
+  rowsById(table: Table, workspaceId: string, ids: readonly string[]): Knex.QueryBuilder;
   /** Adds the row of a table whose ID is in the column `reference`, or nulls if there is none in the workspace. */
   joinById(
     query: Knex.QueryBuilder,

@@ -2,6 +2,7 @@
  * The records of one workspace. A store is bound to its workspace: every statement filters by it or writes it, and there is no
  * store without one. Contains no rules, which belong to services.
  */
+import type { Knex } from 'knex';
 import { textLengthOfAll } from '../model/fields.ts';
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
 import type { ReverseLink } from '../model/reverse-link.ts';
@@ -152,23 +153,22 @@ const acceptAll: Check = async () => {};
 function bindStore(dialect: Dialect, run: Run, workspaceId: string, budget?: ReadBudget): TransactionStore {
   const readBounded = <T>(bounded: BoundedRead<T>): Promise<T> => (budget ? budget.read(bounded) : bounded.readAll());
 
-  const select = async <K extends RecordKind>(
+  async function select<K extends RecordKind>(
     kind: K,
-    query: RecordQuery,
-    maxRows?: number,
-  ): Promise<RecordOf<K>[]> => {
-    const table = partOf(kind, query.fields);
-    const rows = rowsQuery(dialect, kind, workspaceId, query);
-    if (maxRows === undefined) return stored(kind, await dialect.select(run, table, rows));
+    rows: Knex.QueryBuilder,
+    { fields, limit }: Pick<RecordQuery, 'fields' | 'limit'>,
+  ): Promise<RecordOf<K>[]> {
+    const table = partOf(kind, fields);
+    if (limit === undefined) return stored(kind, await dialect.select(run, table, rows));
     const records = await readBounded({
       table,
-      maxRows,
+      maxRows: limit,
       readAll: () => dialect.select(run, table, rows, true),
       readWithin: (maxBytes) => selectWithin(dialect, run, table, rows, maxBytes),
       rowsOf: (found) => found,
     });
     return stored(kind, records);
-  };
+  }
 
   const store: TransactionStore = {
     transaction: (work) => work(store),
@@ -185,7 +185,7 @@ function bindStore(dialect: Dialect, run: Run, workspaceId: string, budget?: Rea
       await runQuery(run, updateQuery(dialect, kind, workspaceId, id, changes));
     },
 
-    find: (kind, ids, fields) => select(kind, { where: { field: 'id', in: ids }, fields }, ids.length),
+    find: (kind, ids, fields) => select(kind, dialect.rowsById(kind, workspaceId, ids), { fields, limit: ids.length }),
 
     async findForUpdate(kind, id) {
       const rows = rowsQuery(dialect, kind, workspaceId).where('id', id).forNoKeyUpdate();
@@ -193,7 +193,8 @@ function bindStore(dialect: Dialect, run: Run, workspaceId: string, budget?: Rea
       return record && stored(kind, [record])[0];
     },
 
-    list: (kind, query = {}) => select(kind, { orderBy: oldestFirst, ...query }, query.limit),
+    list: (kind, query = {}) =>
+      select(kind, rowsQuery(dialect, kind, workspaceId, { orderBy: oldestFirst, ...query }), query),
 
     async count(kind, query) {
       const [row] = await runQuery(run, rowsQuery(dialect, kind, workspaceId, query).count({ count: '*' }));
@@ -247,7 +248,8 @@ function bindStore(dialect: Dialect, run: Run, workspaceId: string, budget?: Rea
 function listLinked(dialect: Dialect, run: Run, workspaceId: string, budget: ReadBudget): LimitedReads['listLinked'] {
   return (kind, query, links) => {
     const page = { table: partOf(kind, query.fields), links };
-    const read = () => selectLinked(dialect, run, workspaceId, page, rowsQuery(dialect, kind, workspaceId, query));
+    const rows = rowsQuery(dialect, kind, workspaceId, { orderBy: oldestFirst, ...query });
+    const read = () => selectLinked(dialect, run, workspaceId, page, rows);
     const extent = { tables: tablesOf(page), maxRows: query.limit };
     const reading = budget.readIfShort(extent, { readAll: read, rowsOf: linkedRecordsIn });
     return reading?.then((records) => stored(kind, records));
