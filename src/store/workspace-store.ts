@@ -16,17 +16,15 @@ import type { Row, Run } from './driver.ts';
 import { addIds, type Check, createGroupCommit, type Draft } from './group-commit.ts';
 import { type LinkToRead, linkedRecordsIn, selectLinked, tablesOf } from './linked-records.ts';
 import { pagesSelection } from './query/pages.ts';
-import { summarize } from './query/summaries.ts';
 import {
   oldestFirst,
   type PagesQuery,
   type RecordQuery,
-  rowsQuery,
-  runQuery,
   type Summary,
   type SummaryQuery,
-  updateQuery,
-} from './query.ts';
+} from './query/record-query.ts';
+import { summarize } from './query/summaries.ts';
+import { rowsQuery, runQuery, updateQuery } from './query.ts';
 import { type BoundedRead, createReadBudget, type ReadBudget, type ReadLimits, selectWithin } from './read-budget.ts';
 import { counted, type Usage } from './usage.ts';
 

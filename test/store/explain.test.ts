@@ -9,7 +9,7 @@ import { asset, location, project, recordKinds, workOrder } from '../../src/reco
 import { reverseLinksOf } from '../../src/records/reverse-links.ts';
 import type { Condition, Value } from '../../src/store/condition.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import type { RecordQuery } from '../../src/store/query.ts';
+import type { RecordQuery } from '../../src/store/query/record-query.ts';
 import { createStoreOpener, type WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createOwnDatabase } from '../support/database.ts';
 import { type Plan, readPlan } from '../support/explain.ts';

@@ -6,7 +6,7 @@ import { assetCategory, location, project, workOrder } from '../../src/records/i
 import { reverseLinksOf } from '../../src/records/reverse-links.ts';
 import type { Condition } from '../../src/store/condition.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import type { PagesQuery } from '../../src/store/query.ts';
+import type { PagesQuery } from '../../src/store/query/record-query.ts';
 import { createStoreOpener, type WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createOwnDatabase } from '../support/database.ts';
 import { insert } from '../support/insert.ts';

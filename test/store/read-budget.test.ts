@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ResponseTooLarge } from '../../src/errors.ts';
 import { location, project } from '../../src/records/index.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import { oldestFirst } from '../../src/store/query.ts';
+import { oldestFirst } from '../../src/store/query/record-query.ts';
 import { createStoreOpener } from '../../src/store/workspace-store.ts';
 import { createOwnDatabase } from '../support/database.ts';
 import { insert } from '../support/insert.ts';

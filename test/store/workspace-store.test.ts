@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { location, project } from '../../src/records/index.ts';
 import { type Database, defaultOptions, openDatabase } from '../../src/store/database.ts';
-import { positionOfId } from '../../src/store/query.ts';
+import { positionOfId } from '../../src/store/query/record-query.ts';
 import { createStoreOpener, type OpenStore, type WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createDatabase, isPostgres } from '../support/database.ts';
 import { insert } from '../support/insert.ts';

@@ -2,7 +2,14 @@
 import type { RecordKind } from '../../src/model/record-kind.ts';
 import type { ReverseLink } from '../../src/model/reverse-link.ts';
 import type { Comparison, Condition, Value } from '../../src/store/condition.ts';
-import type { Order, PagesQuery, Position, RecordQuery, Summary, SummaryQuery } from '../../src/store/query.ts';
+import type {
+  Order,
+  PagesQuery,
+  Position,
+  RecordQuery,
+  Summary,
+  SummaryQuery,
+} from '../../src/store/query/record-query.ts';
 
 export type PlainRecord = Readonly<Record<string, unknown>> & { readonly id: string };
 

@@ -4,7 +4,7 @@ import type { Field } from '../../model/fields.ts';
 import { formatIssue } from '../../model/issues.ts';
 import { capitalized, linkField, uncapitalized } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
-import type { Grouping } from '../../store/query.ts';
+import type { Grouping } from '../../store/query/record-query.ts';
 import type { Builder } from './builder.ts';
 import { comparedFields } from './filter-fields.ts';
 

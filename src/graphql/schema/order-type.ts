@@ -3,7 +3,7 @@ import { badRequest } from '../../errors.ts';
 import { formatIssue } from '../../model/issues.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { recordKinds } from '../../records/index.ts';
-import { type Order, oldestFirst } from '../../store/query.ts';
+import { type Order, oldestFirst } from '../../store/query/record-query.ts';
 import { lengthOf } from '../plan/extensions.ts';
 import type { Builder, InputRef } from './builder.ts';
 import { comparedFields } from './filter-fields.ts';

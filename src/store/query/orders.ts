@@ -4,8 +4,8 @@ import type { Field } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
 import { columnName } from '../columns.ts';
 import type { Dialect } from '../dialect.ts';
-import type { Order, Position } from '../query.ts';
 import { comparedSql, fieldOf, keySql } from './comparisons.ts';
+import type { Order, Position } from './record-query.ts';
 
 /** A column by which records are ordered. */
 export interface Term {

@@ -3,9 +3,9 @@ import type { Knex } from 'knex';
 import type { Table } from '../../model/record-kind.ts';
 import { columnList, partOf } from '../columns.ts';
 import type { Dialect } from '../dialect.ts';
-import type { RecordQuery } from '../query.ts';
 import { conditionSql } from './conditions.ts';
 import { beyondSql, orderSql, type Term, termsOf, valueAt } from './orders.ts';
+import type { RecordQuery } from './record-query.ts';
 
 /** Where the rows come from. */
 export interface Source {

@@ -4,7 +4,8 @@ import { columnName, columnsOf } from '../columns.ts';
 import type { Value } from '../condition.ts';
 import type { Dialect } from '../dialect.ts';
 import type { Run } from '../driver.ts';
-import { runQuery, type Summary, type SummaryQuery } from '../query.ts';
+import { runQuery } from '../query.ts';
+import type { Summary, SummaryQuery } from './record-query.ts';
 import { requireWhole, selectRows } from './rows.ts';
 
 /** Runs one statement. The total is that of all groups, also of those beyond the limit. */
