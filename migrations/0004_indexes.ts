@@ -65,7 +65,7 @@ const tables: Readonly<Record<string, Indexed>> = {
 const tablesWithExternalIds = ['assets', 'work_orders', 'projects', 'locations'];
 
 export async function up(knex: Knex): Promise<void> {
-  // It did not begin with workspace_id on SQLite.
+  // Replaced below: on SQLite, its first column was not workspace_id.
   await knex.raw('drop index asset_categories_parent');
   await (isSqlite(knex) ? upSqlite : upPostgres)(knex);
 }
@@ -80,8 +80,8 @@ async function upPostgres(knex: Knex): Promise<void> {
     for (const name of texts) await create(name, `left(${name}, 100)`);
     for (const name of values) await create(name, name);
   }
-  // Entries are hashes of the workspace, the key and the value together. New ones are first collected in a list, which every
-  // lookup reads, and which is therefore kept to an eighth of its default size, in kilobytes.
+  // Entries are hashes of the workspace, the key and the value together. Every lookup reads GIN's pending list, which is therefore
+  // kept to an eighth of its default size, in kilobytes.
   for (const table of tablesWithExternalIds) {
     await knex.raw(`create index ${table}_external_ids on ${table}
       using gin (jsonb_set('{}', array[workspace_id], external_ids::jsonb) jsonb_path_ops)
@@ -105,9 +105,9 @@ async function collate(knex: Knex, collation: string): Promise<void> {
  */
 async function upSqlite(knex: Knex): Promise<void> {
   await knex.raw('analyze sqlite_schema');
+  await deleteStatistics(knex);
   const addStatistics = (table: string, index: string, ...statistics: number[]) =>
     knex.raw('insert into sqlite_stat1 (tbl, idx, stat) values (?, ?, ?)', [table, index, statistics.join(' ')]);
-  await knex.raw('delete from sqlite_stat1');
   for (const [table, { references, texts, values }] of Object.entries(tables)) {
     await addStatistics(table, table, rowsOfTable, rowsOfWorkspace, 1);
     // SQLite appends the ID.
@@ -127,6 +127,9 @@ async function upSqlite(knex: Knex): Promise<void> {
   // Makes this connection read the statistics. All others read them with the new schema.
   await knex.raw('analyze sqlite_schema');
 }
+
+/** Of our tables only: the file may have others. Older statistics know nothing of the new indexes. */
+const deleteStatistics = (knex: Knex) => knex('sqlite_stat1').whereIn('tbl', Object.keys(tables)).delete();
 
 /** SQLite has no index on what is inside of JSON text: a table has a row for each external ID, kept by triggers. */
 async function createExternalIds(knex: Knex, table: string): Promise<void> {
@@ -167,7 +170,7 @@ export async function down(knex: Knex): Promise<void> {
       await knex.raw(`drop table ${name}`);
     }
   }
-  await (isSqlite(knex) ? knex.raw('drop table sqlite_stat1') : collate(knex, '"default"'));
+  await (isSqlite(knex) ? deleteStatistics(knex) : collate(knex, '"default"'));
   const columns = isSqlite(knex) ? 'parent_id' : 'workspace_id, parent_id';
   await knex.raw(`create index asset_categories_parent on asset_categories (${columns})`);
 }

@@ -1,7 +1,7 @@
 /** All records of a kind as one JSON array, read slice by slice from a consistent snapshot. */
 import type { RecordKind } from '../model/record-kind.ts';
 import { mapInSlices } from '../slices.ts';
-import { positionOfId } from '../store/query.ts';
+import { positionOfId } from '../store/query/record-query.ts';
 import type { WorkspaceStore } from '../store/workspace-store.ts';
 import { toResponse } from './response.ts';
 import { type Spooled, spool } from './spool.ts';

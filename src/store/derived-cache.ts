@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Driver, Run } from './driver.ts';
 
-/** Bytes of all cached values together. */
+/** Bytes of all values of a cache together. */
 const maxSize = 16 * 1_048_576;
 
 /** A derived value. It takes `length` bytes, and is cached only if it is in memory. */
@@ -10,6 +10,9 @@ export interface Sized {
   readonly length: number;
   readonly isInMemory: boolean;
 }
+
+/** Each character of a text takes two bytes if one of them is beyond Latin-1. */
+export const sizedText = (text: string) => ({ text, length: 2 * text.length, isInMemory: true });
 
 interface Cached {
   readonly version: string;
@@ -37,6 +40,8 @@ const versionName = '';
 export function createDerivedCache({ readVersion }: Pick<Driver, 'readVersion'>): DerivedCache {
   const cache = new LRUCache<string, Cached>({ maxSize, sizeCalculation: ({ value }) => Math.max(1, value.length) });
   const turnsByName = new Map<string, Turns>();
+  /** Where the database reports no version once, it never does. */
+  let hasVersion = true;
 
   async function remake(run: Run, name: string, make: () => Promise<Sized>): Promise<Sized> {
     // Read before the records, so that a write in the meantime makes the value out of date.
@@ -49,9 +54,17 @@ export function createDerivedCache({ readVersion }: Pick<Driver, 'readVersion'>)
   }
 
   /** Shared by the requests that arrive while it is read: each gets one whose reading began after the request. */
-  const currentVersion = (run: Run) => inTurn(versionName, () => readVersion(run));
+  async function currentVersion(run: Run): Promise<string | undefined> {
+    if (!hasVersion) return undefined;
+    const version = await inTurn(versionName, () => readVersion(run));
+    hasVersion = version !== undefined;
+    return version;
+  }
 
-  /** The cast is safe: all calls with the same name pass an equivalent `make`. */
+  /**
+   * Runs one at a time per name; callers that arrive meanwhile share the next run. The cast is safe: all calls with the same name
+   * pass an equivalent `make`.
+   */
   function inTurn<T>(name: string, make: () => Promise<T>): Promise<T> {
     const turns = turnsByName.get(name) ?? {};
     turnsByName.set(name, turns);

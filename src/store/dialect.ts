@@ -58,10 +58,7 @@ export interface Dialect {
   /** Reads the database's settings once, at the start, and returns the reason if it cannot be used. */
   findProblem?(run: (sql: string) => Promise<readonly Row[]>): Promise<string | undefined>;
   readonly filters: Filters;
-  /**
-   * What indexes have instead of a whole text, if that is too long for them. It is null if the text is, and sorts as the text does,
-   * except that different texts may have the same.
-   */
+  /** A prefix of the text, short enough for an index. Null for null; sorts like the text, but different texts may share it. */
   readonly textKey?: { sql(column: string): string; of(text: string): string };
   /** Runs an update or a deletion in a transaction, and returns how many rows it changed. */
   runCounted(run: Run, query: Knex.QueryBuilder): Promise<number>;
@@ -69,6 +66,8 @@ export interface Dialect {
   byteLength(column: string): string;
   /** Statements that insert the records, thousands per statement. */
   inserts(table: Table, records: readonly Row[]): Iterable<Statement>;
+  /** A query for the rows of a workspace with these IDs, in any order. */
+  rowsById(table: Table, workspaceId: string, ids: readonly string[]): Knex.QueryBuilder;
   /** Adds the row of a table whose ID is in the column `reference`, or nulls if there is none in the workspace. */
   joinById(
     query: Knex.QueryBuilder,

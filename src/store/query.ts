@@ -2,76 +2,11 @@
 import type { Knex } from 'knex';
 import type { Table } from '../model/record-kind.ts';
 import { columnsOf, toColumnValue } from './columns.ts';
-import type { Condition, Value } from './condition.ts';
 import { DatabaseError } from './database-error.ts';
 import type { Dialect } from './dialect.ts';
 import type { Row, Run } from './driver.ts';
+import type { RecordQuery } from './query/record-query.ts';
 import { selectList } from './query/rows.ts';
-
-export interface RecordQuery {
-  readonly where?: Condition | undefined;
-  /**
-   * Records without a value come last, in either direction; ties are broken by the ID, in the direction of the last order. If
-   * absent, the rows come in any order.
-   */
-  readonly orderBy?: readonly Order[];
-  /** Reads from the end: the last records of the order, which come last first. */
-  readonly fromEnd?: boolean;
-  /** Only records after this position of the order. */
-  readonly after?: Position | undefined;
-  /** Only records before this position of the order. */
-  readonly before?: Position | undefined;
-  readonly limit?: number;
-  /** The stored fields to read; if absent, all. */
-  readonly fields?: ReadonlySet<string> | undefined;
-}
-
-export interface Order {
-  readonly field: string;
-  readonly direction: 'asc' | 'desc';
-}
-
-/** The place of a record in an order, whether it is still stored or not. */
-export interface Position {
-  /** The record's values of the fields of the order, except the ID. */
-  readonly values: readonly (Value | null)[];
-  readonly id: string;
-}
-
-/** The position of a record in the order of IDs. */
-export const positionOfId = (id: string): Position => ({ values: [], id });
-
-/** What to read of the records that a reverse link leads to, for each of many parents. */
-export interface PagesQuery extends RecordQuery {
-  /** If absent, no records are read. */
-  readonly limit?: number;
-  /** Whether to count the records of each parent that match `where`, on all its pages. */
-  readonly withCount: boolean;
-}
-
-/** The counts of groups of records that have the same values, the largest group first, then by their values. */
-export interface SummaryQuery {
-  readonly where?: Condition | undefined;
-  readonly groupBy: readonly Grouping[];
-  /** The most groups to return. */
-  readonly limit: number;
-}
-
-/** By a field's value, or by the month of a time in UTC: `2026-03`. */
-export interface Grouping {
-  readonly field: string;
-  readonly by: 'value' | 'month';
-}
-
-export interface Summary {
-  /** The number of all records that match. */
-  readonly totalCount: number;
-  /** In each, one value for each grouping. One group more than the limit shows that there are others. */
-  readonly groups: readonly { readonly count: number; readonly values: readonly (Value | null)[] }[];
-}
-
-/** IDs sort by the time of creation. */
-export const oldestFirst: readonly Order[] = [{ field: 'id', direction: 'asc' }];
 
 /** A query for rows of a workspace. The caller adds the columns to read, or a count, a lock or an update. */
 export const rowsQuery = (

@@ -24,9 +24,10 @@ export interface BoundedRead<T> {
   readonly table: Table;
   readonly maxRows: number;
   readAll(): Promise<T>;
-  /** Returns undefined if the texts have more than `maxBytes`, and then reads none of them. */
+  /** Returns undefined if the texts have more than `maxBytes`. Texts that may be long are not read then. */
   readWithin(maxBytes: number): Promise<T | undefined>;
-  rowsOf(result: T): readonly Row[];
+  /** The rows that were read, with their texts. */
+  rowsOf(result: T): readonly object[];
 }
 
 /** For all reads of one request, which share its budget. */

@@ -2,29 +2,29 @@
  * The records of one workspace. A store is bound to its workspace: every statement filters by it or writes it, and there is no
  * store without one. Contains no rules, which belong to services.
  */
+import type { Knex } from 'knex';
+import { textLengthOfAll } from '../model/fields.ts';
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
 import type { ReverseLink } from '../model/reverse-link.ts';
 import { mapInSlices } from '../slices.ts';
 import { batchLookups, type CheckStore } from './check-store.ts';
 import { columnName, columnsOf, partOf } from './columns.ts';
 import type { Database } from './database.ts';
-import { createDerivedCache, type Sized } from './derived-cache.ts';
+import { createDerivedCache, type Sized, sizedText } from './derived-cache.ts';
 import type { Dialect } from './dialect.ts';
 import type { Row, Run } from './driver.ts';
 import { addIds, type Check, createGroupCommit, type Draft } from './group-commit.ts';
 import { type LinkToRead, linkedRecordsIn, selectLinked, tablesOf } from './linked-records.ts';
 import { pagesSelection } from './query/pages.ts';
-import { summarize } from './query/summaries.ts';
 import {
   oldestFirst,
   type PagesQuery,
   type RecordQuery,
-  rowsQuery,
-  runQuery,
   type Summary,
   type SummaryQuery,
-  updateQuery,
-} from './query.ts';
+} from './query/record-query.ts';
+import { summarize } from './query/summaries.ts';
+import { rowsQuery, runQuery, updateQuery } from './query.ts';
 import { type BoundedRead, createReadBudget, type ReadBudget, type ReadLimits, selectWithin } from './read-budget.ts';
 import { counted, type Usage } from './usage.ts';
 
@@ -100,6 +100,8 @@ export interface WorkspaceStore extends Omit<TransactionStore, 'findForUpdate'> 
    * the database reports no version. Calls that arrive while it is being made share the next one.
    */
   derive<T extends Sized>(name: string, make: () => Promise<T>): Promise<T>;
+  /** The same for a text. Texts and other values have a cache each: however many texts there are, they leave the values alone. */
+  deriveText(name: string, write: () => Promise<string>): Promise<string>;
 }
 
 /** Opens the store of a workspace. Its statements are counted in `usage`. */
@@ -108,7 +110,8 @@ export type OpenStore = (workspaceId: string, usage?: Usage) => WorkspaceStore;
 /** Called once per database: the stores that it opens share group commits and cached values. */
 export function createStoreOpener(database: Database): OpenStore {
   const { dialect, driver, options } = database;
-  const cache = createDerivedCache(driver);
+  const values = createDerivedCache(driver);
+  const texts = createDerivedCache(driver);
   const groupCommit = createGroupCommit(database, dialect, driver, options, (run, workspaceId) =>
     batchLookups(bindStore(dialect, run, workspaceId)),
   );
@@ -117,6 +120,7 @@ export function createStoreOpener(database: Database): OpenStore {
     const { run, read, transaction, snapshot } = database.forWorkspace(workspaceId);
     const bind = (runStatement: Run, budget?: ReadBudget) =>
       bindStore(dialect, counted(runStatement, usage), workspaceId, budget);
+    const runVersionQuery = counted(database.runVersionQuery, usage);
     return {
       // Everything not overridden below only reads.
       ...bind(read),
@@ -127,7 +131,11 @@ export function createStoreOpener(database: Database): OpenStore {
         const budget = createReadBudget(limits);
         return { ...bind(read, budget), listLinked: listLinked(dialect, counted(read, usage), workspaceId, budget) };
       },
-      derive: (name, make) => cache.derive(counted(database.runVersionQuery, usage), `${workspaceId} ${name}`, make),
+      derive: (name, make) => values.derive(runVersionQuery, `${workspaceId} ${name}`, make),
+      async deriveText(name, write) {
+        const make = async () => sizedText(await write());
+        return (await texts.derive(runVersionQuery, `${workspaceId} ${name}`, make)).text;
+      },
       async add(kind, inputs, stamps, check = acceptAll) {
         const records = await mapInSlices(inputs, (input) => draftOf(kind, input, stamps));
         await groupCommit.add({ workspaceId, kind, records, check, usage });
@@ -143,23 +151,22 @@ const acceptAll: Check = async () => {};
 function bindStore(dialect: Dialect, run: Run, workspaceId: string, budget?: ReadBudget): TransactionStore {
   const readBounded = <T>(bounded: BoundedRead<T>): Promise<T> => (budget ? budget.read(bounded) : bounded.readAll());
 
-  const select = async <K extends RecordKind>(
+  async function select<K extends RecordKind>(
     kind: K,
-    query: RecordQuery,
-    maxRows?: number,
-  ): Promise<RecordOf<K>[]> => {
-    const table = partOf(kind, query.fields);
-    const rows = rowsQuery(dialect, kind, workspaceId, query);
-    if (maxRows === undefined) return stored(kind, await dialect.select(run, table, rows));
+    rows: Knex.QueryBuilder,
+    { fields, limit }: Pick<RecordQuery, 'fields' | 'limit'>,
+  ): Promise<RecordOf<K>[]> {
+    const table = partOf(kind, fields);
+    if (limit === undefined) return stored(kind, await dialect.select(run, table, rows));
     const records = await readBounded({
       table,
-      maxRows,
+      maxRows: limit,
       readAll: () => dialect.select(run, table, rows, true),
       readWithin: (maxBytes) => selectWithin(dialect, run, table, rows, maxBytes),
       rowsOf: (found) => found,
     });
     return stored(kind, records);
-  };
+  }
 
   const store: TransactionStore = {
     transaction: (work) => work(store),
@@ -176,7 +183,7 @@ function bindStore(dialect: Dialect, run: Run, workspaceId: string, budget?: Rea
       await runQuery(run, updateQuery(dialect, kind, workspaceId, id, changes));
     },
 
-    find: (kind, ids, fields) => select(kind, { where: { field: 'id', in: ids }, fields }, ids.length),
+    find: (kind, ids, fields) => select(kind, dialect.rowsById(kind, workspaceId, ids), { fields, limit: ids.length }),
 
     async findForUpdate(kind, id) {
       const rows = rowsQuery(dialect, kind, workspaceId).where('id', id).forNoKeyUpdate();
@@ -184,7 +191,8 @@ function bindStore(dialect: Dialect, run: Run, workspaceId: string, budget?: Rea
       return record && stored(kind, [record])[0];
     },
 
-    list: (kind, query = {}) => select(kind, { orderBy: oldestFirst, ...query }, query.limit),
+    list: (kind, query = {}) =>
+      select(kind, rowsQuery(dialect, kind, workspaceId, { orderBy: oldestFirst, ...query }), query),
 
     async count(kind, query) {
       const [row] = await runQuery(run, rowsQuery(dialect, kind, workspaceId, query).count({ count: '*' }));
@@ -210,14 +218,21 @@ function bindStore(dialect: Dialect, run: Run, workspaceId: string, budget?: Rea
       );
     },
 
-    summarize: (kind, query) =>
-      readBounded({
+    summarize(kind, query) {
+      const read = () => summarize(dialect, run, workspaceId, kind, query);
+      const valuesIn = ({ groups }: Summary) => groups.map(({ values }) => values);
+      return readBounded({
         table: partOf(kind, new Set(query.groupBy.map(({ field }) => field))),
         maxRows: query.limit + 1,
-        readAll: () => summarize(dialect, run, workspaceId, kind, query),
-        readWithin: async () => undefined,
-        rowsOf: ({ groups }) => groups.map(({ values }) => ({ ...values })),
-      }),
+        readAll: read,
+        // Groups are few, and their values short: they are measured when they have been read.
+        async readWithin(maxBytes) {
+          const summary = await read();
+          return textLengthOfAll(valuesIn(summary)) <= maxBytes ? summary : undefined;
+        },
+        rowsOf: valuesIn,
+      });
+    },
 
     async existingValues(kind, field, values) {
       const rows = rowsQuery(dialect, kind, workspaceId, { where: { field, in: values } });
@@ -231,7 +246,8 @@ function bindStore(dialect: Dialect, run: Run, workspaceId: string, budget?: Rea
 function listLinked(dialect: Dialect, run: Run, workspaceId: string, budget: ReadBudget): LimitedReads['listLinked'] {
   return (kind, query, links) => {
     const page = { table: partOf(kind, query.fields), links };
-    const read = () => selectLinked(dialect, run, workspaceId, page, rowsQuery(dialect, kind, workspaceId, query));
+    const rows = rowsQuery(dialect, kind, workspaceId, { orderBy: oldestFirst, ...query });
+    const read = () => selectLinked(dialect, run, workspaceId, page, rows);
     const extent = { tables: tablesOf(page), maxRows: query.limit };
     const reading = budget.readIfShort(extent, { readAll: read, rowsOf: linkedRecordsIn });
     return reading?.then((records) => stored(kind, records));

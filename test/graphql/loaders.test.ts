@@ -6,7 +6,7 @@ import { createLoaders } from '../../src/graphql/execution/loaders.ts';
 import { documentPlan } from '../../src/graphql/plan/document-plan.ts';
 import { createGraphqlSchema } from '../../src/graphql/schema/schema.ts';
 import { workOrder } from '../../src/records/index.ts';
-import type { RecordQuery } from '../../src/store/query.ts';
+import type { RecordQuery } from '../../src/store/query/record-query.ts';
 
 test('requests that read the same fields pass the same set of them, because the store caches what it derives from it', async () => {
   const sets: RecordQuery['fields'][] = [];

@@ -9,7 +9,7 @@ import { asset, location, project, recordKinds, workOrder } from '../../src/reco
 import { reverseLinksOf } from '../../src/records/reverse-links.ts';
 import type { Condition, Value } from '../../src/store/condition.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import type { RecordQuery } from '../../src/store/query.ts';
+import type { RecordQuery } from '../../src/store/query/record-query.ts';
 import { createStoreOpener, type WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createOwnDatabase } from '../support/database.ts';
 import { type Plan, readPlan } from '../support/explain.ts';
@@ -53,6 +53,25 @@ const list = (kind: RecordKind, query: RecordQuery) =>
     return { found: records.length };
   });
 
+const find = (kind: RecordKind, size: number) =>
+  explain(async () => {
+    const all = ids.get(kind.name) ?? [];
+    const wanted = Array.from({ length: size }, (_, index) => all[(index * 397) % all.length] ?? '');
+    return { found: (await store.find(kind, wanted)).length };
+  });
+
+/** Work orders with their project and its location, and with their own location. */
+const listLinked = (query: RecordQuery) =>
+  explain(async () => {
+    const fields = new Set(['id', 'name', 'locationId', 'projectId']);
+    const toLocation = { field: 'locationId', kind: location, fields, links: [] };
+    const links = [{ field: 'projectId', kind: project, fields, links: [toLocation] }, toLocation];
+    const read = await store.within(limits).listLinked(workOrder, { limit: 20, fields, ...query }, links);
+    return { found: read?.length ?? 0 };
+  });
+
+const limits = { maxTextLength: 100, maxExternalIds: 10, maxRecordLength: 1_000, maxResponseLength: 1_000_000 };
+
 const count = (kind: RecordKind, where: Condition) =>
   explain(async () => ({ found: await store.count(kind, { where }) }));
 
@@ -79,11 +98,28 @@ function parentsOf({ target, field, direction }: ReverseLink, size: number): str
 /** Some rows are read in two indexes, or are left out by a second condition. */
 const rowsPerRecord = 20;
 
-function expectIndexed({ text, fullReads, rowsRead = 0, found }: Plan & { found: number }, parents = 1): void {
+/** A lookup by a key goes down an index of three levels, and then reads the row. */
+const buffersPerRecord = 6;
+
+/** Some rows that a filter finds are left out by a second condition, or are looked up in another table. */
+const buffersPerFiltered = 16;
+
+/** Without statistics, records with an external ID are looked up in an index that ends with the ID. */
+const buffersForExternalIds = 300;
+
+function expectIndexed(plan: Plan & { found: number }, parents = 1, buffers = buffersPerRecord): void {
+  const { text, fullReads, rowsRead = 0, buffersRead = 0, found } = plan;
   expect(found, text).toBeGreaterThan(0);
   expect(fullReads, text).toEqual([]);
   expect(rowsRead, text).toBeLessThanOrEqual(rowsPerRecord * (found + parents));
+  const others = text.includes('external_ids') ? buffersForExternalIds : 0;
+  expect(buffersRead, text).toBeLessThanOrEqual(buffers * (found + parents) + others);
 }
+
+const expectFiltered = (plan: Plan & { found: number }) => expectIndexed(plan, 1, buffersPerFiltered);
+
+/** Each record of the page is one of four that are looked up. */
+const expectLinked = (plan: Plan & { found: number }) => expectIndexed(plan, 1, 4 * buffersPerRecord);
 
 const targets = new Set(
   recordKinds.flatMap(({ storedFields }) =>
@@ -173,9 +209,29 @@ describe.each(['without statistics', 'with statistics'])('%s', (statistics) => {
 
   test.each(filters)('records %s are read through an index', async (_, kind, where) => {
     const found = await list(kind, { where });
-    expectIndexed(found);
+    expectFiltered(found);
     expect(found.readsInOrder, found.text).toEqual([]);
-    expectIndexed(await count(kind, where));
+    expectFiltered(await count(kind, where));
+  });
+
+  test.each(filters)('records %s are read through an index in another order too', async (_, kind, where) => {
+    for (const direction of ['asc', 'desc'] as const) {
+      expectFiltered(await list(kind, { where, orderBy: [{ field: 'createdAt', direction }] }));
+    }
+  });
+
+  test.each([1, 5, 20, 100])('%d records are found by their IDs', async (size) => {
+    for (const kind of recordKinds) {
+      const found = await find(kind, size);
+      expectIndexed(found);
+      expect(found.readsInOrder, found.text).toEqual([]);
+    }
+  });
+
+  test('what a page links to is found by its IDs', async () => {
+    expectLinked(await listLinked({}));
+    expectLinked(await listLinked({ orderBy: [{ field: 'startDate', direction: 'desc' }] }));
+    expectLinked(await listLinked({ where: among('statusId', 'statusId-7') }));
   });
 
   test('a filtered summary reads only the records that match', async () => {
@@ -189,7 +245,7 @@ describe.each(['without statistics', 'with statistics'])('%s', (statistics) => {
       return { found: totalCount };
     });
 
-    expectIndexed(summary);
+    expectFiltered(summary);
     expect(summary.readsInOrder, summary.text).toEqual([]);
   });
 });

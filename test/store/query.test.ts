@@ -4,7 +4,8 @@ import { location } from '../../src/records/index.ts';
 import { DatabaseError } from '../../src/store/database-error.ts';
 import type { Dialect } from '../../src/store/dialect.ts';
 import { createPostgresDialect } from '../../src/store/postgres/dialect.ts';
-import { oldestFirst, positionOfId, type RecordQuery, rowsQuery, runQuery } from '../../src/store/query.ts';
+import { oldestFirst, positionOfId, type RecordQuery } from '../../src/store/query/record-query.ts';
+import { rowsQuery, runQuery } from '../../src/store/query.ts';
 import { sqliteDialect } from '../../src/store/sqlite/dialect.ts';
 
 const postgresDialect = createPostgresDialect();

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ResponseTooLarge } from '../../src/errors.ts';
 import { location, project } from '../../src/records/index.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import { oldestFirst } from '../../src/store/query.ts';
+import { oldestFirst } from '../../src/store/query/record-query.ts';
 import { createStoreOpener } from '../../src/store/workspace-store.ts';
 import { createOwnDatabase } from '../support/database.ts';
 import { insert } from '../support/insert.ts';
@@ -67,6 +67,24 @@ describe('a page of records that may be long', () => {
   test('may be empty', async () => {
     expect(await store().list(project, { limit: 51, fields })).toEqual([]);
     expect(await store().find(project, Array(50).fill('project_01h455vb4pex5vsknk084sn02q'), fields)).toEqual([]);
+  });
+});
+
+describe('a summary whose groups may be long', () => {
+  const groupBy = (['statusId', 'locationId', 'companyId'] as const).map((field) => ({ field, by: 'value' as const }));
+  const summarize = () => store().summarize(project, { groupBy, limit: 1_000 });
+
+  test('is read if they are short', async () => {
+    await insert(workspace(), project, [{ name: 'Wall', statusId: 'open' }]);
+
+    expect(await summarize()).toEqual({ totalCount: 1, groups: [{ count: 1, values: ['open', null, null] }] });
+  });
+
+  test('is rejected if they are long', async () => {
+    const projects = Array.from({ length: 100 }, (_, n) => ({ name: 'Wall', statusId: `${n}`.padStart(200, '0') }));
+    await insert(workspace(), project, projects);
+
+    await expect(summarize()).rejects.toThrow(ResponseTooLarge);
   });
 });
 

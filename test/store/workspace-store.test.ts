@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { location, project } from '../../src/records/index.ts';
 import { type Database, defaultOptions, openDatabase } from '../../src/store/database.ts';
-import { positionOfId } from '../../src/store/query.ts';
+import { positionOfId } from '../../src/store/query/record-query.ts';
 import { createStoreOpener, type OpenStore, type WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createDatabase, isPostgres } from '../support/database.ts';
 import { insert } from '../support/insert.ts';
@@ -167,6 +167,46 @@ describe('a derived value', () => {
     expect(made.times).toBe(1);
     // One for the list, and one per call for the version.
     expect(usage.statements).toBe(6);
+  });
+
+  test.skipIf(isPostgres)('stays cached, however many texts are', async () => {
+    const { made, derive } = counted();
+    await derive(ours);
+
+    for (let n = 0; n < 20; n += 1) await ours.deriveText(`text ${n}`, async () => 'x'.repeat(1_000_000));
+    await derive(ours);
+
+    expect(made.times).toBe(1);
+  });
+
+  test('that is a text of more than sixteen million bytes is made again each time', async () => {
+    let made = 0;
+    const long = () =>
+      ours.deriveText('long', async () => {
+        made += 1;
+        return '\u2713'.repeat(9_000_000);
+      });
+
+    for (let time = 0; time < 3; time += 1) expect(await long()).toHaveLength(9_000_000);
+
+    expect(made).toBe(3);
+  });
+
+  test('takes no further statements where the database reports no version', async () => {
+    const { made, derive } = counted();
+    const usage = { statements: 0 };
+    const readVersion: Database['driver']['readVersion'] = async (run) => {
+      await database.driver.readVersion(run);
+      return undefined;
+    };
+    const withoutVersion = { ...database, driver: { ...database.driver, readVersion } };
+    const store = createStoreOpener(withoutVersion)('ours', usage);
+
+    for (let time = 0; time < 3; time += 1) await derive(store);
+
+    expect(made.times).toBe(3);
+    // One for each list, and one for the version.
+    expect(usage.statements).toBe(4);
   });
 });
 

@@ -12,6 +12,8 @@ export interface Plan {
   readonly readsInOrder: readonly string[];
   /** The rows of tables and indexes that were read, where the database counts them. */
   readonly rowsRead: number | undefined;
+  /** The pages of tables and indexes that were read, each as often as it was, where the database counts them. */
+  readonly buffersRead: number | undefined;
 }
 
 export const readPlan = (run: Run, sql: string, values: readonly unknown[]): Promise<Plan> =>
@@ -27,12 +29,13 @@ async function readSqlitePlan(run: Run, sql: string, values: readonly unknown[])
     fullReads: [...scans, ...(isSorted ? ofWorkspace : [])],
     readsInOrder: ofWorkspace,
     rowsRead: undefined,
+    buffersRead: undefined,
   };
 }
 
-/** By its name, or by an alias that the store uses for tables. */
+/** By its name, or by an alias that the store uses for tables; t0 is a page. */
 const isTable = (name = ''): boolean =>
-  recordKinds.some(({ table }) => name.startsWith(table)) || /^(?:t\d+|record|child)$/.test(name);
+  recordKinds.some(({ table }) => name.startsWith(table)) || /^(?:t[1-9]\d*|record|child)$/.test(name);
 
 interface Node {
   readonly 'Node Type': string;
@@ -44,11 +47,13 @@ interface Node {
   readonly 'Actual Loops': number;
   readonly 'Rows Removed by Filter'?: number;
   readonly 'Rows Removed by Index Recheck'?: number;
+  readonly 'Shared Hit Blocks': number;
+  readonly 'Shared Read Blocks': number;
   readonly Plans?: readonly Node[];
 }
 
 async function readPostgresPlan(run: Run, sql: string, values: readonly unknown[]): Promise<Plan> {
-  const [row] = await run(`explain (analyze, format json, costs off, timing off, summary off) ${sql}`, values);
+  const [row] = await run(`explain (analyze, buffers, format json, costs off, timing off, summary off) ${sql}`, values);
   const [{ Plan: top }] = JSON.parse(String(row?.['QUERY PLAN'])) as [{ readonly Plan: Node }];
   const nodes = nodesOf(top);
   const scans = nodes.filter((node) => node['Relation Name'] || node['Index Name']);
@@ -57,6 +62,7 @@ async function readPostgresPlan(run: Run, sql: string, values: readonly unknown[
     fullReads: nodes.filter((node) => node['Node Type'] === 'Seq Scan').map(described),
     readsInOrder: [],
     rowsRead: scans.reduce((sum, node) => sum + rowsReadBy(node), 0),
+    buffersRead: top['Shared Hit Blocks'] + top['Shared Read Blocks'],
   };
 }
 

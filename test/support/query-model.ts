@@ -2,7 +2,14 @@
 import type { RecordKind } from '../../src/model/record-kind.ts';
 import type { ReverseLink } from '../../src/model/reverse-link.ts';
 import type { Comparison, Condition, Value } from '../../src/store/condition.ts';
-import type { Order, PagesQuery, Position, RecordQuery, Summary, SummaryQuery } from '../../src/store/query.ts';
+import type {
+  Order,
+  PagesQuery,
+  Position,
+  RecordQuery,
+  Summary,
+  SummaryQuery,
+} from '../../src/store/query/record-query.ts';
 
 export type PlainRecord = Readonly<Record<string, unknown>> & { readonly id: string };
 
@@ -44,7 +51,7 @@ export function createModel(world: World) {
     if (direction === 'referring') return recordsOf(kind.table).filter((record) => record[field] === parentId);
     const ancestors: PlainRecord[] = [];
     let next = recordWithId(kind.table, recordWithId(kind.table, parentId)?.[field]);
-    for (; next && ancestors.length < 64; next = recordWithId(kind.table, next[field])) ancestors.push(next);
+    for (; next && !ancestors.includes(next); next = recordWithId(kind.table, next[field])) ancestors.push(next);
     return ancestors;
   }
 
@@ -90,10 +97,8 @@ export function createModel(world: World) {
   };
 }
 
-/** The fields of an order that decide: the first of each, up to the ID. */
 export const positionOf = (orderBy: readonly Order[], record: PlainRecord): Position => {
-  const end = orderBy.findIndex(({ field }) => field === 'id');
-  const fields = (end === -1 ? orderBy : orderBy.slice(0, end)).map(({ field }) => field);
+  const fields = orderBy.map(({ field }) => field).filter((field) => field !== 'id');
   return { values: fields.map((field) => (record[field] ?? null) as Value | null), id: record.id };
 };
 

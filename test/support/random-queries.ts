@@ -5,7 +5,7 @@ import type { ReverseLink } from '../../src/model/reverse-link.ts';
 import { kindNamed, recordKinds } from '../../src/records/index.ts';
 import { reverseLinksOf } from '../../src/records/reverse-links.ts';
 import type { Condition, Value } from '../../src/store/condition.ts';
-import type { Grouping, Order } from '../../src/store/query.ts';
+import type { Grouping, Order } from '../../src/store/query/record-query.ts';
 import type { createRandom } from './random.ts';
 
 type Random = ReturnType<typeof createRandom>;
@@ -222,10 +222,12 @@ export function createGenerator(random: Random, idsByTable: ReadonlyMap<string, 
     return { field: name, compare: pick(['gt', 'gte', 'lt', 'lte'] as const), value: value() };
   }
 
+  /** Each field once, and the ID last. */
   function orderBy(kind: RecordKind): Order[] {
     const sortable = fieldsOf(kind).flatMap(([name, { type }]) => (type === 'externalIds' ? [] : [name]));
-    const order = (): Order => ({ field: pick(sortable), direction: pick(['asc', 'desc']) });
-    return several(3, order);
+    const fields = new Set(several(3, () => pick(sortable)));
+    if (fields.delete('id')) fields.add('id');
+    return [...fields].map((field) => ({ field, direction: pick(['asc', 'desc']) }));
   }
 
   function groupings(kind: RecordKind): Grouping[] {
@@ -233,7 +235,7 @@ export function createGenerator(random: Random, idsByTable: ReadonlyMap<string, 
       if (type === 'dateTime') return [{ field, by: 'month' }];
       return type === 'externalIds' ? [] : [{ field, by: 'value' }];
     });
-    return several(3, () => pick(groupable));
+    return [pick(groupable), ...several(2, () => pick(groupable))];
   }
 
   /** A reverse link of any type, and IDs to follow it from. */

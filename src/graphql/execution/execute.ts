@@ -40,11 +40,7 @@ export function useExecutor(): Plugin<Context> {
       sentNames.set(name, true);
       return write();
     }
-    const { text } = await store.derive(name, async () => {
-      const text = await write();
-      return { text, length: text.length, isInMemory: true };
-    });
-    return text;
+    return store.deriveText(name, write);
   }
 
   return {

@@ -10,7 +10,7 @@ import type { ReverseLink } from '../../model/reverse-link.ts';
 import { kindNamed, kindOfId } from '../../records/index.ts';
 import type { Condition } from '../../store/condition.ts';
 import { type LinkToRead, linkedRecord } from '../../store/linked-records.ts';
-import type { RecordQuery, Summary, SummaryQuery } from '../../store/query.ts';
+import type { RecordQuery, Summary, SummaryQuery } from '../../store/query/record-query.ts';
 import type { LimitedReads, Page } from '../../store/workspace-store.ts';
 import type { DocumentPlan, Link, Selection } from '../plan/document-plan.ts';
 import { createPageLoaders, type PageQuery } from './page-loaders.ts';

@@ -6,7 +6,7 @@ import DataLoader from 'dataloader';
 import type { FieldNode } from 'graphql';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
-import type { PagesQuery, RecordQuery } from '../../store/query.ts';
+import type { PagesQuery, RecordQuery } from '../../store/query/record-query.ts';
 import type { LimitedReads, Page } from '../../store/workspace-store.ts';
 import type { Selection } from '../plan/document-plan.ts';
 

@@ -8,7 +8,7 @@ import { badRequest } from '../../errors.ts';
 import { expected } from '../../model/issues.ts';
 import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
-import type { Order } from '../../store/query.ts';
+import type { Order } from '../../store/query/record-query.ts';
 import type { Context } from '../execution/context.ts';
 import type { PageQuery } from '../execution/page-loaders.ts';
 import type { FieldCost } from '../plan/extensions.ts';

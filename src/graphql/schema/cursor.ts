@@ -8,7 +8,7 @@ import { expected } from '../../model/issues.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { kindOfId } from '../../records/index.ts';
 import type { Value } from '../../store/condition.ts';
-import { type Order, oldestFirst, type Position, positionOfId } from '../../store/query.ts';
+import { type Order, oldestFirst, type Position, positionOfId } from '../../store/query/record-query.ts';
 
 /** The cursor of a record in an order. The record has the fields of the order. */
 export function cursorOf(orderBy: readonly Order[], record: { readonly id: string }): string {

@@ -2,7 +2,7 @@
 import type { Field } from '../../model/fields.ts';
 import { capitalized, uncapitalized } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
-import type { Grouping } from '../../store/query.ts';
+import type { Grouping } from '../../store/query/record-query.ts';
 import { refused } from './argument.ts';
 import type { Builder } from './builder.ts';
 import { linkField } from './field-labels.ts';

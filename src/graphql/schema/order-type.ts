@@ -3,7 +3,7 @@ import type { Field } from '../../model/fields.ts';
 import { uncapitalized } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { recordKinds } from '../../records/index.ts';
-import { type Order, oldestFirst } from '../../store/query.ts';
+import { type Order, oldestFirst } from '../../store/query/record-query.ts';
 import { lengthOf } from '../plan/extensions.ts';
 import { refused } from './argument.ts';
 import type { Builder, InputRef } from './builder.ts';

@@ -4,8 +4,8 @@ import type { Field } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
 import { columnName } from '../columns.ts';
 import type { Dialect } from '../dialect.ts';
-import type { Order, Position } from '../query.ts';
 import { comparedSql, fieldOf, keySql } from './comparisons.ts';
+import type { Order, Position } from './record-query.ts';
 
 /** A column by which records are ordered. */
 export interface Term {
@@ -19,23 +19,19 @@ export interface Term {
   readonly index: number | undefined;
 }
 
-/** The terms of an order. The ID is always the last: nothing can follow it. */
+/** The terms of an order. The ID is always the last. */
 export function termsOf(dialect: Dialect, { storedFields, table }: Table, orderBy: readonly Order[]): Term[] {
-  const terms: Term[] = [];
-  let descending = false;
-  let index = 0;
-  for (const order of orderBy) {
-    descending = order.direction === 'desc';
-    if (order.field === 'id') break;
-    const column = `${table}.${columnName(order.field)}`;
-    const { type, required, unique } = fieldOf(storedFields, order.field);
-    // Unique texts are short: their index has all of them.
-    const key = unique ? column : keySql(dialect, type, column);
-    const term = { column, type, key, descending, mayBeNull: !required, index };
-    if (!terms.some((other) => other.column === column)) terms.push(term);
-    index += 1;
-  }
+  const terms = orderBy
+    .filter(({ field }) => field !== 'id')
+    .map(({ field, direction }, index): Term => {
+      const column = `${table}.${columnName(field)}`;
+      const { type, required, unique } = fieldOf(storedFields, field);
+      // Unique texts are short: their index has all of them.
+      const key = unique ? column : keySql(dialect, type, column);
+      return { column, type, key, descending: direction === 'desc', mayBeNull: !required, index };
+    });
   const column = `${table}.id`;
+  const descending = orderBy.at(-1)?.direction === 'desc';
   return [...terms, { column, type: 'id', key: column, descending, mayBeNull: false, index: undefined }];
 }
 

@@ -2,9 +2,9 @@
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import { columnName, partOf } from '../columns.ts';
 import type { Dialect, PagesSelection } from '../dialect.ts';
-import { oldestFirst, type PagesQuery } from '../query.ts';
 import { bytesSql } from '../read-budget.ts';
 import { ancestorsOf } from './ancestors.ts';
+import { oldestFirst, type PagesQuery } from './record-query.ts';
 import { type Source, selectRows } from './rows.ts';
 
 export function pagesSelection(

@@ -3,9 +3,9 @@ import type { Knex } from 'knex';
 import type { Table } from '../../model/record-kind.ts';
 import { columnList, partOf } from '../columns.ts';
 import type { Dialect } from '../dialect.ts';
-import type { RecordQuery } from '../query.ts';
 import { conditionSql } from './conditions.ts';
 import { beyondSql, orderSql, type Term, termsOf, valueAt } from './orders.ts';
+import type { RecordQuery } from './record-query.ts';
 
 /** Where the rows come from. */
 export interface Source {
@@ -13,7 +13,7 @@ export interface Source {
   readonly workspaceId: string;
   readonly table: Table;
   /** A subquery for rows of the table, if not all of them come into question. */
-  readonly from?: Knex.Raw;
+  readonly from?: Knex.QueryBuilder;
   /** What every row must satisfy. */
   readonly restriction?: Knex.Raw;
 }

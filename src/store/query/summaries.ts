@@ -4,7 +4,8 @@ import { columnName, columnsOf } from '../columns.ts';
 import type { Value } from '../condition.ts';
 import type { Dialect } from '../dialect.ts';
 import type { Run } from '../driver.ts';
-import { runQuery, type Summary, type SummaryQuery } from '../query.ts';
+import { runQuery } from '../query.ts';
+import type { Summary, SummaryQuery } from './record-query.ts';
 import { requireWhole, selectRows } from './rows.ts';
 
 /** Runs one statement. The total is that of all groups, also of those beyond the limit. */
@@ -22,11 +23,9 @@ export async function summarize(
   });
   const columns = [...selected, 'count(*) as size', 'sum(count(*)) over () as total'].join(', ');
   const groups = selectRows({ dialect, workspaceId, table: kind }, { where }).select(dialect.builder.raw(columns));
-  if (names.length > 0) groups.groupByRaw(names.map((_, index) => index + 1).join(', '));
+  groups.groupByRaw(names.map((_, index) => index + 1).join(', '));
   groups.orderByRaw(['size desc', ...names.map((name) => `${name} nulls last`)].join(', '));
   const rows = await runQuery(run, groups.limit(requireWhole(limit + 1)));
-  // Without groupings, there is a row although no record matches.
-  const found = rows.filter(({ size }) => Number(size) > 0);
   const conversions = groupBy.map(({ field, by }) => {
     const column = columnsOf(kind).find((other) => other.field === field);
     return by === 'month' ? undefined : column?.fromColumn;
@@ -35,8 +34,8 @@ export async function summarize(
     // The cast is safe: fields that group have single values.
     value === null ? null : ((conversions[index]?.(value) ?? value) as Value);
   return {
-    totalCount: Number(found[0]?.total ?? 0),
-    groups: found.map((row) => ({
+    totalCount: Number(rows[0]?.total ?? 0),
+    groups: rows.map((row) => ({
       count: Number(row.size),
       values: names.map((name, index) => valueIn(row[name], index)),
     })),

@@ -4,7 +4,7 @@ import type { Table } from '../../model/record-kind.ts';
 import { type Column, columnList, columnsOf, toColumnValue } from '../columns.ts';
 import { type Dialect, type SelectedColumn, type Statement, selectRecords } from '../dialect.ts';
 import type { Row, Run } from '../driver.ts';
-import { runQuery } from '../query.ts';
+import { rowsQuery, runQuery } from '../query.ts';
 import { binaryParts, createFilters } from './filters.ts';
 import { jsonArray, valuesIn } from './json-array.ts';
 import { selectPages, selectPagesWithin } from './pages.ts';
@@ -30,6 +30,8 @@ export const sqliteDialect: Dialect = {
   selectPages: (run, pages) => selectPages(builder, run, pages),
   selectPagesWithin: (run, pages, maxBytes) => selectPagesWithin(builder, run, pages, maxBytes),
   month: (column) => `substr(${column}, 1, 7)`,
+  rowsById: (table, workspaceId, ids) =>
+    rowsQuery(sqliteDialect, table, workspaceId, { where: { field: 'id', in: ids } }),
   joinById: (query, { table, alias }, { workspaceId, reference }) =>
     query.joinRaw(`left join ${table.table} ${alias} on ${alias}.workspace_id = ? and ${alias}.id = ${reference}`, [
       workspaceId,

@@ -83,6 +83,26 @@ test('a database that is closed is one file, which can be copied', async () => {
   }
 });
 
+test('the migration that adds statistics keeps those of other tables in the file', async () => {
+  await database.knex.migrate.down();
+  await database.run('create table own (a)');
+  await database.run('create index own_a on own (a)');
+  await database.run('insert into own values (1), (2)');
+  await database.run(
+    "insert into assets (workspace_id, id, name, created_at, updated_at) values ('', 'asset', '', '', '')",
+  );
+  await database.run('analyze');
+  const statistics = (table: string) => database.run(`select idx, stat from sqlite_stat1 where tbl = '${table}'`);
+  const ours = await statistics('assets');
+
+  for (const migrate of ['latest', 'down'] as const) {
+    await database.knex.migrate[migrate]();
+
+    expect(await statistics('own')).toEqual([{ idx: 'own_a', stat: '2 1' }]);
+    expect(await statistics('assets')).not.toEqual(ours);
+  }
+});
+
 const store = () => createStoreOpener(database)('ours');
 
 test('while another process holds the lock, a write is a 503, and the next one succeeds afterwards', async () => {

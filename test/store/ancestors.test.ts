@@ -1,0 +1,64 @@
+/** Ancestors in a tree of one kind: all of them, however deep the tree is. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { assetCategory } from '../../src/records/index.ts';
+import { reverseLinksOf } from '../../src/records/reverse-links.ts';
+import type { Condition } from '../../src/store/condition.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { createStoreOpener, type WorkspaceStore } from '../../src/store/workspace-store.ts';
+import { createOwnDatabase } from '../support/database.ts';
+import { insert } from '../support/insert.ts';
+
+const levels = 70;
+
+let database: Database;
+let remove: () => Promise<void>;
+let store: WorkspaceStore;
+/** Each is the parent of the next. */
+const chain: string[] = [];
+
+beforeAll(async () => {
+  const created = await createOwnDatabase();
+  remove = created.remove;
+  database = await openDatabase(created.url);
+  store = createStoreOpener(database)('ours');
+  for (let level = 0; level < levels; level += 1) {
+    const [category] = await insert(store, assetCategory, [{ name: `level ${level}`, parentId: chain.at(-1) ?? null }]);
+    chain.push(category?.id ?? '');
+  }
+});
+
+afterAll(async () => {
+  await database.close();
+  await remove();
+});
+
+const [ancestors] = reverseLinksOf('AssetCategory').filter(({ direction }) => direction === 'ancestors');
+if (!ancestors) throw new Error('asset categories have no ancestors');
+const deepest = () => chain.at(-1) ?? '';
+
+const pageOf = async (id: string) =>
+  (await store.pages(ancestors, [id], { limit: 100, withCount: true })).get(id) ?? { records: [] };
+
+const belowRoot: Condition = {
+  reverse: ancestors,
+  quantifier: 'some',
+  matches: { field: 'name', in: ['level 0'] },
+};
+
+test('a record has every ancestor, the root first', async () => {
+  const { records, count } = await pageOf(deepest());
+
+  expect(records.map(({ id }) => id)).toEqual(chain.slice(0, -1));
+  expect(count).toBe(levels - 1);
+});
+
+test('a filter finds records at any depth below the root', async () => {
+  expect(await store.count(assetCategory, { where: belowRoot })).toBe(levels - 1);
+});
+
+test('a cycle, which two updates at once could make, ends', async () => {
+  await store.transaction((inside) => inside.update(assetCategory, chain[0] ?? '', { parentId: deepest() }));
+
+  expect((await pageOf(deepest())).count).toBe(levels);
+  expect(await store.count(assetCategory, { where: belowRoot })).toBe(levels);
+});
