@@ -3,6 +3,7 @@
  * store without one. Contains no rules, which belong to services.
  */
 import type { Knex } from 'knex';
+import { LRUCache } from 'lru-cache';
 import { textLengthOfAll } from '../model/fields.ts';
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
 import type { ReverseLink } from '../model/reverse-link.ts';
@@ -100,18 +101,25 @@ export interface WorkspaceStore extends Omit<TransactionStore, 'findForUpdate'> 
    * the database reports no version. Calls that arrive while it is being made share the next one.
    */
   derive<T extends Sized>(name: string, make: () => Promise<T>): Promise<T>;
-  /** The same for a text. Texts and other values have a cache each: however many texts there are, they leave the values alone. */
+  /**
+   * The same for a text, if it was requested under this name before: to look for a cached one takes a statement. Texts and other
+   * values have a cache each: however many texts there are, they leave the values alone.
+   */
   deriveText(name: string, write: () => Promise<string>): Promise<string>;
 }
 
 /** Opens the store of a workspace. Its statements are counted in `usage`. */
 export type OpenStore = (workspaceId: string, usage?: Usage) => WorkspaceStore;
 
+const maxTextNames = 10_000;
+
 /** Called once per database: the stores that it opens share group commits and cached values. */
 export function createStoreOpener(database: Database): OpenStore {
   const { dialect, driver, options } = database;
   const values = createDerivedCache(driver);
   const texts = createDerivedCache(driver);
+  /** The texts that were requested last. */
+  const textNames = new LRUCache<string, true>({ max: maxTextNames });
   const groupCommit = createGroupCommit(database, dialect, driver, options, (run, workspaceId) =>
     batchLookups(bindStore(dialect, run, workspaceId)),
   );
@@ -133,8 +141,13 @@ export function createStoreOpener(database: Database): OpenStore {
       },
       derive: (name, make) => values.derive(runVersionQuery, `${workspaceId} ${name}`, make),
       async deriveText(name, write) {
+        const fullName = `${workspaceId} ${name}`;
+        if (!textNames.has(fullName)) {
+          textNames.set(fullName, true);
+          return write();
+        }
         const make = async () => sizedText(await write());
-        return (await texts.derive(runVersionQuery, `${workspaceId} ${name}`, make)).text;
+        return (await texts.derive(runVersionQuery, fullName, make)).text;
       },
       async add(kind, inputs, stamps, check = acceptAll) {
         const records = await mapInSlices(inputs, (input) => draftOf(kind, input, stamps));
@@ -235,7 +248,10 @@ function bindStore(dialect: Dialect, run: Run, workspaceId: string, budget?: Rea
     },
 
     async existingValues(kind, field, values) {
-      const rows = rowsQuery(dialect, kind, workspaceId, { where: { field, in: values } });
+      const rows =
+        field === 'id'
+          ? dialect.rowsById(kind, workspaceId, values)
+          : rowsQuery(dialect, kind, workspaceId, { where: { field, in: values } });
       const found = await runQuery(run, rows.select({ value: columnName(field) }).forKeyShare());
       return new Set(found.map(({ value }) => String(value)));
     },

@@ -84,7 +84,8 @@ test('a filter too costly is refused before it runs', async () => {
     expect(body.data).toBeUndefined();
   });
 
-  expect(statements).toEqual([]);
+  // Whether there are keys is looked up again from time to time.
+  expect(statements.filter((sql) => !sql.includes('api_keys'))).toEqual([]);
 });
 
 test('relations are at most five deep, whatever they may cost', async () => {

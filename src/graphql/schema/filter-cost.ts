@@ -2,6 +2,7 @@
 import { isAscii } from '../../model/characters.ts';
 import { isObject } from '../../model/issues.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
+import { maxValues } from './filter-condition.ts';
 import { type FilterField, filterFields } from './filter-fields.ts';
 import type { Filter } from './filter-type.ts';
 
@@ -48,8 +49,11 @@ export function createFilterCost(maxCost: number): (kind: RecordKind, filter: un
     }
   }
 
+  /** Of a list that is longer than allowed, and will be refused, only the beginning is read. */
   const costOfValues = (sent: unknown, ignoresCase: boolean): number =>
-    Array.isArray(sent) ? sum(sent, (value) => 1 + costOfText(value, ignoresCase)) : costOfText(sent, ignoresCase);
+    Array.isArray(sent)
+      ? sent.length + sum(sent.slice(0, maxValues), (value) => costOfText(value, ignoresCase))
+      : costOfText(sent, ignoresCase);
 
   const costOfText = (sent: unknown, ignoresCase: boolean): number => {
     if (typeof sent !== 'string') return 0;
