@@ -13,16 +13,17 @@ const namesIn = async (first = 10, as: Pick<typeof service, 'data'> = service) =
 
 const readsOf = async (work: () => Promise<unknown>) => (await service.statements(work)).length;
 
-test('the third response needs no read of records, and is the same as the first', async () => {
+test('a query that was sent twice needs no read of records, and gets the same response', async () => {
   await service.create('/locations', { name: 'North yard' });
   const first = await service.graphql(names, { first: 10 });
-  await service.graphql(names, { first: 10 });
 
-  const reads = await readsOf(async () => {
-    expect((await service.graphql(names, { first: 10 })).text).toBe(first.text);
-  });
+  const again = () =>
+    readsOf(async () => {
+      expect((await service.graphql(names, { first: 10 })).text).toBe(first.text);
+    });
 
-  expect(reads).toBe(0);
+  // On Postgres, a write to any database of the server counts, such as those of other tests at the same time.
+  await expect.poll(again, { timeout: 10_000 }).toBe(0);
 });
 
 test('after it was cached, a query returns what was created and changed since', async () => {
