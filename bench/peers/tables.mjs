@@ -54,7 +54,8 @@ function adapted(index, table) {
   const own = index
     .replace('ON public.', 'ON peer.')
     .replace('workspace_id, ', '')
-    .replace(/"left"\((\w+), \d+\)/, '$1');
+    .replace(/"left"\((\w+), \d+\)/, '$1')
+    .replace(/USING gin .*/, 'USING gin ((external_ids::jsonb))');
   const isOfForeignKey = foreignKeys.some(([from, column]) => from === table && own.includes(`(${column},`));
   return isOfForeignKey ? own.replace(/ WHERE .*/, '') : own;
 }
