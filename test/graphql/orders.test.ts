@@ -240,7 +240,7 @@ describe('what is not an order, or not a cursor of it, is rejected', () => {
   });
 });
 
-test('the cursor of a record in the default order is its ID, whoever made the order', () => {
+test('the cursor of a record in the default order is its ID, even if another array asks for that order', () => {
   const record = { id: 'project_01h455vb4pex5vsknk084sn02q' };
 
   expect(cursorOf([{ field: 'id', direction: 'asc' }], record)).toBe(record.id);
