@@ -120,8 +120,8 @@ const sqliteGoals = [
 
 const postgresGoals = [
   ['W1', 'W1 of the HTTP floor', ratio('W1', 'floorPerSecond'), 0.12],
-  ['W2', 'W2 of the HTTP floor', ratio('W2', 'floorPerSecond'), 0.06],
-  ['W3', 'W3 of the HTTP floor', ratio('W3', 'floorPerSecond'), 0.07],
+  ['W2', 'W2 of the HTTP floor', ratio('W2', 'floorPerSecond'), 0.13],
+  ['W3', 'W3 of the HTTP floor', ratio('W3', 'floorPerSecond'), 0.15],
   ['W4', 'W4 of the HTTP floor’s lists', ratio('W4', 'floorPerSecond'), linkedGoal(2)],
   ['W4', 'W4, times PostGraphile’s rate', ofPeer('W4', 'perSecond'), 3],
   ['W4', 'W4, part of PostGraphile’s CPU', ofPeer('W4', 'cpuMicroseconds'), 0.333, true],
