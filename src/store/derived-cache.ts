@@ -11,9 +11,6 @@ export interface Sized {
   readonly isInMemory: boolean;
 }
 
-/** Each character of a text takes two bytes if one of them is beyond Latin-1. */
-export const sizedText = (text: string) => ({ text, length: 2 * text.length, isInMemory: true });
-
 interface Cached {
   readonly version: string;
   readonly value: Sized;
@@ -95,3 +92,27 @@ export function createDerivedCache({ readVersion }: Pick<Driver, 'readVersion'>)
     },
   };
 }
+
+/** The names that are known to have been requested. */
+const maxNames = 10_000;
+
+/** Texts like derived values, in a cache of their own: however many texts there are, they leave other values alone. */
+export function createTextCache(driver: Pick<Driver, 'readVersion'>) {
+  const cache = createDerivedCache(driver);
+  const names = new LRUCache<string, true>({ max: maxNames });
+
+  return {
+    /** A text that was not requested before is written at once: to look for a cached one takes a statement. */
+    async derive(run: Run, name: string, write: () => Promise<string>): Promise<string> {
+      if (!names.has(name)) {
+        names.set(name, true);
+        return write();
+      }
+      const { text } = await cache.derive(run, name, async () => sizedText(await write()));
+      return text;
+    },
+  };
+}
+
+/** Each character of a text takes two bytes if one of them is beyond Latin-1. */
+const sizedText = (text: string) => ({ text, length: 2 * text.length, isInMemory: true });

@@ -7,6 +7,9 @@ import type { RecordKind, Table } from '../model/record-kind.ts';
 import { type Column, columnName, columnsOf, partOf, recordIn } from './columns.ts';
 import type { Dialect, SelectedColumn } from './dialect.ts';
 import type { Row, Run } from './driver.ts';
+import { oldestFirst, type RecordQuery } from './query/record-query.ts';
+import { rowsQuery } from './query.ts';
+import type { ReadBudget } from './read-budget.ts';
 
 /** A reference to follow, what to read of the records that it leads to, and which of their references to follow. */
 export interface LinkToRead {
@@ -31,17 +34,28 @@ type LinkedRow = Row & { readonly [linked]?: Readonly<Record<string, LinkedRow |
 export const linkedRecord = (record: LinkedRow, field: string): Row | null | undefined => record[linked]?.[field];
 
 /** The records and all that were read with them. */
-export const linkedRecordsIn = (records: readonly LinkedRow[]): Row[] =>
+const linkedRecordsIn = (records: readonly LinkedRow[]): Row[] =>
   records.flatMap((record) => [
     record,
     ...linkedRecordsIn(Object.values(record[linked] ?? {}).filter((other) => other !== null)),
   ]);
 
 /** The tables that are read for a page: one for each link, and the page's own. */
-export const tablesOf = ({ table, links }: Page): Table[] => [
+const tablesOf = ({ table, links }: Page): Table[] => [
   table,
   ...links.flatMap(({ kind, fields, links }) => tablesOf({ table: partOf(kind, fields), links })),
 ];
+
+/** Returns a function that reads a page and its links, or undefined where their texts may be too long to be read together. */
+export const readLinked =
+  (dialect: Dialect, run: Run, workspaceId: string, budget: ReadBudget) =>
+  (kind: RecordKind, query: RecordQuery & { readonly limit: number }, links: readonly LinkToRead[]) => {
+    const page = { table: partOf(kind, query.fields), links };
+    const rows = rowsQuery(dialect, kind, workspaceId, { orderBy: oldestFirst, ...query });
+    const readAll = () => selectLinked(dialect, run, workspaceId, page, rows);
+    const extent = { tables: tablesOf(page), maxRows: query.limit };
+    return budget.readIfShort(extent, { readAll, rowsOf: linkedRecordsIn });
+  };
 
 /** A table of the statement, and where its values are in a row. */
 interface JoinedTable {
@@ -53,7 +67,7 @@ interface JoinedTable {
 }
 
 /** Returns the records of the page in the order of its rows, the query for which must not be used again. */
-export async function selectLinked(
+async function selectLinked(
   dialect: Dialect,
   run: Run,
   workspaceId: string,

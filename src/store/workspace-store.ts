@@ -3,7 +3,6 @@
  * store without one. Contains no rules, which belong to services.
  */
 import type { Knex } from 'knex';
-import { LRUCache } from 'lru-cache';
 import { textLengthOfAll } from '../model/fields.ts';
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
 import type { ReverseLink } from '../model/reverse-link.ts';
@@ -11,11 +10,11 @@ import { mapInSlices } from '../slices.ts';
 import { batchLookups, type CheckStore } from './check-store.ts';
 import { columnName, columnsOf, partOf } from './columns.ts';
 import type { Database } from './database.ts';
-import { createDerivedCache, type Sized, sizedText } from './derived-cache.ts';
+import { createDerivedCache, createTextCache, type Sized } from './derived-cache.ts';
 import type { Dialect } from './dialect.ts';
 import type { Row, Run } from './driver.ts';
 import { addIds, type Check, createGroupCommit, type Draft } from './group-commit.ts';
-import { type LinkToRead, linkedRecordsIn, selectLinked, tablesOf } from './linked-records.ts';
+import { type LinkToRead, readLinked } from './linked-records.ts';
 import { pagesSelection } from './query/pages.ts';
 import {
   oldestFirst,
@@ -101,25 +100,18 @@ export interface WorkspaceStore extends Omit<TransactionStore, 'findForUpdate'> 
    * the database reports no version. Calls that arrive while it is being made share the next one.
    */
   derive<T extends Sized>(name: string, make: () => Promise<T>): Promise<T>;
-  /**
-   * The same for a text, if it was requested under this name before: to look for a cached one takes a statement. Texts and other
-   * values have a cache each: however many texts there are, they leave the values alone.
-   */
+  /** The same for a text, from the second request with this name on. */
   deriveText(name: string, write: () => Promise<string>): Promise<string>;
 }
 
 /** Opens the store of a workspace. Its statements are counted in `usage`. */
 export type OpenStore = (workspaceId: string, usage?: Usage) => WorkspaceStore;
 
-const maxTextNames = 10_000;
-
 /** Called once per database: the stores that it opens share group commits and cached values. */
 export function createStoreOpener(database: Database): OpenStore {
   const { dialect, driver, options } = database;
   const values = createDerivedCache(driver);
-  const texts = createDerivedCache(driver);
-  /** The texts that were requested last. */
-  const textNames = new LRUCache<string, true>({ max: maxTextNames });
+  const texts = createTextCache(driver);
   const groupCommit = createGroupCommit(database, dialect, driver, options, (run, workspaceId) =>
     batchLookups(bindStore(dialect, run, workspaceId)),
   );
@@ -137,18 +129,13 @@ export function createStoreOpener(database: Database): OpenStore {
       snapshot: (work) => snapshot((runStatement) => work(bind(runStatement))),
       within(limits) {
         const budget = createReadBudget(limits);
-        return { ...bind(read, budget), listLinked: listLinked(dialect, counted(read, usage), workspaceId, budget) };
+        const select = readLinked(dialect, counted(read, usage), workspaceId, budget);
+        const listLinked: LimitedReads['listLinked'] = (kind, query, links) =>
+          select(kind, query, links)?.then((records) => stored(kind, records));
+        return { ...bind(read, budget), listLinked };
       },
       derive: (name, make) => values.derive(runVersionQuery, `${workspaceId} ${name}`, make),
-      async deriveText(name, write) {
-        const fullName = `${workspaceId} ${name}`;
-        if (!textNames.has(fullName)) {
-          textNames.set(fullName, true);
-          return write();
-        }
-        const make = async () => sizedText(await write());
-        return (await texts.derive(runVersionQuery, fullName, make)).text;
-      },
+      deriveText: (name, write) => texts.derive(runVersionQuery, `${workspaceId} ${name}`, write),
       async add(kind, inputs, stamps, check = acceptAll) {
         const records = await mapInSlices(inputs, (input) => draftOf(kind, input, stamps));
         await groupCommit.add({ workspaceId, kind, records, check, usage });
@@ -257,17 +244,6 @@ function bindStore(dialect: Dialect, run: Run, workspaceId: string, budget?: Rea
     },
   };
   return store;
-}
-
-function listLinked(dialect: Dialect, run: Run, workspaceId: string, budget: ReadBudget): LimitedReads['listLinked'] {
-  return (kind, query, links) => {
-    const page = { table: partOf(kind, query.fields), links };
-    const rows = rowsQuery(dialect, kind, workspaceId, { orderBy: oldestFirst, ...query });
-    const read = () => selectLinked(dialect, run, workspaceId, page, rows);
-    const extent = { tables: tablesOf(page), maxRows: query.limit };
-    const reading = budget.readIfShort(extent, { readAll: read, rowsOf: linkedRecordsIn });
-    return reading?.then((records) => stored(kind, records));
-  };
 }
 
 function draftOf<K extends RecordKind>(kind: K, input: CreateOf<K>, stamps: Stamps): Draft {

@@ -320,6 +320,11 @@ export const faults = [
     tests: written,
   },
   {
+    name: 'a query with an error is executed again while other parts of it still run',
+    plant: [['src/graphql/execution', 'joined', constant(async (pieces) => (await Promise.all(pieces)).join(''))]],
+    tests: ['sqlite', 'test/graphql/executed-again.test.ts'],
+  },
+  {
     name: 'a link that is read with its page leads to any workspace',
     sql: (sql) => sql.replaceAll(/\bt\d+\.workspace_id = \?/g, '(? is not null)'),
     tests: wall,

@@ -54,6 +54,21 @@ test('texts that are too long for a response are not read again', async () => {
   expect(statements.filter((sql) => !sql.includes('api_keys'))).toHaveLength(2);
 });
 
+test('what of a query still runs when another part fails does not count twice in the length of the response', async () => {
+  const small = await startService({ MAX_RESPONSE_LENGTH: '1000', MAX_RECORD_LENGTH: '1000', MAX_TEXT_LENGTH: '1000' });
+  await small.create('/locations', { externalIds: { erp: '7' } }, { externalIds: { erp: '7' } });
+  const [project] = await small.create('/projects', { name: 'Bridge' });
+  await small.create('/work-orders', { projectId: project.id, name: 'x'.repeat(600) });
+
+  const { body } = await small.graphql(
+    '{ locationByExternalId(key: "erp", value: "7") { id } projects { nodes { workOrders { nodes { name } } } } }',
+  );
+  await small.stop();
+
+  expect(body.errors.map(({ extensions }: { extensions: { code: string } }) => extensions.code)).toEqual(['CONFLICT']);
+  expect(body.data.projects.nodes[0].workOrders.nodes[0].name).toHaveLength(600);
+});
+
 test('a read that failed is not begun again', async () => {
   let reads = 0;
   const fail = async () => {
@@ -86,12 +101,12 @@ test('a read that failed is not begun again', async () => {
 test('documents that were parsed without their text do not share one', async () => {
   const schema = buildSchema('type Query { a: String b: String }');
   const texts = new Map<string, Promise<unknown>>();
-  const derive = (name: string, make: () => Promise<unknown>) => {
+  const deriveText = (name: string, make: () => Promise<unknown>) => {
     const text = texts.get(name) ?? make();
     texts.set(name, text);
     return text;
   };
-  const contextValue = { session: { store: { derive } } };
+  const contextValue = { session: { store: { deriveText } } };
   // biome-ignore lint/suspicious/noExplicitAny: the plugin is called as yoga calls it, with what it needs.
   let execute: any;
   const setExecuteFn = (given: unknown) => {
