@@ -25,7 +25,14 @@ vi.mock('../../src/graphql/execution/write-query.ts', async (original) => {
 });
 
 const writeQuery = vi.mocked(written.writeQuery);
-const service = useService({ MAX_QUERY_COST: '1000000000' });
+/** The selections made up below are of any size. */
+const service = useService({
+  MAX_QUERY_COST: '1000000000',
+  MAX_QUERY_ALIASES: '10000',
+  MAX_QUERY_DIRECTIVES: '10000',
+  MAX_QUERY_TOKENS: '100000',
+  MAX_QUERY_LENGTH: '1000000',
+});
 
 let ids: Record<string, string>;
 
@@ -148,10 +155,13 @@ describe('a query is written as graphql-js returns it', () => {
 
   test('whatever it selects', async () => {
     const schema = buildSchema(readFileSync('schema.graphql', 'utf8'));
+    let runs = 0;
     await fc.assert(
       fc.asyncProperty(anySelection(schema, schema.getQueryType(), 4), fc.boolean(), async (selection, yes) => {
+        // Numbered, because the second of two equal queries would be cached.
+        runs += 1;
         const ofIds = 'nodes(ids: $ids) { id }';
-        const query = `query ($yes: Boolean!, $ids: [ID!]!) { __typename @skip(if: $yes) own: ${ofIds} ${selection.slice(1)}`;
+        const query = `query ($yes: Boolean!, $ids: [ID!]!) { __typename @skip(if: $yes) own: ${ofIds} ${selection.slice(1)} # ${runs}`;
         const variables = { yes, ids: [...Object.values(ids), 'nobody'] };
         const { response, expected, wasWritten } = await responsesTo({ query, variables });
 
