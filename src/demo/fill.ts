@@ -10,7 +10,7 @@ import { asset, assetCategory, location, project, recordKinds, transportOrder, w
 import { createRecords } from '../services/create-records.ts';
 import type { Session } from '../services/session.ts';
 import type { Database } from '../store/database.ts';
-import type { TransactionStore } from '../store/workspace-store.ts';
+import type { TransactionStore } from '../store/transaction-store.ts';
 import { assets } from './assets.ts';
 import { families, groups, types } from './categories.ts';
 import { locations } from './locations.ts';

@@ -1,6 +1,6 @@
 /** Sessions: who makes a request, in which workspace, and whether they may write. */
 import { forbidden } from '../errors.ts';
-import type { TransactionStore } from '../store/workspace-store.ts';
+import type { TransactionStore } from '../store/transaction-store.ts';
 
 /** The part of a store that services use. Both a request's store and a transaction's have it. */
 type ServiceStore = Pick<TransactionStore, 'add' | 'transaction'>;
