@@ -6,7 +6,8 @@ import { expected } from '../model/issues.ts';
 import type { Session } from '../services/session.ts';
 import type { Database } from '../store/database.ts';
 import type { Usage } from '../store/usage.ts';
-import { createStoreOpener, type WorkspaceStore } from '../store/workspace-store.ts';
+import { createStoreOpener, type StoreUser, type WorkspaceStore } from '../store/workspace-store.ts';
+import { authorOf } from './author.ts';
 import { anonymous, createKeyring, type Identity } from './keyring.ts';
 import { createRateLimits } from './rate-limits.ts';
 
@@ -26,8 +27,8 @@ declare module 'fastify' {
 /** Opens sessions, each in the workspace of its identity. */
 export function createSessionOpener(database: Database) {
   const openStore = createStoreOpener(database);
-  return ({ workspaceId, userId, mayWrite }: Identity, usage?: Usage): Session<WorkspaceStore> => ({
-    store: openStore(workspaceId, usage),
+  return ({ workspaceId, userId, mayWrite }: Identity, user: StoreUser): Session<WorkspaceStore> => ({
+    store: openStore(workspaceId, user),
     userId,
     mayWrite,
   });
@@ -72,7 +73,7 @@ export async function authenticate(app: FastifyInstance, database: Database, set
 
   const admit = (request: FastifyRequest, identity: Identity): void => {
     request.identity = identity;
-    request.session = openSession(identity, request.usage);
+    request.session = openSession(identity, { author: authorOf(request, identity), usage: request.usage });
   };
 
   const admitOrThrow = async (request: FastifyRequest, reply: FastifyReply, keys: readonly string[]): Promise<void> => {

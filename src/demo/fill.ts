@@ -31,8 +31,10 @@ export async function fillDemo(database: Database): Promise<void> {
   }
 }
 
+const author = { userId: null, requestId: null, message: 'The demo' };
+
 async function fillEmpty(database: Database): Promise<void> {
-  const { store, ...caller } = createSessionOpener(database)(anonymous);
+  const { store, ...caller } = createSessionOpener(database)(anonymous, { author });
   await store.transaction(async (transaction) => {
     if (await holdsRecords(transaction)) return;
     const session: Session = { ...caller, store: transaction };

@@ -2,6 +2,7 @@
 import type { Parsed } from '../model/issues.ts';
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
 import { requireMayWrite, type Session } from './session.ts';
+import { creationStamps } from './stamps.ts';
 import { requireValid } from './validation.ts';
 
 /**
@@ -15,13 +16,9 @@ export async function createRecords<K extends RecordKind>(
 ): Promise<RecordOf<K>[]> {
   requireMayWrite(session);
   if (batch.length === 0) return [];
-  const { store, userId } = session;
   // Invalid items are dropped here; requireValid then rejects the whole batch.
   const inputs = batch.flatMap(({ value }) => (value ? [value] : []));
-  const now = new Date().toISOString();
-  // A new record counts as last changed by its creator.
-  const users = Object.fromEntries(kind.stamps.map((stamp) => [stamp, userId]));
-  return store.add(kind, inputs, { createdAt: now, updatedAt: now, ...users }, (checkStore, uniqueness) =>
+  return session.store.add(kind, inputs, creationStamps(kind, session), (checkStore, uniqueness) =>
     requireValid(checkStore, kind, { parsed: batch }, uniqueness),
   );
 }

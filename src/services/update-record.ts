@@ -4,6 +4,7 @@ import type { Parsed } from '../model/issues.ts';
 import type { RecordKind, RecordOf, UpdateOf } from '../model/record-kind.ts';
 import { kindOfId } from '../records/index.ts';
 import { requireMayWrite, type Session } from './session.ts';
+import { updateStamps } from './stamps.ts';
 import { noRecord } from './unknown-ids.ts';
 import { requireValid } from './validation.ts';
 
@@ -20,25 +21,16 @@ export async function updateRecord<K extends RecordKind>(
   requireMayWrite(session);
   // Saves a statement, and lets only well-formed IDs reach the database.
   if (kindOfId(id) !== kind) throw notFound(noRecord(kind, id));
-  const { store, userId } = session;
-  return store.transaction(async (transaction) => {
-    const current = await transaction.findForUpdate(kind, id);
+  return session.store.transaction(async (transaction) => {
+    const [current] = await transaction.findToUpdate(kind, [id]);
     if (!current) throw notFound(noRecord(kind, id));
 
     await requireValid(transaction, kind, { parsed: [change], current }, 'lookup');
     const { value: sent = {} } = change;
     if (Object.keys(sent).length === 0) return current;
 
-    const stamp = {
-      updatedAt: latest(new Date().toISOString(), current.updatedAt, current.createdAt),
-      ...(kind.stamps.includes('updatedBy') && { updatedBy: userId }),
-    };
-    // The cast is safe: a change has only fields of the record, with values that the record may have.
-    const changes = { ...sent, ...stamp } as object as Partial<RecordOf<K>>;
-    await transaction.update(kind, id, changes);
-    return { ...current, ...changes };
+    const after = { ...current, ...sent, ...updateStamps(kind, session, current) };
+    await transaction.update(kind, [{ before: current, after }]);
+    return after;
   });
 }
-
-/** The clock can be behind: `updatedAt` must not precede `createdAt` or an earlier `updatedAt`. */
-const latest = (...times: readonly string[]): string => times.reduce((a, b) => (a > b ? a : b));

@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import type { Field } from '../model/fields.ts';
 import type { Table } from '../model/record-kind.ts';
+import type { NewChange } from './changes.ts';
 import { columnsOf, recordIn } from './columns.ts';
 import type { Value } from './condition.ts';
 import type { Row, Run } from './driver.ts';
@@ -55,6 +56,9 @@ export interface Dialect {
   /** Makes a transaction that migrates, or that renames or deletes a workspace, wait for those of other processes. */
   readonly lockMaintenance?: string;
 
+  /** Waits for the transactions of others that hold the lock with this name, a parameter. Absent where only one writes at a time. */
+  readonly lock?: string;
+
   /** Reads the database's settings once, at the start, and returns the reason if it cannot be used. */
   findProblem?(run: (sql: string) => Promise<readonly Row[]>): Promise<string | undefined>;
   readonly filters: Filters;
@@ -66,6 +70,11 @@ export interface Dialect {
   byteLength(column: string): string;
   /** Statements that insert the records, thousands per statement. */
   inserts(table: Table, records: readonly Row[]): Iterable<Statement>;
+  /** The insert, and what logChanges does, as one statement or script. Undefined if they need a transaction. */
+  withChanges(insert: Statement, changes: readonly NewChange[]): Statement | undefined;
+  /** Statements that set these fields in the records, all of one workspace, thousands per statement. */
+  updates(table: Table, records: readonly Row[], fields: ReadonlySet<string>): Iterable<Statement>;
+  deletions(table: Table, workspaceId: string, ids: readonly string[]): Iterable<Statement>;
   /** A query for the rows of a workspace with these IDs, in any order. */
   rowsById(table: Table, workspaceId: string, ids: readonly string[]): Knex.QueryBuilder;
   /** Adds the row of a table whose ID is in the column `reference`, or nulls if there is none in the workspace. */

@@ -4,8 +4,9 @@
  */
 import { ServiceError } from '../errors.ts';
 import { textLengthOfAll } from '../model/fields.ts';
-import { newId } from '../model/ids.ts';
+import { newIds } from '../model/ids.ts';
 import type { RecordKind } from '../model/record-kind.ts';
+import { type Author, creationOf, logChanges } from './changes.ts';
 import type { CheckStore } from './check-store.ts';
 import { databaseUnavailable, isTimeout, TransactionConflict } from './database-error.ts';
 import type { Dialect } from './dialect.ts';
@@ -21,6 +22,7 @@ export interface Addition {
   /** They get their IDs and their workspace when they are accepted. */
   readonly records: readonly Draft[];
   readonly check: Check;
+  readonly author: Author;
   readonly usage: Usage;
 }
 
@@ -59,7 +61,7 @@ const maxAlonePerWorkspace = 2;
 /** `openCheckStore` is called once per group and workspace. */
 export function createGroupCommit(
   { transaction }: Pick<Transactions, 'transaction'>,
-  { inserts }: Pick<Dialect, 'inserts'>,
+  dialect: Dialect,
   { concurrentGroups }: Pick<Driver, 'concurrentGroups'>,
   { connectionTimeout }: Pick<DatabaseOptions, 'connectionTimeout'>,
   openCheckStore: (run: Run, workspaceId: string) => CheckStore,
@@ -145,11 +147,17 @@ export function createGroupCommit(
       const statements = insertsOf(accepted);
       const first = statements.next();
       if (first.done) return outcomes;
+      const changes = accepted.map((addition) => creationOf(addition, addition.records));
       // Looks ahead one statement: a single insert, without a lookup before it, needs no BEGIN and COMMIT.
       const second = statements.next();
-      const isOnlyStatement = !hasRead && second.done;
-      await (isOnlyStatement ? runAlone : run)(first.value.sql, first.value.values);
+      const together = hasRead || !second.done ? undefined : dialect.withChanges(first.value, changes);
+      if (together) {
+        await runAlone(together.sql, together.values);
+        return outcomes;
+      }
+      await run(first.value.sql, first.value.values);
       for (let next = second; !next.done; next = statements.next()) await run(next.value.sql, next.value.values);
+      await logChanges(dialect, run, changes);
       return outcomes;
     }, options);
 
@@ -174,7 +182,7 @@ export function createGroupCommit(
     for (const kind of new Set(additions.map((addition) => addition.kind))) {
       const ofKind = additions.filter((addition) => addition.kind === kind);
       const records = ofKind.flatMap((addition) => addition.records);
-      for (const statement of inserts(kind, records)) {
+      for (const statement of dialect.inserts(kind, records)) {
         for (const { usage } of ofKind) usage.statements += 1;
         yield statement;
       }
@@ -200,10 +208,9 @@ export function createGroupCommit(
 
 /** Called just before the insert, so that with a single writer the order of IDs is the order of commits. */
 export function addIds({ kind, workspaceId, records }: Pick<Addition, 'kind' | 'workspaceId' | 'records'>): void {
-  for (const record of records) {
-    record.id = newId(kind.idPrefix);
-    record.workspaceId = workspaceId;
-  }
+  newIds(kind.idPrefix, records.length).forEach((id, index) => {
+    Object.assign(records[index] as Draft, { id, workspaceId });
+  });
 }
 
 /** Counts lookups in the usage of one addition. */

@@ -2,42 +2,24 @@
  * The records of one workspace. A store is bound to its workspace: every statement filters by it or writes it, and there is no
  * store without one. Contains no rules, which belong to services.
  */
-import type { Knex } from 'knex';
-import { textLengthOfAll } from '../model/fields.ts';
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
-import type { ReverseLink } from '../model/reverse-link.ts';
 import { mapInSlices } from '../slices.ts';
-import { batchLookups, type CheckStore } from './check-store.ts';
-import { columnName, columnsOf, partOf } from './columns.ts';
+import { type Author, logChanges, type NewChange } from './changes.ts';
+import { batchLookups } from './check-store.ts';
 import type { Database } from './database.ts';
 import { createDerivedCache, createTextCache, type Sized } from './derived-cache.ts';
-import type { Dialect } from './dialect.ts';
-import type { Row, Run } from './driver.ts';
-import { addIds, type Check, createGroupCommit, type Draft } from './group-commit.ts';
+import type { Run } from './driver.ts';
+import { type Check, createGroupCommit } from './group-commit.ts';
 import { type LinkToRead, readLinked } from './linked-records.ts';
-import { pagesSelection } from './query/pages.ts';
-import {
-  oldestFirst,
-  type PagesQuery,
-  type RecordQuery,
-  type Summary,
-  type SummaryQuery,
-} from './query/record-query.ts';
-import { summarize } from './query/summaries.ts';
-import { rowsQuery, runQuery, updateQuery } from './query.ts';
-import { type BoundedRead, createReadBudget, type ReadBudget, type ReadLimits, selectWithin } from './read-budget.ts';
+import type { RecordQuery } from './query/record-query.ts';
+import { createReadBudget, type ReadLimits } from './read-budget.ts';
+import { type ChangeReads, createChangeReads } from './read-changes.ts';
+import { createRecordReads, type RecordReads, type Scope, stored } from './read-records.ts';
 import { counted, type Usage } from './usage.ts';
-
-/** What the service sets on a new record, beside its ID and its workspace. */
-interface Stamps {
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  readonly createdBy?: string | null;
-  readonly updatedBy?: string | null;
-}
+import { createRecordWrites, draftOf, type RecordWrites, type Stamps } from './write-records.ts';
 
 /** The reads of one request, which share a limit on their texts. */
-export interface LimitedReads extends Pick<WorkspaceStore, 'find' | 'list' | 'count' | 'pages' | 'summarize'> {
+export interface LimitedReads extends RecordReads, ChangeReads {
   /**
    * The same as `list`, with what the records link to (see linked-records.ts), in one statement. Undefined, without reading
    * anything, where their texts together may be too long for that.
@@ -50,15 +32,24 @@ export interface LimitedReads extends Pick<WorkspaceStore, 'find' | 'list' | 'co
 }
 
 /** The store of a transaction. It caches nothing, and uses only the transaction's connection. */
-export interface TransactionStore extends CheckStore {
+export interface TransactionStore extends RecordReads, ChangeReads, Omit<RecordWrites, 'add'> {
+  /** Like that of the workspace's store, in this transaction. */
+  readonly add: WorkspaceStore['add'];
+  /** Joins the transaction: nothing of it is stored unless all of it is. */
+  transaction<T>(work: (store: TransactionStore) => Promise<T>): Promise<T>;
+}
+
+export interface WorkspaceStore extends RecordReads, ChangeReads {
   /**
    * Runs the work in one transaction: all of it is stored, or nothing. Only the store passed in may be used inside. Work that
    * conflicts with other transactions runs again, so it must have no effects except through that store.
    */
   transaction<T>(work: (store: TransactionStore) => Promise<T>): Promise<T>;
+  /** Runs the work in a transaction of which nothing is stored, and returns its result. */
+  dryRun<T>(work: (store: TransactionStore) => Promise<T>): Promise<T>;
   /**
-   * Stores new records, all or none, unless `check` throws (see group-commit.ts), and returns them in the order given. Fields
-   * that are absent are not set.
+   * Stores new records, all or none, unless `check` throws, together with those of other requests (see group-commit.ts), and returns
+   * them in the order given. Fields that are absent are not set.
    */
   add<K extends RecordKind>(
     kind: K,
@@ -66,192 +57,111 @@ export interface TransactionStore extends CheckStore {
     stamps: Stamps,
     check?: Check,
   ): Promise<RecordOf<K>[]>;
-  /** Changes the fields that are present in `changes`. */
-  update<K extends RecordKind>(kind: K, id: string, changes: Partial<RecordOf<K>>): Promise<void>;
-  /** The records with these IDs, in no particular order. IDs without a record are left out. */
-  find<K extends RecordKind>(kind: K, ids: readonly string[], fields?: RecordQuery['fields']): Promise<RecordOf<K>[]>;
-  /** Reads the record and locks it until the transaction ends. */
-  findForUpdate<K extends RecordKind>(kind: K, id: string): Promise<RecordOf<K> | undefined>;
-  /** The records that match the query, oldest first unless it has another order, with the fields that it names. */
-  list<K extends RecordKind>(kind: K, query?: RecordQuery): Promise<RecordOf<K>[]>;
-  count(kind: RecordKind, query?: Pick<RecordQuery, 'where'>): Promise<number>;
-  /**
-   * What a reverse link leads to, for many parents in one statement: a page, the count, or both. Oldest first unless the query
-   * has another order. Every parent is in the result.
-   */
-  pages(link: ReverseLink, parentIds: readonly string[], query: PagesQuery): Promise<ReadonlyMap<string, Page>>;
-  /** Counts the records that match by what they have in common, in one statement. */
-  summarize(kind: RecordKind, query: SummaryQuery): Promise<Summary>;
-}
-
-/** Records have the fields of the query. */
-export interface Page {
-  readonly records: readonly RecordOf<RecordKind>[];
-  readonly count?: number;
-}
-
-export interface WorkspaceStore extends Omit<TransactionStore, 'findForUpdate'> {
   /** Runs work that only reads, on a consistent snapshot of the workspace. */
-  snapshot<T>(work: (store: Pick<WorkspaceStore, 'list'>) => Promise<T>): Promise<T>;
+  snapshot<T>(work: (store: RecordReads) => Promise<T>): Promise<T>;
   /** Reads that together return at most the text that a response may hold. Beyond that, they throw ResponseTooLarge. */
   within(limits: ReadLimits): LimitedReads;
   /**
-   * The value that `make` derives from the workspace's records, cached under this name until the next write; recomputed where
-   * the database reports no version. Calls that arrive while it is being made share the next one.
+   * The value that `make` derives from the workspace's records, cached under this name until the next change in the workspace. Calls
+   * that arrive while it is being made share the next one.
    */
   derive<T extends Sized>(name: string, make: () => Promise<T>): Promise<T>;
   /** The same for a text, from the second request with this name on. */
   deriveText(name: string, write: () => Promise<string>): Promise<string>;
 }
 
-/** Opens the store of a workspace. Its statements are counted in `usage`. */
-export type OpenStore = (workspaceId: string, usage?: Usage) => WorkspaceStore;
+/** Who uses a store. */
+export interface StoreUser {
+  readonly author: Author;
+  /** Counts the statements. */
+  readonly usage?: Usage;
+}
+
+/** Opens the store of a workspace. */
+export type OpenStore = (workspaceId: string, user: StoreUser) => WorkspaceStore;
+
+/** Ends a transaction of which nothing is to be stored. */
+class DryRunEnd<T> {
+  readonly result: T;
+
+  constructor(result: T) {
+    this.result = result;
+  }
+}
 
 /** Called once per database: the stores that it opens share group commits and cached values. */
 export function createStoreOpener(database: Database): OpenStore {
   const { dialect, driver, options } = database;
-  const values = createDerivedCache(driver);
-  const texts = createTextCache(driver);
+  const values = createDerivedCache();
+  const texts = createTextCache();
   const groupCommit = createGroupCommit(database, dialect, driver, options, (run, workspaceId) =>
-    batchLookups(bindStore(dialect, run, workspaceId)),
+    batchLookups(createRecordWrites({ dialect, run, workspaceId }, nobody, [])),
   );
 
-  return (workspaceId, usage = { statements: 0 }) => {
-    const { run, read, transaction, snapshot } = database.forWorkspace(workspaceId);
-    const bind = (runStatement: Run, budget?: ReadBudget) =>
-      bindStore(dialect, counted(runStatement, usage), workspaceId, budget);
-    const runVersionQuery = counted(database.runVersionQuery, usage);
+  return (workspaceId, { author, usage = { statements: 0 } }) => {
+    const { read, transaction, snapshot } = database.forWorkspace(workspaceId);
+    const scopeOf = (run: Run): Scope => ({ dialect, run: counted(run, usage), workspaceId });
+    const reads = readsIn(scopeOf(read));
+    const runInTransaction: WorkspaceStore['transaction'] = (work) =>
+      transaction(async (run) => {
+        const scope = scopeOf(run);
+        const log: NewChange[] = [];
+        const result = await work(transactionStore(scope, author, log));
+        await logChanges(dialect, scope.run, log);
+        return result;
+      });
+    const source = { workspaceId, lastChange: reads.lastChange };
     return {
-      // Everything not overridden below only reads.
-      ...bind(read),
-      update: bind(run).update,
-      transaction: (work) => transaction((runStatement) => work(bind(runStatement))),
-      snapshot: (work) => snapshot((runStatement) => work(bind(runStatement))),
+      ...reads,
+      transaction: runInTransaction,
+      async dryRun<T>(work: (store: TransactionStore) => Promise<T>) {
+        try {
+          return await transaction(async (run) => {
+            throw new DryRunEnd(await work(transactionStore(scopeOf(run), author, [])));
+          });
+        } catch (error) {
+          if (error instanceof DryRunEnd) return error.result as T;
+          throw error;
+        }
+      },
+      snapshot: (work) => snapshot((run) => work(createRecordReads(scopeOf(run)))),
       within(limits) {
-        const budget = createReadBudget(limits);
-        const select = readLinked(dialect, counted(read, usage), workspaceId, budget);
+        const scope = { ...scopeOf(read), budget: createReadBudget(limits) };
+        const select = readLinked(dialect, scope.run, workspaceId, scope.budget);
         const listLinked: LimitedReads['listLinked'] = (kind, query, links) =>
           select(kind, query, links)?.then((records) => stored(kind, records));
-        return { ...bind(read, budget), listLinked };
+        return { ...readsIn(scope), listLinked };
       },
-      derive: (name, make) => values.derive(runVersionQuery, `${workspaceId} ${name}`, make),
-      deriveText: (name, write) => texts.derive(runVersionQuery, `${workspaceId} ${name}`, write),
+      derive: (name, make) => values.derive(source, name, make),
+      deriveText: (name, write) => texts.derive(source, name, write),
       async add(kind, inputs, stamps, check = acceptAll) {
         const records = await mapInSlices(inputs, (input) => draftOf(kind, input, stamps));
-        await groupCommit.add({ workspaceId, kind, records, check, usage });
+        await groupCommit.add({ workspaceId, kind, records, check, author, usage });
         return stored(kind, records);
       },
     };
   };
 }
 
+const nobody: Author = { userId: null, requestId: null, message: null };
+
 const acceptAll: Check = async () => {};
 
-/** A store whose statements run with `run`: on any connection, or in a transaction, which transactions inside it join. */
-function bindStore(dialect: Dialect, run: Run, workspaceId: string, budget?: ReadBudget): TransactionStore {
-  const readBounded = <T>(bounded: BoundedRead<T>): Promise<T> => (budget ? budget.read(bounded) : bounded.readAll());
+const readsIn = (scope: Scope): RecordReads & ChangeReads => ({
+  ...createRecordReads(scope),
+  ...createChangeReads(scope),
+});
 
-  async function select<K extends RecordKind>(
-    kind: K,
-    rows: Knex.QueryBuilder,
-    { fields, limit }: Pick<RecordQuery, 'fields' | 'limit'>,
-  ): Promise<RecordOf<K>[]> {
-    const table = partOf(kind, fields);
-    if (limit === undefined) return stored(kind, await dialect.select(run, table, rows));
-    const records = await readBounded({
-      table,
-      maxRows: limit,
-      readAll: () => dialect.select(run, table, rows, true),
-      readWithin: (maxBytes) => selectWithin(dialect, run, table, rows, maxBytes),
-      rowsOf: (found) => found,
-    });
-    return stored(kind, records);
-  }
-
+function transactionStore(scope: Scope, author: Author, log: NewChange[]): TransactionStore {
+  const writes = createRecordWrites(scope, author, log);
   const store: TransactionStore = {
+    ...readsIn(scope),
+    ...writes,
     transaction: (work) => work(store),
-
     async add(kind, inputs, stamps, check = acceptAll) {
       await check(store, 'lookup');
-      const records = inputs.map((input) => draftOf(kind, input, stamps));
-      addIds({ kind, workspaceId, records });
-      for (const { sql, values } of dialect.inserts(kind, records)) await run(sql, values);
-      return stored(kind, records);
-    },
-
-    async update(kind, id, changes) {
-      await runQuery(run, updateQuery(dialect, kind, workspaceId, id, changes));
-    },
-
-    find: (kind, ids, fields) => select(kind, dialect.rowsById(kind, workspaceId, ids), { fields, limit: ids.length }),
-
-    async findForUpdate(kind, id) {
-      const rows = rowsQuery(dialect, kind, workspaceId).where('id', id).forNoKeyUpdate();
-      const [record] = await dialect.select(run, kind, rows);
-      return record && stored(kind, [record])[0];
-    },
-
-    list: (kind, query = {}) =>
-      select(kind, rowsQuery(dialect, kind, workspaceId, { orderBy: oldestFirst, ...query }), query),
-
-    async count(kind, query) {
-      const [row] = await runQuery(run, rowsQuery(dialect, kind, workspaceId, query).count({ count: '*' }));
-      return Number(row?.count);
-    },
-
-    async pages(link, parentIds, query) {
-      const ids = [...new Set(parentIds)];
-      if (ids.length === 0) return new Map();
-      const selection = pagesSelection(dialect, workspaceId, link, ids, query);
-      const pages = await readBounded({
-        table: selection.table,
-        maxRows: ids.length * (query.limit ?? 0),
-        readAll: () => dialect.selectPages(run, selection),
-        readWithin: (maxBytes) => dialect.selectPagesWithin(run, selection, maxBytes),
-        rowsOf: (found) => found.flatMap(({ records }) => records),
-      });
-      return new Map(
-        pages.map(({ records, count }, index) => [
-          ids[index] ?? '',
-          { records: stored(link.kind, records), ...(count !== undefined && { count }) },
-        ]),
-      );
-    },
-
-    summarize(kind, query) {
-      const read = () => summarize(dialect, run, workspaceId, kind, query);
-      const valuesIn = ({ groups }: Summary) => groups.map(({ values }) => values);
-      return readBounded({
-        table: partOf(kind, new Set(query.groupBy.map(({ field }) => field))),
-        maxRows: query.limit + 1,
-        readAll: read,
-        // Groups are few, and their values short: they are measured when they have been read.
-        async readWithin(maxBytes) {
-          const summary = await read();
-          return textLengthOfAll(valuesIn(summary)) <= maxBytes ? summary : undefined;
-        },
-        rowsOf: valuesIn,
-      });
-    },
-
-    async existingValues(kind, field, values) {
-      const rows =
-        field === 'id'
-          ? dialect.rowsById(kind, workspaceId, values)
-          : rowsQuery(dialect, kind, workspaceId, { where: { field, in: values } });
-      const found = await runQuery(run, rows.select({ value: columnName(field) }).forKeyShare());
-      return new Set(found.map(({ value }) => String(value)));
+      return writes.add(kind, inputs, stamps);
     },
   };
   return store;
 }
-
-function draftOf<K extends RecordKind>(kind: K, input: CreateOf<K>, stamps: Stamps): Draft {
-  const values: Row = input;
-  const draft: Record<string, unknown> = {};
-  for (const { field } of columnsOf(kind)) draft[field] = values[field] ?? null;
-  return Object.assign(draft, stamps);
-}
-
-/** The cast is safe: rows have the columns of the kind's fields, and are written only from its records. */
-const stored = <K extends RecordKind>(_kind: K, rows: readonly Row[]) => rows as readonly object[] as RecordOf<K>[];

@@ -4,7 +4,7 @@
  * WALL_SEED repeats a run.
  */
 import { expect, test } from 'vitest';
-import { newId } from '../../src/model/ids.ts';
+import { newIds } from '../../src/model/ids.ts';
 import type { RecordKind } from '../../src/model/record-kind.ts';
 import { assetCategory, asset as assetKind, project, recordKinds } from '../../src/records/index.ts';
 import { reverseLinksOf } from '../../src/records/reverse-links.ts';
@@ -338,15 +338,17 @@ async function byValue(own: Workspace) {
   return { sent: '', response };
 }
 
+const newIdOf = (prefix: string): string => newIds(prefix, 1)[0] ?? '';
+
 /** With an ID of another workspace, a request gets the same response at the same cost as with an ID of no record. */
 async function compare(own: Workspace) {
   const kind = random.pick(recordKinds) as RecordKind;
   const other = random.pick(othersOf(own)) as Workspace;
   const foreign = random.pick(held(other, kind))?.id;
   if (!foreign) return list(own);
-  const unknown = newId(kind.idPrefix);
+  const unknown = newIdOf(kind.idPrefix);
   // Each query is another text: one that was sent before may come from a cache, which changes its cost.
-  const graphql = (query: string) => own.client.graphql(`${query} # ${newId('text')}`);
+  const graphql = (query: string) => own.client.graphql(`${query} # ${newIdOf('text')}`);
   const referring = random.pick(
     recordKinds.flatMap((source) =>
       referencesOf(source).flatMap(({ name, target }) => (target === kind ? [{ path: pathOf(source), name }] : [])),
@@ -393,7 +395,7 @@ async function plantReferences() {
   for (const own of workspaces) {
     for (const other of othersOf(own)) {
       const [target] = held(other, project);
-      const id = newId('work_order');
+      const id = newIdOf('work_order');
       planted.push(String(target?.id));
       const now = new Date().toISOString();
       await service.database.run(

@@ -75,7 +75,19 @@ test('a read that failed is not begun again', async () => {
     reads += 1;
     throw new Error('canceled');
   };
-  const store = { find: fail, list: fail, listLinked: fail, pages: fail, summarize: fail, count: fail };
+  const store = {
+    find: fail,
+    list: fail,
+    listLinked: fail,
+    pages: fail,
+    summarize: fail,
+    count: fail,
+    lastChange: fail,
+    changes: fail,
+    history: fail,
+    versions: fail,
+    versionAt: fail,
+  };
   const schema = createGraphqlSchema(loadConfig({}).limits);
   const document = parse('{ projects { nodes { workOrders { totalCount } } } }');
   const loaders = createLoaders(store, documentPlan(schema, document));

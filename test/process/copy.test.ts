@@ -8,9 +8,9 @@ import { createKeyStore } from '../../src/store/api-keys.ts';
 import { copyTables } from '../../src/store/copy.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { migrationNames } from '../../src/store/migrations.ts';
-import { createStoreOpener } from '../../src/store/workspace-store.ts';
 import { createDatabase, createFile } from '../support/database.ts';
 import { insert } from '../support/insert.ts';
+import { storeOpener } from '../support/open-store.ts';
 import { useProcesses } from '../support/process.ts';
 import { anyRecord, kinds } from '../support/records.ts';
 
@@ -46,9 +46,7 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
   /** Everything of two workspaces that is in a database. */
   const contents = async (database: Database) =>
     Promise.all(
-      ['ours', 'theirs'].flatMap((workspace) =>
-        recordKinds.map((kind) => createStoreOpener(database)(workspace).list(kind)),
-      ),
+      ['ours', 'theirs'].flatMap((workspace) => recordKinds.map((kind) => storeOpener(database)(workspace).list(kind))),
     );
 
   test('whatever records there may be arrive as they were, and the command says how many', async () => {
@@ -58,7 +56,7 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
       for (const { kind } of kinds) {
         const inputs = fc.sample(anyRecord(kind), 100);
         // Valid because the records are of the kind.
-        await insert(createStoreOpener(from)(workspace), kind, inputs as never);
+        await insert(storeOpener(from)(workspace), kind, inputs as never);
       }
     }
 
@@ -181,8 +179,8 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
 
   test('a target that holds anything, in any workspace, is left as it is', async () => {
     to = await openDatabase(target.url);
-    await insert(createStoreOpener(from)('ours'), location, [{}]);
-    const kept = await insert(createStoreOpener(to)('theirs'), location, [{}]);
+    await insert(storeOpener(from)('ours'), location, [{}]);
+    const kept = await insert(storeOpener(to)('theirs'), location, [{}]);
     await to.close();
 
     const { code, out, err } = await processes.start({}, 'copy', '--from', source.url, '--to', target.url).ended();
@@ -194,7 +192,7 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
   });
 
   test('records that arrive otherwise than they were sent are noticed, and nothing is kept', async () => {
-    await insert(createStoreOpener(from)('ours'), location, [{ name: 'Yard', latitude: 1 }]);
+    await insert(storeOpener(from)('ours'), location, [{ name: 'Yard', latitude: 1 }]);
     to = await openDatabase(target.url);
     const { inserts } = to.dialect;
     const forgetful: Database = {
@@ -219,7 +217,7 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
 
   test('what is written to the source meanwhile is left out as a whole', async () => {
     await insert(
-      createStoreOpener(from)('ours'),
+      storeOpener(from)('ours'),
       location,
       Array.from({ length: 4_500 }, () => ({})),
     );
@@ -230,20 +228,20 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
     const copied = await copyTables(from, to, recordKinds, {
       start: () => {},
       step: () => {
-        written ??= insert(createStoreOpener(writer)('zzz'), location, [{}]);
+        written ??= insert(storeOpener(writer)('zzz'), location, [{}]);
       },
     });
 
     expect(copied.find(({ table }) => table === location)?.records).toBe(4_500);
     await written;
-    expect(await createStoreOpener(from)('zzz').count(location)).toBe(1);
+    expect(await storeOpener(from)('zzz').count(location)).toBe(1);
     await writer.close();
     await to.close();
   });
 
   test('a hundred records are held at a time, for each may be of megabytes', async () => {
     await insert(
-      createStoreOpener(from)('ours'),
+      storeOpener(from)('ours'),
       location,
       Array.from({ length: 250 }, () => ({})),
     );

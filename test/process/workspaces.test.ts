@@ -3,11 +3,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { asset, location, recordKinds } from '../../src/records/index.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import { createStoreOpener } from '../../src/store/workspace-store.ts';
 import { createWorkspaces, sizeOf } from '../../src/store/workspaces.ts';
 import { createDatabase } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
 import { insert } from '../support/insert.ts';
+import { storeOpener } from '../support/open-store.ts';
 import { useProcesses } from '../support/process.ts';
 
 const processes = useProcesses();
@@ -37,7 +37,7 @@ async function inDatabase<T>(work: (opened: Database) => Promise<T>): Promise<T>
 const add = (workspace: string, count: number) =>
   inDatabase((opened) => {
     const names = Array.from({ length: count }, (_, index) => ({ name: `location ${index}` }));
-    return insert(createStoreOpener(opened)(workspace), location, names);
+    return insert(storeOpener(opened)(workspace), location, names);
   });
 
 /** For `vi.waitFor`: how long a running service may use a workspace or key that it has cached. */
@@ -174,7 +174,7 @@ describe('while a service stores records,', () => {
     await vi.waitFor(() => expect(said.err).toContain('waiting'), { timeout: 10_000, interval: 5 });
     // As a process does that has not noticed yet.
     await inDatabase(async (opened) => {
-      const open = createStoreOpener(opened);
+      const open = storeOpener(opened);
       for (const workspace of ['acme', 'harbour'])
         await insert(open(workspace), asset, [{ name: 'Crane', uid: 'taken' }]);
     });
@@ -237,8 +237,8 @@ describe('kill -9', () => {
   const addMany = () =>
     inDatabase(async (opened) => {
       const records = Array.from({ length: count / 2 }, (_, index) => ({ name: `record ${index}` }));
-      await insert(createStoreOpener(opened)('acme'), asset, records);
-      await insert(createStoreOpener(opened)('acme'), location, records);
+      await insert(storeOpener(opened)('acme'), asset, records);
+      await insert(storeOpener(opened)('acme'), location, records);
     });
 
   /** Runs a command until it has opened the database. */

@@ -10,10 +10,11 @@ import { reverseLinksOf } from '../../src/records/reverse-links.ts';
 import type { Condition, Value } from '../../src/store/condition.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import type { RecordQuery } from '../../src/store/query/record-query.ts';
-import { createStoreOpener, type WorkspaceStore } from '../../src/store/workspace-store.ts';
+import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createOwnDatabase } from '../support/database.ts';
 import { type Plan, readPlan } from '../support/explain.ts';
 import { createRecords } from '../support/many-records.ts';
+import { storeOpener } from '../support/open-store.ts';
 
 let database: Database;
 let store: WorkspaceStore;
@@ -24,7 +25,7 @@ beforeAll(async () => {
   const created = await createOwnDatabase();
   remove = created.remove;
   database = await openDatabase(created.url);
-  const openStore = createStoreOpener(database);
+  const openStore = storeOpener(database);
   ids = await createRecords(openStore('acme'), 1);
   await createRecords(openStore('other'), 10);
   store = openStore('acme');

@@ -8,11 +8,11 @@ import { asset, assetCategory, location, recordKinds } from '../../src/records/i
 import { type ApiKey, createKeyStore, workspaceOfKey } from '../../src/store/api-keys.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { DatabaseError } from '../../src/store/database-error.ts';
-import { createStoreOpener } from '../../src/store/workspace-store.ts';
 import { createWorkspaces, sizeOf } from '../../src/store/workspaces.ts';
 import { createOwnDatabase } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
 import { insert } from '../support/insert.ts';
+import { storeOpener } from '../support/open-store.ts';
 import { anyRecord, kinds } from '../support/records.ts';
 
 let database: Database;
@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 
 const workspaces = () => createWorkspaces(database, recordKinds);
-const store = (workspace: string) => createStoreOpener(database)(workspace);
+const store = (workspace: string) => storeOpener(database)(workspace);
 const newKey = (workspace: string) => createKey(createKeyStore(database), { workspace, user: 'erp', readOnly: false });
 
 /** All records and keys of a workspace, without its name. */

@@ -4,8 +4,8 @@ import { asset, recordKinds } from '../../../src/records/index.ts';
 import { createKeyStore } from '../../../src/store/api-keys.ts';
 import { copyTables } from '../../../src/store/copy.ts';
 import { openDatabase } from '../../../src/store/database.ts';
-import { createStoreOpener } from '../../../src/store/workspace-store.ts';
 import { createDatabase } from '../../support/database.ts';
+import { storeOpener } from '../../support/open-store.ts';
 import { query } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
 
@@ -58,7 +58,7 @@ describe('with citus', () => {
     const found: object[] = [];
 
     const [sql] = await service.statements(async () => {
-      found.push(...(await createStoreOpener(service.database)('default').list(asset, { where })));
+      found.push(...(await storeOpener(service.database)('default').list(asset, { where })));
     });
 
     expect(found).toEqual([expect.objectContaining({ name: 'Crane' })]);

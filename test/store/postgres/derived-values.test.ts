@@ -3,8 +3,9 @@ import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { location } from '../../../src/records/index.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
-import { createStoreOpener, type WorkspaceStore } from '../../../src/store/workspace-store.ts';
+import type { WorkspaceStore } from '../../../src/store/workspace-store.ts';
 import { insert } from '../../support/insert.ts';
+import { storeOpener } from '../../support/open-store.ts';
 import { databaseUrl, query, startPostgres } from '../../support/postgres.ts';
 
 let server: Awaited<ReturnType<typeof startPostgres>>;
@@ -26,7 +27,7 @@ beforeEach(async () => {
   await query(server.url, `create database derived_${databases}`);
   url = databaseUrl(server.url, `derived_${databases}`);
   database = await openDatabase(url);
-  store = createStoreOpener(database)('ours');
+  store = storeOpener(database)('ours');
   other = new Client({ connectionString: url });
   other.on('error', () => {});
   await other.connect();
@@ -49,12 +50,13 @@ async function names(): Promise<unknown[]> {
 
 const insertSql = (name: string) =>
   `insert into locations (workspace_id, id, name, created_at, updated_at)
-    values ('ours', 'location_${name}', '${name}', now(), now())`;
+    values ('ours', 'location_${name}', '${name}', now(), now());
+  insert into change_numbers values ('ours', 1) on conflict (workspace_id) do update set number = change_numbers.number + 1`;
 
 test('a value is made once, and read with one statement, until something is written', async () => {
   await insert(store, location, [{ name: 'yard' }]);
   const usage = { statements: 0 };
-  store = createStoreOpener(database)('ours', usage);
+  store = storeOpener(database)('ours', usage);
 
   for (let time = 0; time < 5; time += 1) expect(await names()).toEqual(['yard']);
 

@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ServiceError } from '../../../src/errors.ts';
 import { location } from '../../../src/records/index.ts';
 import { type Database, defaultOptions, openDatabase } from '../../../src/store/database.ts';
-import { createStoreOpener } from '../../../src/store/workspace-store.ts';
 import { insert } from '../../support/insert.ts';
+import { storeOpener } from '../../support/open-store.ts';
 
 let folder: string;
 let database: Database;
@@ -103,7 +103,7 @@ test('the migration that adds statistics keeps those of other tables in the file
   }
 });
 
-const store = () => createStoreOpener(database)('ours');
+const store = () => storeOpener(database)('ours');
 
 test('while another process holds the lock, a write is a 503, and the next one succeeds afterwards', async () => {
   const other = await openDatabase(`sqlite:${folder}/new/folder/yardgraph.db`);

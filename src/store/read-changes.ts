@@ -1,0 +1,191 @@
+/** Reads the log of changes of one workspace: the feed, the history of a record, and records as they were. */
+import { idsFrom, placeAfter } from '../model/ids.ts';
+import type { RecordKind, RecordOf } from '../model/record-kind.ts';
+import { type Action, type Author, changes as table } from './changes.ts';
+import type { Row } from './driver.ts';
+import { requireWhole } from './query/rows.ts';
+import { rowsQuery, runQuery } from './query.ts';
+import { createRecordReads, type Scope, selectRows, stored } from './read-records.ts';
+
+/** One change of one record. */
+export interface Change extends Author {
+  readonly number: number;
+  /** The name of the record kind. */
+  readonly kind: string;
+  readonly action: Action;
+  readonly id: string;
+  readonly at: string;
+  /** The record before it was changed or deleted, if it was to be read; null before its creation. */
+  readonly before?: Row | null;
+}
+
+export interface ChangesQuery {
+  /** Only changes with a greater number. */
+  readonly after: number;
+  readonly limit: number;
+  /** The names of record kinds; all unless set. */
+  readonly kinds?: readonly string[] | undefined;
+  readonly withBefore: boolean;
+}
+
+export interface HistoryQuery {
+  /** Only changes with a smaller number. */
+  readonly before?: number | undefined;
+  readonly limit: number;
+  readonly withBefore: boolean;
+}
+
+/** A record, at the time right after the change with this number. */
+export interface VersionKey {
+  readonly id: string;
+  readonly number: number;
+}
+
+export interface ChangeReads {
+  /** The number of the workspace's last change; 0 if there is none. */
+  lastChange(): Promise<number>;
+  /** Changes in the order of their numbers. Every change with a number up to that of a committed one is committed too. */
+  changes(query: ChangesQuery): Promise<Change[]>;
+  /** The changes of a record, the latest first. */
+  history(kind: RecordKind, id: string, query: HistoryQuery): Promise<Change[]>;
+  /** The records as they were right after changes, in the same order; null where there was none. */
+  versions<K extends RecordKind>(kind: K, keys: readonly VersionKey[]): Promise<(RecordOf<K> | null)[]>;
+  /** The record as it was at a time; null if there was none, or if what it was is not known. */
+  versionAt<K extends RecordKind>(kind: K, id: string, time: string): Promise<RecordOf<K> | null>;
+}
+
+const fieldsWithBefore = new Set(Object.keys(table.storedFields));
+const fieldsWithoutBefore = new Set([...fieldsWithBefore].filter((field) => field !== 'before'));
+const versionFields = new Set(['number', 'before']);
+
+/** A row of the table. The cast is safe: rows are written only from new changes. */
+interface ChangesRow extends Omit<Change, 'id'> {
+  readonly firstId: string;
+  readonly records: number;
+}
+
+const rowsIn = (rows: readonly Row[]) => rows as readonly object[] as readonly ChangesRow[];
+
+export function createChangeReads(scope: Scope): ChangeReads {
+  const { dialect, run, workspaceId } = scope;
+  const { builder, jsonElements } = dialect;
+  const reads = createRecordReads(scope);
+
+  const rowsOfWorkspace = () => rowsQuery(dialect, table, workspaceId);
+
+  const fieldsFor = ({ withBefore }: { readonly withBefore: boolean }) =>
+    withBefore ? fieldsWithBefore : fieldsWithoutBefore;
+
+  /** The numbers of the changes that ended each version; null for a version that is stored now. */
+  async function endsOf(keys: readonly VersionKey[]): Promise<(number | null)[]> {
+    const sent = JSON.stringify(keys.map(({ id, number }) => [id, number]));
+    const rows = await runQuery(
+      run,
+      builder.raw(
+        `select (
+          select number from changes where workspace_id = ? and first_id = sent.value ->> 0 and action <> 'created'
+            and number > cast(sent.value ->> 1 as bigint) order by number limit 1
+        ) as number from ${jsonElements}(?) as sent`,
+        [workspaceId, sent],
+      ),
+    );
+    return rows.map(({ number }) => (number === null ? null : Number(number)));
+  }
+
+  /** The creation of a record; undefined if it was created before there was a log. */
+  async function creationOf(kind: RecordKind, id: string): Promise<Change | undefined> {
+    const rows = rowsOfWorkspace()
+      .where('action', 'created')
+      .where('first_id', '<=', id)
+      .orderBy('first_id', 'desc')
+      .limit(1);
+    const [row] = rowsIn(await selectRows(scope, table, rows, { fields: fieldsWithoutBefore, limit: 1 }));
+    const place = row && row.kind === kind.name ? placeAfter(row.firstId, id) : undefined;
+    return row && place !== undefined && place < row.records
+      ? expanded(row, { skipped: place, limit: 1 })[0]
+      : undefined;
+  }
+
+  return {
+    async lastChange() {
+      const rows = builder('change_numbers').where('workspace_id', workspaceId).select('number');
+      const [row] = await runQuery(run, rows);
+      return Number(row?.number ?? 0);
+    },
+
+    async changes({ after, limit, kinds, withBefore }) {
+      const rows = rowsOfWorkspace()
+        .where('number', '>', requireWhole(after))
+        .orderBy('number')
+        .limit(requireWhole(limit));
+      if (kinds) rows.whereIn('kind', [...kinds]);
+      const found = rowsIn(await selectRows(scope, table, rows, { fields: fieldsFor({ withBefore }), limit }));
+      const changes: Change[] = [];
+      for (const row of found) {
+        const skipped = Math.max(0, after - (row.number - row.records));
+        changes.push(...expanded(row, { skipped, limit: limit - changes.length }));
+        if (changes.length >= limit) break;
+      }
+      return changes;
+    },
+
+    async history(kind, id, { before, limit, withBefore }) {
+      const rows = rowsOfWorkspace().where('first_id', id).where('action', '<>', 'created');
+      if (before !== undefined) rows.where('number', '<', requireWhole(before));
+      rows.orderBy('number', 'desc').limit(requireWhole(limit));
+      const found = rowsIn(await selectRows(scope, table, rows, { fields: fieldsFor({ withBefore }), limit }));
+      const later = found.flatMap((row) => expanded(row));
+      if (later.length >= limit) return later;
+      const creation = await creationOf(kind, id);
+      return creation && creation.number < (before ?? Number.POSITIVE_INFINITY) ? [...later, creation] : later;
+    },
+
+    async versions(kind, keys) {
+      if (keys.length === 0) return [];
+      // Read first: a version that ends meanwhile is found in the log.
+      const current = new Map(
+        (await reads.find(kind, [...new Set(keys.map(({ id }) => id))])).map((it) => [it.id, it]),
+      );
+      const ends = await endsOf(keys);
+      const numbers = [...new Set(ends.filter((number) => number !== null))];
+      const rows = rowsQuery(dialect, table, workspaceId, { where: { field: 'number', in: numbers } });
+      const found =
+        numbers.length === 0
+          ? []
+          : await selectRows(scope, table, rows, { fields: versionFields, limit: numbers.length });
+      const ended = new Map(rowsIn(found).map(({ number, before }) => [number, before as object]));
+      return keys.map(({ id }, index) => {
+        const end = ends[index];
+        // The cast is safe: what was before a change of a record of the kind was such a record.
+        return (end === null || end === undefined ? current.get(id) : (ended.get(end) as never)) ?? null;
+      });
+    },
+
+    async versionAt(kind, id, time) {
+      const [current] = await reads.find(kind, [id]);
+      const rows = rowsOfWorkspace()
+        .where('first_id', id)
+        .where('action', '<>', 'created')
+        .where('at', '>', time)
+        .orderBy('number')
+        .limit(1);
+      const [end] = await selectRows(scope, table, rows, { fields: versionFields, limit: 1 });
+      const [version] = end ? stored(kind, [end.before as Row]) : [current];
+      return version && version.createdAt <= time && version.updatedAt <= time ? version : null;
+    },
+  };
+}
+
+/** The changes that a row stands for, at most `limit` of them after those that are skipped. */
+function expanded(
+  { firstId, records, number, ...change }: ChangesRow,
+  { skipped = 0, limit = records }: { readonly skipped?: number; readonly limit?: number } = {},
+): Change[] {
+  if (records === 1) return [{ ...change, number, id: firstId }];
+  const first = number - records + 1 + skipped;
+  return idsFrom(firstId, Math.min(records - skipped, limit), skipped).map((id, index) => ({
+    ...change,
+    number: first + index,
+    id,
+  }));
+}

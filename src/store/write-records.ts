@@ -1,0 +1,126 @@
+/** Writes the records of one workspace within a transaction, and collects the changes to be logged before its commit. */
+import { newIds } from '../model/ids.ts';
+import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
+import { type Author, creationOf, type NewChange } from './changes.ts';
+import type { CheckStore } from './check-store.ts';
+import { columnName, columnsOf } from './columns.ts';
+import type { Statement } from './dialect.ts';
+import type { Row } from './driver.ts';
+import { rowsQuery, runQuery } from './query.ts';
+import { type Scope, stored } from './read-records.ts';
+
+/** What the service sets on a new record, beside its ID and its workspace. */
+export interface Stamps {
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly createdBy?: string | null;
+  readonly updatedBy?: string | null;
+}
+
+/** A record that was read with a lock, and what it is to become. */
+export interface Replacement<R> {
+  readonly before: R;
+  readonly after: R;
+}
+
+export interface RecordWrites extends CheckStore {
+  /** Stores new records with their IDs, and returns them in the order given. Fields that are absent are not set. */
+  add<K extends RecordKind>(kind: K, inputs: readonly CreateOf<K>[], stamps: Stamps): Promise<RecordOf<K>[]>;
+  /** Stores the records as they are to be. Each has another `updatedAt` than before. */
+  update<K extends RecordKind>(kind: K, replacements: readonly Replacement<RecordOf<K>>[]): Promise<void>;
+  /** Deletes records that were read with `findToDelete`. */
+  delete<K extends RecordKind>(kind: K, records: readonly RecordOf<K>[], at: string): Promise<void>;
+  /** Reads the records and locks them until the transaction ends. IDs without a record are left out. */
+  findToUpdate<K extends RecordKind>(kind: K, ids: readonly string[]): Promise<RecordOf<K>[]>;
+  /** The same, and also waits for transactions that are about to store references to them. */
+  findToDelete<K extends RecordKind>(kind: K, ids: readonly string[]): Promise<RecordOf<K>[]>;
+  /** Waits for all other transactions that hold the lock with this name in the workspace, and keeps it until this one ends. */
+  lock(name: string): Promise<void>;
+}
+
+/** The changes are added to `log`. */
+export function createRecordWrites(scope: Scope, author: Author, log: NewChange[]): RecordWrites {
+  const { dialect, run, workspaceId } = scope;
+
+  const runAll = async (statements: Iterable<Statement>) => {
+    for (const { sql, values } of statements) await run(sql, values);
+  };
+
+  /** In the order of the IDs, so that of two transactions with the same records, one waits for the other at the first of them. */
+  const lockedRows = (kind: RecordKind, ids: readonly string[]) =>
+    dialect.rowsById(kind, workspaceId, [...new Set(ids)].sort());
+
+  const changeOf = (kind: RecordKind, action: 'updated' | 'deleted', before: Row, at: unknown): NewChange => ({
+    ...author,
+    workspaceId,
+    kind: kind.name,
+    action,
+    firstId: String(before.id),
+    records: 1,
+    at: String(at),
+    before,
+  });
+
+  return {
+    async add(kind, inputs, stamps) {
+      if (inputs.length === 0) return [];
+      const ids = newIds(kind.idPrefix, inputs.length);
+      const records = inputs.map((input, index) => ({ ...draftOf(kind, input, stamps), id: ids[index], workspaceId }));
+      await runAll(dialect.inserts(kind, records));
+      log.push(creationOf({ workspaceId, kind, author }, records));
+      return stored(kind, records);
+    },
+
+    async update(kind, replacements) {
+      if (replacements.length === 0) return;
+      const changed = new Set<string>();
+      for (const { before, after } of replacements as readonly Replacement<Row>[]) {
+        for (const { field } of columnsOf(kind)) if (before[field] !== after[field]) changed.add(field);
+      }
+      const records = replacements.map(({ after }) => after as object as Row);
+      await runAll(dialect.updates(kind, records, changed));
+      for (const { before, after } of replacements)
+        log.push(changeOf(kind, 'updated', before as object as Row, after.updatedAt));
+    },
+
+    async delete(kind, records, at) {
+      await runAll(
+        dialect.deletions(
+          kind,
+          workspaceId,
+          records.map(({ id }) => id),
+        ),
+      );
+      for (const record of records) log.push(changeOf(kind, 'deleted', record as object as Row, at));
+    },
+
+    async findToUpdate(kind, ids) {
+      return stored(kind, await dialect.select(run, kind, lockedRows(kind, ids).forNoKeyUpdate()));
+    },
+
+    async findToDelete(kind, ids) {
+      return stored(kind, await dialect.select(run, kind, lockedRows(kind, ids).forUpdate()));
+    },
+
+    async lock(name) {
+      if (dialect.lock) await run(dialect.lock, [`${workspaceId} ${name}`]);
+    },
+
+    async existingValues(kind, field, values) {
+      const rows =
+        field === 'id'
+          ? dialect.rowsById(kind, workspaceId, values)
+          : rowsQuery(dialect, kind, workspaceId, { where: { field, in: values } });
+      const found = await runQuery(run, rows.select({ value: columnName(field) }).forKeyShare());
+      return new Set(found.map(({ value }) => String(value)));
+    },
+  };
+}
+
+/** A new record with all its fields, but without an ID and a workspace. */
+export function draftOf<K extends RecordKind>(kind: K, input: CreateOf<K>, stamps: Stamps): Row {
+  const values: Row = input;
+  const draft: Record<string, unknown> = {};
+  for (const { field } of columnsOf(kind)) draft[field] = values[field] ?? null;
+  return Object.assign(draft, stamps);
+}
