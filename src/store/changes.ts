@@ -26,16 +26,28 @@ export interface NewChange extends Author {
   readonly firstId: string;
   readonly records: number;
   readonly at: string;
-  /** The record before it was changed or deleted. */
+  /** The record before it was changed or deleted, without its workspace, which may be renamed. */
   readonly before: Row | null;
 }
 
 const whole = (description: string) => ({ type: 'number', description, min: 1, max: Number.MAX_SAFE_INTEGER }) as const;
 
+/** The number of each workspace's last change. */
+export const changeNumbers: Table = {
+  table: 'change_numbers',
+  label: 'change number',
+  key: ['workspaceId'],
+  storedFields: {
+    workspaceId: required(text('workspace')),
+    number: required(whole('number of its last change')),
+  },
+};
+
 /** A row that stands for several creations has the number of the last one. */
 export const changes: Table = {
   table: 'changes',
   label: 'change',
+  key: ['workspaceId', 'number'],
   storedFields: {
     workspaceId: required(text('workspace')),
     number: required(whole('number of the change in its workspace')),
