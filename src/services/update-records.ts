@@ -10,7 +10,7 @@ import { cycleIssues, lockTree } from './cycles.ts';
 import { requireMayWrite, type Session } from './session.ts';
 import { updateStamps } from './stamps.ts';
 import { noRecord } from './unknown-ids.ts';
-import { requireValid } from './validation.ts';
+import { referenceIssues, requireValid } from './validation.ts';
 
 /**
  * Changes all records of a batch in one transaction, or none, and returns them in the order sent. An item without fields to change
@@ -27,6 +27,7 @@ export async function updateRecords<K extends RecordKind>(
   const changes = batch.map(({ change }) => change);
   return session.store.transaction(async (transaction) => {
     await lockTree(transaction, kind, changes);
+    const unresolved = await referenceIssues(transaction, kind, { parsed: changes });
     const { records, issues } = await findBatch(
       kind,
       batch.map(({ id }) => id),
@@ -34,7 +35,12 @@ export async function updateRecords<K extends RecordKind>(
       (ids) => transaction.findToUpdate(kind, ids),
     );
     const conflicts = changedMeanwhile(kind, batch, records);
-    return changeRecords(transaction, session, kind, { changes, records, invalid: issues, conflicts });
+    return changeRecords(transaction, session, kind, {
+      changes,
+      records,
+      invalid: [...issues, ...unresolved],
+      conflicts,
+    });
   });
 }
 
@@ -53,9 +59,10 @@ export async function updateRecord<K extends RecordKind>(
   if (kindOfId(id) !== kind) throw notFound(noRecord(kind, id));
   return session.store.transaction(async (transaction) => {
     await lockTree(transaction, kind, [change]);
+    const invalid = await referenceIssues(transaction, kind, { parsed: [change], isSingle: true });
     const [record] = await transaction.findToUpdate(kind, [id]);
     if (!record) throw notFound(noRecord(kind, id));
-    const changes = { changes: [change], records: [record], isSingle: true };
+    const changes = { changes: [change], records: [record], invalid, conflicts: [], isSingle: true };
     const [changed = record] = await changeRecords(transaction, session, kind, changes);
     return changed;
   });
@@ -78,8 +85,9 @@ interface Changes<K extends RecordKind> {
   readonly changes: readonly Parsed<UpdateOf<K>>[];
   /** The stored records, read with a lock; undefined where there is none, which is one of the issues. */
   readonly records: readonly (RecordOf<K> | undefined)[];
-  readonly invalid?: readonly Issue[];
-  readonly conflicts?: readonly Issue[];
+  /** What is wrong with the changes, their references included, and their conflicts with stored records. */
+  readonly invalid: readonly Issue[];
+  readonly conflicts: readonly Issue[];
   readonly isSingle?: boolean;
 }
 
@@ -88,7 +96,7 @@ async function changeRecords<K extends RecordKind>(
   transaction: TransactionStore,
   session: Session,
   kind: K,
-  { changes, records, invalid = [], conflicts = [], isSingle = false }: Changes<K>,
+  { changes, records, invalid, conflicts, isSingle = false }: Changes<K>,
 ): Promise<RecordOf<K>[]> {
   const cycles = await cycleIssues(transaction, kind, { changes, records, isSingle });
   const found = { invalid: [...invalid, ...cycles], conflicts };
