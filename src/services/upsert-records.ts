@@ -11,7 +11,7 @@ import { resolveLinks } from './links.ts';
 import { requireMayWrite, type Session } from './session.ts';
 import { creationStamps, updateStamps } from './stamps.ts';
 import { findRecords, type UpsertKey, withKeys } from './upsert-keys.ts';
-import { requireValid } from './validation.ts';
+import { referenceIssues, requireValid } from './validation.ts';
 
 export interface Upserted<K extends RecordKind> {
   readonly record: RecordOf<K>;
@@ -38,7 +38,9 @@ export async function upsertRecords<K extends RecordKind>(
     await lockTree(transaction, kind, batch);
     // Otherwise two upserts of a key that no record has would both create one.
     await transaction.lock(`upsert ${kind.table}`);
-    const keyed = withKeys(by, await resolveLinks(transaction, batch));
+    const resolved = await resolveLinks(transaction, batch);
+    const unresolved = await referenceIssues(transaction, kind, { parsed: resolved });
+    const keyed = withKeys(by, resolved);
     const { records, invalid } = await findRecords(transaction, kind, by, keyed);
     const ambiguous = new Set(invalid.map(({ path }) => path[0]));
     const items = keyed.map(({ item }, index) =>
@@ -46,7 +48,7 @@ export async function upsertRecords<K extends RecordKind>(
     );
 
     const cycles = await cycleIssues(transaction, kind, { changes: items, records });
-    const found = { invalid: [...invalid, ...cycles], conflicts: [] };
+    const found = { invalid: [...invalid, ...unresolved, ...cycles], conflicts: [] };
     await requireValid(transaction, kind, { parsed: items, current: records, found }, 'lookup');
     return store(transaction, session, kind, items, records);
   });

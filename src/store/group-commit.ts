@@ -157,7 +157,11 @@ export function createGroupCommit(
       }
       await run(first.value.sql, first.value.values);
       for (let next = second; !next.done; next = statements.next()) await run(next.value.sql, next.value.values);
-      await logChanges(dialect, run, changes);
+      const log: Run = (sql, values) => {
+        for (const { usage } of accepted) usage.statements += 1;
+        return run(sql, values);
+      };
+      await logChanges(dialect, log, changes);
       return outcomes;
     }, options);
 

@@ -130,7 +130,7 @@ export function createRecordWrites(scope: Scope, author: Author, log: NewChange[
     async existingValues(kind, field, values) {
       const rows =
         field === 'id'
-          ? dialect.rowsById(kind, workspaceId, values)
+          ? lockedRows(kind, values)
           : rowsQuery(dialect, kind, workspaceId, { where: { field, in: values } });
       const found = await runQuery(run, rows.select({ value: columnName(field) }).forKeyShare());
       return new Set(found.map(({ value }) => String(value)));
