@@ -3,11 +3,19 @@
  * events must be little, because there may be many of them at a time.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { createSourceEventStream, type ExecutionArgs, type ExecutionResult, GraphQLError } from 'graphql';
+import {
+  createSourceEventStream,
+  type ExecutionArgs,
+  type ExecutionResult,
+  GraphQLError,
+  getOperationAST,
+  getVariableValues,
+} from 'graphql';
 import { isAsyncIterable, type Plugin, processRegularResult, type YogaServerInstance } from 'graphql-yoga';
-import { ServiceError } from '../errors.ts';
+import { badRequest, ServiceError } from '../errors.ts';
 import { rootCause, toResponse } from './errors.ts';
 import type { ServerEvent } from './event-stream.ts';
+import { collectFields, fragmentsIn } from './execution/collect-fields.ts';
 import type { Context } from './execution/context.ts';
 
 /** Milliseconds until an event is executed again after the database was unavailable. */
@@ -40,8 +48,13 @@ export function useSubscriptions(): Plugin<Context & ServerContext, ServerContex
   let yoga: Yoga;
 
   /** Leaves the events to the endpoint: for yoga, there is nothing to send. */
-  async function begin(args: ExecutionArgs, context: Context & ServerContext, end: AbortController): Promise<ExecutionResult> {
+  async function begin(
+    args: ExecutionArgs,
+    context: Context & ServerContext,
+    end: AbortController,
+  ): Promise<ExecutionResult> {
     if (!context.client.acceptsEvents) throw notAccepted();
+    requireField(args);
     const source = await createSourceEventStream(args);
     if (!isAsyncIterable(source)) return source;
     context.client.subscription = { events: eventsOf(source as AsyncIterable<Page>, args, context), end };
@@ -97,6 +110,18 @@ const notAccepted = () =>
     406,
     'a subscription is sent as server-sent events: expected an Accept header that allows text/event-stream',
   );
+
+/** Without a field, graphql-js fails. That variables are invalid, it reports itself. */
+function requireField({ schema, document, operationName, variableValues }: ExecutionArgs): void {
+  const operation = getOperationAST(document, operationName);
+  const root = schema.getSubscriptionType();
+  if (!operation || !root) return;
+  const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {});
+  if (!coerced) return;
+  const fragments = fragmentsIn(document);
+  const fields = collectFields({ schema, fragments, variables: coerced }, root, operation.selectionSet.selections);
+  if (fields.size === 0) throw badRequest('a subscription must select a field');
+}
 
 const isTemporary = (error: GraphQLError): boolean => {
   const cause = rootCause(error);

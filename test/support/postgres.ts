@@ -125,9 +125,8 @@ export async function clearDatabase(
     const { rows } = await client.query(definition);
     templateDefinition ??= await query(databaseUrl(server, template), definition);
     if (JSON.stringify(rows) !== JSON.stringify(templateDefinition)) return false;
-    const tables = [...recordKinds, apiKeys, changes, changeNumbers, { table: 'idempotency_keys' }].map(
-      ({ table }) => table,
-    );
+    const records = [...recordKinds, apiKeys].map(({ table }) => table);
+    const tables = [...records, 'changes', 'change_numbers', 'idempotency_keys'];
     await client.query(`set lock_timeout = '10s'; truncate ${tables.join(', ')}`);
     return true;
   } catch {
