@@ -4,6 +4,8 @@ import { type DocumentNode, NoSchemaIntrospectionCustomRule } from 'graphql';
 import { _createLRUCache as createCache, createYoga, type Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
 import type { RequestLog } from '../http/error-response.ts';
+import { markReplayed, requestKey } from '../http/idempotency-key.ts';
+import { withKey } from '../services/request-key.ts';
 import { useOperationChoice } from './choose-operation.ts';
 import { sendGraphqlError, useErrorResponses } from './errors.ts';
 import { type Context, useLoaders } from './execution/context.ts';
@@ -17,8 +19,7 @@ import { createGraphqlSchema } from './schema/schema.ts';
 /** The cache holds whole documents: clients can make it use this number times MAX_QUERY_LENGTH of memory. */
 const cachedDocuments = 200;
 
-interface ServerContext {
-  readonly session: Context['session'];
+interface ServerContext extends Pick<Context, 'session' | 'sessionFor'> {
   readonly requestLog: RequestLog;
 }
 
@@ -60,7 +61,10 @@ export function createEndpoint(config: Config) {
     async executeQuery(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
       acceptJson(request);
       requireGraphqlRequest(request, limits, (document) => documentCache.get(document) !== undefined);
-      const context = { session: request.session, requestLog: request };
+      const { session } = request;
+      const sessionFor = (responseName: string) =>
+        withKey(session, requestKey(request, `mutation ${responseName}`), () => markReplayed(reply));
+      const context = { session, sessionFor, requestLog: request };
       const response = await yoga.handleNodeRequestAndResponse(request, reply, context);
       reply.code(response.status);
       for (const [name, value] of response.headers) reply.header(name, value);

@@ -6,6 +6,7 @@ import type { CheckStore } from './check-store.ts';
 import { columnName, columnsOf } from './columns.ts';
 import type { Statement } from './dialect.ts';
 import type { Row } from './driver.ts';
+import { findKeyed } from './idempotency.ts';
 import { rowsQuery, runQuery } from './query.ts';
 import { type Scope, stored } from './read-records.ts';
 
@@ -114,6 +115,8 @@ export function createRecordWrites(scope: Scope, author: Author, log: NewChange[
       const found = await runQuery(run, rows.select({ value: columnName(field) }).forKeyShare());
       return new Set(found.map(({ value }) => String(value)));
     },
+
+    keyedResults: (keys) => findKeyed(scope, keys),
   };
 }
 

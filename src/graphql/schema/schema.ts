@@ -3,6 +3,7 @@ import type { GraphQLSchema } from 'graphql';
 import type { Limits } from '../../config.ts';
 import { createBuilder } from './builder.ts';
 import { defineMutation } from './mutation.ts';
+import { withSessions } from './mutations/session.ts';
 import { createObjectTypes } from './object-type.ts';
 import { defineQuery } from './query.ts';
 
@@ -12,5 +13,5 @@ export function createGraphqlSchema(limits: Limits): GraphQLSchema {
   const types = createObjectTypes(builder, limits);
   defineQuery(builder, types, limits);
   defineMutation(builder, types, limits);
-  return builder.toSchema();
+  return withSessions(builder.toSchema());
 }
