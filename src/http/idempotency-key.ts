@@ -23,7 +23,9 @@ export function requestKey(
   const key = headers['idempotency-key'];
   if (key === undefined) return undefined;
   if (typeof key !== 'string' || !validKey.test(key)) {
-    throw badRequest(`Idempotency-Key: ${expected('1 to 255 printable ASCII characters, such as a UUID', String(key))}`);
+    throw badRequest(
+      `Idempotency-Key: ${expected('1 to 255 printable ASCII characters, such as a UUID', String(key))}`,
+    );
   }
   const asked = JSON.stringify([method, url, handling, bodyHash]);
   return { operation, key, requestHash: createHash('sha256').update(asked).digest('base64url') };

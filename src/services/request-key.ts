@@ -1,6 +1,6 @@
 /** Requests that may be repeated: the first one writes, and the others get the same result. */
 import { kindOfId } from '../records/index.ts';
-import { type RequestKey, Repeated, type WriteResult, withRecords } from '../store/idempotency.ts';
+import { Repeated, type RequestKey, type WriteResult, withRecords } from '../store/idempotency.ts';
 import type { VersionKey } from '../store/read-changes.ts';
 import type { WorkspaceStore } from '../store/workspace-store.ts';
 import type { Session } from './session.ts';

@@ -2,7 +2,7 @@
  * The results of writes whose requests may be repeated: stored under the key of the request, in the write's own transaction, so that a
  * repeat finds it and writes nothing. Of records, a result has the IDs: what they were is in the log. Knows no HTTP.
  */
-import { ServiceError } from '../errors.ts';
+import { keyReused, ServiceError } from '../errors.ts';
 import { dateTime, required, text } from '../model/fields.ts';
 import { idPrefixOf, idsFrom } from '../model/ids.ts';
 import { isObject } from '../model/issues.ts';
@@ -102,15 +102,6 @@ export class Repeated extends ServiceError {
     this.result = result;
   }
 }
-
-/** The type of the only 409 that is about a key. */
-const keyReusedType = 'urn:yardgraph:idempotency-key-reused';
-
-export const keyReused = () =>
-  new ServiceError(409, 'this Idempotency-Key was sent with another request: a new request needs a new key', [], {
-    type: keyReusedType,
-    reason: 'idempotency key reused',
-  });
 
 /** What is stored under these keys in the workspace, for any operation. */
 export async function findKeyed(scope: Scope, keys: readonly string[]): Promise<readonly KeyedResult[]> {
