@@ -161,8 +161,15 @@ export function createGroupCommit(
       }
       await run(first.value.sql, first.value.values);
       for (let next = second; !next.done; next = statements.next()) await run(next.value.sql, next.value.values);
-      for (const { sql, values } of dialect.inserts(keyedResults, keyed)) await run(sql, values);
-      await logChanges(dialect, run, changes);
+      const sharedBy =
+        (additions: readonly Addition[]): Run =>
+        (sql, values) => {
+          for (const { usage } of additions) usage.statements += 1;
+          return run(sql, values);
+        };
+      const storeKeys = sharedBy(accepted.filter(({ key }) => key));
+      for (const { sql, values } of dialect.inserts(keyedResults, keyed)) await storeKeys(sql, values);
+      await logChanges(dialect, sharedBy(accepted), changes);
       return outcomes;
     }, options);
 

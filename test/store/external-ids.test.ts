@@ -85,7 +85,7 @@ test('in a copy of the database', async () => {
 });
 
 test('that were stored before the database had an index', async () => {
-  await database.knex.migrate.down();
+  await database.knex.migrate.down({ name: '0004_indexes' });
   await insert(store(), asset, [{ name: 'Crane', externalIds: { erp: '4711' } }, { name: 'Pump' }]);
 
   expect(await database.migrate()).toEqual(['0004_indexes']);

@@ -186,18 +186,27 @@ export function useSharedService(settings: Settings = {}, access: Access = {}): 
   return service;
 }
 
-const tables = recordKinds.map(({ table }) => table).join('|');
-const touchesRecords = new RegExp(`\\b(?:from|into|update|join) (?:${tables})\\b`);
+const tables = [...recordKinds.map(({ table }) => table), 'changes', 'change_numbers', 'idempotency_keys'].join('|');
+const inserted = new RegExp(`\\binsert into (?:${tables})\\b(?: \\(([^)]*)\\))?`, 'g');
+const read = new RegExp(`\\b(?:from|update) (?:${tables})\\b`, 'g');
+const joined = new RegExp(
+  `\\bjoin (?:${tables})(?: as)? (\\w+) (?:on \\1\\.workspace_id = (?:\\?|\\$\\d+)|(using \\(workspace_id\\)))?`,
+  'g',
+);
+const limited = / where workspace_id = (?:\?|\$\d+)/g;
 
-const joinsAnyWorkspace = new RegExp(`\\bjoin (?:${tables}) (\\w+) on (?!\\1\\.workspace_id = (?:\\?|\\$\\d+))`);
-
-/** An insert must name workspace_id, any other statement on records must have it as its first condition, and each of its joins. */
+/** Inserts name workspace_id, and other parts of a statement on records, or on their changes, have it as the first condition. */
 const isLimitedToWorkspace = (sql: string): boolean =>
-  !touchesRecords.test(sql) ||
-  (!joinsAnyWorkspace.test(sql) &&
-    (sql.startsWith('insert') ? /^insert into \w+ \([^)]*\bworkspace_id\b/ : / where workspace_id = (?:\?|\$\d+)/).test(
-      sql,
-    ));
+  statementsIn(sql).every(
+    (statement) =>
+      [...statement.matchAll(inserted)].every(([, columns = '']) => /\bworkspace_id\b/.test(columns)) &&
+      [...statement.matchAll(joined)].every(([join]) => join.includes('workspace_id')) &&
+      [...statement.matchAll(read)].length <= [...statement.matchAll(limited)].length,
+  );
+
+/** Those of a script, with its texts, which could be anything, as parameters. */
+const statementsIn = (sql: string): string[] =>
+  sql.startsWith('begin immediate;') ? sql.replaceAll(/'[^']*'/g, '?').split(';') : [sql];
 
 /** Undefined if the text is not JSON. */
 function parseJson(text: string): Json {
