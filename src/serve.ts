@@ -89,6 +89,7 @@ function closeOnSignal(app: FastifyInstance, database: Database, endSweep: () =>
     if (isClosing) return;
     isClosing = true;
     endSweep();
+    app.closing.abort();
     for (const response of inFlight) {
       if (!response.headersSent) response.setHeader('connection', 'close');
     }

@@ -87,7 +87,7 @@ export function withChanges(
     sql: `with taken as (${taking}), logged as (${logging})${storing} ${sql}`,
     values: [
       ...values,
-      JSON.stringify(totals.map(([workspaceId, number]) => ({ workspaceId, number }))),
+      JSON.stringify([...totals].map(([workspaceId, number]) => ({ workspaceId, number }))),
       JSON.stringify(places.map(({ change, later }) => ({ ...change, number: later }))),
       ...(keyed.length > 0 ? [JSON.stringify(keyed)] : []),
     ],
