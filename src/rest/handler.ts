@@ -10,7 +10,7 @@ import { createParser, type RecordParser, updateParser } from '../model/schemas.
 import { requireBatchSize } from '../services/batch-size.ts';
 import { createRecords } from '../services/create-records.ts';
 import { withKey } from '../services/request-key.ts';
-import { updateRecord } from '../services/update-record.ts';
+import { updateRecord } from '../services/update-records.ts';
 import { mapInSlices } from '../slices.ts';
 import { listBody, toJson } from './list-body.ts';
 import { toResponse } from './response.ts';

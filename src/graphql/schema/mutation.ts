@@ -3,24 +3,40 @@ import type { Limits } from '../../config.ts';
 import { asset, assetCategory, location, project, transportOrder, workOrder } from '../../records/index.ts';
 import type { Builder } from './builder.ts';
 import { createField } from './mutations/create.ts';
+import { deleteField } from './mutations/delete.ts';
+import { updateField } from './mutations/update.ts';
 import { updateOneField } from './mutations/update-one.ts';
 import type { ObjectTypes } from './object-type.ts';
 
 export function defineMutation(builder: Builder, types: ObjectTypes, limits: Limits): void {
   const schema = { builder, types, limits };
   const create = createField(schema);
+  const update = updateField(schema);
   const updateOne = updateOneField(schema);
+  const remove = deleteField(schema);
 
   builder.mutationType({
     description: 'The operations that write. A batch is stored completely or not at all.',
     fields: (t) => ({
       createAssets: create(t, asset),
+      updateAssets: update(t, asset),
+      deleteAssets: remove(t, asset),
       createWorkOrders: create(t, workOrder),
+      updateWorkOrders: update(t, workOrder),
+      deleteWorkOrders: remove(t, workOrder),
       createProjects: create(t, project),
       updateProject: updateOne(t, project),
+      updateProjects: update(t, project),
+      deleteProjects: remove(t, project),
       createLocations: create(t, location),
+      updateLocations: update(t, location),
+      deleteLocations: remove(t, location),
       createTransportOrders: create(t, transportOrder),
+      updateTransportOrders: update(t, transportOrder),
+      deleteTransportOrders: remove(t, transportOrder),
       createAssetCategories: create(t, assetCategory),
+      updateAssetCategories: update(t, assetCategory),
+      deleteAssetCategories: remove(t, assetCategory),
     }),
   });
 }

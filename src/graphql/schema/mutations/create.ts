@@ -4,6 +4,7 @@ import { createRecords } from '../../../services/create-records.ts';
 import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../../plan/extensions.ts';
 import type { MutationFields } from '../builder.ts';
 import { createInput } from '../input-type.ts';
+import { exampleCreate } from '../write-examples.ts';
 import { batchLimit, byId, dryRunArgument, type MutationSchema, write, writeCost } from './write.ts';
 
 export function createField({ builder, types, limits }: MutationSchema) {
@@ -14,7 +15,7 @@ export function createField({ builder, types, limits }: MutationSchema) {
       type: [types.of(kind)],
       // A mutation that fails must not remove the results of the others in the same request.
       nullable: true,
-      description: `Creates ${kind.pluralLabel}, all or none, and returns them in the order sent: \`create${kind.plural}(input: [{ name: ${JSON.stringify(kind.example.name)} }]) { id }\`.`,
+      description: `Creates ${kind.pluralLabel}, all or none, and returns them in the order sent: ${exampleCreate(kind)}.`,
       extensions: {
         cost: { listSize: ({ input }) => lengthOf(input), perRecord: writeCost },
       } satisfies FieldExtensions,

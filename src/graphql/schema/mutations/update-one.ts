@@ -1,10 +1,11 @@
 /** The mutation that changes one record, `updateProject`: the same operation as PATCH over REST. */
 import { withArticle } from '../../../model/labels.ts';
 import type { RecordKind } from '../../../model/record-kind.ts';
-import { updateRecord } from '../../../services/update-record.ts';
+import { updateRecord } from '../../../services/update-records.ts';
 import type { FieldExtensions } from '../../plan/extensions.ts';
 import type { MutationFields } from '../builder.ts';
 import { updateInput } from '../input-type.ts';
+import { exampleUpdateOne } from '../write-examples.ts';
 import { type MutationSchema, write, writeCost } from './write.ts';
 
 export const updateOneField =
@@ -13,7 +14,7 @@ export const updateOneField =
     t.field({
       type: types.of(kind),
       nullable: true,
-      description: `Changes fields of ${withArticle(kind.label)}. Absent fields stay unchanged, null clears a field, and \`externalIds\` is replaced as a whole.`,
+      description: `Changes fields of ${withArticle(kind.label)}. Absent fields stay unchanged, null clears a field, and \`externalIds\` is replaced as a whole: ${exampleUpdateOne(kind)}.`,
       extensions: { cost: { perRecord: writeCost } } satisfies FieldExtensions,
       args: {
         id: t.arg.id({ required: true, description: `The ID of the ${kind.label}.` }),

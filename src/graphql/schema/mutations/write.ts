@@ -1,5 +1,6 @@
 /** What all mutations have in common: how they run, what they cost, and the argument `dryRun`. */
 import type { Limits } from '../../../config.ts';
+import { ServiceError } from '../../../errors.ts';
 import { requireBatchSize } from '../../../services/batch-size.ts';
 import { dryRun } from '../../../services/dry-run.ts';
 import type { Session } from '../../../services/session.ts';
@@ -20,16 +21,20 @@ export const writeCost = 10;
 
 interface WriteOptions {
   readonly dryRun?: boolean;
+  /** The argument that the paths of issues begin in: `input` unless set. */
+  readonly argument?: string;
 }
 
 /** Clears the loaders: what they loaded before the write may be stale. */
 export async function write<T>(
   { session, loaders }: Context,
   work: (session: Session) => Promise<T>,
-  options: WriteOptions = {},
+  { dryRun: isDryRun = false, argument = 'input' }: WriteOptions = {},
 ): Promise<T> {
   try {
-    return await (options.dryRun ? dryRun(session, work) : work(session));
+    return await (isDryRun ? dryRun(session, work) : work(session));
+  } catch (error) {
+    throw error instanceof ServiceError ? error.within(argument) : error;
   } finally {
     loaders.clear();
   }
