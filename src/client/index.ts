@@ -15,4 +15,5 @@ export {
 } from './errors.ts';
 export type * from './openapi.ts';
 export type { ApiKey, Options } from './options.ts';
+export type { WriteOptions } from './write-options.ts';
 export { type CreateOptions, Yardgraph } from './yardgraph.ts';

@@ -10,7 +10,8 @@ import { type Author, creationOf, logChanges } from './changes.ts';
 import type { CheckStore } from './check-store.ts';
 import { databaseUnavailable, isTimeout, TransactionConflict } from './database-error.ts';
 import type { Dialect } from './dialect.ts';
-import type { DatabaseOptions, Driver, Run } from './driver.ts';
+import type { DatabaseOptions, Driver, Row, Run } from './driver.ts';
+import { creationResult, keyedResults, keyedRow, type RequestKey } from './idempotency.ts';
 import { createShares } from './shares.ts';
 import type { Transactions } from './transactions.ts';
 import type { Usage } from './usage.ts';
@@ -24,6 +25,8 @@ export interface Addition {
   readonly check: Check;
   readonly author: Author;
   readonly usage: Usage;
+  /** The key under which the result is stored. */
+  readonly key?: RequestKey | undefined;
 }
 
 /** A record without its ID and workspace. */
@@ -148,20 +151,25 @@ export function createGroupCommit(
       const first = statements.next();
       if (first.done) return outcomes;
       const changes = accepted.map((addition) => creationOf(addition, addition.records));
+      const keyed = keyedRowsOf(accepted);
       // Looks ahead one statement: a single insert, without a lookup before it, needs no BEGIN and COMMIT.
       const second = statements.next();
-      const together = hasRead || !second.done ? undefined : dialect.withChanges(first.value, changes);
+      const together = hasRead || !second.done ? undefined : dialect.withChanges(first.value, changes, keyed);
       if (together) {
         await runAlone(together.sql, together.values);
         return outcomes;
       }
       await run(first.value.sql, first.value.values);
       for (let next = second; !next.done; next = statements.next()) await run(next.value.sql, next.value.values);
-      const log: Run = (sql, values) => {
-        for (const { usage } of accepted) usage.statements += 1;
-        return run(sql, values);
-      };
-      await logChanges(dialect, log, changes);
+      const sharedBy =
+        (additions: readonly Addition[]): Run =>
+        (sql, values) => {
+          for (const { usage } of additions) usage.statements += 1;
+          return run(sql, values);
+        };
+      const storeKeys = sharedBy(accepted.filter(({ key }) => key));
+      for (const { sql, values } of dialect.inserts(keyedResults, keyed)) await storeKeys(sql, values);
+      await logChanges(dialect, sharedBy(accepted), changes);
       return outcomes;
     }, options);
 
@@ -217,11 +225,24 @@ export function addIds({ kind, workspaceId, records }: Pick<Addition, 'kind' | '
   });
 }
 
+/** In the order of their keys, so that of two transactions with the same ones, one waits for the other at the first of them. */
+const keyedRowsOf = (additions: readonly Addition[]): Row[] =>
+  additions
+    .flatMap(({ workspaceId, key, records }) =>
+      key ? [{ key, row: keyedRow(workspaceId, key, creationResult(String(records[0]?.id), records.length)) }] : [],
+    )
+    .sort((a, b) => (a.key.key < b.key.key ? -1 : 1))
+    .map(({ row }) => row);
+
 /** Counts lookups in the usage of one addition. */
 const countLookups = (store: CheckStore, usage: Usage): CheckStore => ({
   existingValues(...lookup) {
     usage.statements += 1;
     return store.existingValues(...lookup);
+  },
+  keyedResults(keys) {
+    usage.statements += 1;
+    return store.keyedResults(keys);
   },
 });
 

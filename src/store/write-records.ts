@@ -8,6 +8,7 @@ import { columnName, columnsOf } from './columns.ts';
 import type { Statement } from './dialect.ts';
 import type { Row } from './driver.ts';
 import { createRecordMatches, type RecordMatches } from './find-matches.ts';
+import { findKeyed } from './idempotency.ts';
 import { parentsOf } from './query/ancestors.ts';
 import { rowsQuery, runQuery } from './query.ts';
 import { type Scope, stored } from './read-records.ts';
@@ -140,6 +141,8 @@ export function createRecordWrites(scope: Scope, author: Author, log: NewChange[
       const found = await runQuery(run, rows.select({ value: columnName(field) }).forKeyShare());
       return new Set(found.map(({ value }) => String(value)));
     },
+
+    keyedResults: (keys) => findKeyed(scope, keys),
   };
 }
 

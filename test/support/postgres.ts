@@ -16,7 +16,6 @@ import { Client } from 'pg';
 import type { TestProject } from 'vitest/node';
 import { recordKinds } from '../../src/records/index.ts';
 import { apiKeys } from '../../src/store/api-keys.ts';
-import { changeNumbers, changes } from '../../src/store/changes.ts';
 import { openDatabase } from '../../src/store/database.ts';
 
 declare module 'vitest' {
