@@ -26,6 +26,13 @@ export class ServiceError extends Error {
     this.issues = issues;
     this.reason = reason;
   }
+
+  /** The same error, with issues whose paths begin with the name of an argument. */
+  within(argument: string): ServiceError {
+    const { status, message, type, reason, cause } = this;
+    const issues = this.issues.map((issue) => ({ ...issue, path: [argument, ...issue.path] }));
+    return new ServiceError(status, message, issues, { reason, cause, ...(type !== undefined && { type }) });
+  }
 }
 
 const withStatus =
@@ -69,7 +76,7 @@ export class ResponseTooLarge extends ServiceError {
 export const invalid = (issues: readonly Issue[], total = issues.length) =>
   new ServiceError(400, summary(issues, total), issues);
 
-/** Valid input whose unique values are taken, by a stored record or by another one of the batch. */
+/** Valid input that the stored records do not allow, such as a unique value that another record has. */
 export const conflict = (issues: readonly Issue[]) => new ServiceError(409, summary(issues, issues.length), issues);
 
 /** The first ten issues and the number of the others: `[0].name: required; …; and 3 more`. */

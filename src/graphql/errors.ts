@@ -113,7 +113,7 @@ function extensionsOf(response: ErrorResponse) {
   return {
     code: codeOf(status),
     ...(issues.length > 0 && {
-      issues: issues.map(({ path, message }) => ({ path: ['input', ...path.map(shortSegment)], message })),
+      issues: issues.map(({ path, message }) => ({ path: path.map(shortSegment), message })),
     }),
     ...(type === mayBeStoredType && { mayBeStored: true }),
     ...((status === 403 || status === 503) && {

@@ -8,7 +8,7 @@ import type { RecordKind } from '../model/record-kind.ts';
 import { createParser, type RecordParser, updateParser } from '../model/schemas.ts';
 import { requireBatchSize } from '../services/batch-size.ts';
 import { createRecords } from '../services/create-records.ts';
-import { updateRecord } from '../services/update-record.ts';
+import { updateRecord } from '../services/update-records.ts';
 import { mapInSlices } from '../slices.ts';
 import { listBody, toJson } from './list-body.ts';
 import { toResponse } from './response.ts';

@@ -14,12 +14,15 @@ type Values = Readonly<Record<string, unknown>>;
 /** Parsed records: a batch, where paths begin with an index, or a single change. */
 interface Candidates {
   readonly parsed: readonly Parsed<object>[];
-  /** The stored record, for a change: it may keep its own unique values. */
-  readonly current?: object;
+  readonly isSingle?: boolean;
+  /** For changes, the stored record of each, if there is one: it may keep its own unique values. */
+  readonly current?: readonly (object | undefined)[];
+  /** What the service has found itself: issues that make the request invalid, and those that are conflicts with stored records. */
+  readonly found?: { readonly invalid: readonly Issue[]; readonly conflicts: readonly Issue[] };
 }
 
 /**
- * Throws a ServiceError that lists every issue of the candidates: 400, or 409 if all of them are values taken by other records.
+ * Throws a ServiceError that lists every issue of the candidates: 400, or 409 if all of them are conflicts with other records.
  * Runs inside the transaction that stores them. With `uniqueness: 'database'` it looks up taken values only if there are other
  * issues. They are rare, and the lookup costs a statement: otherwise the database rejects them, and the check runs again with
  * 'lookup'.
@@ -30,16 +33,18 @@ export async function requireValid(
   candidates: Candidates,
   uniqueness: 'lookup' | 'database',
 ): Promise<void> {
+  const { parsed, found = { invalid: [], conflicts: [] } } = candidates;
   const malformed = malformedIssues(candidates);
-  const unresolved = await referenceIssues(store, kind, candidates);
+  const unresolved = [...found.invalid, ...(await referenceIssues(store, kind, candidates))];
   const isInvalid = malformed.length + unresolved.length > 0;
   const taken = isInvalid || uniqueness === 'lookup' ? await uniquenessIssues(store, kind, candidates) : [];
-  const others = [...unresolved, ...taken];
+  const conflicts = [...found.conflicts, ...taken];
+  const others = [...unresolved, ...conflicts];
   if (isInvalid) {
-    const total = candidates.parsed.reduce((sum, { issues = [] }) => sum + issues.length, others.length);
+    const total = parsed.reduce((sum, { issues = [] }) => sum + issues.length, others.length);
     throw invalid(others.length > 0 ? inOrder([...malformed, ...others]) : malformed, total);
   }
-  if (taken.length > 0) throw conflict(inOrder(taken));
+  if (conflicts.length > 0) throw conflict(inOrder(conflicts));
 }
 
 /** Issues listed per batch. Beyond that, only the first issue of each record is listed, and the rest are counted. */
@@ -57,13 +62,19 @@ function malformedIssues(candidates: Candidates): Issue[] {
   return malformed;
 }
 
-const pathOf = ({ current }: Candidates, index: number): Path => (current ? [] : [index]);
+const pathOf = ({ isSingle }: Candidates, index: number): Path => (isSingle ? [] : [index]);
+
+interface SentText {
+  readonly index: number;
+  readonly path: Path;
+  readonly text: string;
+}
 
 /** The valid texts of a field, each with its path in the input. */
-function* textsOf(candidates: Candidates, field: string): Generator<{ readonly path: Path; readonly text: string }> {
+function* textsOf(candidates: Candidates, field: string): Generator<SentText> {
   for (const [index, { issues, value, validFields }] of candidates.parsed.entries()) {
     const text = ((issues ? validFields : value) as Values)[field];
-    if (typeof text === 'string') yield { path: [...pathOf(candidates, index), field], text };
+    if (typeof text === 'string') yield { index, path: [...pathOf(candidates, index), field], text };
   }
 }
 
@@ -105,10 +116,10 @@ async function referenceIssues(store: CheckStore, kind: RecordKind, candidates: 
 /** A unique value must not be taken by a stored record, nor by an earlier record of the batch. */
 async function uniquenessIssues(store: CheckStore, kind: RecordKind, candidates: Candidates): Promise<Issue[]> {
   const issues: Issue[] = [];
-  const current = (candidates.current ?? {}) as Values;
+  const current = (candidates.current ?? []) as readonly (Values | undefined)[];
   for (const [name, field] of Object.entries(kind.fields)) {
     if (!field.unique) continue;
-    const sent = [...textsOf(candidates, name)].filter(({ text }) => text !== current[name]);
+    const sent = [...textsOf(candidates, name)].filter(({ index, text }) => text !== current[index]?.[name]);
     if (sent.length === 0) continue;
 
     const stored = await store.existingValues(kind, name, [...new Set(sent.map(({ text }) => text))]);

@@ -1,11 +1,13 @@
 /** Writes the records of one workspace within a transaction, and collects the changes to be logged before its commit. */
 import { newIds } from '../model/ids.ts';
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
+import type { ReverseLink } from '../model/reverse-link.ts';
 import { type Author, creationOf, type NewChange } from './changes.ts';
 import type { CheckStore } from './check-store.ts';
 import { columnName, columnsOf } from './columns.ts';
 import type { Statement } from './dialect.ts';
 import type { Row } from './driver.ts';
+import { parentsOf } from './query/ancestors.ts';
 import { rowsQuery, runQuery } from './query.ts';
 import { type Scope, stored } from './read-records.ts';
 
@@ -34,6 +36,8 @@ export interface RecordWrites extends CheckStore {
   findToUpdate<K extends RecordKind>(kind: K, ids: readonly string[]): Promise<RecordOf<K>[]>;
   /** The same, and also waits for transactions that are about to store references to them. */
   findToDelete<K extends RecordKind>(kind: K, ids: readonly string[]): Promise<RecordOf<K>[]>;
+  /** The parent of each of the records and of all their ancestors, by their IDs: null for a root. At most `limit` are read. */
+  ancestors(tree: ReverseLink, ids: readonly string[], limit: number): Promise<ReadonlyMap<string, string | null>>;
   /** Waits for all other transactions that hold the lock with this name in the workspace, and keeps it until this one ends. */
   lock(name: string): Promise<void>;
 }
@@ -100,6 +104,13 @@ export function createRecordWrites(scope: Scope, author: Author, log: NewChange[
 
     async findToDelete(kind, ids) {
       return stored(kind, await dialect.select(run, kind, lockedRows(kind, ids).forUpdate()));
+    },
+
+    async ancestors(tree, ids, limit) {
+      const rows = await runQuery(run, parentsOf(scope, tree, ids).limit(limit));
+      // Above a root, the recursion has added a row without a record.
+      const records = rows.filter(({ id }) => id !== null);
+      return new Map(records.map(({ id, parent }) => [String(id), parent === null ? null : String(parent)]));
     },
 
     async lock(name) {

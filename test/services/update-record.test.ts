@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { createSessionOpener } from '../../src/auth/authenticate.ts';
 import { anonymous } from '../../src/auth/keyring.ts';
 import { asset } from '../../src/records/index.ts';
-import { updateRecord } from '../../src/services/update-record.ts';
+import { updateRecord } from '../../src/services/update-records.ts';
 import { nobody } from '../support/open-store.ts';
 import { useService } from '../support/service.ts';
 

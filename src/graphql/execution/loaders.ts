@@ -47,6 +47,8 @@ export interface Loaders {
   /** The number of records of a kind that match, counted once if no condition is set. */
   count(kind: RecordKind, where?: Condition): Promise<number>;
   summarize(kind: RecordKind, query: SummaryQuery): Promise<Summary>;
+  /** What a dry run would have made of these records, by their IDs; null if it would have deleted them. Links lead to them as they are here. */
+  prime(kind: RecordKind, records: ReadonlyMap<string, object | null>): void;
   /** Discards everything loaded, which may be stale after a write. */
   clear(): void;
 }
@@ -195,6 +197,9 @@ export function createLoaders(store: LimitedReads, plan: DocumentPlan): Loaders 
     follow: (items, listFields) => followLinks(items, linksIn(selectionsOf(listFields))),
     count: (kind, where) => once(where ?? kind, () => store.count(kind, { where })),
     summarize: (kind, query) => once(query, () => store.summarize(kind, query)),
+    prime(kind, records) {
+      for (const [id, record] of records) cacheOf(kind).set(id, record);
+    },
     clear() {
       caches.clear();
       reads.clear();

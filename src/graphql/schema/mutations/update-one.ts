@@ -1,0 +1,30 @@
+/** The mutation that changes one record, `updateProject`: the same operation as PATCH over REST. */
+import { withArticle } from '../../../model/labels.ts';
+import type { RecordKind } from '../../../model/record-kind.ts';
+import { updateRecord } from '../../../services/update-records.ts';
+import type { FieldExtensions } from '../../plan/extensions.ts';
+import type { MutationFields } from '../builder.ts';
+import { updateInput } from '../input-type.ts';
+import { exampleUpdateOne } from '../write-examples.ts';
+import { type MutationSchema, write, writeCost } from './write.ts';
+
+export const updateOneField =
+  ({ builder, types, limits }: MutationSchema) =>
+  <K extends RecordKind>(t: MutationFields, kind: K) =>
+    t.field({
+      type: types.of(kind),
+      nullable: true,
+      description: `Changes fields of ${withArticle(kind.label)}. Absent fields stay unchanged, null clears a field, and \`externalIds\` is replaced as a whole: ${exampleUpdateOne(kind)}.`,
+      extensions: { cost: { perRecord: writeCost } } satisfies FieldExtensions,
+      args: {
+        id: t.arg.id({ required: true, description: `The ID of the ${kind.label}.` }),
+        input: t.arg({
+          type: updateInput(builder, kind, limits),
+          required: true,
+          description: 'The fields to change.',
+        }),
+      },
+      // The cast is safe because the service returns a record of the kind; the compiler cannot see it for a type parameter.
+      resolve: (_root, { id, input }, context) =>
+        write(context, (session) => updateRecord(session, kind, id, input)) as never,
+    });

@@ -1,0 +1,88 @@
+/** Keeps trees of records free of cycles: no asset category may become its own ancestor. */
+import { badRequest } from '../errors.ts';
+import { count, expected, type Issue, type Parsed } from '../model/issues.ts';
+import { withArticle } from '../model/labels.ts';
+import type { RecordKind } from '../model/record-kind.ts';
+import { kindOfId } from '../records/index.ts';
+import { reverseLinksOf } from '../records/reverse-links.ts';
+import type { TransactionStore } from '../store/workspace-store.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** The link from a record to its ancestors, if the kind forms a tree. */
+const treeOf = (kind: RecordKind) => reverseLinksOf(kind.name).find(({ direction }) => direction === 'ancestors');
+
+const valuesOf = ({ value, validFields = {} }: Parsed<object>): Values => (value ?? validFields) as Values;
+
+/**
+ * Makes the transaction wait for others that move records in the tree, because two moves can form a cycle that neither forms alone. Must
+ * come before its other statements. Does nothing if no change moves a record below another one.
+ */
+export async function lockTree(
+  store: Pick<TransactionStore, 'lock'>,
+  kind: RecordKind,
+  changes: readonly Parsed<object>[],
+): Promise<void> {
+  const tree = treeOf(kind);
+  if (tree && changes.some((change) => typeof valuesOf(change)[tree.field] === 'string')) {
+    await store.lock(`tree ${kind.table}`);
+  }
+}
+
+interface Changes {
+  readonly changes: readonly Parsed<object>[];
+  /** The stored records; undefined where there is none. */
+  readonly records: readonly ({ readonly id: string } | undefined)[];
+  readonly isSingle?: boolean;
+}
+
+/** The most ancestors that are read for one batch. */
+const maxAncestors = 100_000;
+
+/** An issue for each change that makes a record its own ancestor, in a batch whose changes all take place at once. */
+export async function cycleIssues(
+  store: Pick<TransactionStore, 'ancestors'>,
+  kind: RecordKind,
+  { changes, records, isSingle }: Changes,
+): Promise<Issue[]> {
+  const tree = treeOf(kind);
+  if (!tree) return [];
+  const moves = changes.flatMap((change, index) => {
+    const { [tree.field]: parentId } = valuesOf(change);
+    const id = records[index]?.id;
+    return id === undefined || parentId === undefined ? [] : [{ index, id, parentId }];
+  });
+  const moved = new Map(moves.map(({ id, parentId }) => [id, parentId]));
+  const parentIds = [...new Set(moved.values())].filter((id) => typeof id === 'string' && kindOfId(id) === kind);
+  if (parentIds.length === 0) return [];
+
+  const stored = await store.ancestors(tree, parentIds as string[], maxAncestors + 1);
+  if (stored.size > maxAncestors) {
+    throw badRequest(`expected at most ${count(maxAncestors)} ${kind.pluralLabel} above those of a batch`);
+  }
+  const inCycles = cyclesIn(moved.keys(), (id) => (moved.has(id) ? moved.get(id) : stored.get(id)));
+  return moves
+    .filter(({ id }) => inCycles.has(id))
+    .map(({ index, parentId }) => ({
+      path: isSingle ? [tree.field] : [index, tree.field],
+      message: expected(`${withArticle(kind.label)} that is neither this one nor below it`, parentId),
+    }));
+}
+
+/** The records that following the parents leads back to. Each record is visited once. */
+function cyclesIn(starts: Iterable<string>, parentOf: (id: string) => unknown): ReadonlySet<string> {
+  const visited = new Set<unknown>();
+  const inCycles = new Set<string>();
+  for (const start of starts) {
+    const path: string[] = [];
+    let id: unknown = start;
+    while (typeof id === 'string' && !visited.has(id)) {
+      visited.add(id);
+      path.push(id);
+      id = parentOf(id);
+    }
+    const meets = path.indexOf(id as string);
+    if (meets >= 0) for (const member of path.slice(meets)) inCycles.add(member);
+  }
+  return inCycles;
+}
