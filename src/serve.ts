@@ -86,6 +86,7 @@ function closeOnSignal(app: FastifyInstance, database: Database): void {
   const close = async (signal: string) => {
     if (isClosing) return;
     isClosing = true;
+    app.closing.abort();
     for (const response of inFlight) {
       if (!response.headersSent) response.setHeader('connection', 'close');
     }

@@ -39,6 +39,8 @@ export interface Table {
   /** In running text: `work order` */
   readonly label: string;
   readonly storedFields: Fields;
+  /** The fields that identify a row: `workspaceId` and `id`, unless set. */
+  readonly key?: readonly string[];
 }
 
 export interface RecordKind<F extends Fields = Fields, S extends Stamp = Stamp> extends Declaration<F, S>, Table {

@@ -26,16 +26,28 @@ export interface NewChange extends Author {
   readonly firstId: string;
   readonly records: number;
   readonly at: string;
-  /** The record before it was changed or deleted. */
+  /** The record before it was changed or deleted, without its workspace, which may be renamed. */
   readonly before: Row | null;
 }
 
 const whole = (description: string) => ({ type: 'number', description, min: 1, max: Number.MAX_SAFE_INTEGER }) as const;
 
+/** The number of each workspace's last change. */
+export const changeNumbers: Table = {
+  table: 'change_numbers',
+  label: 'change number',
+  key: ['workspaceId'],
+  storedFields: {
+    workspaceId: required(text('workspace')),
+    number: required(whole('number of its last change')),
+  },
+};
+
 /** A row that stands for several creations has the number of the last one. */
 export const changes: Table = {
   table: 'changes',
   label: 'change',
+  key: ['workspaceId', 'number'],
   storedFields: {
     workspaceId: required(text('workspace')),
     number: required(whole('number of the change in its workspace')),
@@ -71,28 +83,38 @@ export const creationOf = (
  * that log changes of the same workspaces wait. Returns each workspace's last number.
  */
 export async function logChanges(
-  { builder, inserts }: Dialect,
+  dialect: Dialect,
   run: Run,
   entries: readonly NewChange[],
 ): Promise<ReadonlyMap<string, number>> {
   if (entries.length === 0) return new Map();
   const { totals, places } = placesOf(entries);
-  // In the order of their IDs, so that of two transactions with the same workspaces, one waits for the other at the first of them.
-  const taken = totals.map(([workspace_id, number]) => ({ workspace_id, number }));
-  const rows = builder('change_numbers')
-    .insert(taken)
-    .onConflict('workspace_id')
-    .merge({ number: builder.raw('change_numbers.number + excluded.number') })
-    .returning(['workspace_id', 'number']);
-  const numbers = new Map(
-    (await runQuery(run, rows)).map(({ workspace_id, number }) => [String(workspace_id), Number(number)]),
-  );
+  const numbers = await takeNumbers(dialect, run, totals);
   const numbered = places.map(({ change, later }) => ({
     ...change,
     number: (numbers.get(change.workspaceId) ?? 0) - later,
   }));
-  for (const { sql, values } of inserts(changes, numbered)) await run(sql, values);
+  for (const { sql, values } of dialect.inserts(changes, numbered)) await run(sql, values);
   return numbers;
+}
+
+/**
+ * Takes the next numbers of workspaces, how many of each, and returns each one's last. Others that take numbers of these workspaces
+ * wait until the transaction ends.
+ */
+export async function takeNumbers(
+  { builder }: Dialect,
+  run: Run,
+  totals: ReadonlyMap<string, number>,
+): Promise<ReadonlyMap<string, number>> {
+  // In the order of their IDs, so that of two transactions with the same workspaces, one waits for the other at the first of them.
+  const taken = [...totals].sort(([a], [b]) => (a < b ? -1 : 1));
+  const rows = builder('change_numbers')
+    .insert(taken.map(([workspace_id, number]) => ({ workspace_id, number })))
+    .onConflict('workspace_id')
+    .merge({ number: builder.raw('change_numbers.number + excluded.number') })
+    .returning(['workspace_id', 'number']);
+  return new Map((await runQuery(run, rows)).map(({ workspace_id, number }) => [String(workspace_id), Number(number)]));
 }
 
 /** How many changes each workspace has, by its ID, and how many changes of the same workspace come after each change. */
@@ -103,5 +125,5 @@ export function placesOf(entries: readonly NewChange[]) {
     sums.set(change.workspaceId, later + change.records);
     return { change, later };
   });
-  return { totals: [...sums].sort(([a], [b]) => (a < b ? -1 : 1)), places: places.toReversed() };
+  return { totals: sums as ReadonlyMap<string, number>, places: places.toReversed() };
 }

@@ -40,11 +40,9 @@ const linkedRecordsIn = (records: readonly LinkedRow[]): Row[] =>
     ...linkedRecordsIn(Object.values(record[linked] ?? {}).filter((other) => other !== null)),
   ]);
 
-/** The tables that are read for a page: one for each link, and the page's own. */
-const tablesOf = ({ table, links }: Page): Table[] => [
-  table,
-  ...links.flatMap(({ kind, fields, links }) => tablesOf({ table: partOf(kind, fields), links })),
-];
+/** The tables that are joined for a page: one for each link. */
+const linkedTablesOf = (links: readonly LinkToRead[]): Table[] =>
+  links.flatMap((link) => [partOf(link.kind, link.fields), ...linkedTablesOf(link.links)]);
 
 /** Returns a function that reads a page and its links, or undefined where their texts may be too long to be read together. */
 export const readLinked =
@@ -53,7 +51,7 @@ export const readLinked =
     const page = { table: partOf(kind, query.fields), links };
     const rows = rowsQuery(dialect, kind, workspaceId, { orderBy: oldestFirst, ...query });
     const readAll = () => selectLinked(dialect, run, workspaceId, page, rows);
-    const extent = { tables: tablesOf(page), maxRows: query.limit };
+    const extent = { table: page.table, linked: linkedTablesOf(links), maxRows: query.limit };
     return budget.readIfShort(extent, { readAll, rowsOf: linkedRecordsIn });
   };
 

@@ -34,12 +34,18 @@ export interface BoundedRead<T> {
 export interface ReadBudget {
   /** Reads within the budget. Throws ResponseTooLarge. */
   read<T>(read: BoundedRead<T>): Promise<T>;
-  /** Undefined, without reading anything, if the texts of as many rows of all these tables may be beyond the budget. */
+  /**
+   * Reads rows together with what they link to. Undefined, without reading anything, if their texts may be beyond the budget, or if
+   * those of the linked records may be long: a record that many rows link to is read, and counts, once for each of them.
+   */
   readIfShort<T>(
-    extent: { readonly tables: readonly Table[]; readonly maxRows: number },
+    extent: { readonly table: Table; readonly linked: readonly Table[]; readonly maxRows: number },
     read: Pick<BoundedRead<T>, 'readAll' | 'rowsOf'>,
   ): Promise<T> | undefined;
 }
+
+/** The part of a response's text that linked records may have to be read with their rows: enough for a page of 1,000 with a name each. */
+const linkedPart = 0.4;
 
 /** Returns the budget of one request. */
 export function createReadBudget(limits: ReadLimits): ReadBudget {
@@ -94,9 +100,10 @@ export function createReadBudget(limits: ReadLimits): ReadBudget {
 
   return {
     read,
-    readIfShort({ tables, maxRows }, bounded) {
-      const reserved = tables.reduce((sum, table) => sum + maxRows * maxTextLength(table, limits), 0);
-      return readReserved(reserved, bounded);
+    readIfShort({ table, linked, maxRows }, bounded) {
+      const ofLinked = linked.reduce((sum, other) => sum + maxRows * maxTextLength(other, limits), 0);
+      if (ofLinked > linkedPart * limits.maxResponseLength) return undefined;
+      return readReserved(maxRows * maxTextLength(table, limits) + ofLinked, bounded);
     },
   };
 }

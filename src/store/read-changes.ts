@@ -1,5 +1,5 @@
-/** Reads the log of changes of one workspace: the feed, the history of a record, and records as they were. */
-import { idsFrom, placeAfter } from '../model/ids.ts';
+/** Reads the log of changes of one workspace: the feed, and records as they were. read-histories.ts reads those of single records. */
+import { idsFrom } from '../model/ids.ts';
 import type { RecordKind, RecordOf } from '../model/record-kind.ts';
 import { type Action, type Author, changes as table } from './changes.ts';
 import type { Row } from './driver.ts';
@@ -22,16 +22,11 @@ export interface Change extends Author {
 export interface ChangesQuery {
   /** Only changes with a greater number. */
   readonly after: number;
+  /** Only rows of the log up to the one with this number. */
+  readonly upTo?: number | undefined;
   readonly limit: number;
   /** The names of record kinds; all unless set. */
   readonly kinds?: readonly string[] | undefined;
-  readonly withBefore: boolean;
-}
-
-export interface HistoryQuery {
-  /** Only changes with a smaller number. */
-  readonly before?: number | undefined;
-  readonly limit: number;
   readonly withBefore: boolean;
 }
 
@@ -46,8 +41,6 @@ export interface ChangeReads {
   lastChange(): Promise<number>;
   /** Changes in the order of their numbers. Every change with a number up to that of a committed one is committed too. */
   changes(query: ChangesQuery): Promise<Change[]>;
-  /** The changes of a record, the latest first. */
-  history(kind: RecordKind, id: string, query: HistoryQuery): Promise<Change[]>;
   /** The records as they were right after changes, in the same order; null where there was none. */
   versions<K extends RecordKind>(kind: K, keys: readonly VersionKey[]): Promise<(RecordOf<K> | null)[]>;
   /** The record as it was at a time; null if there was none, or if what it was is not known. */
@@ -58,13 +51,16 @@ const fieldsWithBefore = new Set(Object.keys(table.storedFields));
 const fieldsWithoutBefore = new Set([...fieldsWithBefore].filter((field) => field !== 'before'));
 const versionFields = new Set(['number', 'before']);
 
+export const fieldsOfChanges = ({ withBefore }: { readonly withBefore: boolean }): ReadonlySet<string> =>
+  withBefore ? fieldsWithBefore : fieldsWithoutBefore;
+
 /** A row of the table. The cast is safe: rows are written only from new changes. */
-interface ChangesRow extends Omit<Change, 'id'> {
+export interface ChangesRow extends Omit<Change, 'id'> {
   readonly firstId: string;
   readonly records: number;
 }
 
-const rowsIn = (rows: readonly Row[]) => rows as readonly object[] as readonly ChangesRow[];
+export const rowsIn = (rows: readonly Row[]) => rows as readonly object[] as readonly ChangesRow[];
 
 export function createChangeReads(scope: Scope): ChangeReads {
   const { dialect, run, workspaceId } = scope;
@@ -72,9 +68,6 @@ export function createChangeReads(scope: Scope): ChangeReads {
   const reads = createRecordReads(scope);
 
   const rowsOfWorkspace = () => rowsQuery(dialect, table, workspaceId);
-
-  const fieldsFor = ({ withBefore }: { readonly withBefore: boolean }) =>
-    withBefore ? fieldsWithBefore : fieldsWithoutBefore;
 
   /** The numbers of the changes that ended each version; null for a version that is stored now. */
   async function endsOf(keys: readonly VersionKey[]): Promise<(number | null)[]> {
@@ -92,20 +85,6 @@ export function createChangeReads(scope: Scope): ChangeReads {
     return rows.map(({ number }) => (number === null ? null : Number(number)));
   }
 
-  /** The creation of a record; undefined if it was created before there was a log. */
-  async function creationOf(kind: RecordKind, id: string): Promise<Change | undefined> {
-    const rows = rowsOfWorkspace()
-      .where('action', 'created')
-      .where('first_id', '<=', id)
-      .orderBy('first_id', 'desc')
-      .limit(1);
-    const [row] = rowsIn(await selectRows(scope, table, rows, { fields: fieldsWithoutBefore, limit: 1 }));
-    const place = row && row.kind === kind.name ? placeAfter(row.firstId, id) : undefined;
-    return row && place !== undefined && place < row.records
-      ? expanded(row, { skipped: place, limit: 1 })[0]
-      : undefined;
-  }
-
   return {
     async lastChange() {
       const rows = builder('change_numbers').where('workspace_id', workspaceId).select('number');
@@ -113,13 +92,14 @@ export function createChangeReads(scope: Scope): ChangeReads {
       return Number(row?.number ?? 0);
     },
 
-    async changes({ after, limit, kinds, withBefore }) {
+    async changes({ after, upTo, limit, kinds, withBefore }) {
       const rows = rowsOfWorkspace()
         .where('number', '>', requireWhole(after))
         .orderBy('number')
         .limit(requireWhole(limit));
+      if (upTo !== undefined) rows.where('number', '<=', requireWhole(upTo));
       if (kinds) rows.whereIn('kind', [...kinds]);
-      const found = rowsIn(await selectRows(scope, table, rows, { fields: fieldsFor({ withBefore }), limit }));
+      const found = rowsIn(await selectRows(scope, table, rows, { fields: fieldsOfChanges({ withBefore }), limit }));
       const changes: Change[] = [];
       for (const row of found) {
         const skipped = Math.max(0, after - (row.number - row.records));
@@ -127,17 +107,6 @@ export function createChangeReads(scope: Scope): ChangeReads {
         if (changes.length >= limit) break;
       }
       return changes;
-    },
-
-    async history(kind, id, { before, limit, withBefore }) {
-      const rows = rowsOfWorkspace().where('first_id', id).where('action', '<>', 'created');
-      if (before !== undefined) rows.where('number', '<', requireWhole(before));
-      rows.orderBy('number', 'desc').limit(requireWhole(limit));
-      const found = rowsIn(await selectRows(scope, table, rows, { fields: fieldsFor({ withBefore }), limit }));
-      const later = found.flatMap((row) => expanded(row));
-      if (later.length >= limit) return later;
-      const creation = await creationOf(kind, id);
-      return creation && creation.number < (before ?? Number.POSITIVE_INFINITY) ? [...later, creation] : later;
     },
 
     async versions(kind, keys) {
@@ -177,7 +146,7 @@ export function createChangeReads(scope: Scope): ChangeReads {
 }
 
 /** The changes that a row stands for, at most `limit` of them after those that are skipped. */
-function expanded(
+export function expanded(
   { firstId, records, number, ...change }: ChangesRow,
   { skipped = 0, limit = records }: { readonly skipped?: number; readonly limit?: number } = {},
 ): Change[] {

@@ -4,6 +4,8 @@
  */
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
 import { mapInSlices } from '../slices.ts';
+import { type ChangePageReads, createChangePageReads } from './change-pages.ts';
+import { createChangeWatch } from './change-watch.ts';
 import { type Author, logChanges, type NewChange } from './changes.ts';
 import { batchLookups } from './check-store.ts';
 import type { Database } from './database.ts';
@@ -14,12 +16,13 @@ import { type LinkToRead, readLinked } from './linked-records.ts';
 import type { RecordQuery } from './query/record-query.ts';
 import { createReadBudget, type ReadLimits } from './read-budget.ts';
 import { type ChangeReads, createChangeReads } from './read-changes.ts';
+import { createHistoryReads, type HistoryReads } from './read-histories.ts';
 import { createRecordReads, type RecordReads, type Scope, stored } from './read-records.ts';
 import { counted, type Usage } from './usage.ts';
 import { createRecordWrites, draftOf, type RecordWrites, type Stamps } from './write-records.ts';
 
 /** The reads of one request, which share a limit on their texts. */
-export interface LimitedReads extends RecordReads, ChangeReads {
+export interface LimitedReads extends RecordReads, ChangeReads, ChangePageReads, HistoryReads {
   /**
    * The same as `list`, with what the records link to (see linked-records.ts), in one statement. Undefined, without reading
    * anything, where their texts together may be too long for that.
@@ -68,6 +71,8 @@ export interface WorkspaceStore extends RecordReads, ChangeReads {
   derive<T extends Sized>(name: string, make: () => Promise<T>): Promise<T>;
   /** The same for a text, from the second request with this name on. */
   deriveText(name: string, write: () => Promise<string>): Promise<string>;
+  /** Resolves when the workspace has a change with a greater number, written by whatever process, or the signal is aborted. */
+  waitForChange(after: number, signal: AbortSignal): Promise<void>;
 }
 
 /** Who uses a store. */
@@ -94,6 +99,9 @@ export function createStoreOpener(database: Database): OpenStore {
   const { dialect, driver, options } = database;
   const values = createDerivedCache();
   const texts = createTextCache();
+  const watch = createChangeWatch((workspaceId) =>
+    createChangeReads({ dialect, run: database.forWorkspace(workspaceId).read, workspaceId }).lastChange(),
+  );
   const groupCommit = createGroupCommit(database, dialect, driver, options, (run, workspaceId) =>
     batchLookups(createRecordWrites({ dialect, run, workspaceId }, nobody, [])),
   );
@@ -102,14 +110,17 @@ export function createStoreOpener(database: Database): OpenStore {
     const { read, transaction, snapshot } = database.forWorkspace(workspaceId);
     const scopeOf = (run: Run): Scope => ({ dialect, run: counted(run, usage), workspaceId });
     const reads = readsIn(scopeOf(read));
-    const runInTransaction: WorkspaceStore['transaction'] = (work) =>
-      transaction(async (run) => {
+    const runInTransaction: WorkspaceStore['transaction'] = async (work) => {
+      const result = await transaction(async (run) => {
         const scope = scopeOf(run);
         const log: NewChange[] = [];
         const result = await work(transactionStore(scope, author, log));
         await logChanges(dialect, scope.run, log);
         return result;
       });
+      watch.changed(workspaceId);
+      return result;
+    };
     const source = { workspaceId, lastChange: reads.lastChange };
     return {
       ...reads,
@@ -130,13 +141,15 @@ export function createStoreOpener(database: Database): OpenStore {
         const select = readLinked(dialect, scope.run, workspaceId, scope.budget);
         const listLinked: LimitedReads['listLinked'] = (kind, query, links) =>
           select(kind, query, links)?.then((records) => stored(kind, records));
-        return { ...readsIn(scope), listLinked };
+        return { ...readsIn(scope), ...createChangePageReads(scope), ...createHistoryReads(scope), listLinked };
       },
       derive: (name, make) => values.derive(source, name, make),
       deriveText: (name, write) => texts.derive(source, name, write),
+      waitForChange: (after, signal) => watch.wait(workspaceId, after, signal),
       async add(kind, inputs, stamps, check = acceptAll) {
         const records = await mapInSlices(inputs, (input) => draftOf(kind, input, stamps));
         await groupCommit.add({ workspaceId, kind, records, check, author, usage });
+        watch.changed(workspaceId);
         return stored(kind, records);
       },
     };

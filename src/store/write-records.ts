@@ -54,7 +54,12 @@ export function createRecordWrites(scope: Scope, author: Author, log: NewChange[
   const lockedRows = (kind: RecordKind, ids: readonly string[]) =>
     dialect.rowsById(kind, workspaceId, [...new Set(ids)].sort());
 
-  const changeOf = (kind: RecordKind, action: 'updated' | 'deleted', before: Row, at: unknown): NewChange => ({
+  const changeOf = (
+    kind: RecordKind,
+    action: 'updated' | 'deleted',
+    { workspaceId: _, ...before }: Row,
+    at: unknown,
+  ): NewChange => ({
     ...author,
     workspaceId,
     kind: kind.name,

@@ -72,6 +72,23 @@ describe.each<[string, string, number, (n: number) => string, RegExp]>([
   });
 });
 
+test('a text that many records link to does not use up the limit of other fields', async () => {
+  const service = await startService({ MAX_RESPONSE_LENGTH: '2000000' });
+  const texts = (name: string) => Array.from({ length: 19 }, (_, n) => [`${name} ${n}`, 'x'.repeat(9_990)]);
+  const [location] = await service.create('/locations', { externalIds: Object.fromEntries(texts('place')) });
+  await service.create('/work-orders', ...Array.from({ length: 20 }, () => ({ locationId: location.id })));
+  const long = Array.from({ length: 8 }, () => ({ externalIds: Object.fromEntries(texts('project')), name: 'long' }));
+  await service.create('/projects', ...long);
+
+  const { text } = await service.graphql(`{
+    a: workOrders(first: 18) { nodes { location { name } } }
+    b: workOrders(first: 1) { nodes { location { externalIds } } }
+    c: projects(first: 8) { nodes { externalIds } } }`);
+
+  expect(text).not.toContain('"errors"');
+  await service.stop();
+});
+
 describe('characters of texts in a response', () => {
   const service = useSharedService({ MAX_RESPONSE_LENGTH: '1000' });
   const query = '{ projects(last: 1) { nodes { name notes externalIds } } }';

@@ -12,6 +12,14 @@ const isOnRecords = (sql: string) => !sql.includes('api_keys');
 const statementsOf = async (query: string, variables = {}, of: Pick<typeof service, 'data' | 'statements'> = service) =>
   (await of.statements(() => of.data(query, variables))).filter(isOnRecords);
 
+test('records whose texts may be long are read once, not with each row that links to them', async () => {
+  await createLinkedRecords(service, { workOrders: 200 });
+  const query = (field: string) => `{ workOrders(first: 200) { nodes { location { ${field} } } } }`;
+
+  expect(await statementsOf(query('name'))).toHaveLength(1);
+  expect(await statementsOf(query('externalIds'))).toHaveLength(2);
+});
+
 /** Each query with the number of link fields to stored records in it. */
 const queries: [string, number, string][] = [
   ['no links', 0, '{ workOrders(first: $first) { nodes { id name } } }'],

@@ -193,16 +193,23 @@ const joined = new RegExp(
   `\\bjoin (?:${tables})(?: as)? (\\w+) (?:on \\1\\.workspace_id = (?:\\?|\\$\\d+)|(using \\(workspace_id\\)))?`,
   'g',
 );
-const limited = / where workspace_id = (?:\?|\$\d+)/g;
+/** As a condition, or in the form that the index of external IDs has. */
+const limited = /\bworkspace_id(?: = (?:\?|\$\d+)|\], \w+\.external_ids::jsonb\) @> (?:\?|\$\d+))/g;
 
-/** Inserts name workspace_id, and other parts of a statement on records, or on their changes, have it as the first condition. */
+/**
+ * Inserts name workspace_id; other statements on records, or on their changes, have it as the first condition, and each of their parts
+ * has it as a condition.
+ */
 const isLimitedToWorkspace = (sql: string): boolean =>
-  statementsIn(sql).every(
-    (statement) =>
+  statementsIn(sql).every((statement) => {
+    const reads = [...statement.matchAll(read)].length;
+    return (
       [...statement.matchAll(inserted)].every(([, columns = '']) => /\bworkspace_id\b/.test(columns)) &&
       [...statement.matchAll(joined)].every(([join]) => join.includes('workspace_id')) &&
-      [...statement.matchAll(read)].length <= [...statement.matchAll(limited)].length,
-  );
+      (reads === 0 || / where workspace_id = (?:\?|\$\d+)/.test(statement)) &&
+      reads <= [...statement.matchAll(limited)].length
+    );
+  });
 
 /** Those of a script, with its texts, which could be anything, as parameters. */
 const statementsIn = (sql: string): string[] =>

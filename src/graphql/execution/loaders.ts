@@ -14,6 +14,7 @@ import type { RecordQuery, Summary, SummaryQuery } from '../../store/query/recor
 import type { Page } from '../../store/read-records.ts';
 import type { LimitedReads } from '../../store/workspace-store.ts';
 import type { DocumentPlan, Link, Selection } from '../plan/document-plan.ts';
+import { type ChangeLoaders, createChangeLoaders } from './change-loaders.ts';
 import { createPageLoaders, type PageQuery } from './page-loaders.ts';
 import { createRecordCache, type RecordCache } from './record-cache.ts';
 
@@ -21,7 +22,7 @@ import { createRecordCache, type RecordCache } from './record-cache.ts';
  * Records have the fields that the document selects, and their ID. Queries are read once for each object that is passed: `parsed`
  * returns the same one for the same field.
  */
-export interface Loaders {
+export interface Loaders extends ChangeLoaders {
   /** What the arguments of a field ask for, parsed once: they are the same for all objects that have the field. */
   parsed<T>(fieldNodes: readonly FieldNode[], parse: () => T): T;
   /** The record, or null if there is none: the ID is unknown, foreign, or of another kind. A promise unless it is loaded. */
@@ -171,7 +172,10 @@ export function createLoaders(store: LimitedReads, plan: DocumentPlan): Loaders 
     return kindOfId(id) === kind ? loader.load([id]).then(() => loaded() ?? null) : null;
   }
 
+  const { clear: clearChanges, ...changeLoaders } = createChangeLoaders(store, plan, once);
+
   return {
+    ...changeLoaders,
     parsed,
     load,
     linked(record, field, kind) {
@@ -204,6 +208,7 @@ export function createLoaders(store: LimitedReads, plan: DocumentPlan): Loaders 
       caches.clear();
       reads.clear();
       pageLoaders.clear();
+      clearChanges();
     },
   };
 }

@@ -45,12 +45,18 @@ export function writeQuery(
   );
   if (errors) throw errors[0];
 
-  /** Each field is prepared once, however many objects have it. */
+  /** Each field is prepared once, however many objects have it, and only if one has: a document can have many times more paths. */
   function objectWriter(type: GraphQLObjectType, selections: readonly SelectionNode[]): Write {
-    const fields = collectFields({ schema, fragments, variables }, type, selections);
-    return objectToJson(
-      [...fields].map(([name, nodes]) => ({ prefix: `"${name}":`, write: fieldWriter(type, name, nodes) })),
-    );
+    let write: Write | undefined;
+    return (value) => {
+      write ??= objectToJson(
+        [...collectFields({ schema, fragments, variables }, type, selections)].map(([name, nodes]) => ({
+          prefix: `"${name}":`,
+          write: fieldWriter(type, name, nodes),
+        })),
+      );
+      return write(value);
+    };
   }
 
   function fieldWriter(parentType: GraphQLObjectType, name: string, fieldNodes: FieldNodes): Write {

@@ -12,6 +12,7 @@ interface Types {
     // The kind's schema validates the input and reports all issues together, as over REST.
     DateTime: { Input: unknown; Output: string };
     ExternalIds: { Input: unknown; Output: ExternalIds };
+    FieldValue: { Input: never; Output: unknown };
   };
 }
 
@@ -38,6 +39,10 @@ export function createBuilder() {
   });
   builder.scalarType('ExternalIds', {
     description: 'Identifiers in other systems, as an object with text values: `{ "erp": "4711" }`.',
+    serialize: (value) => value,
+  });
+  builder.scalarType('FieldValue', {
+    description: 'The value of any field of a record, as that field has it.',
     serialize: (value) => value,
   });
   return builder;

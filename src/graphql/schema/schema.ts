@@ -1,10 +1,11 @@
-/** Puts the GraphQL schema together from the record kinds, the queries and the mutations. Holds no data of a request. */
+/** Puts the GraphQL schema together from the record kinds, the queries, the mutations and the subscription. Holds no data of a request. */
 import type { GraphQLSchema } from 'graphql';
 import type { Limits } from '../../config.ts';
 import { createBuilder } from './builder.ts';
 import { defineMutation } from './mutation.ts';
 import { createObjectTypes } from './object-type.ts';
 import { defineQuery } from './query.ts';
+import { defineSubscription } from './subscription.ts';
 
 /** The whole schema; schema.graphql in the root folder is printed from it. */
 export function createGraphqlSchema(limits: Limits): GraphQLSchema {
@@ -12,5 +13,6 @@ export function createGraphqlSchema(limits: Limits): GraphQLSchema {
   const types = createObjectTypes(builder, limits);
   defineQuery(builder, types, limits);
   defineMutation(builder, types, limits);
+  defineSubscription(builder, types, limits);
   return builder.toSchema();
 }

@@ -80,7 +80,7 @@ export function withChanges({ sql, values }: Statement, entries: readonly NewCha
     sql: `with taken as (${taking}), logged as (${logging}) ${sql}`,
     values: [
       ...values,
-      JSON.stringify(totals.map(([workspaceId, number]) => ({ workspaceId, number }))),
+      JSON.stringify([...totals].map(([workspaceId, number]) => ({ workspaceId, number }))),
       JSON.stringify(places.map(({ change, later }) => ({ ...change, number: later }))),
     ],
   };

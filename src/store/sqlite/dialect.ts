@@ -18,6 +18,7 @@ export const sqliteDialect: Dialect = {
   begin: 'begin immediate',
   beginSnapshot: 'begin',
   jsonElements: 'json_each',
+  jsonArrayOf: 'json_group_array',
   filters: createFilters(builder),
   async runCounted(run, query) {
     await runQuery(run, query);

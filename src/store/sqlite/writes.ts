@@ -87,7 +87,7 @@ export function withChanges(insert: Statement, entries: readonly NewChange[]): S
   const length = insert.values.reduce((sum: number, value) => sum + (typeof value === 'string' ? value.length : 0), 0);
   if (length > maxScriptLength) return undefined;
   const { totals, places } = placesOf(entries);
-  const taken = totals.map(([workspaceId, number]) => `(${literal(workspaceId)}, ${number})`);
+  const taken = [...totals].map(([workspaceId, number]) => `(${literal(workspaceId)}, ${number})`);
   const logged = rowsOf(
     columnsOf(changes),
     places.map(({ change, later }) => ({ ...change, number: later })),

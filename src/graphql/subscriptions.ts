@@ -1,0 +1,109 @@
+/**
+ * Executes subscriptions. Each event is an execution of its own, with a context of its own, like a query. What they hold between two
+ * events must be little, because there may be many of them at a time.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { createSourceEventStream, type ExecutionArgs, type ExecutionResult, GraphQLError } from 'graphql';
+import { isAsyncIterable, type Plugin, processRegularResult, type YogaServerInstance } from 'graphql-yoga';
+import { ServiceError } from '../errors.ts';
+import { rootCause, toResponse } from './errors.ts';
+import type { ServerEvent } from './event-stream.ts';
+import type { Context } from './execution/context.ts';
+
+/** Milliseconds until an event is executed again after the database was unavailable. */
+const retryDelay = 1_000;
+
+/** The context that the endpoint makes for a request. */
+export interface ServerContext extends Pick<Context, 'session' | 'requestLog'> {
+  readonly client: {
+    readonly acceptsEvents: boolean;
+    readonly lastEventId: string | undefined;
+    /** Set when a subscription has begun. */
+    subscription?: Subscription;
+  };
+}
+
+export interface Subscription {
+  readonly events: AsyncIterable<ServerEvent>;
+  /** To be aborted when nobody reads the events any more. */
+  readonly end: AbortController;
+}
+
+type Yoga = YogaServerInstance<ServerContext, Pick<Context, 'responseSize'>>;
+
+/** What subscriptions are about: a page of changes, of which they need only its position. */
+interface Page {
+  readonly end: number;
+}
+
+export function useSubscriptions(): Plugin<Context & ServerContext, ServerContext, Pick<Context, 'responseSize'>> {
+  let yoga: Yoga;
+
+  /** Leaves the events to the endpoint: for yoga, there is nothing to send. */
+  async function begin(args: ExecutionArgs, context: Context & ServerContext, end: AbortController): Promise<ExecutionResult> {
+    if (!context.client.acceptsEvents) throw notAccepted();
+    const source = await createSourceEventStream(args);
+    if (!isAsyncIterable(source)) return source;
+    context.client.subscription = { events: eventsOf(source as AsyncIterable<Page>, args, context), end };
+    return {};
+  }
+
+  async function* eventsOf(
+    source: AsyncIterable<Page>,
+    args: ExecutionArgs,
+    context: Context,
+  ): AsyncGenerator<ServerEvent> {
+    try {
+      for await (const page of source) {
+        const result = await resultOf(page, args, context);
+        yield { id: String(page.end), data: await textOf(result, context) };
+        // Nobody can tell what was in the event: to go on would leave a gap.
+        if (!result.data) return;
+      }
+    } catch (error) {
+      yield { data: await textOf({ errors: [asGraphqlError(error)] }, context) };
+    }
+  }
+
+  /** Executes the operation for a page, again and again while the database is unavailable: a page that was left out would be lost. */
+  async function resultOf(rootValue: Page, args: ExecutionArgs, context: Context): Promise<ExecutionResult> {
+    const { session, requestLog, stream } = context;
+    for (;;) {
+      const { execute, contextFactory } = yoga.getEnveloped({ session, requestLog });
+      const result: ExecutionResult = await execute({ ...args, rootValue, contextValue: await contextFactory() });
+      if (stream.signal.aborted || !result.errors?.some(isTemporary)) return result;
+      await pause(retryDelay, undefined, { signal: stream.signal }).catch(() => undefined);
+    }
+  }
+
+  /** The same text as the body of a response to a query. */
+  const textOf = async (result: ExecutionResult, { requestLog }: Context): Promise<string> =>
+    processRegularResult(toResponse(result, requestLog), yoga.fetchAPI, 'application/json').text();
+
+  return {
+    onYogaInit: (init) => {
+      yoga = init.yoga as never;
+    },
+    onSubscribe({ args: { contextValue }, extendContext, setSubscribeFn }) {
+      const end = new AbortController();
+      extendContext({ stream: { lastEventId: contextValue.client.lastEventId, signal: end.signal } });
+      setSubscribeFn((args: ExecutionArgs) => begin(args, contextValue, end));
+    },
+  };
+}
+
+const notAccepted = () =>
+  new ServiceError(
+    406,
+    'a subscription is sent as server-sent events: expected an Accept header that allows text/event-stream',
+  );
+
+const isTemporary = (error: GraphQLError): boolean => {
+  const cause = rootCause(error);
+  return cause instanceof ServiceError && cause.status === 503;
+};
+
+const asGraphqlError = (error: unknown): GraphQLError =>
+  error instanceof GraphQLError
+    ? error
+    : new GraphQLError('the subscription has failed', { originalError: error as Error });
