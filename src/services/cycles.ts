@@ -65,7 +65,7 @@ export async function cycleIssues(
     .filter(({ id }) => inCycles.has(id))
     .map(({ index, parentId }) => ({
       path: isSingle ? [tree.field] : [index, tree.field],
-      message: expected(`${withArticle(kind.label)} that is neither this one nor below it`, parentId),
+      message: expected(`the ID of ${withArticle(kind.label)} that is neither this one nor below it`, parentId),
     }));
 }
 

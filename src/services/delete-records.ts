@@ -75,6 +75,9 @@ const findReferring = (store: TransactionStore, kind: RecordKind, deleted: Reado
       }),
   );
 
+/** `1 asset, 2 work orders and 1 project` */
+const listed = new Intl.ListFormat('en-GB');
+
 function referenceIssues(kind: RecordKind, ids: readonly string[], referring: readonly Referring[]): Issue[] {
   return ids.flatMap((id, index) => {
     const found = referring.flatMap(({ link, pages }) => {
@@ -83,7 +86,7 @@ function referenceIssues(kind: RecordKind, ids: readonly string[], referring: re
     });
     if (found.length === 0) return [];
     const total = found.reduce((sum, { count }) => sum + count, 0);
-    const counts = found.map(({ kind, count }) => counted(count, kind)).join(' and ');
+    const counts = listed.format(found.map(({ kind, count }) => counted(count, kind)));
     const named = found.flatMap(({ records }) => records.map((record) => record.id)).slice(0, maxNamed);
     const list = `${named.join(', ')}${total > named.length ? ', …' : ''}`;
     const problem = `${counts} ${total === 1 ? 'points' : 'point'} at this ${kind.label}: ${list}`;
