@@ -2,6 +2,7 @@
 import { idsFrom } from '../model/ids.ts';
 import type { RecordKind, RecordOf } from '../model/record-kind.ts';
 import { type Action, type Author, changes as table } from './changes.ts';
+import { columnsOf } from './columns.ts';
 import type { Row } from './driver.ts';
 import { requireWhole } from './query/rows.ts';
 import { rowsQuery, runQuery } from './query.ts';
@@ -15,7 +16,7 @@ export interface Change extends Author {
   readonly action: Action;
   readonly id: string;
   readonly at: string;
-  /** The record before it was changed or deleted, if it was to be read; null before its creation. */
+  /** The record before it was changed or deleted, without its workspace, if it was to be read; null before its creation. */
   readonly before?: Row | null;
 }
 
@@ -85,6 +86,15 @@ export function createChangeReads(scope: Scope): ChangeReads {
     return rows.map(({ number }) => (number === null ? null : Number(number)));
   }
 
+  /** The record in a row of the log, with all fields of its kind, some of which may be newer than the row. */
+  function versionIn<K extends RecordKind>(kind: K, before: Row | null | undefined): RecordOf<K> {
+    const values: Row = { ...before, workspaceId };
+    const [version] = stored(kind, [
+      Object.fromEntries(columnsOf(kind).map(({ field }) => [field, values[field] ?? null])),
+    ]);
+    return version as RecordOf<K>;
+  }
+
   return {
     async lastChange() {
       const rows = builder('change_numbers').where('workspace_id', workspaceId).select('number');
@@ -122,11 +132,10 @@ export function createChangeReads(scope: Scope): ChangeReads {
         numbers.length === 0
           ? []
           : await selectRows(scope, table, rows, { fields: versionFields, limit: numbers.length });
-      const ended = new Map(rowsIn(found).map(({ number, before }) => [number, before as object]));
+      const ended = new Map(rowsIn(found).map(({ number, before }) => [number, versionIn(kind, before)]));
       return keys.map(({ id }, index) => {
         const end = ends[index];
-        // The cast is safe: what was before a change of a record of the kind was such a record.
-        return (end === null || end === undefined ? current.get(id) : (ended.get(end) as never)) ?? null;
+        return (end === null || end === undefined ? current.get(id) : ended.get(end)) ?? null;
       });
     },
 
@@ -138,8 +147,8 @@ export function createChangeReads(scope: Scope): ChangeReads {
         .where('at', '>', time)
         .orderBy('number')
         .limit(1);
-      const [end] = await selectRows(scope, table, rows, { fields: versionFields, limit: 1 });
-      const [version] = end ? stored(kind, [end.before as Row]) : [current];
+      const [end] = rowsIn(await selectRows(scope, table, rows, { fields: versionFields, limit: 1 }));
+      const version = end ? versionIn(kind, end.before) : current;
       return version && version.createdAt <= time && version.updatedAt <= time ? version : null;
     },
   };

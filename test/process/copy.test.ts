@@ -9,7 +9,7 @@ import { copyTables } from '../../src/store/copy.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { migrationNames } from '../../src/store/migrations.ts';
 import { createDatabase, createFile } from '../support/database.ts';
-import { insert } from '../support/insert.ts';
+import { change, insert } from '../support/insert.ts';
 import { storeOpener } from '../support/open-store.ts';
 import { useProcesses } from '../support/process.ts';
 import { anyRecord, kinds } from '../support/records.ts';
@@ -46,7 +46,10 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
   /** Everything of two workspaces that is in a database. */
   const contents = async (database: Database) =>
     Promise.all(
-      ['ours', 'theirs'].flatMap((workspace) => recordKinds.map((kind) => storeOpener(database)(workspace).list(kind))),
+      ['ours', 'theirs'].flatMap((workspace) => [
+        ...recordKinds.map((kind) => storeOpener(database)(workspace).list(kind)),
+        storeOpener(database)(workspace).changes({ after: 0, limit: 10_000, withBefore: true }),
+      ]),
     );
 
   test('whatever records there may be arrive as they were, and the command says how many', async () => {
@@ -60,19 +63,30 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
       }
     }
 
+    // Some of each are changed, of the second page, too.
+    for (const { kind } of kinds) {
+      const store = storeOpener(from)('theirs');
+      for (const { id } of (await store.list(kind)).slice(-25))
+        await change(store, kind, id, { externalIds: null } as never);
+    }
+
     const { code, out, err } = await processes.start({}, 'copy', '--from', source.url, '--to', target.url).ended();
 
-    // Each record and the key, once when it is written and once when it is compared.
-    const steps = 2 * (2 * kinds.length * 100 + 1);
+    // Each record, the key, each row of the log and each number, once when it is written and once when it is compared.
+    const changes = 2 * kinds.length + 25 * kinds.length;
+    const steps = 2 * (2 * kinds.length * 100 + 1 + changes + 2);
     expect([code, err]).toEqual([0, expect.stringMatching(new RegExp(`^100% ${steps}/${steps} done$`, 'm'))]);
     expect(out.split('\n').map((line) => line.replace(/ +/g, ' '))).toEqual(
-      [...recordKinds.map(({ label }) => `${label} 200`), 'API key 1'].map((counted) =>
-        expect.stringMatching(`^${counted} records, the same in both: [0-9a-f]{64}$`),
+      [...recordKinds.map(({ label }) => `${label} 200`), 'API key 1', `change ${changes}`, 'change number 2'].map(
+        (counted) => expect.stringMatching(`^${counted} records, the same in both: [0-9a-f]{64}$`),
       ),
     );
     to = await openDatabase(target.url);
     expect(await contents(to)).toEqual(await contents(from));
     expect(await createKeyStore(to).list()).toEqual([key]);
+    const last = await storeOpener(from)('ours').lastChange();
+    await insert(storeOpener(to)('ours'), location, [{}]);
+    expect(await storeOpener(to)('ours').lastChange()).toBe(last + 1);
     await to.close();
   });
 
@@ -180,14 +194,15 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
   test('a target that holds anything, in any workspace, is left as it is', async () => {
     to = await openDatabase(target.url);
     await insert(storeOpener(from)('ours'), location, [{}]);
-    const kept = await insert(storeOpener(to)('theirs'), location, [{}]);
+    await insert(storeOpener(to)('theirs'), location, [{}]);
+    const kept = await contents(to);
     await to.close();
 
     const { code, out, err } = await processes.start({}, 'copy', '--from', source.url, '--to', target.url).ended();
 
     expect([code, out, err]).toEqual([1, '', 'the target is not empty: it has location records']);
     to = await openDatabase(target.url);
-    expect((await contents(to)).flat()).toEqual(kept);
+    expect(await contents(to)).toEqual(kept);
     await to.close();
   });
 

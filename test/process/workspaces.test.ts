@@ -50,6 +50,13 @@ const sizes = () =>
     return Object.fromEntries(list.map((workspace) => [workspace.name, sizeOf(workspace)]));
   });
 
+/** The number of logged changes of each workspace. */
+const logged = () =>
+  inDatabase(async ({ run }) => {
+    const rows = await run('select workspace_id, sum(records) as changes from changes group by workspace_id');
+    return Object.fromEntries(rows.map(({ workspace_id, changes }) => [workspace_id, Number(changes)]));
+  });
+
 test('list shows the records and keys of each workspace, as a table and as JSON', async () => {
   await add('default', 1_234);
   const prefix = (await newKey('acme')).slice(0, -44);
@@ -136,7 +143,7 @@ describe('while a service stores records,', () => {
       0,
       'Renamed acme to harbour; waiting 5 s for records that a running service may still store in acme.',
     ]);
-    expect(await sizes()).toEqual({ harbour: accepted });
+    expect([await sizes(), await logged()]).toEqual([{ harbour: accepted }, { harbour: accepted }]);
     expect(contents(out)).toBeGreaterThan(0);
   });
 
@@ -149,7 +156,7 @@ describe('while a service stores records,', () => {
     const { out } = await run('workspaces', 'rename', 'default', 'acme');
     const accepted = await writing;
 
-    expect(await sizes()).toEqual({ acme: accepted });
+    expect([await sizes(), await logged()]).toEqual([{ acme: accepted }, { acme: accepted }]);
     expect(contents(out)).toBe(accepted);
   });
 
@@ -163,7 +170,7 @@ describe('while a service stores records,', () => {
     const { out } = await run('workspaces', 'delete', 'acme', '--yes');
     const accepted = await writing;
 
-    expect(await sizes()).toEqual({ yard: 0 });
+    expect([await sizes(), await logged()]).toEqual([{ yard: 0 }, {}]);
     expect(contents(out.split('\n').at(-1) ?? '')).toBe(accepted);
   });
 
@@ -279,6 +286,7 @@ describe('kill -9', () => {
       await killAfter((duration * (round + 0.5)) / rounds, 'workspaces', 'rename', name, other);
       const { yard, ...left } = await sizes();
       expect([yard, Object.values(left)]).toEqual([1, [count]]);
+      expect(await logged()).toEqual({ yard, ...left });
       outcomes.push(left[name] === count ? 'undone' : 'done');
       name = Object.keys(left)[0] ?? '';
     }
@@ -297,6 +305,7 @@ describe('kill -9', () => {
       await killAfter((duration * (round + 0.5)) / rounds, 'workspaces', 'delete', 'acme', '--yes');
       const { yard, acme = 0 } = await sizes();
       expect([yard, [0, count]]).toEqual([1, expect.arrayContaining([acme])]);
+      expect(await logged()).toEqual({ yard, ...(acme > 0 && { acme }) });
       outcomes.push(acme === count ? 'undone' : 'done');
       if (acme === 0) await addMany();
     }
