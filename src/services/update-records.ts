@@ -7,10 +7,11 @@ import { kindOfId } from '../records/index.ts';
 import type { TransactionStore } from '../store/workspace-store.ts';
 import { findBatch } from './batch-ids.ts';
 import { cycleIssues, lockTree } from './cycles.ts';
+import { resolveLinks } from './links.ts';
 import { requireMayWrite, type Session } from './session.ts';
 import { updateStamps } from './stamps.ts';
 import { noRecord } from './unknown-ids.ts';
-import { requireValid } from './validation.ts';
+import { referenceIssues, requireValid } from './validation.ts';
 
 /**
  * Changes all records of a batch in one transaction, or none, and returns them in the order sent. An item without fields to change
@@ -24,9 +25,11 @@ export async function updateRecords<K extends RecordKind>(
 ): Promise<RecordOf<K>[]> {
   requireMayWrite(session);
   if (batch.length === 0) return [];
-  const changes = batch.map(({ change }) => change);
+  const sent = batch.map(({ change }) => change);
   return session.store.transaction(async (transaction) => {
-    await lockTree(transaction, kind, changes);
+    await lockTree(transaction, kind, sent);
+    const changes = await resolveLinks(transaction, sent);
+    const unresolved = await referenceIssues(transaction, kind, { parsed: changes });
     const { records, issues } = await findBatch(
       kind,
       batch.map(({ id }) => id),
@@ -34,7 +37,12 @@ export async function updateRecords<K extends RecordKind>(
       (ids) => transaction.findToUpdate(kind, ids),
     );
     const conflicts = changedMeanwhile(kind, batch, records);
-    return changeRecords(transaction, session, kind, { changes, records, invalid: issues, conflicts });
+    return changeRecords(transaction, session, kind, {
+      changes,
+      records,
+      invalid: [...issues, ...unresolved],
+      conflicts,
+    });
   });
 }
 
@@ -53,9 +61,10 @@ export async function updateRecord<K extends RecordKind>(
   if (kindOfId(id) !== kind) throw notFound(noRecord(kind, id));
   return session.store.transaction(async (transaction) => {
     await lockTree(transaction, kind, [change]);
+    const invalid = await referenceIssues(transaction, kind, { parsed: [change], isSingle: true });
     const [record] = await transaction.findToUpdate(kind, [id]);
     if (!record) throw notFound(noRecord(kind, id));
-    const changes = { changes: [change], records: [record], isSingle: true };
+    const changes = { changes: [change], records: [record], invalid, conflicts: [], isSingle: true };
     const [changed = record] = await changeRecords(transaction, session, kind, changes);
     return changed;
   });
@@ -78,8 +87,9 @@ interface Changes<K extends RecordKind> {
   readonly changes: readonly Parsed<UpdateOf<K>>[];
   /** The stored records, read with a lock; undefined where there is none, which is one of the issues. */
   readonly records: readonly (RecordOf<K> | undefined)[];
-  readonly invalid?: readonly Issue[];
-  readonly conflicts?: readonly Issue[];
+  /** What is wrong with the changes, their references included, and their conflicts with stored records. */
+  readonly invalid: readonly Issue[];
+  readonly conflicts: readonly Issue[];
   readonly isSingle?: boolean;
 }
 
@@ -88,7 +98,7 @@ async function changeRecords<K extends RecordKind>(
   transaction: TransactionStore,
   session: Session,
   kind: K,
-  { changes, records, invalid = [], conflicts = [], isSingle = false }: Changes<K>,
+  { changes, records, invalid, conflicts, isSingle = false }: Changes<K>,
 ): Promise<RecordOf<K>[]> {
   const cycles = await cycleIssues(transaction, kind, { changes, records, isSingle });
   const found = { invalid: [...invalid, ...cycles], conflicts };

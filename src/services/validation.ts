@@ -17,7 +17,10 @@ interface Candidates {
   readonly isSingle?: boolean;
   /** For changes, the stored record of each, if there is one: it may keep its own unique values. */
   readonly current?: readonly (object | undefined)[];
-  /** What the service has found itself: issues that make the request invalid, and those that are conflicts with stored records. */
+  /**
+   * What the service has found itself: issues that make the request invalid, among them those of references, and conflicts with stored
+   * records.
+   */
   readonly found?: { readonly invalid: readonly Issue[]; readonly conflicts: readonly Issue[] };
 }
 
@@ -33,18 +36,50 @@ export async function requireValid(
   candidates: Candidates,
   uniqueness: 'lookup' | 'database',
 ): Promise<void> {
-  const { parsed, found = { invalid: [], conflicts: [] } } = candidates;
+  throwIssues([await findIssues(store, kind, candidates, uniqueness)]);
+}
+
+/** The issues of candidates, in their order. */
+interface Issues {
+  readonly issues: readonly Issue[];
+  /** Larger than the list if an issue such as "and 12 more" stands for several. */
+  readonly total: number;
+  /** Whether all of them are conflicts with other records. */
+  readonly areConflicts: boolean;
+}
+
+/** Throws a ServiceError if there are issues. */
+export function throwIssues(found: readonly Issues[]): void {
+  const issues = found.flatMap((each) => each.issues);
+  if (issues.length === 0) return;
+  if (found.every(({ areConflicts }) => areConflicts)) throw conflict(issues);
+  throw invalid(
+    issues,
+    found.reduce((sum, { total }) => sum + total, 0),
+  );
+}
+
+/** What requireValid would throw. Paths begin with `prefix`. */
+export async function findIssues(
+  store: CheckStore,
+  kind: RecordKind,
+  candidates: Candidates,
+  uniqueness: 'lookup' | 'database',
+  prefix: Path = [],
+): Promise<Issues> {
+  const { parsed, found } = candidates;
   const malformed = malformedIssues(candidates);
-  const unresolved = [...found.invalid, ...(await referenceIssues(store, kind, candidates))];
+  const unresolved = found ? found.invalid : await referenceIssues(store, kind, candidates);
   const isInvalid = malformed.length + unresolved.length > 0;
   const taken = isInvalid || uniqueness === 'lookup' ? await uniquenessIssues(store, kind, candidates) : [];
-  const conflicts = [...found.conflicts, ...taken];
+  const conflicts = [...(found?.conflicts ?? []), ...taken];
   const others = [...unresolved, ...conflicts];
-  if (isInvalid) {
-    const total = parsed.reduce((sum, { issues = [] }) => sum + issues.length, others.length);
-    throw invalid(others.length > 0 ? inOrder([...malformed, ...others]) : malformed, total);
-  }
-  if (conflicts.length > 0) throw conflict(inOrder(conflicts));
+  const issues = others.length > 0 ? inOrder([...malformed, ...others]) : malformed;
+  return {
+    issues: prefix.length > 0 ? issues.map((issue) => ({ ...issue, path: [...prefix, ...issue.path] })) : issues,
+    total: parsed.reduce((sum, { issues = [] }) => sum + issues.length, others.length),
+    areConflicts: !isInvalid,
+  };
 }
 
 /** Issues listed per batch. Beyond that, only the first issue of each record is listed, and the rest are counted. */
@@ -62,7 +97,7 @@ function malformedIssues(candidates: Candidates): Issue[] {
   return malformed;
 }
 
-const pathOf = ({ isSingle }: Candidates, index: number): Path => (isSingle ? [] : [index]);
+const pathOf = ({ isSingle }: Pick<Candidates, 'isSingle'>, index: number): Path => (isSingle ? [] : [index]);
 
 interface SentText {
   readonly index: number;
@@ -71,7 +106,7 @@ interface SentText {
 }
 
 /** The valid texts of a field, each with its path in the input. */
-function* textsOf(candidates: Candidates, field: string): Generator<SentText> {
+function* textsOf(candidates: Pick<Candidates, 'parsed' | 'isSingle'>, field: string): Generator<SentText> {
   for (const [index, { issues, value, validFields }] of candidates.parsed.entries()) {
     const text = ((issues ? validFields : value) as Values)[field];
     if (typeof text === 'string') yield { index, path: [...pathOf(candidates, index), field], text };
@@ -88,8 +123,16 @@ interface Reference {
   readonly id: string;
 }
 
-/** An ID of this service must be of the right kind and exist. Any other text is a foreign identifier, if the field may have one. */
-async function referenceIssues(store: CheckStore, kind: RecordKind, candidates: Candidates): Promise<Issue[]> {
+/**
+ * An ID of this service must be of the right kind and exist. Any other text is a foreign identifier, if the field may have one. The
+ * records that it looks up are locked: a transaction calls this before it locks those that refer to them, as deletions do, because in
+ * another order two transactions could wait for each other.
+ */
+export async function referenceIssues(
+  store: CheckStore,
+  kind: RecordKind,
+  candidates: Pick<Candidates, 'parsed' | 'isSingle'>,
+): Promise<Issue[]> {
   const issues: Issue[] = [];
   const own: Reference[] = [];
   for (const [name, field] of Object.entries(kind.fields)) {
