@@ -146,6 +146,7 @@ function parentsFirst(parents: readonly (number | undefined)[]) {
 
 /** A store to which the new records exist already. */
 const accepting = (store: CheckStore, newIds: ReadonlySet<string>): CheckStore => ({
+  ...store,
   async existingValues(kind, field, values) {
     if (field !== 'id') return store.existingValues(kind, field, values);
     const others = values.filter((id) => !newIds.has(id));
