@@ -40,7 +40,11 @@ export function useSubscriptions(): Plugin<Context & ServerContext, ServerContex
   let yoga: Yoga;
 
   /** Leaves the events to the endpoint: for yoga, there is nothing to send. */
-  async function begin(args: ExecutionArgs, context: Context & ServerContext, end: AbortController): Promise<ExecutionResult> {
+  async function begin(
+    args: ExecutionArgs,
+    context: Context & ServerContext,
+    end: AbortController,
+  ): Promise<ExecutionResult> {
     if (!context.client.acceptsEvents) throw notAccepted();
     const source = await createSourceEventStream(args);
     if (!isAsyncIterable(source)) return source;
