@@ -22,6 +22,8 @@ interface IdField extends Described {
 
 interface TextField extends Described {
   readonly type: 'text';
+  /** An upsert can find the record by it. */
+  readonly key?: boolean;
   /** A value for the documentation of filters, where the kind's example has none because no two records may have it. */
   readonly example?: string;
 }
@@ -150,8 +152,10 @@ export const foreignReference = (target: ForeignType, refersTo: string, { revers
 
 export const required = <F extends Field>(field: F) => ({ ...field, required: true }) as const;
 
+export const key = <F extends TextField>(field: F) => ({ ...field, key: true }) as const;
+
 export const unique = <F extends TextField>(field: F, { example }: { example: string }) =>
-  ({ ...field, unique: true, example }) as const;
+  ({ ...field, key: true, unique: true, example }) as const;
 
 export const mustExist = <F extends ReferenceField>(field: F) =>
   ({ ...field, mustExist: true, description: `The ID of ${field.refersTo}, which must be stored here.` }) as const;

@@ -1,6 +1,7 @@
 /** Changes to one record of a batch: which record, in which version, and what to change. */
 import { parseComparedValue } from './compared-values.ts';
-import { type Issue, isObject, type Parsed } from './issues.ts';
+import { isObject } from './issues.ts';
+import { type Linkable, linkParser, withIssues } from './links.ts';
 import type { RecordKind, UpdateOf } from './record-kind.ts';
 import { updateParser, type ValueLimits } from './schemas.ts';
 
@@ -9,12 +10,12 @@ export interface Patch<K extends RecordKind> {
   /** The `updatedAt` that the record must still have. */
   readonly ifUpdatedAt?: string | undefined;
   /** The fields to change; its issues include those of `ifUpdatedAt`. */
-  readonly change: Parsed<UpdateOf<K>>;
+  readonly change: Linkable<UpdateOf<K>>;
 }
 
 /** Parses a patch, whose ID must be a text: whether there is such a record is for the service to find out. */
 export function patchParser<K extends RecordKind>(kind: K, limits: ValueLimits): (input: unknown) => Patch<K> {
-  const parseChange = updateParser(kind, limits);
+  const parseChange = linkParser(kind, limits, updateParser(kind, limits));
   return (input) => {
     const { id, ifUpdatedAt = null, ...fields } = isObject(input) ? input : {};
     const change = parseChange(fields);
@@ -22,11 +23,6 @@ export function patchParser<K extends RecordKind>(kind: K, limits: ValueLimits):
     const time = parseComparedValue({ type: 'dateTime' }, ifUpdatedAt, limits.maxTextLength);
     if ('value' in time) return { id: String(id), ifUpdatedAt: String(time.value), change };
     const issue = { path: ['ifUpdatedAt'], message: time.problem };
-    return { id: String(id), change: withIssue(change, issue) };
+    return { id: String(id), change: withIssues(change, [issue]) };
   };
 }
-
-const withIssue = <T>({ value, issues = [], validFields = value ?? {} }: Parsed<T>, issue: Issue): Parsed<T> => ({
-  issues: [issue, ...issues],
-  validFields: validFields as Readonly<Record<string, unknown>>,
-});

@@ -109,8 +109,11 @@ export const maxIdentifierLength = 255;
 export const maxLengthOf = (field: Field, { maxTextLength }: ValueLimits): number =>
   field.unique ? Math.min(maxIdentifierLength, maxTextLength) : maxTextLength;
 
+/** What an issue says of a field that must be sent. */
+export const requiredMessage = (field: Field): string => `required: ${inRunningText(field.description)}`;
+
 function mismatch(field: Field, what: string) {
-  const required = `required: ${inRunningText(field.description)}`;
+  const required = requiredMessage(field);
   return ({ input }: { input?: unknown }) => (input === undefined ? required : expected(what, input));
 }
 
@@ -150,15 +153,18 @@ function dateTimeSchema(field: Field) {
   });
 }
 
+const anIdentifier = `an ID of 1 to ${maxIdentifierLength} characters`;
+
 function identifierSchema(field: Field) {
-  const what = `an ID of 1 to ${maxIdentifierLength} characters`;
-  return z.string({ error: mismatch(field, what) }).superRefine((id, context) => {
-    if (id === '' || isLongerThan(id, maxIdentifierLength)) context.addIssue(expected(what, id));
-    else {
-      const problem = textProblem(id, maxIdentifierLength);
-      if (problem) context.addIssue(problem);
-    }
+  return z.string({ error: mismatch(field, anIdentifier) }).superRefine((id, context) => {
+    const problem = identifierProblem(id);
+    if (problem) context.addIssue(problem);
   });
+}
+
+export function identifierProblem(id: string, what = anIdentifier): string | undefined {
+  if (id === '' || isLongerThan(id, maxIdentifierLength)) return expected(what, id);
+  return textProblem(id, maxIdentifierLength);
 }
 
 /** Validates in place, without copying: a copy would lose the key `__proto__`. */

@@ -1,4 +1,4 @@
-import { mustExist, reference, text } from '../model/fields.ts';
+import { key, mustExist, reference, text } from '../model/fields.ts';
 import { recordKind } from '../model/record-kind.ts';
 
 /**
@@ -14,7 +14,7 @@ export const assetCategory = recordKind({
   table: 'asset_categories',
   idPrefix: 'category',
   fields: {
-    name: text('The name of the asset category.'),
+    name: key(text('The name of the asset category.')),
     description: text('The description of the asset category.'),
     parentId: mustExist(reference('AssetCategory', 'the parent asset category', { reverse: 'children' })),
   },

@@ -1,6 +1,8 @@
 /** Creates records, for REST and GraphQL alike. */
-import type { Parsed } from '../model/issues.ts';
+import type { Linkable } from '../model/links.ts';
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
+import { importRecords } from './import-records.ts';
+import { hasLinks } from './links.ts';
 import { requireMayWrite, type Session } from './session.ts';
 import { creationStamps } from './stamps.ts';
 import { requireValid } from './validation.ts';
@@ -12,10 +14,14 @@ import { requireValid } from './validation.ts';
 export async function createRecords<K extends RecordKind>(
   session: Session,
   kind: K,
-  batch: readonly Parsed<CreateOf<K>>[],
+  batch: readonly Linkable<CreateOf<K>>[],
 ): Promise<RecordOf<K>[]> {
   requireMayWrite(session);
   if (batch.length === 0) return [];
+  if (batch.some(hasLinks)) {
+    const [records = []] = await importRecords(session, [{ kind, items: batch, path: [] }]);
+    return records as readonly object[] as RecordOf<K>[];
+  }
   // Invalid items are dropped here; requireValid then rejects the whole batch.
   const inputs = batch.flatMap(({ value }) => (value ? [value] : []));
   return session.store.add(kind, inputs, creationStamps(kind, session), (checkStore, uniqueness) =>

@@ -2,6 +2,7 @@
 import { badRequest } from '../errors.ts';
 import { count, expected, type Issue, type Parsed } from '../model/issues.ts';
 import { withArticle } from '../model/labels.ts';
+import type { Linkable } from '../model/links.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { kindOfId } from '../records/index.ts';
 import { reverseLinksOf } from '../records/reverse-links.ts';
@@ -10,7 +11,8 @@ import type { TransactionStore } from '../store/workspace-store.ts';
 type Values = Readonly<Record<string, unknown>>;
 
 /** The link from a record to its ancestors, if the kind forms a tree. */
-const treeOf = (kind: RecordKind) => reverseLinksOf(kind.name).find(({ direction }) => direction === 'ancestors');
+export const treeOf = (kind: RecordKind) =>
+  reverseLinksOf(kind.name).find(({ direction }) => direction === 'ancestors');
 
 const valuesOf = ({ value, validFields = {} }: Parsed<object>): Values => (value ?? validFields) as Values;
 
@@ -21,12 +23,14 @@ const valuesOf = ({ value, validFields = {} }: Parsed<object>): Values => (value
 export async function lockTree(
   store: Pick<TransactionStore, 'lock'>,
   kind: RecordKind,
-  changes: readonly Parsed<object>[],
+  changes: readonly Linkable<object>[],
 ): Promise<void> {
   const tree = treeOf(kind);
-  if (tree && changes.some((change) => typeof valuesOf(change)[tree.field] === 'string')) {
-    await store.lock(`tree ${kind.table}`);
-  }
+  if (!tree) return;
+  const mayMove = (change: Linkable<object>): boolean =>
+    typeof valuesOf(change)[tree.field] === 'string' ||
+    change.links?.some(({ field }) => field === tree.field) === true;
+  if (changes.some(mayMove)) await store.lock(`tree ${kind.table}`);
 }
 
 interface Changes {

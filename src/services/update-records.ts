@@ -7,6 +7,7 @@ import { kindOfId } from '../records/index.ts';
 import type { TransactionStore } from '../store/workspace-store.ts';
 import { findBatch } from './batch-ids.ts';
 import { cycleIssues, lockTree } from './cycles.ts';
+import { resolveLinks } from './links.ts';
 import { requireMayWrite, type Session } from './session.ts';
 import { updateStamps } from './stamps.ts';
 import { noRecord } from './unknown-ids.ts';
@@ -24,9 +25,10 @@ export async function updateRecords<K extends RecordKind>(
 ): Promise<RecordOf<K>[]> {
   requireMayWrite(session);
   if (batch.length === 0) return [];
-  const changes = batch.map(({ change }) => change);
+  const sent = batch.map(({ change }) => change);
   return session.store.transaction(async (transaction) => {
-    await lockTree(transaction, kind, changes);
+    await lockTree(transaction, kind, sent);
+    const changes = await resolveLinks(transaction, sent);
     const unresolved = await referenceIssues(transaction, kind, { parsed: changes });
     const { records, issues } = await findBatch(
       kind,

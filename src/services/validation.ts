@@ -36,6 +36,37 @@ export async function requireValid(
   candidates: Candidates,
   uniqueness: 'lookup' | 'database',
 ): Promise<void> {
+  throwIssues([await findIssues(store, kind, candidates, uniqueness)]);
+}
+
+/** The issues of candidates, in their order. */
+interface Issues {
+  readonly issues: readonly Issue[];
+  /** Larger than the list if an issue such as "and 12 more" stands for several. */
+  readonly total: number;
+  /** Whether all of them are conflicts with other records. */
+  readonly areConflicts: boolean;
+}
+
+/** Throws a ServiceError if there are issues. */
+export function throwIssues(found: readonly Issues[]): void {
+  const issues = found.flatMap((each) => each.issues);
+  if (issues.length === 0) return;
+  if (found.every(({ areConflicts }) => areConflicts)) throw conflict(issues);
+  throw invalid(
+    issues,
+    found.reduce((sum, { total }) => sum + total, 0),
+  );
+}
+
+/** What requireValid would throw. Paths begin with `prefix`. */
+export async function findIssues(
+  store: CheckStore,
+  kind: RecordKind,
+  candidates: Candidates,
+  uniqueness: 'lookup' | 'database',
+  prefix: Path = [],
+): Promise<Issues> {
   const { parsed, found } = candidates;
   const malformed = malformedIssues(candidates);
   const unresolved = found ? found.invalid : await referenceIssues(store, kind, candidates);
@@ -43,11 +74,12 @@ export async function requireValid(
   const taken = isInvalid || uniqueness === 'lookup' ? await uniquenessIssues(store, kind, candidates) : [];
   const conflicts = [...(found?.conflicts ?? []), ...taken];
   const others = [...unresolved, ...conflicts];
-  if (isInvalid) {
-    const total = parsed.reduce((sum, { issues = [] }) => sum + issues.length, others.length);
-    throw invalid(others.length > 0 ? inOrder([...malformed, ...others]) : malformed, total);
-  }
-  if (conflicts.length > 0) throw conflict(inOrder(conflicts));
+  const issues = others.length > 0 ? inOrder([...malformed, ...others]) : malformed;
+  return {
+    issues: prefix.length > 0 ? issues.map((issue) => ({ ...issue, path: [...prefix, ...issue.path] })) : issues,
+    total: parsed.reduce((sum, { issues = [] }) => sum + issues.length, others.length),
+    areConflicts: !isInvalid,
+  };
 }
 
 /** Issues listed per batch. Beyond that, only the first issue of each record is listed, and the rest are counted. */

@@ -24,6 +24,13 @@ export interface Filters {
   matchesAny(column: string, patterns: readonly Pattern[]): Knex.Raw;
   /** Whether external IDs have the key, with this value unless any will do. */
   hasExternalId(records: ExternalIdsColumn, key: string, value?: string): Knex.Raw;
+  /** A subquery for the IDs of the first few records with an external ID, whose key and value are SQL. */
+  idsWithExternalId(
+    records: Omit<ExternalIdsColumn, 'alias'>,
+    key: string,
+    value: string,
+    limit: number,
+  ): Knex.QueryBuilder;
   /** Whether a column has one of the values that another column has in the rows of a table, written as the database reads them best. */
   isAmong(column: string, rows: { readonly column: string; readonly from: string; readonly where: Knex.Raw }): Knex.Raw;
 }

@@ -38,8 +38,14 @@ export interface LimitedReads extends RecordReads, ChangeReads, ChangePageReads,
 
 /** The store of a transaction. It caches nothing, and uses only the transaction's connection. */
 export interface TransactionStore extends RecordReads, ChangeReads, Omit<RecordWrites, 'add'> {
-  /** Like that of the workspace's store, in this transaction. */
-  readonly add: WorkspaceStore['add'];
+  /** Like that of the workspace's store, in this transaction. `ids` are those that newIds has returned for the records, if they are known. */
+  add<K extends RecordKind>(
+    kind: K,
+    inputs: readonly CreateOf<K>[],
+    stamps: Stamps,
+    check?: Check,
+    ids?: readonly string[],
+  ): Promise<RecordOf<K>[]>;
   /** Joins the transaction: nothing of it is stored unless all of it is. */
   transaction<T>(work: (store: TransactionStore) => Promise<T>): Promise<T>;
 }
@@ -188,9 +194,9 @@ function transactionStore(scope: Scope, author: Author, log: NewChange[]): Trans
     ...readsIn(scope),
     ...writes,
     transaction: (work) => work(store),
-    async add(kind, inputs, stamps, check = acceptAll) {
+    async add(kind, inputs, stamps, check = acceptAll, ids = undefined) {
       await check(store, 'lookup');
-      return writes.add(kind, inputs, stamps);
+      return writes.add(kind, inputs, stamps, ids);
     },
   };
   return store;

@@ -7,6 +7,7 @@ import type { CheckStore } from './check-store.ts';
 import { columnName, columnsOf } from './columns.ts';
 import type { Statement } from './dialect.ts';
 import type { Row } from './driver.ts';
+import { createRecordMatches, type RecordMatches } from './find-matches.ts';
 import { findKeyed } from './idempotency.ts';
 import { parentsOf } from './query/ancestors.ts';
 import { rowsQuery, runQuery } from './query.ts';
@@ -26,9 +27,17 @@ export interface Replacement<R> {
   readonly after: R;
 }
 
-export interface RecordWrites extends CheckStore {
-  /** Stores new records with their IDs, and returns them in the order given. Fields that are absent are not set. */
-  add<K extends RecordKind>(kind: K, inputs: readonly CreateOf<K>[], stamps: Stamps): Promise<RecordOf<K>[]>;
+export interface RecordWrites extends CheckStore, RecordMatches {
+  /**
+   * Stores new records, and returns them in the order given. Fields that are absent are not set. `ids` are those that newIds has returned
+   * for them, if they are known already.
+   */
+  add<K extends RecordKind>(
+    kind: K,
+    inputs: readonly CreateOf<K>[],
+    stamps: Stamps,
+    ids?: readonly string[],
+  ): Promise<RecordOf<K>[]>;
   /** Stores the records as they are to be. Each has another `updatedAt` than before. */
   update<K extends RecordKind>(kind: K, replacements: readonly Replacement<RecordOf<K>>[]): Promise<void>;
   /** Deletes records that were read with `findToDelete`. */
@@ -72,9 +81,10 @@ export function createRecordWrites(scope: Scope, author: Author, log: NewChange[
   });
 
   return {
-    async add(kind, inputs, stamps) {
+    ...createRecordMatches(scope),
+
+    async add(kind, inputs, stamps, ids = newIds(kind.idPrefix, inputs.length)) {
       if (inputs.length === 0) return [];
-      const ids = newIds(kind.idPrefix, inputs.length);
       const records = inputs.map((input, index) => ({ ...draftOf(kind, input, stamps), id: ids[index], workspaceId }));
       await runAll(dialect.inserts(kind, records));
       log.push(creationOf({ workspaceId, kind, author }, records));

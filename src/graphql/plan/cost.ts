@@ -103,8 +103,9 @@ function sizeOf(definition: Field | undefined, args: readonly SentArgument[], ty
   return dependentOn(
     args.map(({ value }) => value),
     (values) => {
-      for (const [index, { value, requireLength }] of args.entries()) {
+      for (const [index, { name, value, requireLength, lengthIn }] of args.entries()) {
         const sent = values[index];
+        if (lengthIn && hasVariable(value)) requireLength?.(lengthIn(sent), name);
         if (value.kind === Kind.VARIABLE && Array.isArray(sent)) requireLength?.(sent.length, value.name.value);
       }
       return listSize(Object.fromEntries(args.map(({ name }, index) => [name, values[index]])));

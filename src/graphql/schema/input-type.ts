@@ -1,46 +1,123 @@
 /** Input types, derived from the record kinds and validated by their schemas: the same rules and messages as over REST. */
 import { capitalized, withArticle } from '../../model/labels.ts';
+import { linkFields, linkParser } from '../../model/links.ts';
 import { patchParser } from '../../model/patch.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { createParser, updateParser, type ValueLimits } from '../../model/schemas.ts';
+import { kindNamed } from '../../records/index.ts';
 import { takeTurns } from '../../slices.ts';
 import type { Builder, InputFields } from './builder.ts';
 import { scalarOf } from './object-type.ts';
-import { exampleChange, exampleFields, examplePatch } from './write-examples.ts';
+import { exampleChange, exampleFields, exampleLink, examplePatch } from './write-examples.ts';
 
-/** `CreateAssetInput`. Resolvers get each item parsed, valid or not: the service reports the issues of all items together. */
-export const createInput = <K extends RecordKind>(builder: Builder, kind: K, limits: ValueLimits) =>
-  builder
-    .inputType(`Create${kind.name}Input`, {
-      description: `The fields of ${withArticle(kind.label)} to create: ${exampleFields(kind)}. A field that is null or absent is not set.`,
-      fields: (t) => inputFields(t, kind, { requires: true }),
-    })
-    .validate(inTurns(createParser(kind, limits)));
+export type InputTypes = ReturnType<typeof createInputTypes>;
 
-/** `UpdateProjectInput` */
-export const updateInput = <K extends RecordKind>(builder: Builder, kind: K, limits: ValueLimits) =>
-  builder
-    .inputType(`Update${kind.name}Input`, {
-      description: `The fields of ${withArticle(kind.label)} to change: ${exampleChange(kind)}. Absent fields stay unchanged; null clears a field.`,
-      fields: (t) => inputFields(t, kind, { requires: false }),
-    })
-    .validate(inTurns(updateParser(kind, limits)));
+/** The input types of one schema. */
+export function createInputTypes(builder: Builder, limits: ValueLimits) {
+  const recordLink = recordLinkType(builder);
+  const links = (t: InputFields, kind: RecordKind, isNew: boolean) => linkInputFields(t, kind, recordLink, isNew);
 
-/** `AssetPatch` */
-export const patchInput = <K extends RecordKind>(builder: Builder, kind: K, limits: ValueLimits) =>
-  builder
-    .inputType(`${kind.name}Patch`, {
-      description: `${capitalized(withArticle(kind.label))} to change, by its ID, and the new values of some fields: ${examplePatch(kind)}. Absent fields stay unchanged; null clears a field.`,
-      fields: (t) => ({
-        id: t.id({ required: true, description: `The ID of the ${kind.label}.` }),
-        ifUpdatedAt: t.field({
-          type: 'DateTime',
-          description: `The \`updatedAt\` that the ${kind.label} was read with. If somebody has changed it since, the batch is refused with the code CONFLICT.`,
+  const create = <K extends RecordKind>(kind: K) =>
+    builder
+      .inputType(`Create${kind.name}Input`, {
+        description: `The fields of ${withArticle(kind.label)} to create: ${exampleFields(kind)}. A field that is null or absent is not set.`,
+        fields: (t) => ({
+          ...inputFields(t, kind, { requires: true }),
+          ...links(t, kind, true),
+          ref: t.string({
+            description: `A name of your choice, by which other records of the request refer to this ${kind.label}. It is not stored.`,
+          }),
         }),
-        ...inputFields(t, kind, { requires: false }),
+      })
+      .validate(inTurns(linkParser(kind, limits, createParser(kind, limits))));
+  const createTypes = new Map<RecordKind, unknown>();
+
+  return {
+    /** `CreateAssetInput`. Resolvers get each item parsed, valid or not: the service reports the issues of all items together. */
+    create<K extends RecordKind>(kind: K): ReturnType<typeof create<K>> {
+      // The cast is safe because the map has the type of each kind.
+      const type = (createTypes.get(kind) ?? create(kind)) as ReturnType<typeof create<K>>;
+      createTypes.set(kind, type);
+      return type;
+    },
+
+    /** `UpsertAssetInput` */
+    upsert: <K extends RecordKind>(kind: K) =>
+      builder
+        .inputType(`Upsert${kind.name}Input`, {
+          description: `The fields of ${withArticle(kind.label)} to create or change: ${exampleFields(kind)}. Of a stored ${kind.label}, absent fields stay unchanged and null clears a field; a new one needs the fields that \`Create${kind.name}Input\` requires.`,
+          fields: (t) => ({ ...inputFields(t, kind, { requires: false }), ...links(t, kind, false) }),
+        })
+        .validate(inTurns(linkParser(kind, limits, updateParser(kind, limits)))),
+
+    /** `UpdateProjectInput` */
+    update: <K extends RecordKind>(kind: K) =>
+      builder
+        .inputType(`Update${kind.name}Input`, {
+          description: `The fields of ${withArticle(kind.label)} to change: ${exampleChange(kind)}. Absent fields stay unchanged; null clears a field.`,
+          fields: (t) => inputFields(t, kind, { requires: false }),
+        })
+        .validate(inTurns(updateParser(kind, limits))),
+
+    /** `AssetPatch` */
+    patch: <K extends RecordKind>(kind: K) =>
+      builder
+        .inputType(`${kind.name}Patch`, {
+          description: `${capitalized(withArticle(kind.label))} to change, by its ID, and the new values of some fields: ${examplePatch(kind)}. Absent fields stay unchanged; null clears a field.`,
+          fields: (t) => ({
+            id: t.id({ required: true, description: `The ID of the ${kind.label}.` }),
+            ifUpdatedAt: t.field({
+              type: 'DateTime',
+              description: `The \`updatedAt\` that the ${kind.label} was read with. If somebody has changed it since, the batch is refused with the code CONFLICT.`,
+            }),
+            ...inputFields(t, kind, { requires: false }),
+            ...links(t, kind, false),
+          }),
+        })
+        .validate(inTurns(patchParser(kind, limits))),
+  };
+}
+
+function recordLinkType(builder: Builder) {
+  const externalId = builder.inputType('ExternalIdInput', {
+    description: 'The ID of a record in another system: `{ key: "erp", value: "4711" }`.',
+    fields: (t) => ({
+      key: t.string({ required: true, description: 'The name of the system, as in `externalIds`.' }),
+      value: t.string({ required: true, description: 'The ID that the record has there.' }),
+    }),
+  });
+  return builder.inputType('RecordLink', {
+    isOneOf: true,
+    description:
+      'A record, instead of by its ID: `{ externalId: { key: "erp", value: "4711" } }`, or `{ ref: "harbour-wall" }` for one that the same request creates.',
+    fields: (t) => ({
+      externalId: t.field({
+        type: externalId,
+        description: 'An external ID that exactly one stored record has: `{ key: "erp", value: "4711" }`.',
       }),
-    })
-    .validate(inTurns(patchParser(kind, limits)));
+      ref: t.string({ description: 'The `ref` of a record that the same request creates.' }),
+    }),
+  });
+}
+
+/** `project` beside `projectId`. Only new records can refer to others that the request creates, and asset categories have no other link. */
+const linkInputFields = (
+  t: InputFields,
+  kind: RecordKind,
+  recordLink: ReturnType<typeof recordLinkType>,
+  isNew: boolean,
+) =>
+  Object.fromEntries(
+    linkFields(kind)
+      .filter(([, , { target }]) => isNew || kindNamed(target).fields.externalIds)
+      .map(([name, field, { refersTo, target }]) => [
+        name,
+        t.field({
+          type: recordLink,
+          description: `${capitalized(refersTo)}, instead of \`${field}\`: ${exampleLink(kindNamed(target))}.`,
+        }),
+      ]),
+  );
 
 /** A Standard Schema. A batch may have ten thousand records, each with many issues: other requests run in between. */
 function inTurns<T>(parse: (input: unknown) => T) {

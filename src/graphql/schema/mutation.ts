@@ -2,17 +2,21 @@
 import type { Limits } from '../../config.ts';
 import { asset, assetCategory, location, project, transportOrder, workOrder } from '../../records/index.ts';
 import type { Builder } from './builder.ts';
+import { createInputTypes } from './input-type.ts';
 import { createField } from './mutations/create.ts';
 import { deleteField } from './mutations/delete.ts';
+import { importField } from './mutations/import.ts';
 import { updateField } from './mutations/update.ts';
 import { updateOneField } from './mutations/update-one.ts';
+import { upsertField } from './mutations/upsert.ts';
 import type { ObjectTypes } from './object-type.ts';
 
 export function defineMutation(builder: Builder, types: ObjectTypes, limits: Limits): void {
-  const schema = { builder, types, limits };
+  const schema = { builder, types, inputs: createInputTypes(builder, limits), limits };
   const create = createField(schema);
   const update = updateField(schema);
   const updateOne = updateOneField(schema);
+  const upsert = upsertField(schema);
   const remove = deleteField(schema);
 
   builder.mutationType({
@@ -20,23 +24,30 @@ export function defineMutation(builder: Builder, types: ObjectTypes, limits: Lim
     fields: (t) => ({
       createAssets: create(t, asset),
       updateAssets: update(t, asset),
+      upsertAssets: upsert(t, asset),
       deleteAssets: remove(t, asset),
       createWorkOrders: create(t, workOrder),
       updateWorkOrders: update(t, workOrder),
+      upsertWorkOrders: upsert(t, workOrder),
       deleteWorkOrders: remove(t, workOrder),
       createProjects: create(t, project),
       updateProject: updateOne(t, project),
       updateProjects: update(t, project),
+      upsertProjects: upsert(t, project),
       deleteProjects: remove(t, project),
       createLocations: create(t, location),
       updateLocations: update(t, location),
+      upsertLocations: upsert(t, location),
       deleteLocations: remove(t, location),
       createTransportOrders: create(t, transportOrder),
       updateTransportOrders: update(t, transportOrder),
+      upsertTransportOrders: upsert(t, transportOrder),
       deleteTransportOrders: remove(t, transportOrder),
       createAssetCategories: create(t, assetCategory),
       updateAssetCategories: update(t, assetCategory),
+      upsertAssetCategories: upsert(t, assetCategory),
       deleteAssetCategories: remove(t, assetCategory),
+      importRecords: importField(schema, t),
     }),
   });
 }

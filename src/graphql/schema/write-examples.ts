@@ -1,5 +1,5 @@
 /** Examples of writes, for the descriptions of mutations and of their inputs. */
-import type { RecordKind } from '../../model/record-kind.ts';
+import { keyFields, type RecordKind } from '../../model/record-kind.ts';
 
 /** Every field of the kind's example. */
 export const exampleFields = ({ example }: RecordKind): string => code(literal(example));
@@ -18,6 +18,29 @@ export const exampleUpdate = (kind: RecordKind): string => mutation(`update${kin
 
 export const exampleUpdateOne = (kind: RecordKind): string =>
   mutation(`update${kind.name}`, { id: exampleId(kind), input: changeOf(kind) });
+
+/** `{ externalId: "erp" }`, or `{ field: REFERENCE }` for a kind without external IDs. */
+export const exampleKey = (kind: RecordKind): string => code(keyOf(kind));
+
+/** `upsertAssets(by: { externalId: "erp" }, input: [{ externalIds: { erp: "4711" }, name: "Crane" }]) { outcome }` */
+export function exampleUpsert(kind: RecordKind): string {
+  const { fields, example } = kind;
+  const [field = ''] = keyFields(kind);
+  const item = fields.externalIds
+    ? { externalIds: { erp: '4711' }, ...changeOf(kind) }
+    : { [field]: (example as Readonly<Record<string, unknown>>)[field], ...changeOf(kind) };
+  return code(`upsert${kind.plural}(by: ${keyOf(kind)}, input: ${literal([item])}) { outcome }`);
+}
+
+const keyOf = (kind: RecordKind): string =>
+  kind.fields.externalIds ? '{ externalId: "erp" }' : `{ field: ${keyFields(kind)[0]?.toUpperCase()} }`;
+
+/** A record of the kind: by an external ID, or by a `ref` if it has none. */
+export const exampleLink = ({ fields }: RecordKind): string =>
+  code(literal(fields.externalIds ? { externalId: { key: 'erp', value: '4711' } } : { ref: 'parent' }));
+
+export const exampleImport =
+  '`importRecords(input: { locations: [{ ref: "yard", name: "North yard" }], projects: [{ name: "Harbour wall", location: { ref: "yard" } }] }) { projects { id } }`';
 
 export const exampleDelete = (kind: RecordKind): string => mutation(`delete${kind.plural}`, { ids: [exampleId(kind)] });
 

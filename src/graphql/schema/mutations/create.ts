@@ -3,11 +3,10 @@ import type { RecordKind } from '../../../model/record-kind.ts';
 import { createRecords } from '../../../services/create-records.ts';
 import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../../plan/extensions.ts';
 import type { MutationFields } from '../builder.ts';
-import { createInput } from '../input-type.ts';
 import { exampleCreate } from '../write-examples.ts';
 import { batchLimit, byId, dryRunArgument, type MutationSchema, write, writeCost } from './write.ts';
 
-export function createField({ builder, types, limits }: MutationSchema) {
+export function createField({ types, inputs, limits }: MutationSchema) {
   const requireLength = batchLimit(limits);
 
   return <K extends RecordKind>(t: MutationFields, kind: K) =>
@@ -21,7 +20,7 @@ export function createField({ builder, types, limits }: MutationSchema) {
       } satisfies FieldExtensions,
       args: {
         input: t.arg({
-          type: [createInput(builder, kind, limits)],
+          type: [inputs.create(kind)],
           required: true,
           description: `The ${kind.pluralLabel} to create.`,
           extensions: { requireLength } satisfies ArgumentExtensions,

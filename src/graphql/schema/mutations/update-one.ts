@@ -4,12 +4,11 @@ import type { RecordKind } from '../../../model/record-kind.ts';
 import { updateRecord } from '../../../services/update-records.ts';
 import type { FieldExtensions } from '../../plan/extensions.ts';
 import type { MutationFields } from '../builder.ts';
-import { updateInput } from '../input-type.ts';
 import { exampleUpdateOne } from '../write-examples.ts';
 import { type MutationSchema, write, writeCost } from './write.ts';
 
 export const updateOneField =
-  ({ builder, types, limits }: MutationSchema) =>
+  ({ types, inputs }: MutationSchema) =>
   <K extends RecordKind>(t: MutationFields, kind: K) =>
     t.field({
       type: types.of(kind),
@@ -19,7 +18,7 @@ export const updateOneField =
       args: {
         id: t.arg.id({ required: true, description: `The ID of the ${kind.label}.` }),
         input: t.arg({
-          type: updateInput(builder, kind, limits),
+          type: inputs.update(kind),
           required: true,
           description: 'The fields to change.',
         }),

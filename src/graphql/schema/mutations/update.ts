@@ -3,11 +3,10 @@ import type { RecordKind } from '../../../model/record-kind.ts';
 import { updateRecords } from '../../../services/update-records.ts';
 import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../../plan/extensions.ts';
 import type { MutationFields } from '../builder.ts';
-import { patchInput } from '../input-type.ts';
 import { exampleUpdate } from '../write-examples.ts';
 import { batchLimit, byId, dryRunArgument, type MutationSchema, write, writeCost } from './write.ts';
 
-export function updateField({ builder, types, limits }: MutationSchema) {
+export function updateField({ types, inputs, limits }: MutationSchema) {
   const requireLength = batchLimit(limits);
 
   return <K extends RecordKind>(t: MutationFields, kind: K) =>
@@ -20,7 +19,7 @@ export function updateField({ builder, types, limits }: MutationSchema) {
       } satisfies FieldExtensions,
       args: {
         input: t.arg({
-          type: [patchInput(builder, kind, limits)],
+          type: [inputs.patch(kind)],
           required: true,
           description: `The ${kind.pluralLabel} to change, each once.`,
           extensions: { requireLength } satisfies ArgumentExtensions,

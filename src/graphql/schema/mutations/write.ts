@@ -7,12 +7,14 @@ import type { Session } from '../../../services/session.ts';
 import type { Context } from '../../execution/context.ts';
 import type { ArgumentExtensions } from '../../plan/extensions.ts';
 import type { Builder, MutationFields } from '../builder.ts';
+import type { InputTypes } from '../input-type.ts';
 import type { ObjectTypes } from '../object-type.ts';
 
 /** What the fields of one schema's mutations are made of. */
 export interface MutationSchema {
   readonly builder: Builder;
   readonly types: ObjectTypes;
+  readonly inputs: InputTypes;
   readonly limits: Limits;
 }
 
