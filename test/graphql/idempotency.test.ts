@@ -135,14 +135,17 @@ describe('Every kind of write', () => {
 
   test('takes one statement more with a key, for 1,000 records as for 10', async () => {
     const { run, data, create } = await newWorkspace();
+    // API keys are looked up again from time to time.
+    const count = async (work: () => Promise<unknown>) =>
+      (await service.statements(work)).filter((sql) => !sql.includes('api_keys')).length;
     const costs = [];
     for (const size of [10, 1_000]) {
       const assets = await create('/assets', ...Array.from({ length: size }, (_, n) => ({ name: `Crane ${n}` })));
       const query = 'mutation ($input: [AssetPatch!]!) { updateAssets(input: $input) { id } }';
       const changes = (name: string) => ({ input: assets.map(({ id }) => ({ id, name })) });
-      const without = (await service.statements(() => data(query, changes('a')))).length;
-      const withKey = (await service.statements(() => run(`key ${size}`, query, changes('b')))).length;
-      const repeat = (await service.statements(() => run(`key ${size}`, query, changes('b')))).length;
+      const without = await count(() => data(query, changes('a')));
+      const withKey = await count(() => run(`key ${size}`, query, changes('b')));
+      const repeat = await count(() => run(`key ${size}`, query, changes('b')));
       costs.push({ more: withKey - without, repeat });
     }
 
