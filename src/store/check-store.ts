@@ -9,12 +9,16 @@ export interface CheckStore {
    * transaction can remove the values before it ends.
    */
   existingValues(kind: RecordKind, field: string, values: readonly string[]): Promise<ReadonlySet<string>>;
+}
+
+/** What the checks of a group commit may look up, too. */
+export interface GroupCheckStore extends CheckStore {
   /** Returns what requests with these keys have stored. */
   keyedResults(keys: readonly string[]): Promise<readonly KeyedResult[]>;
 }
 
 /** Combines the lookups made in the same tick into one statement; each receives the values found for all of them. */
-export function batchLookups(store: CheckStore): CheckStore {
+export function batchLookups(store: GroupCheckStore): GroupCheckStore {
   const lookups = new Map<string, Lookup<ReadonlySet<string>>>();
   const keyed = combine((keys) => store.keyedResults(keys));
   return {

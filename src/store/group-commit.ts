@@ -7,7 +7,7 @@ import { textLengthOfAll } from '../model/fields.ts';
 import { newIds } from '../model/ids.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { type Author, creationOf, logChanges } from './changes.ts';
-import type { CheckStore } from './check-store.ts';
+import type { GroupCheckStore } from './check-store.ts';
 import { databaseUnavailable, isTimeout, TransactionConflict } from './database-error.ts';
 import type { Dialect } from './dialect.ts';
 import type { DatabaseOptions, Driver, Row, Run } from './driver.ts';
@@ -40,7 +40,7 @@ export interface Draft {
  * Throws a ServiceError below 500 if the records may not be stored. With `uniqueness: 'database'` it may skip the lookup of
  * duplicate unique values: the database then rejects the transaction, and the check runs again with `'lookup'`.
  */
-export type Check = (store: CheckStore, uniqueness: 'lookup' | 'database') => Promise<void>;
+export type Check = (store: GroupCheckStore, uniqueness: 'lookup' | 'database') => Promise<void>;
 
 export interface GroupCommit {
   /** Resolves once the records are stored. Rejects with the error of their check or of their transaction. */
@@ -67,7 +67,7 @@ export function createGroupCommit(
   dialect: Dialect,
   { concurrentGroups }: Pick<Driver, 'concurrentGroups'>,
   { connectionTimeout }: Pick<DatabaseOptions, 'connectionTimeout'>,
-  openCheckStore: (run: Run, workspaceId: string) => CheckStore,
+  openCheckStore: (run: Run, workspaceId: string) => GroupCheckStore,
 ): GroupCommit {
   /** By workspace; the first one has waited longest for its turn. */
   const waiting = new Map<string, Waiting[]>();
@@ -175,8 +175,8 @@ export function createGroupCommit(
 
   /** Runs the checks concurrently, so that their lookups can be combined into one statement. */
   async function checkAll(group: readonly Addition[], uniqueness: 'lookup' | 'database', run: Run) {
-    const stores = new Map<string, CheckStore>();
-    const storeOf = (workspaceId: string): CheckStore => {
+    const stores = new Map<string, GroupCheckStore>();
+    const storeOf = (workspaceId: string): GroupCheckStore => {
       const store = stores.get(workspaceId) ?? openCheckStore(run, workspaceId);
       stores.set(workspaceId, store);
       return store;
@@ -235,7 +235,7 @@ const keyedRowsOf = (additions: readonly Addition[]): Row[] =>
     .map(({ row }) => row);
 
 /** Counts lookups in the usage of one addition. */
-const countLookups = (store: CheckStore, usage: Usage): CheckStore => ({
+const countLookups = (store: GroupCheckStore, usage: Usage): GroupCheckStore => ({
   existingValues(...lookup) {
     usage.statements += 1;
     return store.existingValues(...lookup);

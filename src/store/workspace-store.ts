@@ -93,7 +93,6 @@ export interface StoreUser {
   readonly author: Author;
   /** Counts the statements. */
   readonly usage?: Usage;
-  readonly key?: RequestKey;
 }
 
 /** Opens the store of a workspace. */
@@ -120,32 +119,45 @@ export function createStoreOpener(database: Database): OpenStore {
     batchLookups(createRecordWrites({ dialect, run, workspaceId }, nobody, [])),
   );
 
-  const open: OpenStore = (workspaceId, { author, usage = { statements: 0 }, key }) => {
+  return (workspaceId, { author, usage = { statements: 0 } }) => {
     const { read, transaction, snapshot } = database.forWorkspace(workspaceId);
     const scopeOf = (run: Run): Scope => ({ dialect, run: counted(run, usage), workspaceId });
     const reads = readsIn(scopeOf(read));
-    const once = <T>(write: () => Promise<T>) => (key ? writeOnce(key, scopeOf(read), write) : write());
-    const runInTransaction: WorkspaceStore['transaction'] = async (work) => {
-      let attempts = 0;
-      const result = await transaction(async (run) => {
-        const scope = scopeOf(run);
-        attempts += 1;
-        // Not at first: most requests are not repeats.
-        if (key && attempts > 1) requireUnused(key, await findKeyed(scope, [key.key]));
-        const log: NewChange[] = [];
-        const returned = await work(transactionStore(scope, author, log));
-        const numbers = await logChanges(dialect, scope.run, log);
-        if (key) await storeResult(scope, key, { returned, log, lastChange: numbers.get(workspaceId) });
-        return returned;
-      });
-      watch.changed(workspaceId);
-      return result;
+    const writesWith = (key: RequestKey | undefined): Pick<WorkspaceStore, 'transaction' | 'add'> => {
+      const once = <T>(write: () => Promise<T>) => (key ? writeOnce(key, scopeOf(read), write) : write());
+      return {
+        async transaction(work) {
+          let attempts = 0;
+          const result = await once(() =>
+            transaction(async (run) => {
+              const scope = scopeOf(run);
+              attempts += 1;
+              // Not at first: most requests are not repeats.
+              if (key && attempts > 1) requireUnused(key, await findKeyed(scope, [key.key]));
+              const log: NewChange[] = [];
+              const returned = await work(transactionStore(scope, author, log));
+              const numbers = await logChanges(dialect, scope.run, log);
+              if (key) await storeResult(scope, key, { returned, log, lastChange: numbers.get(workspaceId) });
+              return returned;
+            }),
+          );
+          watch.changed(workspaceId);
+          return result;
+        },
+        async add(kind, inputs, stamps, check = acceptAll) {
+          const records = await mapInSlices(inputs, (input) => draftOf(kind, input, stamps));
+          const checkOnce: Check = key ? checkUnused(key, check) : check;
+          await once(() => groupCommit.add({ workspaceId, kind, records, check: checkOnce, author, usage, key }));
+          watch.changed(workspaceId);
+          return stored(kind, records);
+        },
+      };
     };
     const source = { workspaceId, lastChange: reads.lastChange };
-    return {
+    const store: WorkspaceStore = {
       ...reads,
-      transaction: (work) => once(() => runInTransaction(work)),
-      withKey: (requestKey) => open(workspaceId, { author, usage, key: requestKey }),
+      ...writesWith(undefined),
+      withKey: (key) => ({ ...store, ...writesWith(key) }),
       async dryRun<T>(work: (store: TransactionStore) => Promise<T>) {
         try {
           return await transaction(async (run) => {
@@ -167,16 +179,9 @@ export function createStoreOpener(database: Database): OpenStore {
       derive: (name, make) => values.derive(source, name, make),
       deriveText: (name, write) => texts.derive(source, name, write),
       waitForChange: (after, signal) => watch.wait(workspaceId, after, signal),
-      async add(kind, inputs, stamps, check = acceptAll) {
-        const records = await mapInSlices(inputs, (input) => draftOf(kind, input, stamps));
-        const checkOnce: Check = key ? checkUnused(key, check) : check;
-        await once(() => groupCommit.add({ workspaceId, kind, records, check: checkOnce, author, usage, key }));
-        watch.changed(workspaceId);
-        return stored(kind, records);
-      },
     };
+    return store;
   };
-  return open;
 }
 
 const nobody: Author = { userId: null, requestId: null, message: null };

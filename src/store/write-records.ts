@@ -3,7 +3,7 @@ import { newIds } from '../model/ids.ts';
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
 import type { ReverseLink } from '../model/reverse-link.ts';
 import { type Author, creationOf, type NewChange } from './changes.ts';
-import type { CheckStore } from './check-store.ts';
+import type { GroupCheckStore } from './check-store.ts';
 import { columnName, columnsOf } from './columns.ts';
 import type { Statement } from './dialect.ts';
 import type { Row } from './driver.ts';
@@ -27,7 +27,7 @@ export interface Replacement<R> {
   readonly after: R;
 }
 
-export interface RecordWrites extends CheckStore, RecordMatches {
+export interface RecordWrites extends GroupCheckStore, RecordMatches {
   /**
    * Stores new records, and returns them in the order given. Fields that are absent are not set. `ids` are those that newIds has returned
    * for them, if they are known already.

@@ -13,6 +13,15 @@ const groupCommit = ['sqlite', 'test/store/group-commit.test.ts'];
 const written = ['sqlite', 'test/graphql/written.test.ts'];
 const federation = ['sqlite', 'test/graphql/federation.test.ts'];
 const concurrency = ['postgres', 'test/spec/postgres/concurrency.test.ts'];
+const updates = ['sqlite', 'test/graphql/updates.test.ts'];
+const deletions = ['sqlite', 'test/graphql/deletions.test.ts'];
+const dryRuns = ['sqlite', 'test/graphql/dry-runs.test.ts'];
+const concurrentUpdates = ['postgres', 'test/graphql/updates.test.ts'];
+const concurrentDeletions = ['postgres', 'test/graphql/deletions.test.ts'];
+const repeats = ['sqlite', 'test/spec/idempotency.test.ts'];
+const repeatedMutations = ['sqlite', 'test/graphql/idempotency.test.ts'];
+const keptResults = ['sqlite', 'test/store/idempotency.test.ts'];
+const clientRepeats = ['sqlite', 'test/client/repeats.test.ts'];
 const citus = ['postgres', 'test/spec/postgres/citus.test.ts'];
 
 const isAlways = (value) => () => () => value;
@@ -547,5 +556,203 @@ export const faults = [
       ],
     ],
     tests: ['sqlite', 'test/logs.test.ts'],
+  },
+  {
+    name: 'changes do not look for cycles of categories',
+    plant: [['src/services', 'cycleIssues', isAlways([])]],
+    tests: updates,
+  },
+  {
+    name: 'categories that move at once do not wait for each other',
+    plant: [['src/services', 'lockTree', isAlways(undefined)]],
+    tests: concurrentUpdates,
+  },
+  {
+    name: 'changes ignore ifUpdatedAt',
+    plant: [['src/services', 'changedMeanwhile', isAlways([])]],
+    tests: updates,
+  },
+  {
+    name: 'changes do not look up what they refer to',
+    plant: [['src/services/validation.ts', 'referenceIssues', isAlways([])]],
+    tests: updates,
+  },
+  {
+    name: 'a batch of changes may have a record twice',
+    plant: [
+      [
+        'src/services',
+        'findBatch',
+        (original) => async (kind, ids, pathOf, find) => {
+          const { records, issues } = await original(kind, [...new Set(ids)], pathOf, find);
+          return { records, issues };
+        },
+      ],
+    ],
+    tests: updates,
+  },
+  {
+    name: 'deletions ignore what refers to the records',
+    plant: [['src/services', 'stillReferred', isAlways([])]],
+    tests: deletions,
+  },
+  {
+    name: 'records that are deleted together count as referring to each other',
+    plant: [
+      [
+        'src/services',
+        'findReferring',
+        (original) => (store, kind, deleted) =>
+          original(
+            { pages: (link, ids, query) => store.pages(link, ids, { ...query, where: { all: [] } }) },
+            kind,
+            deleted,
+          ),
+      ],
+    ],
+    tests: deletions,
+  },
+  {
+    name: 'cleared references do not change updatedAt',
+    plant: [
+      [
+        'src/services',
+        'withoutReference',
+        (original) => (session, link, record) => ({ ...original(session, link, record), updatedAt: record.updatedAt }),
+      ],
+    ],
+    tests: deletions,
+  },
+  {
+    name: 'deletions do not wait for those who refer to the records',
+    sql: (sql) => sql.replace(/ for update$/, ''),
+    tests: concurrentDeletions,
+  },
+  {
+    name: 'changes do not lock the records',
+    sql: (sql) => sql.replace(/ for no key update$/, ''),
+    tests: concurrentUpdates,
+  },
+  {
+    name: 'dry runs are stored',
+    plant: [['src/services', 'dryRun', () => (session, work) => work(session)]],
+    tests: dryRuns,
+  },
+  {
+    name: 'links of a dry run lead to what is stored',
+    plant: [['src/graphql/execution/loaders.ts', 'prime', isAlways(undefined)]],
+    tests: dryRuns,
+  },
+  {
+    name: 'what a dry run would have made is still read after it',
+    plant: [
+      [
+        'src/graphql/schema/mutations',
+        'write',
+        (original) =>
+          (context, ...rest) =>
+            original({ ...context, loaders: { clear: () => {} } }, ...rest),
+      ],
+    ],
+    tests: dryRuns,
+  },
+  {
+    name: 'a deletion in a tree clears references of other workspaces',
+    sql: unfiltered(/^select .* as parent/s),
+    tests: wall,
+  },
+  {
+    name: 'the key of a request is found in any workspace',
+    sql: unfiltered(/^select .* from idempotency_keys/s),
+    tests: repeats,
+  },
+  {
+    name: 'the results of creations are not stored under their keys',
+    plant: [['src/store', 'keyedRowsOf', isAlways([])]],
+    tests: repeats,
+  },
+  {
+    name: 'the results of transactions are not stored under their keys',
+    plant: [['src/store', 'storeResult', isAlways(undefined)]],
+    tests: repeats,
+  },
+  {
+    name: 'a request is the same whatever it asks for',
+    plant: [
+      [
+        'src/http',
+        'requestKey',
+        (original) =>
+          (...request) => {
+            const key = original(...request);
+            return key && { ...key, requestHash: '' };
+          },
+      ],
+    ],
+    tests: repeats,
+  },
+  {
+    name: 'a key stands for one request in all operations',
+    plant: [
+      [
+        'src/http',
+        'requestKey',
+        (original) =>
+          (...request) => {
+            const key = original(...request);
+            return key && { ...key, operation: '' };
+          },
+      ],
+    ],
+    tests: repeats,
+  },
+  {
+    name: 'a repeat returns records as they are now',
+    plant: [['src/services', 'recordsAt', (original) => (store, ids) => original(store, ids, Number.MAX_SAFE_INTEGER)]],
+    tests: repeats,
+  },
+  {
+    name: 'a repeat that fails does not look for its result',
+    plant: [['src/store', 'writeOnce', () => (_key, _scope, write) => write()]],
+    tests: keptResults,
+  },
+  {
+    name: 'old results are never deleted',
+    plant: [['src/store', 'deleteSlice', isAlways(0)]],
+    tests: keptResults,
+  },
+  {
+    name: 'mutations ignore the key',
+    plant: [['src/graphql', 'withSessions', () => (schema) => schema]],
+    tests: repeatedMutations,
+  },
+  {
+    name: 'all mutations of a request have the same key',
+    plant: [
+      [
+        'src/graphql/schema/mutations/session.ts',
+        'withSessions',
+        (original) => (schema) => {
+          const keyed = original(schema);
+          for (const field of Object.values(keyed.getMutationType().getFields())) {
+            const { resolve } = field;
+            field.resolve = (root, args, context, info) =>
+              resolve(root, args, { ...context, sessionFor: () => context.sessionFor('') }, info);
+          }
+          return keyed;
+        },
+      ],
+    ],
+    tests: repeatedMutations,
+  },
+  {
+    name: 'the client repeats writes at a service that does not know keys',
+    plant: [['src/client', 'hasKeys', isAlways(true)]],
+    tests: clientRepeats,
+  },
+  {
+    name: 'the client forgets that an earlier attempt may be stored',
+    plant: [['src/client/retry.ts', 'isResolved', () => () => true]],
+    tests: clientRepeats,
   },
 ];

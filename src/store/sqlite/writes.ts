@@ -99,7 +99,7 @@ export function withChanges(
   );
   const script = [
     `${scriptBegin} ${withLiterals(insert)}`,
-    ...[...inserts(keyedResults, keyed)].map(withLiterals),
+    ...(keyed.length > 0 ? [insertLiterally(keyedResults, keyed)] : []),
     `insert into change_numbers (workspace_id, number) values ${taken.join(', ')}
       on conflict (workspace_id) do update set number = number + excluded.number`,
     `insert into changes (${columnList(changes)}) select ${loggedColumns.join(', ')}
@@ -108,6 +108,15 @@ export function withChanges(
   ];
   return { sql: script.join(';\n'), values: [] };
 }
+
+/** For a few short rows: for those, `json_each` would take longer than the insert. */
+const insertLiterally = (table: Table, rows: readonly Row[]): string => {
+  const columns = columnsOf(table);
+  const tuples = rows.map((row) =>
+    columns.map((column) => literal(toColumnValue(column, row[column.field]))).join(', '),
+  );
+  return `insert into ${table.table} (${columnList(table)}) values (${tuples.join('), (')})`;
+};
 
 /** The statement's values in the places of its parameters. */
 function withLiterals({ sql, values }: Statement): string {
