@@ -287,7 +287,7 @@ async function ofForeign(own: Workspace) {
 
   for (const { name, kind, field } of links) {
     // Planted records have no creator.
-    const isCreatedBy = (record: Stored) => id === own.name && !record.name.endsWith(':planted');
+    const isCreatedBy = (record: Stored) => id === own.name && !plantedRecords.has(record.id);
     const refers = (record: Stored) => (field === 'createdBy' ? isCreatedBy(record) : record[field] === id);
     requireRecords(response.body.data.it[name], held(own, kind).filter(refers));
   }
@@ -442,7 +442,9 @@ async function compare(own: Workspace) {
 }
 
 let service: Service;
+/** What planted records refer to. */
 const planted: string[] = [];
+const plantedRecords = new Set<string>();
 
 /** Creates records that refer to those of another workspace, which no request can do: their links must be null. */
 async function plantReferences() {
@@ -451,6 +453,7 @@ async function plantReferences() {
       const [target] = held(other, project);
       const id = newIdOf('work_order');
       planted.push(String(target?.id));
+      plantedRecords.add(id);
       const now = new Date().toISOString();
       await service.database.run(
         'insert into work_orders (workspace_id, id, name, project_id, created_at, updated_at) values ($1, $2, $3, $4, $5, $6)',
