@@ -1,5 +1,8 @@
 /** Writes the records of one workspace within a transaction, and collects the changes to be logged before its commit. */
+import type { Knex } from 'knex';
+import { tooLarge } from '../errors.ts';
 import { newIds } from '../model/ids.ts';
+import { count } from '../model/issues.ts';
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
 import type { ReverseLink } from '../model/reverse-link.ts';
 import { type Author, creationOf, type NewChange } from './changes.ts';
@@ -10,6 +13,7 @@ import type { Row } from './driver.ts';
 import { createRecordMatches, type RecordMatches } from './find-matches.ts';
 import { parentsOf } from './query/ancestors.ts';
 import { rowsQuery, runQuery } from './query.ts';
+import { selectWithin } from './read-budget.ts';
 import { type Scope, stored } from './read-records.ts';
 
 /** What the service sets on a new record, beside its ID and its workspace. */
@@ -51,6 +55,9 @@ export interface RecordWrites extends CheckStore, RecordMatches {
   lock(name: string): Promise<void>;
 }
 
+/** The most text of the records that are read to be changed or deleted together. */
+const maxBytes = 50_000_000;
+
 /** The changes are added to `log`. */
 export function createRecordWrites(scope: Scope, author: Author, log: NewChange[]): RecordWrites {
   const { dialect, run, workspaceId } = scope;
@@ -62,6 +69,19 @@ export function createRecordWrites(scope: Scope, author: Author, log: NewChange[
   /** In the order of the IDs, so that of two transactions with the same records, one waits for the other at the first of them. */
   const lockedRows = (kind: RecordKind, ids: readonly string[]) =>
     dialect.rowsById(kind, workspaceId, [...new Set(ids)].sort());
+
+  /** A batch names records in a few bytes, however much text they hold. */
+  async function readToWrite(
+    kind: RecordKind,
+    rows: Knex.QueryBuilder,
+    ids: readonly string[],
+  ): Promise<readonly Row[]> {
+    if (ids.length <= 1) return dialect.select(run, kind, rows);
+    const records = await selectWithin(dialect, run, kind, rows, maxBytes);
+    if (records) return records;
+    const most = `more than ${count(maxBytes)} bytes of text`;
+    throw tooLarge(`the ${kind.pluralLabel} hold ${most}: change or delete fewer at a time`, 'records too large');
+  }
 
   const changeOf = (kind: RecordKind, action: 'updated' | 'deleted', before: Row, at: unknown): NewChange => ({
     ...author,
@@ -108,13 +128,10 @@ export function createRecordWrites(scope: Scope, author: Author, log: NewChange[
       for (const record of records) log.push(changeOf(kind, 'deleted', record as object as Row, at));
     },
 
-    async findToUpdate(kind, ids) {
-      return stored(kind, await dialect.select(run, kind, lockedRows(kind, ids).forNoKeyUpdate()));
-    },
+    findToUpdate: async (kind, ids) =>
+      stored(kind, await readToWrite(kind, lockedRows(kind, ids).forNoKeyUpdate(), ids)),
 
-    async findToDelete(kind, ids) {
-      return stored(kind, await dialect.select(run, kind, lockedRows(kind, ids).forUpdate()));
-    },
+    findToDelete: async (kind, ids) => stored(kind, await readToWrite(kind, lockedRows(kind, ids).forUpdate(), ids)),
 
     async ancestors(tree, ids, limit) {
       const rows = await runQuery(run, parentsOf(scope, tree, ids).limit(limit));

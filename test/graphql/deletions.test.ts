@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { RecordKind } from '../../src/model/record-kind.ts';
 import { asset, assetCategory, location, project } from '../../src/records/index.ts';
-import { deleteDocument } from '../support/mutations.ts';
+import { deleteDocument, updateDocument } from '../support/mutations.ts';
 import { fullRecord, kinds, unknownId } from '../support/records.ts';
 import { startService, useService } from '../support/service.ts';
 
@@ -274,4 +274,29 @@ test('links to what was deleted lead nowhere in the same request', async () => {
     deleteWorkOrders: [{ name: 'Set up the crane', project: { name: 'Harbour wall' } }],
     deleteProjects: [{ name: 'Harbour wall', workOrders: { totalCount: 0 } }],
   });
+});
+
+test('records that hold too much text are not read to be changed or deleted together', async () => {
+  const large = await startService({
+    MAX_TEXT_LENGTH: '10000000',
+    MAX_RECORD_LENGTH: '30000000',
+    MAX_BODY_BYTES: '100000000',
+  });
+  const notes = 'x'.repeat(9_000_000);
+  const ids: string[] = [];
+  for (let n = 0; n < 6; n += 1) ids.push((await large.create('/projects', { name: `${n}`, notes }))[0].id);
+
+  const change = (changed: readonly string[]) =>
+    large.graphql(updateDocument(project), { input: changed.map((id) => ({ id, reference: 'P-7' })) });
+  const responses = [await large.graphql(deleteDocument(project), { ids }), await change(ids)];
+  const fewer = await change(ids.slice(1));
+  await large.stop();
+
+  for (const { status, body } of responses) {
+    expect(status).toBeLessThan(500);
+    expect(body.errors[0].message).toBe(
+      'the projects hold more than 50,000,000 bytes of text: change or delete fewer at a time',
+    );
+  }
+  expect(fewer.body.data.result).toHaveLength(5);
 });
