@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startPostgres } from './postgres.mjs';
-import { queries } from './queries.mjs';
+import { queries, upsert } from './queries.mjs';
 import { list, loadOf } from './reads.mjs';
 import { asset, category } from './records.mjs';
 import { create, createWorkOrders, here, measure, post, prepareDatabase, startService } from './service.mjs';
@@ -41,6 +41,8 @@ const creates = {
   W1: { kind: 'create', size: 1, connections: 32 },
   W2: { kind: 'create', size: 100, connections: 8 },
   W3: { kind: 'create', size: 1_000, connections: 4 },
+  W10: { kind: 'upsert', size: 1_000, connections: 4, query: upsert('{ field: UID }') },
+  'W10 by external ID': { kind: 'upsert', size: 1_000, connections: 4, query: upsert('{ externalId: "sap" }') },
 };
 const engines = ['SQLite', 'Postgres'];
 /** Reads first: what creates cause in the background would slow them down. */

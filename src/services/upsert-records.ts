@@ -49,7 +49,8 @@ export async function upsertRecords<K extends RecordKind>(
 
     const cycles = await cycleIssues(transaction, kind, { changes: items, records });
     const found = { invalid: [...invalid, ...unresolved, ...cycles], conflicts: [] };
-    await requireValid(transaction, kind, { parsed: items, current: records, found }, 'lookup');
+    const lookedUp = 'field' in by ? by.field : undefined;
+    await requireValid(transaction, kind, { parsed: items, current: records, found, lookedUp }, 'lookup');
     return store(transaction, session, kind, items, records);
   });
 }
@@ -101,9 +102,10 @@ async function store<K extends RecordKind>(
   const missing = items.flatMap(({ value }, index) => (records[index] || !value ? [] : [value as CreateOf<K>]));
   const created = await transaction.add(kind, missing, creationStamps(kind, session));
   const versions = records.map((before, index) => {
-    const { value = {} } = items[index] ?? {};
-    if (!before || hasValues(before, value)) return { before, after: before };
-    return { before, after: { ...before, ...value, ...updateStamps(kind, session, before) } };
+    if (!before) return {};
+    const changes = changesOf(before, items[index]?.value ?? {});
+    if (Object.keys(changes).length === 0) return { before, after: before };
+    return { before, after: { ...before, ...changes, ...updateStamps(kind, session, before) } };
   });
   await transaction.update(
     kind,
@@ -117,10 +119,11 @@ async function store<K extends RecordKind>(
   });
 }
 
-/** Whether a record has these values. External IDs have no order. */
-const hasValues = (record: object, values: object): boolean =>
-  Object.entries(values).every(([name, value]) => isSame((record as Values)[name], value));
+/** The values that the record does not have. */
+const changesOf = (record: object, values: object): object =>
+  Object.fromEntries(Object.entries(values).filter(([name, value]) => !isSame((record as Values)[name], value)));
 
+/** External IDs have no order. */
 function isSame(stored: unknown, sent: unknown): boolean {
   if (stored === sent) return true;
   if (typeof stored !== 'object' || typeof sent !== 'object' || !stored || !sent) return false;

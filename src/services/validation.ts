@@ -22,6 +22,8 @@ interface Candidates {
    * records.
    */
   readonly found?: { readonly invalid: readonly Issue[]; readonly conflicts: readonly Issue[] };
+  /** A field of which the service has looked up all values itself. */
+  readonly lookedUp?: string | undefined;
 }
 
 /**
@@ -161,7 +163,7 @@ async function uniquenessIssues(store: CheckStore, kind: RecordKind, candidates:
   const issues: Issue[] = [];
   const current = (candidates.current ?? []) as readonly (Values | undefined)[];
   for (const [name, field] of Object.entries(kind.fields)) {
-    if (!field.unique) continue;
+    if (!field.unique || name === candidates.lookedUp) continue;
     const sent = [...textsOf(candidates, name)].filter(({ index, text }) => text !== current[index]?.[name]);
     if (sent.length === 0) continue;
 

@@ -68,6 +68,9 @@ export interface Dialect {
   /** Waits for the transactions of others that hold the lock with this name, a parameter. Absent where only one writes at a time. */
   readonly lock?: string;
 
+  /** Prepares a transaction for looking up thousands of external IDs; the parameter is the name of their index. */
+  readonly prepareExternalIds?: string;
+
   /** Reads the database's settings once, at the start, and returns the reason if it cannot be used. */
   findProblem?(run: (sql: string) => Promise<readonly Row[]>): Promise<string | undefined>;
   readonly filters: Filters;

@@ -49,7 +49,10 @@ export function createRecordMatches({ dialect, run, workspaceId }: Scope): Recor
       );
     },
 
-    findByExternalId(kind, externalIds) {
+    async findByExternalId(kind, externalIds) {
+      if (externalIds.length === 0) return [];
+      const { prepareExternalIds } = dialect;
+      if (prepareExternalIds) await run(prepareExternalIds, [`${kind.table}_external_ids`]);
       const records = { workspaceId, table: kind.table, column: columnName('externalIds') };
       const ids = filters.idsWithExternalId(records, 'sent.value ->> 0', 'sent.value ->> 1', maxMatches);
       return select(

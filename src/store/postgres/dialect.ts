@@ -32,6 +32,10 @@ export function createPostgresDialect(): Dialect {
     lockMaintenance:
       "set transaction isolation level read committed; select pg_advisory_xact_lock(hashtext('yardgraph maintenance'))",
     lock: 'select pg_advisory_xact_lock(hashtextextended($1, 0))',
+    // Each lookup would read all that is not sorted into the index yet, which only the owner can sort. Without the setting, a small table
+    // would be read from end to end for each of them, because comparing JSON counts as cheap.
+    prepareExternalIds: `select set_config('enable_seqscan', 'off', true),
+      case when pg_has_role(relowner, 'usage') then gin_clean_pending_list(oid) end from pg_class where oid = $1::regclass`,
     async findProblem(run) {
       const [row] = await run("select exists (select from pg_extension where extname = 'citus') as is_citus");
       isCitus = row?.is_citus === true;
