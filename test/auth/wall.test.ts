@@ -28,6 +28,8 @@ interface Workspace {
   readonly client: ReturnType<Service['as']>;
   /** Its records by kind, in the order of ids. */
   readonly records: Map<RecordKind, Stored[]>;
+  /** The number of its changes. */
+  changes: number;
   /** The last list of categories and its ETag. */
   list?: { text: string; etag: unknown };
 }
@@ -117,6 +119,7 @@ async function create(own: Workspace) {
 
   if (isAccepted) {
     expect(made, `${response.text}, seed ${seed}`).toMatchObject({ name: record.name, workspaceId: own.name });
+    own.changes += 1;
     own.records.set(
       kind,
       [...held(own, kind), { ...record, id: made.id } as Stored].toSorted((a, b) => (a.id < b.id ? -1 : 1)),
@@ -142,8 +145,36 @@ async function change(own: Workspace) {
 
   if (current) {
     expect(changed, `${response.text}, seed ${seed}`).toMatchObject({ id, name });
+    own.changes += 1;
     current.name = name;
   } else expect(response.text).toContain('there is no project with the ID ');
+  return { sent: id, response };
+}
+
+/** The last changes, which are numbered without gaps, and what the log has of a record. */
+async function feed(own: Workspace) {
+  const kind = random.pick(recordKinds) as RecordKind;
+  const id = anyId(own, kind);
+  const after = Math.max(0, own.changes - 1 - random.integer(20));
+
+  const response = await own.client.graphql(
+    `query ($id: ID!, $after: String) { changeCursor
+      changes(first: 100, after: $after) { nodes { cursor recordId record { id } user { id } fields { field before after } } endCursor }
+      then: ${oneField(kind)}(id: $id, asOf: "2100-01-01") { id name }
+      now: ${oneField(kind)}(id: $id) { history { nodes { recordId fields { before after } } } } }`,
+    { id, after: String(after) },
+  );
+
+  const { changeCursor, changes, then, now } = response.body.data;
+  expect(changeCursor, `seed ${seed}`).toBe(String(own.changes));
+  expect(changes.nodes.map(({ cursor }: { cursor: string }) => Number(cursor))).toEqual(
+    Array.from({ length: own.changes - after }, (_, index) => after + index + 1),
+  );
+  for (const { user } of changes.nodes) expect(user).toEqual({ id: own.name });
+  const mine = held(own, kind).find((record) => record.id === id);
+  expect(then, `seed ${seed}`).toEqual(mine ? { id, name: mine.name } : null);
+  for (const { recordId } of now?.history.nodes ?? []) expect(recordId).toBe(id);
+  if (!mine) expect(now).toBeNull();
   return { sent: id, response };
 }
 
@@ -358,6 +389,7 @@ async function compare(own: Workspace) {
     (id: string) => graphql(`{ node(id: "${id}") { id } }`),
     (id: string) => graphql(`{ ${oneField(kind)}(id: "${id}") { id } }`),
     (id: string) => graphql(`{ nodes(ids: ["${id}"]) { id } }`),
+    (id: string) => graphql(`{ ${oneField(kind)}(id: "${id}", asOf: "2100-01-01") { id history { endCursor } } }`),
     (id: string) =>
       graphql(`{ _entities(representations: { __typename: "${kind.name}", id: "${id}" }) { __typename } }`),
     (id: string) => graphql(`{ ${listField(kind)}(where: { id: { eq: "${id}" } }) { totalCount nodes { id } } }`),
@@ -419,6 +451,7 @@ test(`isolation between workspaces: ${operations} random requests of three works
       name,
       client: service.as(await service.key({ workspace: name, user: name })),
       records: new Map(),
+      changes: 1,
     })),
   );
   for (const own of workspaces) {
@@ -427,7 +460,7 @@ test(`isolation between workspaces: ${operations} random requests of three works
   }
   await plantReferences();
 
-  const reads = [list, page, page, byId, byId, ofForeign, backwards, filtered, filtered, byValue];
+  const reads = [list, feed, feed, page, page, byId, byId, ofForeign, backwards, filtered, filtered, byValue];
   let done = 0;
   while (done < operations) {
     // One workspace writes while the others read, so that the model determines what each read must return.

@@ -152,6 +152,24 @@ describe('a subscription', () => {
   });
 });
 
+test('a subscription sends nothing of another workspace, whatever its cursor', async () => {
+  const [acme, bolt] = [await closed.key(), await closed.key({ workspace: 'bolt' })];
+  await closed.as(bolt).create('/assets', ...names(5));
+  const [fromNow, fromStart] = [
+    await follow(closed, { headers: { authorization: `Bearer ${acme}` } }),
+    await follow(closed, { headers: { authorization: `Bearer ${acme}`, 'last-event-id': '0' } }),
+  ];
+
+  await closed.as(bolt).create('/assets', ...names(5));
+  const [asset] = await closed.as(acme).create('/assets', { name: 'Crane' });
+
+  for (const events of [fromNow, fromStart]) {
+    const event = await events.next();
+    expect(event?.id).toBe('1');
+    expect(event?.data.data.changes.nodes).toEqual([{ cursor: '1', recordId: asset.id }]);
+  }
+});
+
 describe('what cannot be sent', () => {
   test('a subscription to a client that accepts no events is a 406', async () => {
     const { status, body } = await service.post('/graphql', { query: subscription }, { accept: 'application/json' });
