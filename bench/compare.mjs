@@ -39,6 +39,7 @@ const isWanted = (name, all) => {
 
 const creates = {
   W1: { kind: 'create', size: 1, connections: 32 },
+  W2: { kind: 'create', size: 100, connections: 8 },
   W3: { kind: 'create', size: 1_000, connections: 4 },
 };
 const engines = ['SQLite', 'Postgres'];

@@ -68,9 +68,10 @@ export function useSubscriptions(): Plugin<Context & ServerContext, ServerContex
     try {
       for await (const page of source) {
         const result = await resultOf(page, args, context);
-        yield { id: String(page.end), data: await textOf(result, context) };
-        // Nobody can tell what was in the event: to go on would leave a gap.
-        if (!result.data) return;
+        const data = await textOf(result, context);
+        // Nobody can tell what was to be in an event without data: to go on after it would leave a gap.
+        if (!result.data) return yield { data };
+        yield { id: String(page.end), data };
       }
     } catch (error) {
       yield { data: await textOf({ errors: [asGraphqlError(error)] }, context) };
