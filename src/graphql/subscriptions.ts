@@ -9,7 +9,6 @@ import {
   type ExecutionResult,
   GraphQLError,
   getOperationAST,
-  getVariableValues,
 } from 'graphql';
 import { isAsyncIterable, type Plugin, processRegularResult, type YogaServerInstance } from 'graphql-yoga';
 import { badRequest, ServiceError } from '../errors.ts';
@@ -69,9 +68,10 @@ export function useSubscriptions(): Plugin<Context & ServerContext, ServerContex
     try {
       for await (const page of source) {
         const result = await resultOf(page, args, context);
-        yield { id: String(page.end), data: await textOf(result, context) };
-        // Nobody can tell what was in the event: to go on would leave a gap.
-        if (!result.data) return;
+        const data = await textOf(result, context);
+        // Nobody can tell what was to be in an event without data: to go on after it would leave a gap.
+        if (!result.data) return yield { data };
+        yield { id: String(page.end), data };
       }
     } catch (error) {
       yield { data: await textOf({ errors: [asGraphqlError(error)] }, context) };
@@ -111,16 +111,14 @@ const notAccepted = () =>
     'a subscription is sent as server-sent events: expected an Accept header that allows text/event-stream',
   );
 
-/** Without a field, graphql-js fails. That variables are invalid, it reports itself. */
-function requireField({ schema, document, operationName, variableValues }: ExecutionArgs): void {
-  const operation = getOperationAST(document, operationName);
+/** Without a field, graphql-js would fail. Validation rejects directives with variables here. */
+function requireField({ schema, document, operationName }: ExecutionArgs): void {
+  const selections = getOperationAST(document, operationName)?.selectionSet.selections ?? [];
   const root = schema.getSubscriptionType();
-  if (!operation || !root) return;
-  const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {});
-  if (!coerced) return;
-  const fragments = fragmentsIn(document);
-  const fields = collectFields({ schema, fragments, variables: coerced }, root, operation.selectionSet.selections);
-  if (fields.size === 0) throw badRequest('a subscription must select a field');
+  const execution = { schema, fragments: fragmentsIn(document), variables: {} };
+  if (root && collectFields(execution, root, selections).size === 0) {
+    throw badRequest('a subscription must select a field');
+  }
 }
 
 const isTemporary = (error: GraphQLError): boolean => {

@@ -29,6 +29,10 @@ interface Workspace {
   readonly client: ReturnType<Service['as']>;
   /** Its records by kind, in the order of ids. */
   readonly records: Map<RecordKind, Stored[]>;
+  /** The number of its changes. */
+  changes: number;
+  /** The values that its records had before they were changed or deleted, which its log shows. */
+  readonly former: Set<unknown>;
   /** The last list of categories and its ETag. */
   list?: { text: string; etag: unknown };
 }
@@ -60,6 +64,10 @@ function anyId(own: Workspace, kind: RecordKind): string {
 
 const isOwn = (own: Workspace, kind: RecordKind, id: string) => held(own, kind).some((record) => record.id === id);
 
+function keepFormer({ former }: Workspace, record: Stored): void {
+  for (const value of Object.values(record)) former.add(value);
+}
+
 /** Expects a response to contain nothing of another workspace, except what the request sent. */
 function requireOwn(own: Workspace, sent: string, { text, headers }: TestResponse): void {
   const received = `${text} ${JSON.stringify(headers)}`;
@@ -71,7 +79,9 @@ function requireOwn(own: Workspace, sent: string, { text, headers }: TestRespons
     /\b(?:asset|category|location|project|work_order|transport_order)_[0-9a-z]{26}\b/g,
   )) {
     const isOwnOrSent =
-      sent.includes(id) || [...own.records.values()].some((records) => records.some((record) => record.id === id));
+      sent.includes(id) ||
+      own.former.has(id) ||
+      [...own.records.values()].some((records) => records.some((record) => record.id === id));
     expect(isOwnOrSent, `${id} is not ${own.name}'s, seed ${seed}`).toBe(true);
   }
 }
@@ -118,6 +128,7 @@ async function create(own: Workspace) {
 
   if (isAccepted) {
     expect(made, `${response.text}, seed ${seed}`).toMatchObject({ name: record.name, workspaceId: own.name });
+    own.changes += 1;
     own.records.set(
       kind,
       [...held(own, kind), { ...record, id: made.id } as Stored].toSorted((a, b) => (a.id < b.id ? -1 : 1)),
@@ -143,6 +154,7 @@ async function change(own: Workspace) {
 
   if (current) {
     expect(changed, `${response.text}, seed ${seed}`).toMatchObject({ id, name });
+    own.changes += 1;
     current.name = name;
   } else expect(response.text).toContain('there is no project with the ID ');
   return { sent: id, response };
@@ -165,8 +177,11 @@ async function changeSeveral(own: Workspace) {
   const response = await own.client.graphql(updateDocument(kind, 'id name'), { input });
 
   expect(response.body.data.result !== null, `${response.text}, seed ${seed}`).toBe(isAccepted);
+  if (isAccepted) own.changes += input.length;
   for (const change of isAccepted ? input : []) {
-    Object.assign(held(own, kind).find(({ id }) => id === change.id) as Stored, change);
+    const record = held(own, kind).find(({ id }) => id === change.id) as Stored;
+    keepFormer(own, record);
+    Object.assign(record, change);
   }
   return { sent: JSON.stringify(input), response };
 }
@@ -189,6 +204,8 @@ async function remove(own: Workspace) {
 
   expect(response.body.data.result !== null, `${response.text}, seed ${seed}`).toBe(isAccepted);
   if (isAccepted) {
+    own.changes += ids.length + new Set(referring.map(({ record }) => record)).size;
+    for (const record of held(own, kind).filter(({ id }) => ids.includes(id))) keepFormer(own, record);
     for (const { record, field } of referring) record[field] = null;
     own.records.set(
       kind,
@@ -196,6 +213,33 @@ async function remove(own: Workspace) {
     );
   }
   return { sent: ids.join(' '), response };
+}
+
+/** The last changes, which are numbered without gaps, and what the log has of a record. */
+async function feed(own: Workspace) {
+  const kind = random.pick(recordKinds) as RecordKind;
+  const id = anyId(own, kind);
+  const after = Math.max(0, own.changes - 1 - random.integer(20));
+
+  const response = await own.client.graphql(
+    `query ($id: ID!, $after: String) { changeCursor
+      changes(first: 100, after: $after) { nodes { cursor recordId record { id } user { id } fields { field before after } } endCursor }
+      then: ${oneField(kind)}(id: $id, asOf: "2100-01-01") { id name }
+      now: ${oneField(kind)}(id: $id) { history { nodes { recordId fields { before after } } } } }`,
+    { id, after: String(after) },
+  );
+
+  const { changeCursor, changes, then, now } = response.body.data;
+  expect(changeCursor, `seed ${seed}`).toBe(String(own.changes));
+  expect(changes.nodes.map(({ cursor }: { cursor: string }) => Number(cursor))).toEqual(
+    Array.from({ length: own.changes - after }, (_, index) => after + index + 1),
+  );
+  for (const { user } of changes.nodes) expect(user).toEqual({ id: own.name });
+  const mine = held(own, kind).find((record) => record.id === id);
+  expect(then, `seed ${seed}`).toEqual(mine ? { id, name: mine.name } : null);
+  for (const { recordId } of now?.history.nodes ?? []) expect(recordId).toBe(id);
+  if (!mine) expect(now).toBeNull();
+  return { sent: id, response };
 }
 
 async function list(own: Workspace) {
@@ -410,6 +454,7 @@ async function compare(own: Workspace) {
     (id: string) => graphql(`{ node(id: "${id}") { id } }`),
     (id: string) => graphql(`{ ${oneField(kind)}(id: "${id}") { id } }`),
     (id: string) => graphql(`{ nodes(ids: ["${id}"]) { id } }`),
+    (id: string) => graphql(`{ ${oneField(kind)}(id: "${id}", asOf: "2100-01-01") { id history { endCursor } } }`),
     (id: string) =>
       graphql(`{ _entities(representations: { __typename: "${kind.name}", id: "${id}" }) { __typename } }`),
     (id: string) => graphql(`{ ${listField(kind)}(where: { id: { eq: "${id}" } }) { totalCount nodes { id } } }`),
@@ -476,6 +521,8 @@ test(`isolation between workspaces: ${operations} random requests of three works
       name,
       client: service.as(await service.key({ workspace: name, user: name })),
       records: new Map(),
+      changes: 1,
+      former: new Set(),
     })),
   );
   for (const own of workspaces) {
@@ -484,7 +531,7 @@ test(`isolation between workspaces: ${operations} random requests of three works
   }
   await plantReferences();
 
-  const reads = [list, page, page, byId, byId, ofForeign, backwards, filtered, filtered, byValue];
+  const reads = [list, feed, feed, page, page, byId, byId, ofForeign, backwards, filtered, filtered, byValue];
   let done = 0;
   while (done < operations) {
     // One workspace writes while the others read, so that the model determines what each read must return.

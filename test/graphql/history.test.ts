@@ -207,12 +207,12 @@ describe('asOf', () => {
     await service.patch(`/projects/${id}`, { locationId: null, externalIds: null });
 
     const data = await service.data(
-      `query ($id: ID!, $then: DateTime) {
+      `query ($id: ID!, $time: DateTime) {
         now: project(id: $id) { locationId updatedAt }
-        then: project(id: $id, asOf: $then) { id name locationId externalIds updatedAt location { name } history(first: 1) { endCursor } }
+        then: project(id: $id, asOf: $time) { id name locationId externalIds updatedAt location { name } history(first: 1) { endCursor } }
         null: project(id: $id, asOf: null) { locationId }
       }`,
-      { id, then: moved.updatedAt },
+      { id, time: moved.updatedAt },
     );
 
     expect(data.now.locationId).toBeNull();

@@ -104,10 +104,11 @@ describe('a subscription', () => {
     await service.create('/assets', ...names(3));
     await service.create('/projects', { name: 'Harbour wall' });
 
-    const first = await events.cursors();
-    const second = await events.cursors();
+    const cursors: number[] = [];
+    // They may come together or one by one.
+    while (cursors.length < 2) cursors.push(...(await events.cursors()));
 
-    expect([first, second]).toEqual([[250_001], [250_005]]);
+    expect(cursors).toEqual([250_001, 250_005]);
   });
 
   test('sends what another process has written', async () => {
@@ -151,6 +152,24 @@ describe('a subscription', () => {
   });
 });
 
+test('a subscription sends nothing of another workspace, whatever its cursor', async () => {
+  const [acme, bolt] = [await closed.key(), await closed.key({ workspace: 'bolt' })];
+  await closed.as(bolt).create('/assets', ...names(5));
+  const [fromNow, fromStart] = [
+    await follow(closed, { headers: { authorization: `Bearer ${acme}` } }),
+    await follow(closed, { headers: { authorization: `Bearer ${acme}`, 'last-event-id': '0' } }),
+  ];
+
+  await closed.as(bolt).create('/assets', ...names(5));
+  const [asset] = await closed.as(acme).create('/assets', { name: 'Crane' });
+
+  for (const events of [fromNow, fromStart]) {
+    const event = await events.next();
+    expect(event?.id).toBe('1');
+    expect(event?.data.data.changes.nodes).toEqual([{ cursor: '1', recordId: asset.id }]);
+  }
+});
+
 describe('what cannot be sent', () => {
   test('a subscription to a client that accepts no events is a 406', async () => {
     const { status, body } = await service.post('/graphql', { query: subscription }, { accept: 'application/json' });
@@ -190,12 +209,8 @@ describe('what cannot be sent', () => {
     ],
     ['subscription { changes @skip(if: true) { endCursor } }', 'a subscription must select a field'],
     [
-      'subscription ($no: Boolean = false) { ...f @include(if: $no) } fragment f on Subscription { changes { endCursor } }',
-      'a subscription must select a field',
-    ],
-    [
       'subscription ($no: Boolean!) { changes @skip(if: $no) { endCursor } }',
-      'Variable "$no" of required type "Boolean!" was not provided',
+      'Argument "if" of required type "Boolean!"',
     ],
   ])('%s: the error is the only event', async (query, message) => {
     const events = await follow(service, { query });
@@ -230,9 +245,10 @@ describe('what cannot be sent', () => {
     const events = await follow(strict, { query });
     await strict.create('/projects', ...Array.from({ length: 3 }, () => ({ name: 'Wall', notes: 'a'.repeat(9_000) })));
 
-    expect((await events.next())?.data.errors[0].message).toContain(
-      'the response would hold more than 20,000 characters',
-    );
+    const event = await events.next();
+    expect(event?.data.errors[0].message).toContain('the response would hold more than 20,000 characters');
+    // Whoever connects again gets the same error, and misses nothing.
+    expect(event?.id).toBeUndefined();
     expect(await events.next()).toMatchObject({ event: 'complete' });
     expect(await events.next()).toBeUndefined();
     await strict.stop();
@@ -349,9 +365,8 @@ describe('limits', () => {
 
     service.database.knex.removeListener('query', listen);
     const polls = statements.filter((sql) => /^select number from change_numbers/.test(sql));
-    // Each event is one read; a few polls may come between them.
-    expect(polls.length).toBeLessThan(10);
-    expect(statements.length).toBeLessThan(50 + 20);
+    expect(polls.length).toBeGreaterThan(0);
+    expect(polls.length).toBeLessThan(15);
   });
 });
 

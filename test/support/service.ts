@@ -190,7 +190,7 @@ const tables = [...recordKinds.map(({ table }) => table), 'changes', 'change_num
 const inserted = new RegExp(`\\binsert into (?:${tables})\\b(?: \\(([^)]*)\\))?`, 'g');
 const read = new RegExp(`\\b(?:from|update) (?:${tables})\\b`, 'g');
 const joined = new RegExp(
-  `\\bjoin (?:${tables})(?: as)? (\\w+) (?:on \\1\\.workspace_id = (?:\\?|\\$\\d+)|(using \\(workspace_id\\)))?`,
+  `\\bjoin (?:${tables})(?: as)? (\\w+)\\s+(?:on \\1\\.workspace_id = (?:\\?|\\$\\d+)|(using \\(workspace_id\\)))?`,
   'g',
 );
 /** As a condition, or in the form that the index of external IDs has. */
