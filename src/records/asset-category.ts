@@ -1,10 +1,7 @@
 import { key, mustExist, reference, text } from '../model/fields.ts';
 import { recordKind } from '../model/record-kind.ts';
 
-/**
- * Interface: "Asset category". The tree cannot contain cycles: a parent must be stored before its child, and no operation
- * changes a parent.
- */
+/** Interface: "Asset category". The tree cannot contain cycles: see services/cycles.ts. */
 export const assetCategory = recordKind({
   name: 'AssetCategory',
   plural: 'AssetCategories',

@@ -41,7 +41,7 @@ export async function deleteRecords<K extends RecordKind>(
     const records = batch.records.filter((record) => record !== undefined);
     const deleted = new Set(records.map(({ id }) => id));
     const referring = await findReferring(transaction, kind, deleted);
-    const blocked = references === 'refuse' ? referenceIssues(kind, ids, referring) : [];
+    const blocked = references === 'refuse' ? stillReferred(kind, ids, referring) : [];
     const issues = [...batch.issues, ...blocked].toSorted((a, b) => Number(a.path[0]) - Number(b.path[0]));
     if (batch.issues.length > 0) throw invalid(issues);
     if (issues.length > 0) throw conflict(issues);
@@ -78,7 +78,7 @@ const findReferring = (store: TransactionStore, kind: RecordKind, deleted: Reado
 /** `1 asset, 2 work orders and 1 project` */
 const listed = new Intl.ListFormat('en-GB');
 
-function referenceIssues(kind: RecordKind, ids: readonly string[], referring: readonly Referring[]): Issue[] {
+function stillReferred(kind: RecordKind, ids: readonly string[], referring: readonly Referring[]): Issue[] {
   return ids.flatMap((id, index) => {
     const found = referring.flatMap(({ link, pages }) => {
       const { records = [], count = 0 } = pages.get(id) ?? {};

@@ -10,6 +10,7 @@ import { assetCategory, asset as assetKind, project, recordKinds } from '../../s
 import { reverseLinksOf } from '../../src/records/reverse-links.ts';
 import { isPostgres } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
+import { deleteDocument, updateDocument } from '../support/mutations.ts';
 import { createRandom } from '../support/random.ts';
 import { kinds, unknownId } from '../support/records.ts';
 import { startService, type TestResponse } from '../support/service.ts';
@@ -145,6 +146,56 @@ async function change(own: Workspace) {
     current.name = name;
   } else expect(response.text).toContain('there is no project with the ID ');
   return { sent: id, response };
+}
+
+/** A batch of changes is rejected if one of its records, or one that they are to refer to, is another workspace's. */
+async function changeSeveral(own: Workspace) {
+  const kind = random.pick(recordKinds) as RecordKind;
+  const reference = random.pick(referencesOf(kind).filter(({ target }) => target !== kind));
+  const ids = new Set([anyId(own, kind), anyId(own, kind)]);
+  const input = [...ids].map((id) => {
+    serial += 1;
+    const linked = reference && random.chance(0.6) ? { [reference.name]: anyId(own, reference.target) } : {};
+    return { id, name: `${own.name}:${serial}`, ...linked };
+  });
+  const isAccepted = input.every(
+    ({ id, ...fields }) => isOwn(own, kind, id) && hasOnlyOwnReferences(own, kind, fields),
+  );
+
+  const response = await own.client.graphql(updateDocument(kind, 'id name'), { input });
+
+  expect(response.body.data.result !== null, `${response.text}, seed ${seed}`).toBe(isAccepted);
+  for (const change of isAccepted ? input : []) {
+    Object.assign(held(own, kind).find(({ id }) => id === change.id) as Stored, change);
+  }
+  return { sent: JSON.stringify(input), response };
+}
+
+/** What other workspaces refer to, planted below, neither prevents a deletion nor is cleared by it. */
+async function remove(own: Workspace) {
+  const kind = random.pick(recordKinds) as RecordKind;
+  const ids = [...new Set([anyId(own, kind), anyId(own, kind)])].slice(random.integer(2));
+  const references = random.pick(['REFUSE', 'CLEAR']);
+  const referring = reverseLinksOf(kind.name)
+    .filter(({ direction }) => direction === 'referring')
+    .flatMap(({ kind: source, field }) =>
+      held(own, source)
+        .filter((record) => ids.includes(String(record[field])) && !ids.includes(record.id))
+        .map((record) => ({ record, field })),
+    );
+  const isAccepted = ids.every((id) => isOwn(own, kind, id)) && (references === 'CLEAR' || referring.length === 0);
+
+  const response = await own.client.graphql(deleteDocument(kind, 'id name'), { ids, references });
+
+  expect(response.body.data.result !== null, `${response.text}, seed ${seed}`).toBe(isAccepted);
+  if (isAccepted) {
+    for (const { record, field } of referring) record[field] = null;
+    own.records.set(
+      kind,
+      held(own, kind).filter(({ id }) => !ids.includes(id)),
+    );
+  }
+  return { sent: ids.join(' '), response };
 }
 
 async function list(own: Workspace) {
@@ -354,6 +405,7 @@ async function compare(own: Workspace) {
       referencesOf(source).flatMap(({ name, target }) => (target === kind ? [{ path: pathOf(source), name }] : [])),
     ),
   );
+  const references = random.pick(['REFUSE', 'CLEAR']);
   const ask = random.pick([
     (id: string) => graphql(`{ node(id: "${id}") { id } }`),
     (id: string) => graphql(`{ ${oneField(kind)}(id: "${id}") { id } }`),
@@ -367,6 +419,8 @@ async function compare(own: Workspace) {
       ),
     (id: string) => own.client.patch(`/projects/${id}`, { name: 'x' }),
     (id: string) => graphql(`mutation { updateProject(id: "${id}", input: { name: "x" }) { id } }`),
+    (id: string) => graphql(`mutation { update${kind.plural}(input: { id: "${id}", name: "x" }) { id } }`),
+    (id: string) => graphql(`mutation { delete${kind.plural}(ids: "${id}", references: ${references}) { id } }`),
     ...(referring
       ? [(id: string) => own.client.post(referring.path, [{ name: `${own.name}:x`, [referring.name]: id }])]
       : []),
@@ -436,7 +490,14 @@ test(`isolation between workspaces: ${operations} random requests of three works
       [writer, ...readers].map(async (own) => {
         const isSmall = [...own.records.values()].flat().length < 600;
         const work =
-          own === writer && isSmall ? random.pick([create, create, change]) : random.pick([...reads, change]);
+          own === writer
+            ? random.pick([
+                ...(isSmall ? [create, create, create] : [changeSeveral, remove, remove]),
+                change,
+                changeSeveral,
+                remove,
+              ])
+            : random.pick([...reads, change]);
         return { own, ...(await (work ?? list)(own)) };
       }),
     );

@@ -11,6 +11,11 @@ const groupCommit = ['sqlite', 'test/store/group-commit.test.ts'];
 const written = ['sqlite', 'test/graphql/written.test.ts'];
 const federation = ['sqlite', 'test/graphql/federation.test.ts'];
 const concurrency = ['postgres', 'test/spec/postgres/concurrency.test.ts'];
+const updates = ['sqlite', 'test/graphql/updates.test.ts'];
+const deletions = ['sqlite', 'test/graphql/deletions.test.ts'];
+const dryRuns = ['sqlite', 'test/graphql/dry-runs.test.ts'];
+const concurrentUpdates = ['postgres', 'test/graphql/updates.test.ts'];
+const concurrentDeletions = ['postgres', 'test/graphql/deletions.test.ts'];
 const citus = ['postgres', 'test/spec/postgres/citus.test.ts'];
 
 const isAlways = (value) => () => () => value;
@@ -484,5 +489,109 @@ export const faults = [
       ],
     ],
     tests: ['sqlite', 'test/logs.test.ts'],
+  },
+  {
+    name: 'changes do not look for cycles of categories',
+    plant: [['src/services', 'cycleIssues', isAlways([])]],
+    tests: updates,
+  },
+  {
+    name: 'categories that move at once do not wait for each other',
+    plant: [['src/services', 'lockTree', isAlways(undefined)]],
+    tests: concurrentUpdates,
+  },
+  {
+    name: 'changes ignore ifUpdatedAt',
+    plant: [['src/services', 'changedMeanwhile', isAlways([])]],
+    tests: updates,
+  },
+  {
+    name: 'changes do not look up what they refer to',
+    plant: [['src/services/validation.ts', 'referenceIssues', isAlways([])]],
+    tests: updates,
+  },
+  {
+    name: 'a batch of changes may have a record twice',
+    plant: [
+      [
+        'src/services',
+        'findBatch',
+        (original) => async (kind, ids, pathOf, find) => {
+          const { records, issues } = await original(kind, [...new Set(ids)], pathOf, find);
+          return { records, issues };
+        },
+      ],
+    ],
+    tests: updates,
+  },
+  {
+    name: 'deletions ignore what refers to the records',
+    plant: [['src/services', 'stillReferred', isAlways([])]],
+    tests: deletions,
+  },
+  {
+    name: 'records that are deleted together count as referring to each other',
+    plant: [
+      [
+        'src/services',
+        'findReferring',
+        (original) => (store, kind, deleted) =>
+          original(
+            { pages: (link, ids, query) => store.pages(link, ids, { ...query, where: { all: [] } }) },
+            kind,
+            deleted,
+          ),
+      ],
+    ],
+    tests: deletions,
+  },
+  {
+    name: 'cleared references do not change updatedAt',
+    plant: [
+      [
+        'src/services',
+        'withoutReference',
+        (original) => (session, link, record) => ({ ...original(session, link, record), updatedAt: record.updatedAt }),
+      ],
+    ],
+    tests: deletions,
+  },
+  {
+    name: 'deletions do not wait for those who refer to the records',
+    sql: (sql) => sql.replace(/ for update$/, ''),
+    tests: concurrentDeletions,
+  },
+  {
+    name: 'changes do not lock the records',
+    sql: (sql) => sql.replace(/ for no key update$/, ''),
+    tests: concurrentUpdates,
+  },
+  {
+    name: 'dry runs are stored',
+    plant: [['src/services', 'dryRun', () => (session, work) => work(session)]],
+    tests: dryRuns,
+  },
+  {
+    name: 'links of a dry run lead to what is stored',
+    plant: [['src/graphql/execution/loaders.ts', 'prime', isAlways(undefined)]],
+    tests: dryRuns,
+  },
+  {
+    name: 'what a dry run would have made is still read after it',
+    plant: [
+      [
+        'src/graphql/schema/mutations',
+        'write',
+        (original) =>
+          (context, ...rest) =>
+            original({ ...context, loaders: { clear: () => {} } }, ...rest),
+      ],
+    ],
+    tests: dryRuns,
+  },
+  {
+    name: 'a deletion in a tree clears references of other workspaces',
+    sql: unfiltered(/^select .* as parent/s),
+    tests: wall,
   },
 ];

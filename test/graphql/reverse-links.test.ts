@@ -306,7 +306,7 @@ describe('a page of a reverse link', () => {
   });
 });
 
-test('ancestors lead from the parent up to the root, the root first', async () => {
+test('ancestors lead from the parent up to the root, oldest first', async () => {
   const own = await startService();
   let parentId: string | null = null;
   for (const name of ['Machines', 'Cranes', 'Tower cranes', 'Luffing cranes'])
