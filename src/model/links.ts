@@ -5,7 +5,7 @@
 import type { ReferenceField } from './fields.ts';
 import { type Issue, isObject, type Parsed } from './issues.ts';
 import type { RecordKind } from './record-kind.ts';
-import { identifierProblem, type RecordParser, textProblem, type ValueLimits } from './schemas.ts';
+import { identifierProblem, maxIdentifierLength, type RecordParser, textProblem, type ValueLimits } from './schemas.ts';
 
 /** How a record is referred to without its ID. */
 export type RecordLink =
@@ -29,6 +29,8 @@ export interface Link {
 
 /** A parsed item that may have links, and a name by which others of the request refer to it. */
 export type Linkable<T> = Parsed<T> & { readonly links?: readonly Link[]; readonly ref?: string };
+
+const aRef = `a text of 1 to ${maxIdentifierLength} characters`;
 
 /** The name of a reference without an ID: `project` for `projectId`, and `createdBy` itself. */
 export const linkName = (field: string): string => field.replace(/Id$/, '');
@@ -67,7 +69,7 @@ export function linkParser<T>(
         for (const { path, message } of problems) issues.push({ path: [name, ...path], message });
       }
     }
-    const refProblem = typeof ref === 'string' ? identifierProblem(ref) : undefined;
+    const refProblem = typeof ref === 'string' ? identifierProblem(ref, aRef) : undefined;
     if (refProblem !== undefined) issues.push({ path: ['ref'], message: refProblem });
     return {
       ...withIssues(parse(fields), issues),
@@ -79,7 +81,7 @@ export function linkParser<T>(
 
 function linkIssues({ externalId, ref }: RecordLink, { maxTextLength }: ValueLimits): Issue[] {
   if (!externalId) {
-    const problem = identifierProblem(String(ref));
+    const problem = identifierProblem(String(ref), aRef);
     return problem === undefined ? [] : [{ path: ['ref'], message: problem }];
   }
   return (['key', 'value'] as const).flatMap((part) => {

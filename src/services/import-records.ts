@@ -139,7 +139,7 @@ function parentsFirst(parents: readonly (number | undefined)[]) {
     }
     const meets = item === undefined ? -1 : path.indexOf(item);
     if (meets >= 0) for (const member of path.slice(meets)) inCycles.add(member);
-    order.push(...path.reverse());
+    for (const member of path.reverse()) order.push(member);
   }
   return { order, inCycles };
 }

@@ -49,7 +49,10 @@ export function withKeys<T extends object>(by: UpsertKey, items: readonly Linkab
       return { item, key };
     }
     const message = `item [${earlier}] of this batch has ${describeKey(by, key)} too`;
-    return { item: withIssues(item, [{ path: pathOf(by), message }]) };
+    const refused = withIssues(item, [{ path: pathOf(by), message }]);
+    // Its key is no further issue, such as that it is taken.
+    const [field = ''] = pathOf(by);
+    return { item: { ...refused, validFields: { ...refused.validFields, [field]: undefined } } as typeof refused };
   });
 }
 

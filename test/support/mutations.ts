@@ -10,3 +10,10 @@ export const updateDocument = ({ name, plural }: RecordKind, fields = 'id') =>
 export const deleteDocument = ({ plural }: RecordKind, fields = 'id') =>
   `mutation ($ids: [ID!]!, $references: ReferenceHandling! = REFUSE, $dryRun: Boolean! = false) {
     result: delete${plural}(ids: $ids, references: $references, dryRun: $dryRun) { ${fields} } }`;
+
+export const upsertDocument = ({ name, plural }: RecordKind, fields = 'outcome record { id }') =>
+  `mutation ($by: ${name}Key!, $input: [Upsert${name}Input!]!, $dryRun: Boolean! = false) {
+    result: upsert${plural}(by: $by, input: $input, dryRun: $dryRun) { ${fields} } }`;
+
+export const importDocument = (fields = 'locations { id }') =>
+  `mutation ($input: ImportInput!, $dryRun: Boolean! = false) { result: importRecords(input: $input, dryRun: $dryRun) { ${fields} } }`;

@@ -58,20 +58,15 @@ function parseKey({ field, externalId }: SentKey, maxTextLength: number): Upsert
   return { externalId: String(parseArgument(['by', 'externalId'], { type: 'text' }, externalId, maxTextLength)) };
 }
 
-/** `AssetKey` and `AssetKeyField` */
-function keyType({ builder }: MutationSchema, kind: RecordKind) {
-  const names = keyFields(kind);
-  const fields = builder.enumType(`${kind.name}KeyField`, {
-    description: `A field that identifies ${withArticle(kind.label)} in an upsert.`,
-    values: Object.fromEntries(
-      names.map((name) => [constantCase(name), { value: name, description: kind.fields[name]?.description ?? '' }]),
-    ),
-  });
-  return builder.inputType(`${kind.name}Key`, {
+/** `AssetKey` */
+const keyType = (schema: MutationSchema, kind: RecordKind) =>
+  schema.builder.inputType(`${kind.name}Key`, {
     isOneOf: true,
     description: `What identifies ${withArticle(kind.label)} in an upsert: ${exampleKey(kind)}.`,
     fields: (t) => ({
-      ...(names.length > 0 && { field: t.field({ type: fields, description: 'The value of a field.' }) }),
+      ...(keyFields(kind).length > 0 && {
+        field: t.field({ type: keyFieldType(schema, kind), description: 'The value of a field.' }),
+      }),
       ...(kind.fields.externalIds && {
         externalId: t.string({
           description: 'The ID in this system, by its name in `externalIds`. The IDs in other systems stay unchanged.',
@@ -79,7 +74,18 @@ function keyType({ builder }: MutationSchema, kind: RecordKind) {
       }),
     }),
   });
-}
+
+/** `AssetKeyField` */
+const keyFieldType = ({ builder }: MutationSchema, kind: RecordKind) =>
+  builder.enumType(`${kind.name}KeyField`, {
+    description: `A field that identifies ${withArticle(kind.label)} in an upsert.`,
+    values: Object.fromEntries(
+      keyFields(kind).map((name) => [
+        constantCase(name),
+        { value: name, description: kind.fields[name]?.description ?? '' },
+      ]),
+    ),
+  });
 
 const constantCase = (name: string): string => name.replace(/[A-Z]/g, '_$&').toUpperCase();
 

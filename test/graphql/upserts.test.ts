@@ -1,0 +1,333 @@
+/** Upserts: records are found by a key of another system, and created or changed. */
+import { describe, expect, test } from 'vitest';
+import { createSessionOpener } from '../../src/auth/authenticate.ts';
+import { anonymous } from '../../src/auth/keyring.ts';
+import {
+  asset,
+  assetCategory,
+  location,
+  project,
+  recordKinds,
+  transportOrder,
+  workOrder,
+} from '../../src/records/index.ts';
+import { upsertDocument } from '../support/mutations.ts';
+import { nobody } from '../support/open-store.ts';
+import { startService, useService } from '../support/service.ts';
+
+const service = useService();
+
+const fields = (record: string) => `outcome record { id ${record} }`;
+const upsertAssets = (input: object[], options: object = {}) =>
+  service.graphql(upsertDocument(asset, fields('name uid externalIds updatedAt createdAt')), {
+    by: { field: 'UID' },
+    input,
+    ...options,
+  });
+const byErp = { by: { externalId: 'erp' } };
+const outcomes = (items: { outcome: string }[]) => items.map(({ outcome }) => outcome);
+const changeCount = () => createSessionOpener(service.database)(anonymous, { author: nobody }).store.lastChange();
+
+test('an upsert creates what is missing and changes what differs, and returns both in the order sent', async () => {
+  const [crane] = await service.create('/assets', { name: 'Crane', uid: 'C-7', statusId: 'in-service' });
+
+  const { body } = await upsertAssets([
+    { uid: 'E-1', name: 'Excavator' },
+    { uid: 'C-7', name: 'Tower crane' },
+    { uid: 'P-1', name: 'Pump' },
+  ]);
+
+  expect(body.data.result).toMatchObject([
+    { outcome: 'CREATED', record: { name: 'Excavator', uid: 'E-1' } },
+    { outcome: 'UPDATED', record: { name: 'Tower crane', uid: 'C-7', id: crane.id } },
+    { outcome: 'CREATED', record: { name: 'Pump', uid: 'P-1' } },
+  ]);
+  const [first, , third] = body.data.result;
+  expect(first.record.id < third.record.id).toBe(true);
+  const { assets } = await service.data('{ assets { nodes { name statusId } } }');
+  expect(assets.nodes).toEqual([
+    { name: 'Tower crane', statusId: 'in-service' },
+    { name: 'Excavator', statusId: null },
+    { name: 'Pump', statusId: null },
+  ]);
+});
+
+test('an upsert of what is stored already writes nothing, whatever the form of its values', async () => {
+  const sent = {
+    name: 'Crane',
+    uid: 'C-7',
+    acquiredAt: '2020-02-17T09:30:00+01:00',
+    externalIds: { erp: '4711', telematics: 'T-1' },
+  };
+  const [{ updatedAt }] = await service.create('/assets', sent);
+  const before = await changeCount();
+
+  const { body } = await upsertAssets([
+    { ...sent, acquiredAt: '2020-02-17T08:30:00.000Z', externalIds: { telematics: 'T-1', erp: '4711' } },
+  ]);
+
+  expect(body.data.result).toMatchObject([{ outcome: 'UNCHANGED', record: { updatedAt } }]);
+  expect(await changeCount()).toBe(before);
+});
+
+test('null clears a field, and absent fields stay', async () => {
+  await service.create('/locations', { name: 'North yard', city: 'Bremen', externalIds: { erp: '1' } });
+
+  const { result } = await service.data(upsertDocument(location, fields('name city')), {
+    ...byErp,
+    input: [{ externalIds: { erp: '1' }, city: null }],
+  });
+
+  expect(result).toMatchObject([{ outcome: 'UPDATED', record: { name: 'North yard', city: null } }]);
+});
+
+test.each([
+  ['work orders by reference', workOrder, { field: 'REFERENCE' }, { reference: 'WO-1' }],
+  ['projects by reference', project, { field: 'REFERENCE' }, { reference: 'P-7', name: 'Harbour wall' }],
+  ['transport orders by reference', transportOrder, { field: 'REFERENCE' }, { reference: 'TO-1' }],
+  ['transport orders by number', transportOrder, { field: 'NUMBER' }, { number: '2026-0001' }],
+  ['asset categories by name', assetCategory, { field: 'NAME' }, { name: 'Cranes' }],
+  ['locations by an external ID', location, { externalId: 'erp' }, { externalIds: { erp: '4711' } }],
+  ['texts longer than an index holds', workOrder, { field: 'REFERENCE' }, { reference: 'é'.repeat(3_000) }],
+  [
+    'external IDs with unusual names',
+    location,
+    { externalId: '__proto__' },
+    JSON.parse('{"externalIds":{"__proto__":"x"}}'),
+  ],
+] as const)('%s are found again', async (_, kind, by, item) => {
+  const document = upsertDocument(kind);
+  const first = await service.data(document, { by, input: [item] });
+  const second = await service.data(document, { by, input: [item] });
+
+  expect([...outcomes(first.result), ...outcomes(second.result)]).toEqual(['CREATED', 'UNCHANGED']);
+  expect(second.result[0].record.id).toBe(first.result[0].record.id);
+});
+
+test('texts that begin alike are different keys', async () => {
+  const start = 'a'.repeat(200);
+  await service.create('/work-orders', { reference: `${start}1` });
+
+  const { result } = await service.data(upsertDocument(workOrder), {
+    by: { field: 'REFERENCE' },
+    input: [{ reference: `${start}2` }, { reference: `${start}1`, notes: 'x' }],
+  });
+
+  expect(outcomes(result)).toEqual(['CREATED', 'UPDATED']);
+});
+
+describe('by an external ID', () => {
+  test('the IDs of other systems are kept', async () => {
+    await service.create('/assets', { name: 'Crane', externalIds: { telematics: 'T-1', erp: '4711' } });
+
+    const { body } = await upsertAssets([{ name: 'Crane', externalIds: { erp: '4711', workshop: 'W-9' } }], byErp);
+
+    expect(body.data.result).toMatchObject([
+      { outcome: 'UPDATED', record: { externalIds: { telematics: 'T-1', erp: '4711', workshop: 'W-9' } } },
+    ]);
+  });
+
+  test('those of other systems are not found', async () => {
+    await service.create('/assets', { name: 'Crane', externalIds: { erp: '1' } });
+
+    const { body } = await upsertAssets([{ name: 'Pump', externalIds: { telematics: '1' } }], {
+      by: { externalId: 'telematics' },
+    });
+
+    expect(outcomes(body.data.result)).toEqual(['CREATED']);
+  });
+
+  test('a record cannot collect more of them than one may be sent with', async () => {
+    const many = Object.fromEntries(Array.from({ length: 99 }, (_, n) => [`system-${n}`, 'x']));
+    await service.create('/assets', { name: 'Crane', externalIds: { erp: '1', ...many } });
+
+    const { body } = await upsertAssets([{ externalIds: { erp: '1', more: '1' } }], byErp);
+
+    expect(body.errors[0].extensions.issues).toEqual([
+      {
+        path: ['input', 0, 'externalIds'],
+        message: 'expected at most 100 keys, those of the stored asset included, there are 101',
+      },
+    ]);
+  });
+});
+
+test('records of other workspaces are not found, whatever their keys', async () => {
+  const closed = await startService({}, { closed: true });
+  const ours = closed.as(await closed.key({ workspace: 'ours' }));
+  const theirs = closed.as(await closed.key({ workspace: 'theirs' }));
+  await theirs.create('/assets', { name: 'Theirs', uid: 'C-7', externalIds: { erp: '1' } });
+  const upsert = (by: object, item: object) => ours.data(upsertDocument(asset), { by, input: [item] });
+
+  const byUid = await upsert({ field: 'UID' }, { name: 'Ours', uid: 'C-7' });
+  const byId = await upsert({ externalId: 'erp' }, { name: 'Ours', externalIds: { erp: '1' } });
+
+  expect(outcomes([...byUid.result, ...byId.result])).toEqual(['CREATED', 'CREATED']);
+  expect((await theirs.data('{ assets { nodes { name } } }')).assets.nodes).toEqual([{ name: 'Theirs' }]);
+  await closed.stop();
+});
+
+describe('an upsert is refused, and nothing is stored,', () => {
+  const issuesOf = async (response: ReturnType<typeof service.graphql>) => {
+    const before = await changeCount();
+    const { body } = await response;
+    expect(await changeCount()).toBe(before);
+    return body.errors?.[0].extensions;
+  };
+
+  test('if items have no key, or the key of another item', async () => {
+    expect(
+      await issuesOf(
+        upsertAssets([{ uid: 'C-7', name: 'a' }, { name: 'b' }, { uid: 'C-7', name: 'c' }, { uid: null, name: 'd' }]),
+      ),
+    ).toEqual({
+      code: 'BAD_USER_INPUT',
+      issues: [
+        { path: ['input', 1, 'uid'], message: 'required: records are found by the uid' },
+        { path: ['input', 2, 'uid'], message: 'item [0] of this batch has the uid "C-7" too' },
+        { path: ['input', 3, 'uid'], message: 'required: records are found by the uid' },
+      ],
+    });
+    expect((await issuesOf(upsertAssets([{ name: 'a', externalIds: { sap: '1' } }], byErp)))?.issues).toEqual([
+      { path: ['input', 0, 'externalIds', 'erp'], message: 'required: records are found by this external ID' },
+    ]);
+  });
+
+  test('if an item matches several records, which are named', async () => {
+    const [a, b] = await service.create('/work-orders', { reference: 'WO-1' }, { reference: 'WO-1' });
+    const many = await service.create('/locations', ...Array(6).fill({ externalIds: { erp: '1' } }));
+
+    const orders = service.graphql(upsertDocument(workOrder), {
+      by: { field: 'REFERENCE' },
+      input: [{ reference: 'WO-1' }],
+    });
+    expect((await issuesOf(orders))?.issues).toEqual([
+      { path: ['input', 0, 'reference'], message: `2 work orders have the reference "WO-1": ${a.id}, ${b.id}` },
+    ]);
+    const locations = service.graphql(upsertDocument(location), { ...byErp, input: [{ externalIds: { erp: '1' } }] });
+    expect((await issuesOf(locations))?.issues).toEqual([
+      {
+        path: ['input', 0, 'externalIds', 'erp'],
+        message: `several locations have the external ID "1" of "erp": ${many
+          .slice(0, 3)
+          .map(({ id }: { id: string }) => id)
+          .join(', ')}, …`,
+      },
+    ]);
+  });
+
+  test('if a new record lacks a required field, and every invalid field is listed', async () => {
+    await service.create('/assets', { name: 'Crane', uid: 'C-7' });
+
+    expect(
+      (await issuesOf(upsertAssets([{ uid: 'C-7' }, { uid: 'P-1' }, { uid: 'P-2', name: ' ', acquiredAt: 'soon' }])))
+        ?.issues,
+    ).toEqual([
+      { path: ['input', 1, 'name'], message: 'required: the name of the asset' },
+      {
+        path: ['input', 2, 'name'],
+        message: 'expected text with at least one character that is not white space, received " "',
+      },
+      {
+        path: ['input', 2, 'acquiredAt'],
+        message: 'expected a date such as 2026-03-01 or 2026-03-01T07:30:00Z, received "soon"',
+      },
+    ]);
+  });
+
+  test('with CONFLICT if a unique value is taken, also by a record of the batch that gives it up', async () => {
+    await service.create(
+      '/assets',
+      { name: 'a', uid: 'A', externalIds: { erp: '1' } },
+      { name: 'b', uid: 'B', externalIds: { erp: '2' } },
+    );
+
+    const swapped = upsertAssets(
+      [
+        { uid: 'B', externalIds: { erp: '1' } },
+        { uid: 'A', externalIds: { erp: '2' } },
+      ],
+      byErp,
+    );
+
+    expect(await issuesOf(swapped)).toEqual({
+      code: 'CONFLICT',
+      issues: [
+        { path: ['input', 0, 'uid'], message: 'another asset has the uid "B"' },
+        { path: ['input', 1, 'uid'], message: 'another asset has the uid "A"' },
+      ],
+    });
+  });
+
+  test('if an asset category would become its own ancestor', async () => {
+    const [{ id }] = await service.create('/asset-categories', { name: 'Cranes' });
+    const [child] = await service.create('/asset-categories', { name: 'Tower cranes', parentId: id });
+
+    const upserted = service.graphql(upsertDocument(assetCategory), {
+      by: { field: 'NAME' },
+      input: [{ name: 'Cranes', parentId: child.id }],
+    });
+
+    expect((await issuesOf(upserted))?.issues).toMatchObject([{ path: ['input', 0, 'parentId'] }]);
+  });
+
+  test('if the name of the system is no text that can be stored', async () => {
+    const { body } = await upsertAssets([{ name: 'a' }], { by: { externalId: 'a\0b' } });
+
+    expect(body.errors[0].message).toContain('by.externalId: expected text without the character NUL');
+  });
+});
+
+test('a dry run returns the outcomes, and stores nothing', async () => {
+  await service.create('/assets', { name: 'Crane', uid: 'C-7' });
+  const before = await changeCount();
+
+  const { body } = await upsertAssets(
+    [
+      { uid: 'C-7', name: 'Tower crane' },
+      { uid: 'P-1', name: 'Pump' },
+    ],
+    {
+      dryRun: true,
+    },
+  );
+
+  expect(body.data.result).toMatchObject([
+    { outcome: 'UPDATED', record: { name: 'Tower crane' } },
+    { outcome: 'CREATED', record: { name: 'Pump' } },
+  ]);
+  expect(await changeCount()).toBe(before);
+  expect((await service.data('{ assets { nodes { name } } }')).assets.nodes).toEqual([{ name: 'Crane' }]);
+});
+
+test.each([
+  ['by a field', { field: 'UID' }],
+  ['by an external ID', { externalId: 'erp' }],
+])('an upsert %s needs as many statements for 1,000 items as for 10', async (_, by) => {
+  await service.create('/locations', { externalIds: { erp: 'yard' } });
+  const items = (count: number, name: string) =>
+    Array.from({ length: count }, (_, n) => ({
+      uid: `${count}-${n}`,
+      externalIds: { erp: `${count}-${n}` },
+      name: n % 2 === 0 ? `Pump ${n}` : name,
+      currentLocation: { externalId: { key: 'erp', value: 'yard' } },
+    }));
+  const run = async (count: number) => {
+    // Half of them are new in the second run, and half of the others have changed.
+    await service.data(upsertDocument(asset), { by, input: items(count, 'Crane').slice(count / 2) });
+    return service.statements(() => service.data(upsertDocument(asset), { by, input: items(count, 'Tower crane') }));
+  };
+
+  const few = await run(10);
+  const many = await run(1_000);
+
+  expect(many.length).toBe(few.length);
+  expect(few.length).toBeLessThan(16);
+});
+
+test('every kind has an upsert', async () => {
+  const { __schema } = await service.data('{ __schema { mutationType { fields { name } } } }');
+  const names = __schema.mutationType.fields.map(({ name }: { name: string }) => name);
+
+  for (const { plural } of recordKinds) expect(names).toContain(`upsert${plural}`);
+});
