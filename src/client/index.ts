@@ -13,6 +13,14 @@ export {
   UnexpectedResponseError,
   YardgraphError,
 } from './errors.ts';
+export type * from './graphql-types.ts';
 export type * from './openapi.ts';
 export type { ApiKey, Options } from './options.ts';
-export { type CreateOptions, Yardgraph } from './yardgraph.ts';
+export {
+  type ChangesOptions,
+  type CreateOptions,
+  type DeleteOptions,
+  type Upserted,
+  type WriteOptions,
+  Yardgraph,
+} from './yardgraph.ts';
