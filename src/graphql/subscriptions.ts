@@ -3,11 +3,18 @@
  * events must be little, because there may be many of them at a time.
  */
 import { setTimeout as pause } from 'node:timers/promises';
-import { createSourceEventStream, type ExecutionArgs, type ExecutionResult, GraphQLError } from 'graphql';
+import {
+  createSourceEventStream,
+  type ExecutionArgs,
+  type ExecutionResult,
+  GraphQLError,
+  getOperationAST,
+} from 'graphql';
 import { isAsyncIterable, type Plugin, processRegularResult, type YogaServerInstance } from 'graphql-yoga';
-import { ServiceError } from '../errors.ts';
+import { badRequest, ServiceError } from '../errors.ts';
 import { rootCause, toResponse } from './errors.ts';
 import type { ServerEvent } from './event-stream.ts';
+import { collectFields, fragmentsIn } from './execution/collect-fields.ts';
 import type { Context } from './execution/context.ts';
 
 /** Milliseconds until an event is executed again after the database was unavailable. */
@@ -40,8 +47,13 @@ export function useSubscriptions(): Plugin<Context & ServerContext, ServerContex
   let yoga: Yoga;
 
   /** Leaves the events to the endpoint: for yoga, there is nothing to send. */
-  async function begin(args: ExecutionArgs, context: Context & ServerContext, end: AbortController): Promise<ExecutionResult> {
+  async function begin(
+    args: ExecutionArgs,
+    context: Context & ServerContext,
+    end: AbortController,
+  ): Promise<ExecutionResult> {
     if (!context.client.acceptsEvents) throw notAccepted();
+    requireField(args);
     const source = await createSourceEventStream(args);
     if (!isAsyncIterable(source)) return source;
     context.client.subscription = { events: eventsOf(source as AsyncIterable<Page>, args, context), end };
@@ -97,6 +109,16 @@ const notAccepted = () =>
     406,
     'a subscription is sent as server-sent events: expected an Accept header that allows text/event-stream',
   );
+
+/** Without a field, graphql-js would fail. Validation rejects directives with variables here. */
+function requireField({ schema, document, operationName }: ExecutionArgs): void {
+  const selections = getOperationAST(document, operationName)?.selectionSet.selections ?? [];
+  const root = schema.getSubscriptionType();
+  const execution = { schema, fragments: fragmentsIn(document), variables: {} };
+  if (root && collectFields(execution, root, selections).size === 0) {
+    throw badRequest('a subscription must select a field');
+  }
+}
 
 const isTemporary = (error: GraphQLError): boolean => {
   const cause = rootCause(error);

@@ -21,12 +21,3 @@ export const change = <K extends RecordKind>(
     if (!before) throw new Error(`there is no record ${id}`);
     await inside.update(kind, [{ before, after: { ...before, ...changes, updatedAt: new Date().toISOString() } }]);
   });
-
-export const deleteRecords = (
-  store: Pick<WorkspaceStore, 'transaction'>,
-  kind: RecordKind,
-  ids: readonly string[],
-): Promise<void> =>
-  store.transaction(async (inside) =>
-    inside.delete(kind, await inside.findToDelete(kind, ids), new Date().toISOString()),
-  );

@@ -1,7 +1,7 @@
 /** Reads changes for one request: the histories of all records of a list together, and what the changes of a page led to. */
 import DataLoader from 'dataloader';
 import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
-import { kindNamed } from '../../records/index.ts';
+import { kindNamed, kindOfId } from '../../records/index.ts';
 import type { ChangePage, ChangePageQuery } from '../../store/change-pages.ts';
 import type { Change } from '../../store/read-changes.ts';
 import type { HistoryQuery } from '../../store/read-histories.ts';
@@ -66,7 +66,8 @@ export function createChangeLoaders(
       return loader.load(id);
     },
     after: async (change) => (change.action === 'deleted' ? null : versions.load(change)),
-    versionAt: (kind, id, at) => once(at, () => store.versionAt(kind, id, at.time)),
+    versionAt: async (kind, id, at) =>
+      kindOfId(id) === kind ? once(at, () => store.versionAt(kind, id, at.time)) : null,
     lastChange: () => once(store, () => store.lastChange()),
     clear() {
       histories.clear();
