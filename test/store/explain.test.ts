@@ -10,7 +10,7 @@ import { reverseLinksOf } from '../../src/records/reverse-links.ts';
 import type { Condition, Value } from '../../src/store/condition.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import type { RecordQuery } from '../../src/store/query/record-query.ts';
-import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
+import type { TransactionStore, WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createOwnDatabase } from '../support/database.ts';
 import { type Plan, readPlan } from '../support/explain.ts';
 import { createRecords } from '../support/many-records.ts';
@@ -39,7 +39,9 @@ afterAll(async () => {
 /** Runs work that sends one statement, and returns the records that it found, and how the database reads them. */
 async function explain<T extends { readonly found: number }>(work: () => Promise<T>): Promise<T & Plan> {
   const sent: { readonly sql: string; readonly bindings: readonly unknown[] }[] = [];
-  const record = (statement: (typeof sent)[number]) => sent.push(statement);
+  const record = (statement: (typeof sent)[number]) => {
+    if (!/^(?:begin|commit)/.test(statement.sql)) sent.push(statement);
+  };
   database.knex.on('query', record);
   const result = await work();
   database.knex.removeListener('query', record);
@@ -107,6 +109,9 @@ const buffersPerFiltered = 16;
 
 /** Without statistics, records with an external ID are looked up in an index that ends with the ID. */
 const buffersForExternalIds = 300;
+
+/** Postgres reads what it has not sorted into the index yet for each of them. */
+const buffersPerExternalId = 80;
 
 function expectIndexed(plan: Plan & { found: number }, parents = 1, buffers = buffersPerRecord): void {
   const { text, fullReads, rowsRead = 0, buffersRead = 0, found } = plan;
@@ -219,6 +224,24 @@ describe.each(['without statistics', 'with statistics'])('%s', (statistics) => {
     for (const direction of ['asc', 'desc'] as const) {
       expectFiltered(await list(kind, { where, orderBy: [{ field: 'createdAt', direction }] }));
     }
+  });
+
+  test.each([1, 100, 1_000])('%d records are found by what other systems know them by', async (size) => {
+    const numbers = Array.from({ length: size }, (_, index) => index * 7);
+    const findEach = (search: (inside: TransactionStore) => Promise<readonly (readonly string[])[]>) =>
+      explain(() => store.transaction(async (inside) => ({ found: (await search(inside)).flat().length })));
+
+    for (const [kind, field] of [
+      [asset, 'uid'],
+      [workOrder, 'reference'],
+    ] as const) {
+      const texts = numbers.map((n) => `${field} ${(n * 7_919) % 40_000}`);
+      const found = await findEach((inside) => inside.findByText(kind, field, texts));
+      expectIndexed(found, size);
+      expect(found.readsInOrder, found.text).toEqual([]);
+    }
+    const externalIds = numbers.map((n) => ({ key: 'erp', value: `E-${n}` }));
+    expectIndexed(await findEach((inside) => inside.findByExternalId(asset, externalIds)), size, buffersPerExternalId);
   });
 
   test.each([1, 5, 20, 100])('%d records are found by their IDs', async (size) => {
