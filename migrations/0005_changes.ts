@@ -37,10 +37,10 @@ export async function up(knex: Knex): Promise<void> {
     workspace_id ${key} not null,
     operation ${key} not null,
     key ${key} not null,
-    body_hash ${key} not null,
+    request_hash ${key} not null,
     created_at ${time} not null,
     result ${json} not null,
-    primary key (workspace_id, operation, key)
+    primary key (workspace_id, key, operation)
   )${options}`);
   await knex.raw('create index idempotency_keys_created_at on idempotency_keys (created_at)');
 
@@ -50,7 +50,7 @@ export async function up(knex: Knex): Promise<void> {
     ('changes', 'changes', '1000000 100000 1'),
     ('changes', 'changes_creations', '1000000 100000 1'),
     ('changes', 'changes_records', '1000000 100000 10 1'),
-    ('idempotency_keys', 'idempotency_keys', '1000000 100000 10000 1')`);
+    ('idempotency_keys', 'idempotency_keys', '1000000 100000 1 1')`);
   await knex.raw('analyze sqlite_schema');
 }
 

@@ -62,6 +62,16 @@ export const mayBeStoredType = 'urn:yardgraph:may-be-stored';
 export const mayBeStored = (message: string, cause: string) =>
   new ServiceError(503, message, [], { cause, type: mayBeStoredType, reason: 'lost during commit' });
 
+/** The type of the only 409 that is not about a value. */
+export const keyReusedType = 'urn:yardgraph:idempotency-key-reused';
+
+/** A key stands for one request. */
+export const keyReused = () =>
+  new ServiceError(409, 'this Idempotency-Key was sent with another request: a new request needs a new key', [], {
+    type: keyReusedType,
+    reason: 'idempotency key reused',
+  });
+
 /** The requested records hold too much text for one response: none of it is sent. */
 export class ResponseTooLarge extends ServiceError {
   constructor(maxLength: number) {

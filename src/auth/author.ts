@@ -2,11 +2,8 @@
 import type { FastifyRequest } from 'fastify';
 import { badRequest } from '../errors.ts';
 import { count } from '../model/issues.ts';
-import type { Author } from '../store/changes.ts';
+import { type Author, maxMessageLength } from '../store/changes.ts';
 import type { Identity } from './keyring.ts';
-
-/** Characters of `X-Change-Message`. */
-const maxMessageLength = 500;
 
 /** Throws a ServiceError 400 if the message is too long. */
 export const authorOf = ({ id, headers }: Pick<FastifyRequest, 'id' | 'headers'>, { userId }: Identity): Author => ({

@@ -3,6 +3,7 @@ import { type GraphqlDocument, textOf, type UntypedObject, type VariableArgument
 import { type FailingItem, GraphqlError, type GraphqlErrorItem } from './errors.ts';
 import { isObject, serviceError } from './rest.ts';
 import { type ApiResponse, messageOf, type Send, unexpected } from './send.ts';
+import type { WriteOptions } from './write-options.ts';
 
 /** The types of the result and the variables are those of the document, or those given for text. */
 export type Graphql = <Result = UntypedObject, Variables = UntypedObject>(
@@ -13,10 +14,14 @@ export type Graphql = <Result = UntypedObject, Variables = UntypedObject>(
 const accept = 'application/graphql-response+json, application/json, application/problem+json';
 
 export function graphql(send: Send): Graphql {
-  return async <Result>(document: GraphqlDocument<Result, never>, variables?: object): Promise<Result> => {
+  return async <Result>(
+    document: GraphqlDocument<Result, never>,
+    variables?: object,
+    options?: WriteOptions,
+  ): Promise<Result> => {
     const query = textOf(document);
     const body = { query, ...(variables && { variables }) };
-    return send({ method: 'POST', path: '/graphql', accept, body, isWrite: mayWrite(query) }, dataIn<Result>);
+    return send({ method: 'POST', path: '/graphql', accept, body, isWrite: mayWrite(query), options }, dataIn<Result>);
   };
 }
 

@@ -16,11 +16,12 @@ export {
 export type * from './graphql-types.ts';
 export type * from './openapi.ts';
 export type { ApiKey, Options } from './options.ts';
+export type { WriteOptions } from './write-options.ts';
 export {
+  type BatchOptions,
   type ChangesOptions,
   type CreateOptions,
   type DeleteOptions,
   type Upserted,
-  type WriteOptions,
   Yardgraph,
 } from './yardgraph.ts';

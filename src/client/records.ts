@@ -13,13 +13,14 @@ import {
   type UpsertOutcome,
 } from './graphql-types.ts';
 import { isObject } from './rest.ts';
+import type { WriteOptions } from './write-options.ts';
 
-export interface WriteOptions {
+export interface BatchOptions extends WriteOptions {
   /** Checks everything and returns what the records would be, but stores nothing. IDs of records that it would create are not final. */
   readonly dryRun?: boolean | undefined;
 }
 
-export interface DeleteOptions extends WriteOptions {
+export interface DeleteOptions extends BatchOptions {
   /**
    * What happens if other records refer to those to delete: `REFUSE`, the default, throws an error that counts them; `CLEAR` sets
    * these references to null.
@@ -39,7 +40,7 @@ type KindName = keyof RecordTypes;
 
 export type UpdateBatch<Kind extends KindName> = <const Batch extends readonly unknown[]>(
   items: { readonly [Index in keyof Batch]: RecordTypes[Kind]['patch'] },
-  options?: WriteOptions,
+  options?: BatchOptions,
 ) => Promise<Each<Batch, RecordTypes[Kind]['stored']>>;
 
 /** The operations on records of a kind that exist only in GraphQL. Each batch is stored completely or not at all. */
@@ -50,7 +51,7 @@ export interface Writes<Kind extends KindName> {
   readonly upsert: <const Batch extends readonly unknown[]>(
     by: RecordTypes[Kind]['key'],
     items: { readonly [Index in keyof Batch]: RecordTypes[Kind]['upsert'] },
-    options?: WriteOptions,
+    options?: BatchOptions,
   ) => Promise<Each<Batch, Upserted<RecordTypes[Kind]['stored']>>>;
   /** Deletes records, and returns them as they were. */
   readonly delete: (ids: readonly string[], options?: DeleteOptions) => Promise<RecordTypes[Kind]['stored'][]>;
@@ -58,7 +59,7 @@ export interface Writes<Kind extends KindName> {
   readonly history: (id: string, options?: Pick<ChangesOptions, 'after' | 'pageSize'>) => AsyncGenerator<ChangePage>;
 }
 
-export type ImportRecords = (input: ImportInput, options?: WriteOptions) => Promise<ImportedRecords>;
+export type ImportRecords = (input: ImportInput, options?: BatchOptions) => Promise<ImportedRecords>;
 
 /** Records as GraphQL returns them. */
 type Row = Readonly<Record<string, unknown>>;
@@ -72,37 +73,43 @@ export function writes<Kind extends KindName>(graphql: Graphql, name: Kind): Wri
     field: string,
     types: Readonly<Record<string, string>>,
     variables: object,
-    selected: string,
+    { selected, options }: { readonly selected: string; readonly options: WriteOptions },
   ) {
     const names = Object.keys(types);
     const declared = names.map((argument) => `$${argument}: ${types[argument]}`).join(', ');
     const passed = names.map((argument) => `${argument}: $${argument}`).join(', ');
-    const data = await graphql(`mutation (${declared}) { ${field}(${passed}) { ${selected} } }`, variables);
+    const data = await graphql(`mutation (${declared}) { ${field}(${passed}) { ${selected} } }`, variables, options);
     return data[field] as Result[];
   }
 
   const writesOfKind: Writes<KindName> = {
-    async update(items, { dryRun = false } = {}) {
+    async update(items, { dryRun = false, ...options } = {}) {
       requireArray('update', 'items', items);
+      requireKnown('update', options);
       const types = { input: `[${name}Patch!]!`, dryRun: 'Boolean!' };
-      return (await mutate(`update${plural}`, types, { input: items, dryRun }, fields)).map(stored) as never;
+      return (await mutate(`update${plural}`, types, { input: items, dryRun }, { selected: fields, options })).map(
+        stored,
+      ) as never;
     },
-    async upsert(by, items, { dryRun = false } = {}) {
+    async upsert(by, items, { dryRun = false, ...options } = {}) {
       requireArray('upsert', 'items', items);
+      requireKnown('upsert', options);
       const types = { by: `${name}Key!`, input: `[Upsert${name}Input!]!`, dryRun: 'Boolean!' };
-      const selected = `record { ${fields} } outcome`;
       const results = await mutate<{ record: Row; outcome: UpsertOutcome }>(
         `upsert${plural}`,
         types,
         { by, input: items, dryRun },
-        selected,
+        { selected: `record { ${fields} } outcome`, options },
       );
       return results.map(({ record, outcome }) => ({ record: stored(record), outcome })) as never;
     },
-    async delete(ids, { references = 'REFUSE', dryRun = false } = {}) {
+    async delete(ids, { references = 'REFUSE', dryRun = false, ...options } = {}) {
       requireArray('delete', 'IDs', ids);
+      requireKnown('delete', options);
       const types = { ids: '[ID!]!', references: 'ReferenceHandling!', dryRun: 'Boolean!' };
-      return (await mutate(`delete${plural}`, types, { ids, references, dryRun }, fields)).map(stored) as never;
+      return (await mutate(`delete${plural}`, types, { ids, references, dryRun }, { selected: fields, options })).map(
+        stored,
+      ) as never;
     },
     history: (id, options) => historyOf(graphql, name, id, options),
   };
@@ -111,14 +118,16 @@ export function writes<Kind extends KindName>(graphql: Graphql, name: Kind): Wri
 }
 
 export function importRecords(graphql: Graphql): ImportRecords {
-  return async (input, { dryRun = false } = {}) => {
+  return async (input, { dryRun = false, ...options } = {}) => {
     if (!isObject(input))
       throw new TypeError(`importRecords: expected an object of lists, received ${received(input)}`);
+    requireKnown('importRecords', options);
     const lists = kindNames.filter((name) => Array.isArray(input[kinds[name].list]));
     const selected = lists.map((name) => `${kinds[name].list} { ${kinds[name].fields} }`).join(' ');
     const data = await graphql(
       `mutation ($input: ImportInput!, $dryRun: Boolean!) { importRecords(input: $input, dryRun: $dryRun) { ${selected || '__typename'} } }`,
       { input, dryRun },
+      options,
     );
     const imported = kindNames.map((name) => {
       const { list } = kinds[name];
@@ -150,4 +159,10 @@ const storedAs =
 function requireArray(method: string, what: string, value: unknown): void {
   if (!Array.isArray(value))
     throw new TypeError(`${method}: expected an array of ${what}, received ${received(value)}`);
+}
+
+/** A misspelt `dryRun` would write. The options are those that the method has not read itself. */
+function requireKnown(method: string, options: WriteOptions): void {
+  const unknown = Object.keys(options).find((name) => name !== 'idempotencyKey' && name !== 'changeMessage');
+  if (unknown !== undefined) throw new TypeError(`${method}: unknown option ${unknown.slice(0, 100)}`);
 }

@@ -2,6 +2,7 @@
 import { ConnectionError, TimeoutError, UnexpectedResponseError } from './errors.ts';
 import type { ResolvedOptions } from './options.ts';
 import { retry } from './retry.ts';
+import { type WriteOptions, writeHeaders } from './write-options.ts';
 
 /** This and ApiResponse are not called `Request` and `Response`, which are types of `fetch`. */
 interface ApiRequest {
@@ -9,8 +10,9 @@ interface ApiRequest {
   readonly path: string;
   readonly accept: string;
   readonly body?: unknown;
-  /** Whether the request stores something: if it is sent twice, it may be stored twice. */
+  /** Whether the request stores something: if it is sent twice without a key, it may be stored twice. */
   readonly isWrite: boolean;
+  readonly options?: WriteOptions | undefined;
 }
 
 export interface ApiResponse {
@@ -35,10 +37,14 @@ export interface ApiResponse {
  */
 export type Send = <T>(request: ApiRequest, read: (response: ApiResponse) => T) => Promise<T>;
 
-export function createSend({ serverUrl, apiKey, timeout, retries }: ResolvedOptions): Send {
+export function createSend(defaults: ResolvedOptions): Send {
+  const { serverUrl, apiKey, timeout, retries } = defaults;
+  /** Whether the service carries out requests with the same key once; undefined until it has sent a response. */
+  let knowsKeys: boolean | undefined;
+
   async function attempt(
     { method, path, accept, isWrite }: ApiRequest,
-    body: string | undefined,
+    { body, headers }: { body?: string | undefined; headers: Readonly<Record<string, string>> },
   ): Promise<ApiResponse> {
     const key = await apiKey();
     const signal = AbortSignal.timeout(timeout);
@@ -47,6 +53,7 @@ export function createSend({ serverUrl, apiKey, timeout, retries }: ResolvedOpti
         method,
         headers: {
           accept,
+          ...headers,
           ...(body !== undefined && { 'content-type': 'application/json' }),
           ...(key !== undefined && { authorization: `Bearer ${key}` }),
         },
@@ -55,6 +62,7 @@ export function createSend({ serverUrl, apiKey, timeout, retries }: ResolvedOpti
         signal,
         ...(body !== undefined && { body }),
       });
+      knowsKeys = hasKeys(response.headers.get('api-version')) ?? knowsKeys;
       return readResponse(response, await response.text(), { key, isWrite });
     } catch (error) {
       if (signal.aborted) throw new TimeoutError(timeout, { mayBeStored: isWrite });
@@ -63,10 +71,31 @@ export function createSend({ serverUrl, apiKey, timeout, retries }: ResolvedOpti
     }
   }
 
+  /** Asks the service, unless it has sent a response. An older one would store a repeated request again. */
+  async function isStoredOnce(): Promise<boolean> {
+    if (knowsKeys === undefined) {
+      await attempt({ method: 'GET', path: '/healthz', accept: 'application/json', isWrite: false }, { headers: {} });
+    }
+    return knowsKeys ?? false;
+  }
+
   return async (request, read) => {
     const body = request.body === undefined ? undefined : JSON.stringify(request.body, rejectNonFinite);
-    return retry(retries, async () => read(await attempt(request, body)));
+    const headers = request.isWrite ? writeHeaders(defaults, request.options) : {};
+    const hasKey = 'idempotency-key' in headers;
+    return retry(
+      retries,
+      async () => read(await attempt(request, { body, headers })),
+      async () => hasKey && isStoredOnce(),
+    );
   };
+}
+
+/** Whether the service knows the header Idempotency-Key, by its `API-Version`; undefined for a response of something else. */
+function hasKeys(version: string | null): boolean | undefined {
+  const [major, minor] = (version ?? '').split('.').map(Number);
+  if (major === undefined || minor === undefined || Number.isNaN(major + minor)) return undefined;
+  return major > 1 || (major === 1 && minor >= 1);
 }
 
 /** JSON would turn NaN and Infinity into null, which means "not set". */

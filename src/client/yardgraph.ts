@@ -22,7 +22,7 @@ import { type Create, create, type List, list, type Update, update } from './res
 import { createSend } from './send.ts';
 
 export type { ChangesOptions } from './changes.ts';
-export type { DeleteOptions, Upserted, WriteOptions } from './records.ts';
+export type { BatchOptions, DeleteOptions, Upserted } from './records.ts';
 export type { CreateOptions } from './rest.ts';
 
 /**
@@ -94,4 +94,5 @@ const updateOneOrMany = (
   one: Update<ProjectChanges, Project>,
   many: UpdateBatch<'Project'>,
 ): Update<ProjectChanges, Project> & UpdateBatch<'Project'> =>
-  ((first: never, second: never) => (Array.isArray(first) ? many(first, second) : one(first, second))) as never;
+  ((first: never, second: never, third: never) =>
+    Array.isArray(first) ? many(first, second) : one(first, second, third)) as never;

@@ -3,6 +3,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type DocumentNode, NoSchemaIntrospectionCustomRule } from 'graphql';
 import { _createLRUCache as createCache, createYoga, type Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
+
+import { markReplayed, requestKey } from '../http/idempotency-key.ts';
+import { withKey } from '../services/request-key.ts';
+
 import { useOperationChoice } from './choose-operation.ts';
 import { sendGraphqlError, useErrorResponses } from './errors.ts';
 import { asEventStream, sendEvents, singleEvent } from './event-stream.ts';
@@ -59,11 +63,14 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
     async executeQuery(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
       const acceptable = chooseType(request);
       requireGraphqlRequest(request, limits, (document) => documentCache.get(document) !== undefined);
+      const { session } = request;
+      const sessionFor = (responseName: string) =>
+        withKey(session, requestKey(request, `mutation ${responseName}`), () => markReplayed(reply));
       const client: ServerContext['client'] = {
         acceptsEvents: acceptable.events,
         lastEventId: lastEventId(request),
       };
-      const context = { session: request.session, requestLog: request, client };
+      const context = { session, sessionFor, requestLog: request, client };
       const response = await yoga.handleNodeRequestAndResponse(request, reply, context);
       const { subscription } = client;
       if (subscription) {

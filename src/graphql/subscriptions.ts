@@ -21,7 +21,7 @@ import type { Context } from './execution/context.ts';
 const retryDelay = 1_000;
 
 /** The context that the endpoint makes for a request. */
-export interface ServerContext extends Pick<Context, 'session' | 'requestLog'> {
+export interface ServerContext extends Pick<Context, 'session' | 'sessionFor' | 'requestLog'> {
   readonly client: {
     readonly acceptsEvents: boolean;
     readonly lastEventId: string | undefined;

@@ -90,13 +90,22 @@ export async function allowOrigins(app: FastifyInstance, origins: readonly strin
       'authorization',
       'content-encoding',
       'content-type',
+      'idempotency-key',
       'if-none-match',
       'last-event-id',
       'prefer',
       'x-api-key',
+      'x-change-message',
       'x-request-id',
     ],
-    exposedHeaders: ['etag', 'preference-applied', 'retry-after', 'x-request-id'],
+    exposedHeaders: [
+      'api-version',
+      'etag',
+      'idempotency-replayed',
+      'preference-applied',
+      'retry-after',
+      'x-request-id',
+    ],
     maxAge: 600,
   });
 }
@@ -108,7 +117,7 @@ function requestId({ headers }: IncomingMessage): string {
 }
 
 /** The version of the interface. */
-export const apiVersion = '1.0.0';
+export const apiVersion = '1.1.0';
 
 /** Headers of every response. */
 const headersFor = (id: string) => ({

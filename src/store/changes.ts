@@ -15,6 +15,9 @@ export interface Author {
   readonly message: string | null;
 }
 
+/** Characters. */
+export const maxMessageLength = 500;
+
 export type Action = 'created' | 'updated' | 'deleted';
 
 /** The creation of records with successive IDs, or the change or deletion of one record. */

@@ -79,8 +79,11 @@ export interface Dialect {
   byteLength(column: string): string;
   /** Statements that insert the records, thousands per statement. */
   inserts(table: Table, records: readonly Row[]): Iterable<Statement>;
-  /** The insert, and what logChanges does, as one statement or script. Undefined if they need a transaction. */
-  withChanges(insert: Statement, changes: readonly NewChange[]): Statement | undefined;
+  /**
+   * The insert, the rows to add to `keyedResults`, and what logChanges does, as one statement or script. Undefined if they need a
+   * transaction.
+   */
+  withChanges(insert: Statement, changes: readonly NewChange[], keyed: readonly Row[]): Statement | undefined;
   /** Statements that set these fields in the records, all of one workspace, thousands per statement. */
   updates(table: Table, records: readonly Row[], fields: ReadonlySet<string>): Iterable<Statement>;
   deletions(table: Table, workspaceId: string, ids: readonly string[]): Iterable<Statement>;

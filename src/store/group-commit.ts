@@ -7,10 +7,11 @@ import { textLengthOfAll } from '../model/fields.ts';
 import { newIds } from '../model/ids.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { type Author, creationOf, logChanges } from './changes.ts';
-import type { CheckStore } from './check-store.ts';
+import type { GroupCheckStore } from './check-store.ts';
 import { databaseUnavailable, isTimeout, TransactionConflict } from './database-error.ts';
 import type { Dialect } from './dialect.ts';
-import type { DatabaseOptions, Driver, Run } from './driver.ts';
+import type { DatabaseOptions, Driver, Row, Run } from './driver.ts';
+import { creationResult, keyedResults, keyedRow, type RequestKey } from './idempotency.ts';
 import { createShares } from './shares.ts';
 import type { Transactions } from './transactions.ts';
 import type { Usage } from './usage.ts';
@@ -24,6 +25,8 @@ export interface Addition {
   readonly check: Check;
   readonly author: Author;
   readonly usage: Usage;
+  /** The key under which the result is stored. */
+  readonly key?: RequestKey | undefined;
 }
 
 /** A record without its ID and workspace. */
@@ -37,7 +40,7 @@ export interface Draft {
  * Throws a ServiceError below 500 if the records may not be stored. With `uniqueness: 'database'` it may skip the lookup of
  * duplicate unique values: the database then rejects the transaction, and the check runs again with `'lookup'`.
  */
-export type Check = (store: CheckStore, uniqueness: 'lookup' | 'database') => Promise<void>;
+export type Check = (store: GroupCheckStore, uniqueness: 'lookup' | 'database') => Promise<void>;
 
 export interface GroupCommit {
   /** Resolves once the records are stored. Rejects with the error of their check or of their transaction. */
@@ -64,7 +67,7 @@ export function createGroupCommit(
   dialect: Dialect,
   { concurrentGroups }: Pick<Driver, 'concurrentGroups'>,
   { connectionTimeout }: Pick<DatabaseOptions, 'connectionTimeout'>,
-  openCheckStore: (run: Run, workspaceId: string) => CheckStore,
+  openCheckStore: (run: Run, workspaceId: string) => GroupCheckStore,
 ): GroupCommit {
   /** By workspace; the first one has waited longest for its turn. */
   const waiting = new Map<string, Waiting[]>();
@@ -148,27 +151,32 @@ export function createGroupCommit(
       const first = statements.next();
       if (first.done) return outcomes;
       const changes = accepted.map((addition) => creationOf(addition, addition.records));
+      const keyed = keyedRowsOf(accepted);
       // Looks ahead one statement: a single insert, without a lookup before it, needs no BEGIN and COMMIT.
       const second = statements.next();
-      const together = hasRead || !second.done ? undefined : dialect.withChanges(first.value, changes);
+      const together = hasRead || !second.done ? undefined : dialect.withChanges(first.value, changes, keyed);
       if (together) {
         await runAlone(together.sql, together.values);
         return outcomes;
       }
       await run(first.value.sql, first.value.values);
       for (let next = second; !next.done; next = statements.next()) await run(next.value.sql, next.value.values);
-      const log: Run = (sql, values) => {
-        for (const { usage } of accepted) usage.statements += 1;
-        return run(sql, values);
-      };
-      await logChanges(dialect, log, changes);
+      const sharedBy =
+        (additions: readonly Addition[]): Run =>
+        (sql, values) => {
+          for (const { usage } of additions) usage.statements += 1;
+          return run(sql, values);
+        };
+      const storeKeys = sharedBy(accepted.filter(({ key }) => key));
+      for (const { sql, values } of dialect.inserts(keyedResults, keyed)) await storeKeys(sql, values);
+      await logChanges(dialect, sharedBy(accepted), changes);
       return outcomes;
     }, options);
 
   /** Runs the checks concurrently, so that their lookups can be combined into one statement. */
   async function checkAll(group: readonly Addition[], uniqueness: 'lookup' | 'database', run: Run) {
-    const stores = new Map<string, CheckStore>();
-    const storeOf = (workspaceId: string): CheckStore => {
+    const stores = new Map<string, GroupCheckStore>();
+    const storeOf = (workspaceId: string): GroupCheckStore => {
       const store = stores.get(workspaceId) ?? openCheckStore(run, workspaceId);
       stores.set(workspaceId, store);
       return store;
@@ -217,11 +225,24 @@ export function addIds({ kind, workspaceId, records }: Pick<Addition, 'kind' | '
   });
 }
 
+/** In the order of their keys, so that of two transactions with the same ones, one waits for the other at the first of them. */
+const keyedRowsOf = (additions: readonly Addition[]): Row[] =>
+  additions
+    .flatMap(({ workspaceId, key, records }) =>
+      key ? [{ key, row: keyedRow(workspaceId, key, creationResult(String(records[0]?.id), records.length)) }] : [],
+    )
+    .sort((a, b) => (a.key.key < b.key.key ? -1 : 1))
+    .map(({ row }) => row);
+
 /** Counts lookups in the usage of one addition. */
-const countLookups = (store: CheckStore, usage: Usage): CheckStore => ({
+const countLookups = (store: GroupCheckStore, usage: Usage): GroupCheckStore => ({
   existingValues(...lookup) {
     usage.statements += 1;
     return store.existingValues(...lookup);
+  },
+  keyedResults(keys) {
+    usage.statements += 1;
+    return store.keyedResults(keys);
   },
 });
 

@@ -12,6 +12,8 @@ import type { Database } from './database.ts';
 import { createDerivedCache, createTextCache, type Sized } from './derived-cache.ts';
 import type { Run } from './driver.ts';
 import { type Check, createGroupCommit } from './group-commit.ts';
+import { findKeyed, type RequestKey, requireUnused } from './idempotency.ts';
+import { checkUnused, storeResult, writeOnce } from './keyed-writes.ts';
 import { type LinkToRead, readLinked } from './linked-records.ts';
 import type { RecordQuery } from './query/record-query.ts';
 import { createReadBudget, type ReadLimits } from './read-budget.ts';
@@ -54,6 +56,11 @@ export interface WorkspaceStore extends RecordReads, ChangeReads {
    * conflicts with other transactions runs again, so it must have no effects except through that store.
    */
   transaction<T>(work: (store: TransactionStore) => Promise<T>): Promise<T>;
+  /**
+   * A store whose writes, of which there may be one, are carried out once for a key: they throw Repeated, and store nothing, if a
+   * request with this key has stored a result, and a ServiceError 409 if that was another request.
+   */
+  withKey(key: RequestKey): WorkspaceStore;
   /** Runs the work in a transaction of which nothing is stored, and returns its result. */
   dryRun<T>(work: (store: TransactionStore) => Promise<T>): Promise<T>;
   /**
@@ -86,6 +93,7 @@ export interface StoreUser {
   readonly author: Author;
   /** Counts the statements. */
   readonly usage?: Usage;
+  readonly key?: RequestKey;
 }
 
 /** Opens the store of a workspace. */
@@ -112,17 +120,23 @@ export function createStoreOpener(database: Database): OpenStore {
     batchLookups(createRecordWrites({ dialect, run, workspaceId }, nobody, [])),
   );
 
-  return (workspaceId, { author, usage = { statements: 0 } }) => {
+  const open: OpenStore = (workspaceId, { author, usage = { statements: 0 }, key }) => {
     const { read, transaction, snapshot } = database.forWorkspace(workspaceId);
     const scopeOf = (run: Run): Scope => ({ dialect, run: counted(run, usage), workspaceId });
     const reads = readsIn(scopeOf(read));
+    const once = <T>(write: () => Promise<T>) => (key ? writeOnce(key, scopeOf(read), write) : write());
     const runInTransaction: WorkspaceStore['transaction'] = async (work) => {
+      let attempts = 0;
       const result = await transaction(async (run) => {
         const scope = scopeOf(run);
+        attempts += 1;
+        // Not at first: most requests are not repeats.
+        if (key && attempts > 1) requireUnused(key, await findKeyed(scope, [key.key]));
         const log: NewChange[] = [];
-        const result = await work(transactionStore(scope, author, log));
-        await logChanges(dialect, scope.run, log);
-        return result;
+        const returned = await work(transactionStore(scope, author, log));
+        const numbers = await logChanges(dialect, scope.run, log);
+        if (key) await storeResult(scope, key, { returned, log, lastChange: numbers.get(workspaceId) });
+        return returned;
       });
       watch.changed(workspaceId);
       return result;
@@ -130,7 +144,8 @@ export function createStoreOpener(database: Database): OpenStore {
     const source = { workspaceId, lastChange: reads.lastChange };
     return {
       ...reads,
-      transaction: runInTransaction,
+      transaction: (work) => once(() => runInTransaction(work)),
+      withKey: (requestKey) => open(workspaceId, { author, usage, key: requestKey }),
       async dryRun<T>(work: (store: TransactionStore) => Promise<T>) {
         try {
           return await transaction(async (run) => {
@@ -154,12 +169,14 @@ export function createStoreOpener(database: Database): OpenStore {
       waitForChange: (after, signal) => watch.wait(workspaceId, after, signal),
       async add(kind, inputs, stamps, check = acceptAll) {
         const records = await mapInSlices(inputs, (input) => draftOf(kind, input, stamps));
-        await groupCommit.add({ workspaceId, kind, records, check, author, usage });
+        const checkOnce: Check = key ? checkUnused(key, check) : check;
+        await once(() => groupCommit.add({ workspaceId, kind, records, check: checkOnce, author, usage, key }));
         watch.changed(workspaceId);
         return stored(kind, records);
       },
     };
   };
+  return open;
 }
 
 const nobody: Author = { userId: null, requestId: null, message: null };

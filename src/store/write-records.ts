@@ -3,11 +3,12 @@ import { newIds } from '../model/ids.ts';
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
 import type { ReverseLink } from '../model/reverse-link.ts';
 import { type Author, creationOf, type NewChange } from './changes.ts';
-import type { CheckStore } from './check-store.ts';
+import type { GroupCheckStore } from './check-store.ts';
 import { columnName, columnsOf } from './columns.ts';
 import type { Statement } from './dialect.ts';
 import type { Row } from './driver.ts';
 import { createRecordMatches, type RecordMatches } from './find-matches.ts';
+import { findKeyed } from './idempotency.ts';
 import { parentsOf } from './query/ancestors.ts';
 import { rowsQuery, runQuery } from './query.ts';
 import { type Scope, stored } from './read-records.ts';
@@ -26,7 +27,7 @@ export interface Replacement<R> {
   readonly after: R;
 }
 
-export interface RecordWrites extends CheckStore, RecordMatches {
+export interface RecordWrites extends GroupCheckStore, RecordMatches {
   /**
    * Stores new records, and returns them in the order given. Fields that are absent are not set. `ids` are those that newIds has returned
    * for them, if they are known already.
@@ -140,6 +141,8 @@ export function createRecordWrites(scope: Scope, author: Author, log: NewChange[
       const found = await runQuery(run, rows.select({ value: columnName(field) }).forKeyShare());
       return new Set(found.map(({ value }) => String(value)));
     },
+
+    keyedResults: (keys) => findKeyed(scope, keys),
   };
 }
 

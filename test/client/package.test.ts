@@ -128,7 +128,14 @@ test.each([
 
 test('its README has every option and every error', () => {
   const rows = new Set([...readme.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name));
-  const options = { serverURL: 0, apiKeyAuth: 0, timeout: 0, retries: 0 } satisfies Record<keyof Options, 0>;
+  const options = {
+    serverURL: 0,
+    apiKeyAuth: 0,
+    timeout: 0,
+    retries: 0,
+    idempotencyKeys: 0,
+    changeMessage: 0,
+  } satisfies Record<keyof Options, 0>;
   const errors = Object.keys(client).filter((name) => name.endsWith('Error') && name !== 'YardgraphError');
 
   expect(rows).toEqual(new Set([...Object.keys(options), ...errors]));

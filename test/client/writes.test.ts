@@ -235,6 +235,26 @@ describe('changes', () => {
   });
 });
 
+test('a write may have a message, which its changes keep, and a key, with which it is stored once', async () => {
+  const options = { changeMessage: 'nightly import', idempotencyKey: 'night 17' };
+  const write = () => yardgraph.assets.upsert({ field: 'UID' }, [{ uid: 'CR-1', name: 'Crane' }], options);
+
+  expect((await write())[0].outcome).toBe('CREATED');
+  expect((await write())[0].outcome).toBe('CREATED');
+  const [page] = await pagesOf(yardgraph.changes({ follow: false }));
+  expect(page?.nodes.map(({ message }) => message)).toEqual(['nightly import']);
+});
+
+test('with a key, records have the user of the last change as text, as over REST', async () => {
+  const withKey = await clientOf(service, { apiKeyAuth: await service.key() });
+  const [created] = await withKey.projects.create([{ name: 'Harbour wall' }]);
+
+  const [updated] = await withKey.projects.update([{ id: created.id }]);
+
+  expect(updated).toEqual(created);
+  expect(updated.updatedBy).toEqual(expect.any(String));
+});
+
 test('wrong arguments throw before anything is sent', async () => {
   const { assets, projects, importRecords, changes } = yardgraph;
 
@@ -243,6 +263,9 @@ test('wrong arguments throw before anything is sent', async () => {
   );
   await expect(projects.update({} as never)).rejects.toThrow(
     new TypeError('update: expected the ID as a string, received an object'),
+  );
+  await expect(assets.delete([], { dryrun: true } as never)).rejects.toThrow(
+    new TypeError('delete: unknown option dryrun'),
   );
   await expect(assets.upsert({ field: 'UID' }, {} as never)).rejects.toThrow(TypeError);
   await expect(assets.delete('asset_1' as never)).rejects.toThrow(TypeError);

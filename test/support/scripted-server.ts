@@ -19,14 +19,22 @@ interface ScriptedServer {
   /** The reply to each request; the last one is repeated for all further requests. */
   replies: readonly Reply[];
   received: Received[];
+  /** The version of the interface that `GET /healthz` returns: by default one that does not know Idempotency-Key. */
+  version: string;
+  /** How often that was asked. */
+  probes: number;
 }
 
 /** A fresh server for each test of a file. */
 export function useScriptedServer(): ScriptedServer {
-  const script: ScriptedServer = { url: '', replies: [], received: [] };
+  const script: ScriptedServer = { url: '', replies: [], received: [], version: '1.0.0', probes: 0 };
   beforeEach(async () => {
-    Object.assign(script, { replies: [], received: [] });
+    Object.assign(script, { replies: [], received: [], version: '1.0.0', probes: 0 });
     const server = createServer(async (request, response) => {
+      if (request.url === '/healthz') {
+        script.probes += 1;
+        return json(200, { status: 'ok' }, { 'api-version': script.version })(response);
+      }
       const received = {
         method: request.method,
         path: request.url,

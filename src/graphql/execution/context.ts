@@ -11,6 +11,8 @@ import { createLoaders, type Loaders } from './loaders.ts';
 
 export interface Context {
   readonly session: Session<WorkspaceStore>;
+  /** The session of the mutation with this name in the response. Throws a ServiceError 400 if the request has an invalid key. */
+  readonly sessionFor: (responseName: string) => Session<WorkspaceStore>;
   /** Absent while a subscription begins: each of its events is executed with its own. */
   readonly loaders: Loaders;
   readonly responseSize: ResponseSize;

@@ -3,6 +3,7 @@ import type { GraphQLSchema } from 'graphql';
 import type { Limits } from '../../config.ts';
 import { createBuilder } from './builder.ts';
 import { defineMutation } from './mutation.ts';
+import { withSessions } from './mutations/session.ts';
 import { createObjectTypes } from './object-type.ts';
 import { defineQuery } from './query.ts';
 import { defineSubscription } from './subscription.ts';
@@ -14,5 +15,5 @@ export function createGraphqlSchema(limits: Limits): GraphQLSchema {
   defineQuery(builder, types, limits);
   defineMutation(builder, types, limits);
   defineSubscription(builder, types, limits);
-  return builder.toSchema();
+  return withSessions(builder.toSchema());
 }

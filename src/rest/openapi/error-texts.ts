@@ -8,6 +8,7 @@ import {
   conflict,
   forbidden,
   invalid,
+  keyReused,
   mayBeStored,
   notFound,
   ServiceError,
@@ -103,14 +104,16 @@ export const unknownRecord = (kind: RecordKind): ErrorDescription => ({
   examples: { 'unknown-id': notFound(`there is no ${kind.label} with the ID "${exampleId(kind)}" in this workspace`) },
 });
 
-/** Only unique fields cause conflicts, and not every kind has one. */
-export function takenValue({ fields, label }: RecordKind): ErrorDescription | undefined {
+/** Not every kind has a unique field. */
+export function conflicting({ fields, label }: RecordKind): ErrorDescription {
+  const reused = 'The `Idempotency-Key` was sent with another request.';
+  const examples = { 'key-reused': keyReused() };
   const [name] = Object.entries(fields).find(([, { unique }]) => unique) ?? [];
-  if (name === undefined) return undefined;
+  if (name === undefined) return { description: `${reused} Nothing is stored.`, examples };
   const message = `another ${label} has the ${name} "CR-1"`;
   return {
-    description: `The value of \`${name}\` is taken by another ${label} of the workspace or of the batch. Nothing is stored.`,
-    examples: { [`taken-${name}`]: conflict([{ path: [0, name], message }]) },
+    description: `The value of \`${name}\` is taken by another ${label} of the workspace or of the batch. Or: ${reused} Nothing is stored.`,
+    examples: { [`taken-${name}`]: conflict([{ path: [0, name], message }]), ...examples },
   };
 }
 
@@ -168,7 +171,7 @@ export const unavailableForReading: ErrorDescription = {
 
 export const unavailableForWriting: ErrorDescription = {
   description:
-    'The database is unavailable: retry after `Retry-After` seconds. Without this header, the connection was lost during the commit (the problem type is `urn:yardgraph:may-be-stored`): check first whether the records were stored.',
+    'The database is unavailable: retry after `Retry-After` seconds. Without this header, the connection was lost during the commit (the problem type is `urn:yardgraph:may-be-stored`): send the request again with the same `Idempotency-Key`; if it had none, check first whether the records were stored.',
   headers: ['Retry-After'],
   examples: {
     ...databaseUnavailable,

@@ -46,7 +46,7 @@ export function createPostgresDialect(): Dialect {
     },
     byteLength: (column) => `octet_length(${column}::text)`,
     inserts: (table, records) => inserts(table, records, isCitus),
-    withChanges: (insert, changes) => (isCitus ? undefined : withChanges(insert, changes)),
+    withChanges: (insert, changes, keyed) => (isCitus ? undefined : withChanges(insert, changes, keyed)),
     updates,
     deletions,
     selectPages: (run, pages) => selectPages(builder, run, pages),

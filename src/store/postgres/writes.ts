@@ -5,6 +5,7 @@ import { changes, type NewChange, placesOf } from '../changes.ts';
 import { type Column, columnList, columnsOf } from '../columns.ts';
 import type { Statement } from '../dialect.ts';
 import type { Row } from '../driver.ts';
+import { keyedResults } from '../idempotency.ts';
 
 /** The type of each field's column in the JSON from which records are inserted. */
 const jsonTypes: Record<Field['type'], string> = {
@@ -28,6 +29,10 @@ const fieldList = (columns: readonly JsonColumn[]): string => columns.map(({ fie
 const recordset = (parameter: string, columns: readonly JsonColumn[]): string =>
   `json_to_recordset(${parameter}) as sent (${columns.map(({ field, type }) => `"${field}" ${jsonTypes[type]}`).join(', ')})`;
 
+const insertFrom = (parameter: string, table: Table): string =>
+  `insert into ${table.table} (${columnList(table)})
+    select ${fieldList(columnsOf(table))} from ${recordset(parameter, columnsOf(table))}`;
+
 /**
  * One JSON parameter for thousands of records. With a parameter per value, of which a statement may have 65,535, batches take a
  * third longer.
@@ -37,10 +42,7 @@ const recordset = (parameter: string, columns: readonly JsonColumn[]): string =>
  */
 export function* inserts(table: Table, unordered: readonly Row[], isCitus: boolean): Generator<Statement> {
   const records = inOrderOfUniqueValues(table, unordered);
-  const columns = columnsOf(table);
-  const sql =
-    `insert into ${table.table} (${columnList(table)}) select ${fieldList(columns)} from ${recordset('$1', columns)}` +
-    (isCitus ? ' returning 1' : '');
+  const sql = insertFrom('$1', table) + (isCitus ? ' returning 1' : '');
   for (let start = 0; start < records.length; start += rowsPerInsert) {
     yield { sql, values: [JSON.stringify(records.slice(start, start + rowsPerInsert))] };
   }
@@ -63,10 +65,14 @@ const numberColumn = columnsOf(changes).filter(({ field }) => field === 'number'
 const loggedColumns = columnsOf(changes).filter(({ field }) => field !== 'number');
 
 /**
- * The insert and its changes as one statement, which needs no BEGIN and COMMIT. Postgres runs the part whose rows nothing reads last: the
- * number of the workspace is locked only after the records have been inserted.
+ * The insert and its changes as one statement, which needs no BEGIN and COMMIT. Postgres runs the parts whose rows nothing reads last, and
+ * of these the last one first: the number of the workspace is locked only after the records and the keys have been inserted.
  */
-export function withChanges({ sql, values }: Statement, entries: readonly NewChange[]): Statement {
+export function withChanges(
+  { sql, values }: Statement,
+  entries: readonly NewChange[],
+  keyed: readonly Row[],
+): Statement {
   const { totals, places } = placesOf(entries);
   const [taken, logged] = [values.length + 1, values.length + 2];
   const taking = `insert into change_numbers (workspace_id, number)
@@ -76,12 +82,14 @@ export function withChanges({ sql, values }: Statement, entries: readonly NewCha
   const logging = `insert into changes (${loggedColumns.map(({ name }) => name).join(', ')}, number)
     select ${fieldList(loggedColumns)}, taken.number - sent.number
     from ${recordset(`$${logged}`, [...loggedColumns, ...numberColumn])} join taken on workspace_id = "workspaceId"`;
+  const storing = keyed.length > 0 ? `, keyed as (${insertFrom(`$${logged + 1}`, keyedResults)})` : '';
   return {
-    sql: `with taken as (${taking}), logged as (${logging}) ${sql}`,
+    sql: `with taken as (${taking}), logged as (${logging})${storing} ${sql}`,
     values: [
       ...values,
       JSON.stringify([...totals].map(([workspaceId, number]) => ({ workspaceId, number }))),
       JSON.stringify(places.map(({ change, later }) => ({ ...change, number: later }))),
+      ...(keyed.length > 0 ? [JSON.stringify(keyed)] : []),
     ],
   };
 }

@@ -4,6 +4,7 @@ import { changes, type NewChange, placesOf } from '../changes.ts';
 import { type Column, columnList, columnsOf, toColumnValue } from '../columns.ts';
 import type { Statement } from '../dialect.ts';
 import type { Row } from '../driver.ts';
+import { keyedResults } from '../idempotency.ts';
 import { binaryParts } from './filters.ts';
 import { scriptBegin } from './statements.ts';
 
@@ -80,10 +81,14 @@ const maxScriptLength = 32_000_000;
 const loggedColumns = columnsOf(changes).map(({ name }) => (name === 'number' ? 'taken.number - sent.number' : name));
 
 /**
- * The insert and its changes as a script. As statements of a transaction they would take a third longer, and between them the main
+ * The insert, the keys and the changes as a script. As statements of a transaction they would take a third longer, and between them the main
  * thread would have to be free. Undefined if it were too long.
  */
-export function withChanges(insert: Statement, entries: readonly NewChange[]): Statement | undefined {
+export function withChanges(
+  insert: Statement,
+  entries: readonly NewChange[],
+  keyed: readonly Row[],
+): Statement | undefined {
   const length = insert.values.reduce((sum: number, value) => sum + (typeof value === 'string' ? value.length : 0), 0);
   if (length > maxScriptLength) return undefined;
   const { totals, places } = placesOf(entries);
@@ -94,6 +99,7 @@ export function withChanges(insert: Statement, entries: readonly NewChange[]): S
   );
   const script = [
     `${scriptBegin} ${withLiterals(insert)}`,
+    ...[...inserts(keyedResults, keyed)].map(withLiterals),
     `insert into change_numbers (workspace_id, number) values ${taken.join(', ')}
       on conflict (workspace_id) do update set number = number + excluded.number`,
     `insert into changes (${columnList(changes)}) select ${loggedColumns.join(', ')}

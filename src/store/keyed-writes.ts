@@ -1,0 +1,47 @@
+/**
+ * Carries out a write once for a key. That the key is new is not looked up first: if it is not, the insert of its row fails, or the write
+ * itself, because of what the earlier one has stored.
+ */
+import type { NewChange } from './changes.ts';
+import type { Check } from './group-commit.ts';
+import { findKeyed, keyedResults, keyedRow, type RequestKey, requireUnused, withIds } from './idempotency.ts';
+import { createChangeReads } from './read-changes.ts';
+import type { Scope } from './read-records.ts';
+
+/**
+ * Runs the write. If it fails, and something is stored under the key, throws Repeated or a ServiceError 409 instead of its error, which
+ * may be that nobody knows whether it is stored.
+ */
+export async function writeOnce<T>(key: RequestKey, scope: Scope, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    const found = await findKeyed(scope, [key.key]).catch(() => []);
+    requireUnused(key, found);
+    throw error;
+  }
+}
+
+/** The check, after one that the key is new if the database has rejected something. */
+export const checkUnused =
+  (key: RequestKey, check: Check): Check =>
+  async (store, uniqueness) => {
+    if (uniqueness === 'lookup') requireUnused(key, await store.keyedResults([key.key]));
+    await check(store, uniqueness);
+  };
+
+interface Write {
+  readonly returned: unknown;
+  readonly log: readonly NewChange[];
+  /** The number of its last change; undefined if it changed nothing. */
+  readonly lastChange: number | undefined;
+}
+
+/** Stores what a write has returned. Its records must be locked until the transaction ends. */
+export async function storeResult(scope: Scope, key: RequestKey, { returned, log, lastChange }: Write): Promise<void> {
+  const { dialect, run, workspaceId } = scope;
+  const after = lastChange ?? (await createChangeReads(scope).lastChange());
+  const before = after - log.reduce((sum, { records }) => sum + records, 0);
+  const row = keyedRow(workspaceId, key, { before, after, returned: withIds(returned) });
+  for (const { sql, values } of dialect.inserts(keyedResults, [row])) await run(sql, values);
+}
