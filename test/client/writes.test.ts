@@ -12,9 +12,10 @@ import {
 } from '../../src/client/index.ts';
 import { clientOf, errorOf } from '../support/client.ts';
 import { fullRecord, kinds } from '../support/records.ts';
-import { useService } from '../support/service.ts';
+import { useService, useSharedService } from '../support/service.ts';
 
 const service = useService();
+const closed = useSharedService({}, { closed: true });
 let yardgraph: Yardgraph;
 
 beforeEach(async () => {
@@ -246,7 +247,7 @@ test('a write may have a message, which its changes keep, and a key, with which 
 });
 
 test('with a key, records have the user of the last change as text, as over REST', async () => {
-  const withKey = await clientOf(service, { apiKeyAuth: await service.key() });
+  const withKey = await clientOf(closed, { apiKeyAuth: await closed.key() });
   const [created] = await withKey.projects.create([{ name: 'Harbour wall' }]);
 
   const [updated] = await withKey.projects.update([{ id: created.id }]);
