@@ -7,6 +7,8 @@ const wall = ['sqlite', 'test/auth/wall.test.ts'];
 const keys = ['sqlite', 'test/auth/keys.test.ts'];
 const locks = ['sqlite', 'test/store/sqlite/locks.test.ts'];
 const store = ['sqlite', 'test/store/workspace-store.test.ts'];
+const changes = ['sqlite', 'test/store/changes.test.ts'];
+const workspaces = ['sqlite', 'test/store/workspaces.test.ts'];
 const groupCommit = ['sqlite', 'test/store/group-commit.test.ts'];
 const written = ['sqlite', 'test/graphql/written.test.ts'];
 const federation = ['sqlite', 'test/graphql/federation.test.ts'];
@@ -186,9 +188,9 @@ export const faults = [
       [
         'src/store',
         'createDerivedCache',
-        (original) => (driver) => {
-          const cache = original(driver);
-          return { ...cache, derive: (run, name, make) => cache.derive(run, name.split(' ').at(-1), make) };
+        (original) => () => {
+          const cache = original();
+          return { ...cache, derive: (source, name, make) => cache.derive({ ...source, workspaceId: '' }, name, make) };
         },
       ],
     ],
@@ -196,7 +198,7 @@ export const faults = [
   },
   {
     name: 'writes of other processes go unnoticed',
-    sql: (sql) => sql.replace('data_version as others', '1 as others'),
+    sql: (sql) => sql.replace('select number from change_numbers', 'select 1 as number from change_numbers'),
     tests: store,
   },
   {
@@ -346,14 +348,75 @@ export const faults = [
     tests: written,
   },
   {
-    name: 'on Postgres, a list from before a crash is returned after it',
-    sql: (sql) => sql.replace('(select checkpoint_lsn from pg_control_checkpoint())', "'same'"),
+    name: 'on Postgres, writes go unnoticed',
+    sql: (sql) => sql.replace('select number from change_numbers', 'select 1 as number from change_numbers'),
     tests: ['postgres', 'test/store/postgres/derived-values.test.ts'],
   },
   {
-    name: 'on Postgres, writes go unnoticed',
-    sql: (sql) => sql.replace('pg_current_snapshot()', "'same'"),
-    tests: ['postgres', 'test/store/postgres/derived-values.test.ts'],
+    name: 'what a transaction changes is not logged',
+    plant: [['src/store', 'logChanges', constant(async () => new Map())]],
+    tests: changes,
+  },
+  {
+    name: 'a number of a change is given to several changes',
+    sql: (sql) =>
+      sql.replace(/set number = (?:change_numbers\.)?number \+ excluded\.number/, 'set number = excluded.number'),
+    tests: changes,
+  },
+  {
+    name: 'what a record was before its change is not kept',
+    plant: [
+      [
+        'src/store',
+        'changeOf',
+        (original) =>
+          (...args) => ({ ...original(...args), before: {} }),
+      ],
+    ],
+    tests: changes,
+  },
+  { name: 'the log of all workspaces is read', sql: unfiltered(/^select .* from changes\b/s), tests: changes },
+  {
+    name: 'a page of changes begins with the first of a batch that was read in part',
+    plant: [['src/store', 'expanded', (original) => (row, part) => original(row, { ...part, skipped: 0 })]],
+    tests: changes,
+  },
+  {
+    name: 'what is created in a dry run is logged',
+    plant: [
+      [
+        'src/store',
+        'transactionStore',
+        (original) => {
+          let earlier = [];
+          return (scope, author, log) => {
+            log.push(...earlier);
+            earlier = log;
+            return original(scope, author, log);
+          };
+        },
+      ],
+    ],
+    tests: changes,
+  },
+  {
+    name: 'the numbers of a deleted workspace begin again',
+    plant: [
+      [
+        'src/store',
+        'deleteLog',
+        (original) => async (dialect, run, name) => {
+          await original(dialect, run, name);
+          await run('delete from change_numbers');
+        },
+      ],
+    ],
+    tests: workspaces,
+  },
+  {
+    name: 'a renamed workspace keeps its numbers, although they were read of others under the new name',
+    plant: [['src/store', 'shiftOf', constant(async () => 0)]],
+    tests: workspaces,
   },
   {
     name: 'gateways load records one by one',

@@ -135,6 +135,9 @@ describe('a derived value', () => {
     await change(ours, location, id, { name: 'changed' });
     expect((await derive(ours)).names[0]).toBe('changed');
     expect((await derive(theirs)).names).toEqual([]);
+    // As many changes as in the other workspace.
+    for (const name of ['a', 'b', 'c', 'd']) await insert(theirs, location, [{ name }]);
+    expect((await derive(theirs)).names).toEqual(['a', 'b', 'c', 'd']);
     await other.close();
   });
 

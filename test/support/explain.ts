@@ -1,5 +1,6 @@
 /** How the database reads the rows that a statement needs. */
 import { recordKinds } from '../../src/records/index.ts';
+import { changeNumbers, changes } from '../../src/store/changes.ts';
 import type { Run } from '../../src/store/driver.ts';
 import { isPostgres } from './database.ts';
 
@@ -35,7 +36,8 @@ async function readSqlitePlan(run: Run, sql: string, values: readonly unknown[])
 
 /** By its name, or by an alias that the store uses for tables; t0 is a page. */
 const isTable = (name = ''): boolean =>
-  recordKinds.some(({ table }) => name.startsWith(table)) || /^(?:t[1-9]\d*|record|child)$/.test(name);
+  [...recordKinds, changes, changeNumbers].some(({ table }) => name.startsWith(table)) ||
+  /^(?:t[1-9]\d*|record|child)$/.test(name);
 
 interface Node {
   readonly 'Node Type': string;

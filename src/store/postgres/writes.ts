@@ -94,15 +94,15 @@ export function withChanges(
   };
 }
 
-/** Sets the fields in all of the records, which are in one workspace. */
+/** Sets the fields in all of the records, which are locked, and in one workspace. */
 export function* updates(table: Table, records: readonly Row[], fields: ReadonlySet<string>): Generator<Statement> {
   const columns = columnsOf(table);
   const [id] = columns.filter(({ field }) => field === 'id');
   const changed = columns.filter(({ field }) => fields.has(field));
   if (!id || changed.length === 0) return;
   const assignments = changed.map(({ field, name }) => `${name} = sent."${field}"`).join(', ');
-  const sql = `update ${table.table} set ${assignments} from ${recordset('$1', [id, ...changed])}
-    where workspace_id = $2 and ${table.table}.id = sent.id`;
+  const sql = `update ${table.table} set ${assignments}
+    from ${recordset('$1', [id, ...changed])} ${placeOf(table, '$2', 'sent.id')} where workspace_id = $2 and ctid = found.place`;
   for (let start = 0; start < records.length; start += rowsPerInsert) {
     const slice = records.slice(start, start + rowsPerInsert);
     const sent = slice.map((record) => Object.fromEntries([id, ...changed].map(({ field }) => [field, record[field]])));
@@ -110,10 +110,17 @@ export function* updates(table: Table, records: readonly Row[], fields: Readonly
   }
 }
 
-/** Not with `id = any(…)`, for the reason given at rowsById. */
-export const deletions = ({ table }: Table, workspaceId: string, ids: readonly string[]): Statement[] => [
+export const deletions = (table: Table, workspaceId: string, ids: readonly string[]): Statement[] => [
   {
-    sql: `delete from ${table} using unnest($1::text[]) as wanted (wanted_id) where workspace_id = $2 and id = wanted_id`,
+    sql: `delete from ${table.table}
+      using unnest($1::text[]) as wanted (wanted_id) ${placeOf(table, '$2', 'wanted_id')} where workspace_id = $2 and ctid = found.place`,
     values: [ids, workspaceId],
   },
 ];
+
+/**
+ * Joins the place of the row with this ID. A row that is locked stays in its place until the transaction changes it. Compared by its ID,
+ * a server without statistics would read all of the workspace for a hundred records.
+ */
+const placeOf = ({ table }: Table, workspaceId: string, id: string): string =>
+  `cross join lateral (select ctid as place from ${table} where workspace_id = ${workspaceId} and id = ${id} limit 1) as found`;
