@@ -111,12 +111,10 @@ async function clearReferences(
   }
   for (const { link, where, total } of inUse) {
     if (total === 0) continue;
-    const refers: Condition = { all: [{ field: link.field, in: [...deleted] }, where] };
-    const found = await store.list(link.kind, { where: refers, fields: new Set(['id']) });
-    const records = await store.findToUpdate(
-      link.kind,
-      found.map(({ id }) => id),
-    );
+    const query = { where, limit: maxCleared, withCount: false, fields: new Set(['id']) };
+    const found = await store.pages(link, [...deleted], query);
+    const ids = [...found.values()].flatMap(({ records }) => records.map(({ id }) => id));
+    const records = await store.findToUpdate(link.kind, ids);
     // Others may have changed a record before it was locked.
     const stillRefer = records.filter((record) => deleted.has(String((record as Values)[link.field])));
     await store.update(

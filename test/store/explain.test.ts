@@ -273,3 +273,30 @@ describe.each(['without statistics', 'with statistics'])('%s', (statistics) => {
     expect(summary.readsInOrder, summary.text).toEqual([]);
   });
 });
+
+describe('for a deletion', () => {
+  test('finds all that refers to 100 projects', async () => {
+    const link = linkOf('Project', 'workOrders');
+
+    expectIndexed(await pages(link, 100, { where: { all: [] }, limit: 10_000, fields: new Set(['id']) }), 100);
+  });
+
+  test('counts what refers to 1,000 categories, except for what is deleted too', async () => {
+    const link = linkOf('AssetCategory', 'children');
+    const deleted = parentsOf(link, 1_000);
+    const where: Condition = { not: among('id', ...deleted) };
+
+    expectIndexed(await pages(link, 1_000, { where, withCount: true, limit: 3 }), 4_000);
+  });
+});
+
+test('finds the ancestors of 1,000 categories at once', async () => {
+  const link = linkOf('AssetCategory', 'ancestors');
+
+  const plan = await explain(async () => {
+    const found = await store.transaction((inside) => inside.ancestors(link, parentsOf(link, 1_000), 10_000));
+    return { found: found.size };
+  });
+
+  expectIndexed(plan, 1_000, 2 * buffersPerRecord);
+});
