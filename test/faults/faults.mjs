@@ -18,6 +18,10 @@ const deletions = ['sqlite', 'test/graphql/deletions.test.ts'];
 const dryRuns = ['sqlite', 'test/graphql/dry-runs.test.ts'];
 const concurrentUpdates = ['postgres', 'test/graphql/updates.test.ts'];
 const concurrentDeletions = ['postgres', 'test/graphql/deletions.test.ts'];
+const repeats = ['sqlite', 'test/spec/idempotency.test.ts'];
+const repeatedMutations = ['sqlite', 'test/graphql/idempotency.test.ts'];
+const keptResults = ['sqlite', 'test/store/idempotency.test.ts'];
+const clientRepeats = ['sqlite', 'test/client/repeats.test.ts'];
 const citus = ['postgres', 'test/spec/postgres/citus.test.ts'];
 
 const isAlways = (value) => () => () => value;
@@ -656,5 +660,99 @@ export const faults = [
     name: 'a deletion in a tree clears references of other workspaces',
     sql: unfiltered(/^select .* as parent/s),
     tests: wall,
+  },
+  {
+    name: 'the key of a request is found in any workspace',
+    sql: unfiltered(/^select .* from idempotency_keys/s),
+    tests: repeats,
+  },
+  {
+    name: 'the results of creations are not stored under their keys',
+    plant: [['src/store', 'keyedRowsOf', constant([])]],
+    tests: repeats,
+  },
+  {
+    name: 'the results of transactions are not stored under their keys',
+    plant: [['src/store', 'storeResult', isAlways(undefined)]],
+    tests: repeats,
+  },
+  {
+    name: 'a request is the same whatever it asks for',
+    plant: [
+      [
+        'src/http',
+        'requestKey',
+        (original) =>
+          (...request) => {
+            const key = original(...request);
+            return key && { ...key, requestHash: '' };
+          },
+      ],
+    ],
+    tests: repeats,
+  },
+  {
+    name: 'a key stands for one request in all operations',
+    plant: [
+      [
+        'src/http',
+        'requestKey',
+        (original) =>
+          (...request) => {
+            const key = original(...request);
+            return key && { ...key, operation: '' };
+          },
+      ],
+    ],
+    tests: repeats,
+  },
+  {
+    name: 'a repeat returns records as they are now',
+    plant: [['src/services', 'recordsAt', (original) => (store, ids) => original(store, ids, Number.MAX_SAFE_INTEGER)]],
+    tests: repeats,
+  },
+  {
+    name: 'a repeat that fails does not look for its result',
+    plant: [['src/store', 'writeOnce', () => (_key, _scope, write) => write()]],
+    tests: keptResults,
+  },
+  {
+    name: 'old results are never deleted',
+    plant: [['src/store', 'deleteSlice', constant(0)]],
+    tests: keptResults,
+  },
+  {
+    name: 'mutations ignore the key',
+    plant: [['src/graphql', 'withSessions', () => (schema) => schema]],
+    tests: repeatedMutations,
+  },
+  {
+    name: 'all mutations of a request have the same key',
+    plant: [
+      [
+        'src/graphql/schema/mutations/session.ts',
+        'withSessions',
+        (original) => (schema) => {
+          const keyed = original(schema);
+          for (const field of Object.values(keyed.getMutationType().getFields())) {
+            const { resolve } = field;
+            field.resolve = (root, args, context, info) =>
+              resolve(root, args, { ...context, sessionFor: () => context.sessionFor('') }, info);
+          }
+          return keyed;
+        },
+      ],
+    ],
+    tests: repeatedMutations,
+  },
+  {
+    name: 'the client repeats writes at a service that does not know keys',
+    plant: [['src/client', 'hasKeys', isAlways(true)]],
+    tests: clientRepeats,
+  },
+  {
+    name: 'the client forgets that an earlier attempt may be stored',
+    plant: [['src/client/retry.ts', 'isResolved', () => () => true]],
+    tests: clientRepeats,
   },
 ];

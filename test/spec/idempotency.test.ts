@@ -225,6 +225,18 @@ describe('The same key', () => {
     expect([await ours.store.lastChange(), await theirs.store.lastChange()]).toEqual([2, 1]);
   });
 
+  test('finds nothing of another workspace when the request fails', async () => {
+    const [ours, theirs] = [await newWorkspace(), await newWorkspace()];
+    const headers = key(newKey());
+    const sent = [{ name: 'Crane', uid: 'CR-1' }];
+    await ours.post('/assets', sent, headers);
+    await theirs.post('/assets', sent);
+
+    const { status, body } = await theirs.post('/assets', sent, headers);
+
+    expect([status, body.error]).toEqual([409, '[0].uid: another asset has the uid "CR-1"']);
+  });
+
   test('sent twenty times at once creates one batch, and all get its response, among requests with other keys', async () => {
     const { post, store } = await newWorkspace();
     const headers = key(newKey());
