@@ -10,7 +10,7 @@ const pgbouncer = process.env.PGBOUNCER ?? '/usr/sbin/pgbouncer';
 /** Tests that use no database: they run only once. */
 const withoutDatabase = [
   'test/{browser,docs,explorer,http,model}/**',
-  'test/client/{browser,failures,openapi-types,options,other-generator,package,print,repeats,types}.test.ts',
+  'test/client/{browser,failures,graphql-types,openapi-types,options,other-generator,package,print,repeats,types}.test.ts',
   'test/graphql/schema-file.test.ts',
   'test/{load-late,logs,slices}.test.ts',
   'test/process/{descriptors,logs,package}.test.ts',

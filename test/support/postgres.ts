@@ -16,8 +16,9 @@ import { Client } from 'pg';
 import type { TestProject } from 'vitest/node';
 import { recordKinds } from '../../src/records/index.ts';
 import { apiKeys } from '../../src/store/api-keys.ts';
-import { changeNumbers, changes } from '../../src/store/changes.ts';
+import { changes } from '../../src/store/changes.ts';
 import { openDatabase } from '../../src/store/database.ts';
+import { keyedResults } from '../../src/store/idempotency.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
