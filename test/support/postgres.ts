@@ -16,7 +16,7 @@ import { Client } from 'pg';
 import type { TestProject } from 'vitest/node';
 import { recordKinds } from '../../src/records/index.ts';
 import { apiKeys } from '../../src/store/api-keys.ts';
-import { changes } from '../../src/store/changes.ts';
+import { changeNumbers, changes } from '../../src/store/changes.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { keyedResults } from '../../src/store/idempotency.ts';
 
@@ -126,9 +126,7 @@ export async function clearDatabase(
     const { rows } = await client.query(definition);
     templateDefinition ??= await query(databaseUrl(server, template), definition);
     if (JSON.stringify(rows) !== JSON.stringify(templateDefinition)) return false;
-    const tables = [...recordKinds, apiKeys, changes, changeNumbers, { table: 'idempotency_keys' }].map(
-      ({ table }) => table,
-    );
+    const tables = [...recordKinds, apiKeys, changes, changeNumbers, keyedResults].map(({ table }) => table);
     await client.query(`set lock_timeout = '10s'; truncate ${tables.join(', ')}`);
     return true;
   } catch {
