@@ -300,31 +300,6 @@ test('a dry run returns the outcomes, and stores nothing', async () => {
   expect((await service.data('{ assets { nodes { name } } }')).assets.nodes).toEqual([{ name: 'Crane' }]);
 });
 
-test.each([
-  ['by a field', { field: 'UID' }],
-  ['by an external ID', { externalId: 'erp' }],
-])('an upsert %s needs as many statements for 1,000 items as for 10', async (_, by) => {
-  await service.create('/locations', { externalIds: { erp: 'yard' } });
-  const items = (count: number, name: string) =>
-    Array.from({ length: count }, (_, n) => ({
-      uid: `${count}-${n}`,
-      externalIds: { erp: `${count}-${n}` },
-      name: n % 2 === 0 ? `Pump ${n}` : name,
-      currentLocation: { externalId: { key: 'erp', value: 'yard' } },
-    }));
-  const run = async (count: number) => {
-    // Half of them are new in the second run, and half of the others have changed.
-    await service.data(upsertDocument(asset), { by, input: items(count, 'Crane').slice(count / 2) });
-    return service.statements(() => service.data(upsertDocument(asset), { by, input: items(count, 'Tower crane') }));
-  };
-
-  const few = await run(10);
-  const many = await run(1_000);
-
-  expect(many.length).toBe(few.length);
-  expect(few.length).toBeLessThan(16);
-});
-
 test('every kind has an upsert', async () => {
   const { __schema } = await service.data('{ __schema { mutationType { fields { name } } } }');
   const names = __schema.mutationType.fields.map(({ name }: { name: string }) => name);
