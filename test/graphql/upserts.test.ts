@@ -278,6 +278,39 @@ describe('an upsert is refused, and nothing is stored,', () => {
   });
 });
 
+test('of several upserts of a key at once, one creates the record', async () => {
+  const upsert = (n: number) =>
+    service.data(upsertDocument(workOrder), { by: { field: 'REFERENCE' }, input: [{ reference: `WO-${n}` }] });
+
+  for (let round = 0; round < 5; round += 1) {
+    const results = await Promise.all(Array.from({ length: 4 }, () => upsert(round)));
+
+    expect(outcomes(results.flatMap(({ result }) => result)).toSorted()).toEqual([
+      'CREATED',
+      ...Array(3).fill('UNCHANGED'),
+    ]);
+  }
+});
+
+test('a record that gets another key while an upsert waits for it is not the one to change', async () => {
+  const [{ id }] = await service.create('/work-orders', { reference: 'WO-1', notes: 'first' });
+  let upserted: ReturnType<typeof service.data> | undefined;
+
+  await service.database.transaction(async (run) => {
+    await run('update work_orders set reference = $1 where workspace_id = $2 and id = $3', ['WO-2', 'default', id]);
+    const input = [{ reference: 'WO-1', notes: 'second' }];
+    upserted = service.data(upsertDocument(workOrder), { by: { field: 'REFERENCE' }, input });
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  });
+
+  expect(outcomes((await upserted)?.result)).toEqual(['CREATED']);
+  const { workOrders } = await service.data('{ workOrders { nodes { reference notes } } }');
+  expect(workOrders.nodes).toEqual([
+    { reference: 'WO-2', notes: 'first' },
+    { reference: 'WO-1', notes: 'second' },
+  ]);
+});
+
 test('a dry run returns the outcomes, and stores nothing', async () => {
   await service.create('/assets', { name: 'Crane', uid: 'C-7' });
   const before = await changeCount();
