@@ -648,10 +648,11 @@ export const faults = [
         'src/services',
         'keyIn',
         (original) => {
-          let sent;
+          const sent = [];
           return (item, by) => {
-            if (!item.value?.id) sent = original(item, by);
-            return sent;
+            const key = original(item, by);
+            if (!item.value?.id) sent.push(key);
+            return sent.includes(key) ? key : sent.at(-1);
           };
         },
       ],

@@ -1,5 +1,5 @@
 /** Upserts: records are found by a key of another system, and created or changed. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createSessionOpener } from '../../src/auth/authenticate.ts';
 import { anonymous } from '../../src/auth/keyring.ts';
 import {
@@ -11,6 +11,7 @@ import {
   transportOrder,
   workOrder,
 } from '../../src/records/index.ts';
+import { isPostgres } from '../support/database.ts';
 import { upsertDocument } from '../support/mutations.ts';
 import { nobody } from '../support/open-store.ts';
 import { startService, useService } from '../support/service.ts';
@@ -292,21 +293,29 @@ test('of several upserts of a key at once, one creates the record', async () => 
   }
 });
 
+const waitingCount = async () => {
+  const activity =
+    "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  const [row] = await service.database.run(activity);
+  return String(row?.count);
+};
+
 test('a record that gets another key while an upsert waits for it is not the one to change', async () => {
   const [{ id }] = await service.create('/work-orders', { reference: 'WO-1', notes: 'first' });
   let upserted: ReturnType<typeof service.data> | undefined;
 
   await service.database.transaction(async (run) => {
-    await run('update work_orders set reference = $1 where workspace_id = $2 and id = $3', ['WO-2', 'default', id]);
+    await run('update work_orders set reference = $1 where workspace_id = $2 and id = $3', ['moved', 'default', id]);
     const input = [{ reference: 'WO-1', notes: 'second' }];
     upserted = service.data(upsertDocument(workOrder), { by: { field: 'REFERENCE' }, input });
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    // It has found the record, and waits for its lock. On SQLite it has not even begun.
+    if (isPostgres) await vi.waitFor(async () => expect(await waitingCount()).toBe('1'), { timeout: 30_000 });
   });
 
   expect(outcomes((await upserted)?.result)).toEqual(['CREATED']);
   const { workOrders } = await service.data('{ workOrders { nodes { reference notes } } }');
   expect(workOrders.nodes).toEqual([
-    { reference: 'WO-2', notes: 'first' },
+    { reference: 'moved', notes: 'first' },
     { reference: 'WO-1', notes: 'second' },
   ]);
 });
