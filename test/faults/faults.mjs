@@ -88,10 +88,7 @@ export const faults = [
   },
   {
     name: 'an update does not check the workspace of the record',
-    sql: (sql) => {
-      const read = unfiltered(/^select .* and id = \?/s)(sql);
-      return sql.startsWith('update') ? read.replace(/\bworkspace_id = \? and /, '? is not null and ') : read;
-    },
+    sql: unfiltered(/^select .* and \w+\.id = \?|^update .* and \w+\.id = sent\.id/s),
     tests: wall,
   },
   {
