@@ -6,11 +6,18 @@
 import { expect, test } from 'vitest';
 import { newIds } from '../../src/model/ids.ts';
 import type { RecordKind } from '../../src/model/record-kind.ts';
-import { assetCategory, asset as assetKind, project, recordKinds } from '../../src/records/index.ts';
+import {
+  assetCategory,
+  asset as assetKind,
+  location,
+  project,
+  recordKinds,
+  workOrder,
+} from '../../src/records/index.ts';
 import { reverseLinksOf } from '../../src/records/reverse-links.ts';
 import { isPostgres } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
-import { deleteDocument, updateDocument } from '../support/mutations.ts';
+import { deleteDocument, importDocument, updateDocument, upsertDocument } from '../support/mutations.ts';
 import { createRandom } from '../support/random.ts';
 import { kinds, unknownId } from '../support/records.ts';
 import { startService, type TestResponse } from '../support/service.ts';
@@ -96,13 +103,27 @@ function recordFor(own: Workspace, kind: RecordKind) {
   }
   for (const [name, { type }] of Object.entries(kind.fields)) {
     if (type === 'foreignReference' && random.chance(0.6)) record[name] = sharedId();
-    if (type === 'externalIds' && random.chance(0.6)) record[name] = { erp: sharedId() };
+    if (type === 'externalIds' && random.chance(0.6)) record[name] = { erp: externalId() };
   }
   return record;
 }
 
 /** An ID of another system, which all workspaces use. */
 const sharedId = () => `shared-${random.integer(30)}`;
+
+/** Some are rarely those of several records. */
+const externalId = () => (random.chance(0.3) ? sharedId() : `rare-${random.integer(300)}`);
+
+const withExternalId = (own: Workspace, kind: RecordKind, value: string): Stored[] =>
+  held(own, kind).filter(({ externalIds }) => (externalIds as { erp?: string } | undefined)?.erp === value);
+
+function keepNew(own: Workspace, kind: RecordKind, records: readonly Stored[]): void {
+  own.changes += records.length;
+  own.records.set(
+    kind,
+    [...held(own, kind), ...records].toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+  );
+}
 
 const hasOnlyOwnReferences = (own: Workspace, kind: RecordKind, record: Record<string, unknown>) =>
   referencesOf(kind).every(
@@ -128,11 +149,7 @@ async function create(own: Workspace) {
 
   if (isAccepted) {
     expect(made, `${response.text}, seed ${seed}`).toMatchObject({ name: record.name, workspaceId: own.name });
-    own.changes += 1;
-    own.records.set(
-      kind,
-      [...held(own, kind), { ...record, id: made.id } as Stored].toSorted((a, b) => (a.id < b.id ? -1 : 1)),
-    );
+    keepNew(own, kind, [{ ...record, id: made.id } as Stored]);
   } else expect(made, `${response.text}, seed ${seed}`).toBeUndefined();
   return { sent, response };
 }
@@ -182,6 +199,99 @@ async function changeSeveral(own: Workspace) {
     const record = held(own, kind).find(({ id }) => id === change.id) as Stored;
     keepFormer(own, record);
     Object.assign(record, change);
+  }
+  return { sent: JSON.stringify(input), response };
+}
+
+/** Upserts find the caller's records by values that all workspaces use. What only others have is created, and not linked to. */
+async function upsert(own: Workspace) {
+  const isByUid = random.chance(0.4);
+  const withIds = recordKinds.filter(({ fields }) => 'externalIds' in fields);
+  const kind = isByUid ? assetKind : (random.pick(withIds) as RecordKind);
+  const items = [0, 1].map(() => {
+    serial += 1;
+    const name = `${own.name}:${serial}`;
+    const key = isByUid ? `shared ${random.integer(3_000)}` : externalId();
+    const found = isByUid ? held(own, kind).filter(({ uid }) => uid === key) : withExternalId(own, kind, key);
+    const link = anyLink(own, kind);
+    return { key, found, link, values: { name, ...(isByUid ? { uid: key } : { externalIds: { erp: key } }) } };
+  });
+  const isAccepted =
+    items[0]?.key !== items[1]?.key && items.every(({ found, link }) => found.length <= 1 && link.values);
+  const input = items.map(({ values, link }) => ({ ...values, ...link.sent }));
+
+  const response = await own.client.graphql(upsertDocument(kind, 'outcome record { id name }'), {
+    by: isByUid ? { field: 'UID' } : { externalId: 'erp' },
+    input,
+  });
+
+  const { result } = response.body.data;
+  expect(result !== null, `${response.text}, seed ${seed}`).toBe(isAccepted);
+  for (const [index, { outcome, record }] of (result ?? []).entries()) {
+    const { found = [], values, link } = items[index] ?? {};
+    expect(outcome, `seed ${seed}`).toBe(found.length > 0 ? 'UPDATED' : 'CREATED');
+    const [stored] = found;
+    if (!stored) {
+      keepNew(own, kind, [{ ...values, ...link?.values, id: record.id, name: record.name }]);
+      continue;
+    }
+    expect(record.id).toBe(stored.id);
+    own.changes += 1;
+    keepFormer(own, stored);
+    Object.assign(stored, values, link?.values);
+  }
+  return { sent: JSON.stringify(input), response };
+}
+
+/** Sometimes a link by an external ID, with the reference that it stands for: undefined unless one record of the caller has the ID. */
+function anyLink(own: Workspace, kind: RecordKind) {
+  const linkable = referencesOf(kind).filter(({ target }) => 'externalIds' in target.fields);
+  const reference = random.pick(linkable);
+  if (!reference || random.chance(0.5)) return { sent: {}, values: {} };
+  const value = externalId();
+  const [found, ...others] = withExternalId(own, reference.target, value);
+  return {
+    sent: { [reference.name.slice(0, -'Id'.length)]: { externalId: { key: 'erp', value } } },
+    values: found && others.length === 0 ? { [reference.name]: found.id } : undefined,
+  };
+}
+
+/** An import is rejected if a record of it is to refer to another workspace's. UIDs that only others have are free. */
+async function importSite(own: Workspace) {
+  const named = () => {
+    serial += 1;
+    return { name: `${own.name}:${serial}` };
+  };
+  const projectId = anyId(own, project);
+  const link = anyLink(own, workOrder);
+  const uid = `shared ${random.integer(3_000)}`;
+  const order =
+    link.sent && 'project' in link.sent ? { ...named(), ...link.sent } : { ...named(), projectId, ...link.sent };
+  const input = {
+    locations: [{ ...named(), ref: 'yard' }],
+    projects: [{ ...named(), location: { ref: 'yard' } }],
+    assets: [{ ...named(), uid, currentLocation: { ref: 'yard' } }],
+    workOrders: [order],
+  };
+  const isAccepted =
+    link.values !== undefined &&
+    ('project' in order || isOwn(own, project, projectId)) &&
+    !held(own, assetKind).some((record) => record.uid === uid);
+
+  const response = await own.client.graphql(
+    importDocument('locations { id name } projects { id name } assets { id name uid } workOrders { id name }'),
+    { input },
+  );
+
+  const { result } = response.body.data;
+  expect(result !== null, `${response.text}, seed ${seed}`).toBe(isAccepted);
+  if (isAccepted) {
+    const [yard] = result.locations;
+    keepNew(own, location, result.locations);
+    keepNew(own, project, [{ ...result.projects[0], locationId: yard.id }]);
+    keepNew(own, assetKind, [{ ...result.assets[0], currentLocationId: yard.id }]);
+    const references = 'project' in order ? link.values : { projectId, ...link.values };
+    keepNew(own, workOrder, [{ ...result.workOrders[0], ...references }]);
   }
   return { sent: JSON.stringify(input), response };
 }
@@ -412,7 +522,7 @@ async function filtered(own: Workspace) {
 
 /** One record by a value that other workspaces use too. */
 async function byValue(own: Workspace) {
-  const value = sharedId();
+  const value = externalId();
   const uid = `shared ${random.integer(3_000)}`;
   const kind = random.pick(recordKinds.filter(({ fields }) => 'externalIds' in fields)) as RecordKind;
 
@@ -423,9 +533,7 @@ async function byValue(own: Workspace) {
 
   const { byId, assetByUid } = response.body.data;
   const shown = ({ id, name }: Stored) => ({ id, name });
-  const having = held(own, kind).filter(
-    (record) => (record.externalIds as { erp?: string } | undefined)?.erp === value,
-  );
+  const having = withExternalId(own, kind, value);
   expect(byId, `seed ${seed}`).toEqual(having.length === 1 ? having.map(shown)[0] : null);
   expect(response.body.errors?.length ?? 0, `seed ${seed}`).toBe(having.length > 1 ? 1 : 0);
   const [asset] = held(own, assetKind).filter((record) => record.uid === uid);
@@ -434,6 +542,10 @@ async function byValue(own: Workspace) {
 }
 
 const newIdOf = (prefix: string): string => newIds(prefix, 1)[0] ?? '';
+
+/** A field by whose values upserts find records. */
+const keyField = ({ fields }: RecordKind): string =>
+  Object.entries(fields).find(([, declared]) => 'key' in declared)?.[0] ?? '';
 
 /** With an ID of another workspace, a request gets the same response at the same cost as with an ID of no record. */
 async function compare(own: Workspace) {
@@ -446,7 +558,7 @@ async function compare(own: Workspace) {
   const graphql = (query: string) => own.client.graphql(`${query} # ${newIdOf('text')}`);
   const referring = random.pick(
     recordKinds.flatMap((source) =>
-      referencesOf(source).flatMap(({ name, target }) => (target === kind ? [{ path: pathOf(source), name }] : [])),
+      referencesOf(source).flatMap(({ name, target }) => (target === kind ? [{ source, name }] : [])),
     ),
   );
   const references = random.pick(['REFUSE', 'CLEAR']);
@@ -467,7 +579,18 @@ async function compare(own: Workspace) {
     (id: string) => graphql(`mutation { update${kind.plural}(input: { id: "${id}", name: "x" }) { id } }`),
     (id: string) => graphql(`mutation { delete${kind.plural}(ids: "${id}", references: ${references}) { id } }`),
     ...(referring
-      ? [(id: string) => own.client.post(referring.path, [{ name: `${own.name}:x`, [referring.name]: id }])]
+      ? [
+          (id: string) => own.client.post(pathOf(referring.source), [{ name: `${own.name}:x`, [referring.name]: id }]),
+          (id: string) =>
+            graphql(
+              `mutation { importRecords(input: { ${listField(referring.source)}: { name: "x", ${referring.name}: "${id}" } }) { assets { id } } }`,
+            ),
+          (id: string) =>
+            graphql(
+              `mutation { upsert${referring.source.plural}(by: { field: ${keyField(referring.source).toUpperCase()} },
+                input: { ${keyField(referring.source)}: "new", name: "x", ${referring.name}: "${id}" }) { outcome } }`,
+            ),
+        ]
       : []),
   ]) as (id: string) => Promise<TestResponse>;
 
@@ -542,9 +665,10 @@ test(`isolation between workspaces: ${operations} random requests of three works
         const work =
           own === writer
             ? random.pick([
-                ...(isSmall ? [create, create, create] : [changeSeveral, remove, remove]),
+                ...(isSmall ? [create, create, create, importSite] : [changeSeveral, remove, remove, remove]),
                 change,
                 changeSeveral,
+                upsert,
                 remove,
               ])
             : random.pick([...reads, change]);

@@ -15,6 +15,9 @@ const federation = ['sqlite', 'test/graphql/federation.test.ts'];
 const concurrency = ['postgres', 'test/spec/postgres/concurrency.test.ts'];
 const updates = ['sqlite', 'test/graphql/updates.test.ts'];
 const deletions = ['sqlite', 'test/graphql/deletions.test.ts'];
+const concurrentUpserts = ['postgres', 'test/graphql/upserts.test.ts'];
+const imports = ['sqlite', 'test/graphql/imports.test.ts'];
+const writeModel = ['sqlite', 'test/services/write-model.test.ts'];
 const dryRuns = ['sqlite', 'test/graphql/dry-runs.test.ts'];
 const concurrentUpdates = ['postgres', 'test/graphql/updates.test.ts'];
 const concurrentDeletions = ['postgres', 'test/graphql/deletions.test.ts'];
@@ -85,10 +88,7 @@ export const faults = [
   },
   {
     name: 'an update does not check the workspace of the record',
-    sql: (sql) => {
-      const read = unfiltered(/^select .* and id = \?/s)(sql);
-      return sql.startsWith('update') ? read.replace(/\bworkspace_id = \? and /, '? is not null and ') : read;
-    },
+    sql: unfiltered(/^select .* and \w+\.id = \?|^update .* and \w+\.id = sent\.id/s),
     tests: wall,
   },
   {
@@ -632,6 +632,92 @@ export const faults = [
     name: 'changes do not lock the records',
     sql: (sql) => sql.replace(/ for no key update$/, ''),
     tests: concurrentUpdates,
+  },
+  {
+    name: 'upserts of a key at once do not wait for each other',
+    sql: (sql) => sql.replace('select pg_advisory_xact_lock(hashtextextended($1, 0))', 'select $1::text'),
+    tests: concurrentUpserts,
+  },
+  {
+    name: 'an upsert changes the record that had the key before it was locked',
+    plant: [
+      [
+        'src/services',
+        'keyIn',
+        (original) => {
+          const sent = [];
+          return (item, by) => {
+            const key = original(item, by);
+            if (!item.value?.id) sent.push(key);
+            return sent.includes(key) ? key : sent.at(-1);
+          };
+        },
+      ],
+    ],
+    tests: concurrentUpserts,
+  },
+  {
+    name: 'an upsert takes the first of several records that have the key',
+    plant: [
+      [
+        'src/store',
+        'createRecordMatches',
+        (original) => (scope) => {
+          const matches = original(scope);
+          const first = async (found) => (await found).map((ids) => ids.slice(0, 1));
+          return {
+            findByText: (...args) => first(matches.findByText(...args)),
+            findByExternalId: (...args) => first(matches.findByExternalId(...args)),
+          };
+        },
+      ],
+    ],
+    tests: writeModel,
+  },
+  {
+    name: 'an upsert changes what is stored already',
+    plant: [['src/services', 'isSame', isAlways(false)]],
+    tests: writeModel,
+  },
+  {
+    name: 'an upsert removes the IDs of other systems',
+    plant: [
+      [
+        'src/services',
+        'completed',
+        (original) =>
+          (kind, by, item, ...rest) => {
+            const found = original(kind, by, item, ...rest);
+            return found.issues ? found : item;
+          },
+      ],
+    ],
+    tests: writeModel,
+  },
+  {
+    name: 'records are found by the keys of any workspace',
+    sql: unfiltered(/^select \(select string_agg/),
+    tests: wall,
+  },
+  {
+    name: 'records that an import creates do not exist for its other records',
+    plant: [['src/services', 'accepting', () => (store) => store]],
+    tests: imports,
+  },
+  {
+    name: 'an import may refer to any ID',
+    plant: [
+      [
+        'src/services',
+        'accepting',
+        () => (store) => ({
+          ...store,
+          existingValues: async (kind, field, values) =>
+            field === 'id' ? new Set(values) : store.existingValues(kind, field, values),
+        }),
+      ],
+    ],
+    tests: writeModel,
   },
   {
     name: 'dry runs are stored',

@@ -272,22 +272,3 @@ test('an import has at most as many records as a batch, in all lists together', 
   expect(allowed.body.errors).toBeUndefined();
   await small.stop();
 });
-
-test('an import needs as many statements for 1,000 records of a kind as for 10', async () => {
-  await service.create('/projects', { name: 'Harbour wall', externalIds: { erp: 'P-7' } });
-  const run = (count: number) => {
-    const list = (item: (n: number) => object) => Array.from({ length: count }, (_, n) => item(n));
-    const input = {
-      locations: list((n) => ({ ref: `l${n}` })),
-      assetCategories: list((n) => ({ ref: `c${n}`, ...(n > 0 && { parent: { ref: `c${n - 1}` } }) })),
-      assets: list((n) => ({ name: 'Crane', uid: `${count}-${n}`, currentLocation: { ref: `l${n}` } })),
-      workOrders: list((n) => ({ project: erp('P-7'), location: { ref: `l${n}` } })),
-    };
-    return service.statements(() => service.data(importDocument(), { input }));
-  };
-
-  const few = await run(10);
-  const many = await run(1_000);
-
-  expect(many.length).toBe(few.length);
-});

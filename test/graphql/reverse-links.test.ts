@@ -92,7 +92,10 @@ test.each(Object.entries(expectedLinks))(
       { type },
     );
 
-    const fields = found.fields.filter(({ args }: { args: unknown[] }) => args.length > 0);
+    const withArguments = found.fields.filter(({ args }: { args: unknown[] }) => args.length > 0);
+    const hasHistory = recordKinds.some(({ name }) => name === type);
+    expect(withArguments.some(({ name }: { name: string }) => name === 'history')).toBe(hasHistory);
+    const fields = withArguments.filter(({ name }: { name: string }) => name !== 'history');
     expect(
       fields
         .map(

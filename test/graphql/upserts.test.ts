@@ -1,5 +1,5 @@
 /** Upserts: records are found by a key of another system, and created or changed. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createSessionOpener } from '../../src/auth/authenticate.ts';
 import { anonymous } from '../../src/auth/keyring.ts';
 import {
@@ -11,6 +11,7 @@ import {
   transportOrder,
   workOrder,
 } from '../../src/records/index.ts';
+import { isPostgres } from '../support/database.ts';
 import { upsertDocument } from '../support/mutations.ts';
 import { nobody } from '../support/open-store.ts';
 import { startService, useService } from '../support/service.ts';
@@ -278,6 +279,47 @@ describe('an upsert is refused, and nothing is stored,', () => {
   });
 });
 
+test('of several upserts of a key at once, one creates the record', async () => {
+  const upsert = (n: number) =>
+    service.data(upsertDocument(workOrder), { by: { field: 'REFERENCE' }, input: [{ reference: `WO-${n}` }] });
+
+  for (let round = 0; round < 5; round += 1) {
+    const results = await Promise.all(Array.from({ length: 4 }, () => upsert(round)));
+
+    expect(outcomes(results.flatMap(({ result }) => result)).toSorted()).toEqual([
+      'CREATED',
+      ...Array(3).fill('UNCHANGED'),
+    ]);
+  }
+});
+
+const waitingCount = async () => {
+  const activity =
+    "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  const [row] = await service.database.run(activity);
+  return String(row?.count);
+};
+
+test('a record that gets another key while an upsert waits for it is not the one to change', async () => {
+  const [{ id }] = await service.create('/work-orders', { reference: 'WO-1', notes: 'first' });
+  let upserted: ReturnType<typeof service.data> | undefined;
+
+  await service.database.transaction(async (run) => {
+    await run('update work_orders set reference = $1 where workspace_id = $2 and id = $3', ['moved', 'default', id]);
+    const input = [{ reference: 'WO-1', notes: 'second' }];
+    upserted = service.data(upsertDocument(workOrder), { by: { field: 'REFERENCE' }, input });
+    // It has found the record, and waits for its lock. On SQLite it has not even begun.
+    if (isPostgres) await vi.waitFor(async () => expect(await waitingCount()).toBe('1'), { timeout: 30_000 });
+  });
+
+  expect(outcomes((await upserted)?.result)).toEqual(['CREATED']);
+  const { workOrders } = await service.data('{ workOrders { nodes { reference notes } } }');
+  expect(workOrders.nodes).toEqual([
+    { reference: 'moved', notes: 'first' },
+    { reference: 'WO-1', notes: 'second' },
+  ]);
+});
+
 test('a dry run returns the outcomes, and stores nothing', async () => {
   await service.create('/assets', { name: 'Crane', uid: 'C-7' });
   const before = await changeCount();
@@ -298,31 +340,6 @@ test('a dry run returns the outcomes, and stores nothing', async () => {
   ]);
   expect(await changeCount()).toBe(before);
   expect((await service.data('{ assets { nodes { name } } }')).assets.nodes).toEqual([{ name: 'Crane' }]);
-});
-
-test.each([
-  ['by a field', { field: 'UID' }],
-  ['by an external ID', { externalId: 'erp' }],
-])('an upsert %s needs as many statements for 1,000 items as for 10', async (_, by) => {
-  await service.create('/locations', { externalIds: { erp: 'yard' } });
-  const items = (count: number, name: string) =>
-    Array.from({ length: count }, (_, n) => ({
-      uid: `${count}-${n}`,
-      externalIds: { erp: `${count}-${n}` },
-      name: n % 2 === 0 ? `Pump ${n}` : name,
-      currentLocation: { externalId: { key: 'erp', value: 'yard' } },
-    }));
-  const run = async (count: number) => {
-    // Half of them are new in the second run, and half of the others have changed.
-    await service.data(upsertDocument(asset), { by, input: items(count, 'Crane').slice(count / 2) });
-    return service.statements(() => service.data(upsertDocument(asset), { by, input: items(count, 'Tower crane') }));
-  };
-
-  const few = await run(10);
-  const many = await run(1_000);
-
-  expect(many.length).toBe(few.length);
-  expect(few.length).toBeLessThan(16);
 });
 
 test('every kind has an upsert', async () => {

@@ -272,10 +272,11 @@ describe('a list that is kept in a file', () => {
     expect((await buffer(late)).toString() === expected).toBe(true);
 
     for (const response of slow) response.destroy();
-    await vi.waitFor(async () => {
+    const isCompressed = async () => {
       const response = await request('gzip');
       response.destroy();
       expect(response.headers['content-encoding']).toBe('gzip');
-    });
+    };
+    await vi.waitFor(isCompressed, { timeout: 20_000 });
   });
 });

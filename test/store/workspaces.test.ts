@@ -173,7 +173,7 @@ describe('the log of changes', () => {
     await insert(store('acme'), location, [{ name: 'a' }]);
     const key = (workspace: string, name: string, result: number) =>
       database.knex('idempotency_keys').insert({
-        ...{ workspace_id: workspace, operation: 'POST /locations', key: name, body_hash: 'x', created_at: now },
+        ...{ workspace_id: workspace, operation: 'POST /locations', key: name, request_hash: 'x', created_at: now },
         result: JSON.stringify([result]),
       });
     await key('acme', 'free', 1);
