@@ -4,8 +4,8 @@ import { type DocumentNode, NoSchemaIntrospectionCustomRule } from 'graphql';
 import { _createLRUCache as createCache, createYoga, type Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
 
-import { markReplayed, requestKey } from '../http/idempotency-key.ts';
-import { withKey } from '../services/request-key.ts';
+import { idempotencyKeyOf, markReplayed } from '../http/idempotency-key.ts';
+import { withIdempotencyKey } from '../services/idempotent-session.ts';
 
 import { useOperationChoice } from './choose-operation.ts';
 import { sendGraphqlError, useErrorResponses } from './errors.ts';
@@ -65,7 +65,7 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
       requireGraphqlRequest(request, limits, (document) => documentCache.get(document) !== undefined);
       const { session } = request;
       const sessionFor = (responseName: string) =>
-        withKey(session, requestKey(request, `mutation ${responseName}`), () => markReplayed(reply));
+        withIdempotencyKey(session, idempotencyKeyOf(request, `mutation ${responseName}`), () => markReplayed(reply));
       const client: ServerContext['client'] = {
         acceptsEvents: acceptable.events,
         lastEventId: lastEventId(request),

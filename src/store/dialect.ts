@@ -83,7 +83,7 @@ export interface Dialect {
   /** Statements that insert the records, thousands per statement, unless they are long. */
   inserts(table: Table, records: readonly Row[]): Iterable<Statement>;
   /**
-   * The insert, the rows to add to `keyedResults`, and what logChanges does, as one statement or script. Undefined if they need a
+   * The insert, the rows to add to `idempotencyResults`, and what logChanges does, as one statement or script. Undefined if they need a
    * transaction.
    */
   withChanges(insert: Statement, changes: readonly NewChange[], keyed: readonly Row[]): Statement | undefined;

@@ -11,7 +11,7 @@ import type { GroupCheckStore } from './check-store.ts';
 import { databaseUnavailable, isTimeout, TransactionConflict } from './database-error.ts';
 import type { Dialect } from './dialect.ts';
 import type { DatabaseOptions, Driver, Row, Run } from './driver.ts';
-import { creationResult, keyedResults, keyedRow, type RequestKey } from './idempotency.ts';
+import { creationResult, type IdempotencyKey, idempotencyResults, idempotencyRow } from './idempotency.ts';
 import { createShares } from './shares.ts';
 import type { Transactions } from './transactions.ts';
 import type { Usage } from './usage.ts';
@@ -27,7 +27,7 @@ export interface Addition {
   readonly author: Author;
   readonly usage: Usage;
   /** The key under which the result is stored. */
-  readonly key?: RequestKey | undefined;
+  readonly key?: IdempotencyKey | undefined;
 }
 
 /** A record without its ID and workspace. */
@@ -124,7 +124,7 @@ export function createGroupCommit(
       const first = statements.next();
       if (first.done) return outcomes;
       const changes = accepted.map((addition) => creationOf(addition, addition.records));
-      const keyed = keyedRowsOf(accepted);
+      const keyed = idempotencyRowsOf(accepted);
       // Looks ahead one statement: a single insert, without a lookup before it, needs no BEGIN and COMMIT.
       const second = statements.next();
       const together = hasRead || !second.done ? undefined : dialect.withChanges(first.value, changes, keyed);
@@ -141,7 +141,7 @@ export function createGroupCommit(
           return run(sql, values);
         };
       const storeKeys = sharedBy(accepted.filter(({ key }) => key));
-      for (const { sql, values } of dialect.inserts(keyedResults, keyed)) await storeKeys(sql, values);
+      for (const { sql, values } of dialect.inserts(idempotencyResults, keyed)) await storeKeys(sql, values);
       await logChanges(dialect, sharedBy(accepted), changes);
       return outcomes;
     }, options);
@@ -197,10 +197,12 @@ export function addIds({ kind, workspaceId, records }: Pick<Addition, 'kind' | '
 }
 
 /** In the order of their keys, so that of two transactions with the same ones, one waits for the other at the first of them. */
-const keyedRowsOf = (additions: readonly Addition[]): Row[] =>
+const idempotencyRowsOf = (additions: readonly Addition[]): Row[] =>
   additions
     .flatMap(({ workspaceId, key, records }) =>
-      key ? [{ key, row: keyedRow(workspaceId, key, creationResult(String(records[0]?.id), records.length)) }] : [],
+      key
+        ? [{ key, row: idempotencyRow(workspaceId, key, creationResult(String(records[0]?.id), records.length)) }]
+        : [],
     )
     .sort((a, b) => (a.key.key < b.key.key ? -1 : 1))
     .map(({ row }) => row);
@@ -211,9 +213,9 @@ const countLookups = (store: GroupCheckStore, usage: Usage): GroupCheckStore => 
     usage.statements += 1;
     return store.existingValues(...lookup);
   },
-  keyedResults(keys) {
+  idempotencyResults(keys) {
     usage.statements += 1;
-    return store.keyedResults(keys);
+    return store.idempotencyResults(keys);
   },
 });
 

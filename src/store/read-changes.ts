@@ -32,7 +32,7 @@ export interface ChangesQuery {
 }
 
 /** A record, at the time right after the change with this number. */
-export interface VersionKey {
+export interface VersionAt {
   readonly id: string;
   readonly number: number;
 }
@@ -43,7 +43,7 @@ export interface ChangeReads {
   /** Changes in the order of their numbers. Every change with a number up to that of a committed one is committed too. */
   changes(query: ChangesQuery): Promise<Change[]>;
   /** The records as they were right after changes, in the same order; null where there was none. */
-  versions<K extends RecordKind>(kind: K, keys: readonly VersionKey[]): Promise<(RecordOf<K> | null)[]>;
+  versions<K extends RecordKind>(kind: K, keys: readonly VersionAt[]): Promise<(RecordOf<K> | null)[]>;
   /** The record as it was at a time; null if there was none, or if what it was is not known. */
   versionAt<K extends RecordKind>(kind: K, id: string, time: string): Promise<RecordOf<K> | null>;
 }
@@ -80,7 +80,7 @@ export function createChangeReads(scope: Scope): ChangeReads {
   const rowsOfWorkspace = () => rowsQuery(dialect, table, workspaceId);
 
   /** The records that have not changed after any of these versions, as they are now: others may have become far longer. */
-  async function unchangedSince<K extends RecordKind>(kind: K, keys: readonly VersionKey[]): Promise<RecordOf<K>[]> {
+  async function unchangedSince<K extends RecordKind>(kind: K, keys: readonly VersionAt[]): Promise<RecordOf<K>[]> {
     const ids = [...new Set(keys.map(({ id }) => id))];
     const last = keys.reduce((max, { number }) => Math.max(max, number), 0);
     const rows = dialect
@@ -95,7 +95,7 @@ export function createChangeReads(scope: Scope): ChangeReads {
   }
 
   /** The numbers of the changes that ended each version; null for a version that is stored now. */
-  async function endsOf(keys: readonly VersionKey[]): Promise<(number | null)[]> {
+  async function endsOf(keys: readonly VersionAt[]): Promise<(number | null)[]> {
     const sent = JSON.stringify(keys.map(({ id, number }) => [id, number]));
     const rows = await runQuery(
       run,

@@ -12,8 +12,8 @@ import type { Database } from './database.ts';
 import { createDerivedCache, createTextCache, type Sized } from './derived-cache.ts';
 import type { Run } from './driver.ts';
 import { type Check, createGroupCommit } from './group-commit.ts';
-import { findKeyed, type RequestKey, requireUnused } from './idempotency.ts';
-import { checkUnused, storeResult, writeOnce } from './keyed-writes.ts';
+import { findIdempotencyResults, type IdempotencyKey, requireUnused } from './idempotency.ts';
+import { checkUnused, storeResult, writeOnce } from './idempotent-writes.ts';
 import { type LinkToRead, readLinked } from './linked-records.ts';
 import type { RecordQuery } from './query/record-query.ts';
 import { createReadBudget, type ReadLimits } from './read-budget.ts';
@@ -60,7 +60,7 @@ export interface WorkspaceStore extends RecordReads, ChangeReads {
    * A store for one write, which is carried out once for a key: it throws Repeated, and stores nothing, if a request with this key has
    * stored a result, and a ServiceError 409 if that was another request. The result is what the work of the transaction returns.
    */
-  withKey(key: RequestKey): WorkspaceStore;
+  withIdempotencyKey(key: IdempotencyKey): WorkspaceStore;
   /** Runs the work in a transaction of which nothing is stored, and returns its result. */
   dryRun<T>(work: (store: TransactionStore) => Promise<T>): Promise<T>;
   /**
@@ -121,7 +121,7 @@ export function createStoreOpener(database: Database): OpenStore {
     const { read, transaction, snapshot } = database.forWorkspace(workspaceId);
     const scopeOf = (run: Run): Scope => ({ dialect, run: counted(run, usage), workspaceId });
     const reads = readsIn(scopeOf(read));
-    const writesWith = (key: RequestKey | undefined): Pick<WorkspaceStore, 'transaction' | 'add'> => {
+    const writesWith = (key: IdempotencyKey | undefined): Pick<WorkspaceStore, 'transaction' | 'add'> => {
       let isUsed = false;
       const once = <T>(write: () => Promise<T>) => {
         if (!key) return write();
@@ -137,7 +137,7 @@ export function createStoreOpener(database: Database): OpenStore {
               const scope = scopeOf(run);
               attempts += 1;
               // Not at first: most requests are not repeats.
-              if (key && attempts > 1) requireUnused(key, await findKeyed(scope, [key.key]));
+              if (key && attempts > 1) requireUnused(key, await findIdempotencyResults(scope, [key.key]));
               const log: NewChange[] = [];
               const returned = await work(transactionStore(scope, author, log));
               const numbers = await logChanges(dialect, scope.run, log);
@@ -161,7 +161,7 @@ export function createStoreOpener(database: Database): OpenStore {
     const store: WorkspaceStore = {
       ...reads,
       ...writesWith(undefined),
-      withKey: (key) => ({ ...store, ...writesWith(key) }),
+      withIdempotencyKey: (key) => ({ ...store, ...writesWith(key) }),
       async dryRun<T>(work: (store: TransactionStore) => Promise<T>) {
         try {
           return await transaction(async (run) => {

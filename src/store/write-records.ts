@@ -12,7 +12,7 @@ import { columnName, columnsOf } from './columns.ts';
 import type { Statement } from './dialect.ts';
 import type { Row } from './driver.ts';
 import { createRecordMatches, type RecordMatches } from './find-matches.ts';
-import { findKeyed } from './idempotency.ts';
+import { findIdempotencyResults } from './idempotency.ts';
 import { parentsOf } from './query/ancestors.ts';
 import { rowsQuery, runQuery } from './query.ts';
 import { selectWithin } from './read-budget.ts';
@@ -167,7 +167,7 @@ export function createRecordWrites(scope: Scope, author: Author, log: NewChange[
       return new Set(found.map(({ value }) => String(value)));
     },
 
-    keyedResults: (keys) => findKeyed(scope, keys),
+    idempotencyResults: (keys) => findIdempotencyResults(scope, keys),
   };
 }
 

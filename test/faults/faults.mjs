@@ -668,7 +668,7 @@ export const faults = [
   },
   {
     name: 'the results of creations are not stored under their keys',
-    plant: [['src/store', 'keyedRowsOf', isAlways([])]],
+    plant: [['src/store', 'idempotencyRowsOf', isAlways([])]],
     tests: repeats,
   },
   {
@@ -681,7 +681,7 @@ export const faults = [
     plant: [
       [
         'src/http',
-        'requestKey',
+        'idempotencyKeyOf',
         (original) =>
           (...request) => {
             const key = original(...request);
@@ -696,7 +696,7 @@ export const faults = [
     plant: [
       [
         'src/http',
-        'requestKey',
+        'idempotencyKeyOf',
         (original) =>
           (...request) => {
             const key = original(...request);

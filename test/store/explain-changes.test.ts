@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { location } from '../../src/records/index.ts';
 import { changeNumbers } from '../../src/store/changes.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import { findKeyed } from '../../src/store/idempotency.ts';
+import { findIdempotencyResults } from '../../src/store/idempotency.ts';
 import { lastChanges } from '../../src/store/read-changes.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createDatabase, isPostgres } from '../support/database.ts';
@@ -110,7 +110,11 @@ const reads: readonly (readonly [string, number, () => Promise<unknown>])[] = [
         some(20).map((id) => ({ id, number: middle() })),
       ),
   ],
-  ['results of requests', 3, () => findKeyed({ ...reading(), workspaceId: 'acme' }, ['key 1', 'key 2', 'key 7000'])],
+  [
+    'results of requests',
+    3,
+    () => findIdempotencyResults({ ...reading(), workspaceId: 'acme' }, ['key 1', 'key 2', 'key 7000']),
+  ],
   ['a version at a time', 3, () => store.versionAt(location, some(1)[0] ?? '', '2026-03-02T12:00:00.000Z')],
 ];
 

@@ -5,11 +5,11 @@ import { conflict, mayBeStored, ServiceError, unavailable } from '../../src/erro
 import { newIds } from '../../src/model/ids.ts';
 import type { RecordKind, RecordOf } from '../../src/model/record-kind.ts';
 import { asset, location, project } from '../../src/records/index.ts';
-import { withKey } from '../../src/services/request-key.ts';
+import { withIdempotencyKey } from '../../src/services/idempotent-session.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import type { Run } from '../../src/store/driver.ts';
-import { type RequestKey, withIds, withRecords } from '../../src/store/idempotency.ts';
-import { writeOnce } from '../../src/store/keyed-writes.ts';
+import { type IdempotencyKey, idsToRecords, recordsToIds } from '../../src/store/idempotency.ts';
+import { writeOnce } from '../../src/store/idempotent-writes.ts';
 import { deleteSlice, startSweep } from '../../src/store/sweep.ts';
 import type { TransactionStore, WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createDatabase, isPostgres } from '../support/database.ts';
@@ -36,12 +36,12 @@ afterEach(async () => {
   await remove();
 });
 
-const keyOf = (text: string): RequestKey => ({ operation: 'test', key: text, requestHash: 'hash' });
+const keyOf = (text: string): IdempotencyKey => ({ operation: 'test', key: text, requestHash: 'hash' });
 
 /** The store of a request with a key, and whether it was a repeat. */
 function keyed(text: string, own = store) {
   const request = { isRepeat: false };
-  const session = withKey({ store: own, userId: null, mayWrite: true }, keyOf(text), () => {
+  const session = withIdempotencyKey({ store: own, userId: null, mayWrite: true }, keyOf(text), () => {
     request.isRepeat = true;
   });
   return Object.assign(request, { store: session.store });
@@ -86,7 +86,7 @@ describe('A result', () => {
 
     fc.assert(
       fc.property(result, (value) => {
-        expect(withRecords(JSON.parse(JSON.stringify(withIds(value))), find)).toEqual(value);
+        expect(idsToRecords(JSON.parse(JSON.stringify(recordsToIds(value))), find)).toEqual(value);
       }),
     );
   });
@@ -94,7 +94,7 @@ describe('A result', () => {
   test('of 10,000 successive records is short', () => {
     const records = newIds('asset', 10_000).map((id) => ({ id }));
 
-    expect(withIds(records)).toEqual([`${records[0]?.id}+9999`]);
+    expect(recordsToIds(records)).toEqual([`${records[0]?.id}+9999`]);
   });
 
   test('with records of several kinds, outcomes, and records that were changed, deleted and left alone is returned as it was', async () => {

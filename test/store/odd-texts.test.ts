@@ -63,7 +63,13 @@ describe.each(recordKinds.map((kind) => [kind.label, kind] as const))('in every 
     const key = { operation: text, key: text, requestHash: text };
 
     const input = inputWith(kind, text);
-    const [alone] = await insert(store.withKey({ ...key, key: `${kind.name} ${text}` }), kind, [input]);
+    const sent: string[] = [];
+    const record = ({ sql }: { sql: string }) => sent.push(sql);
+    database.knex.on('query', record);
+    const [alone] = await insert(store.withIdempotencyKey({ ...key, key: `${kind.name} ${text}` }), kind, [input]);
+    database.knex.removeListener('query', record);
+    // If it failed, it would be tried in other statements.
+    expect(sent).toHaveLength(1);
     const second = inputWith(kind, text);
     const [inTransaction] = await store.transaction((inside) => insert(inside, kind, [second, inputWith(kind, text)]));
     const third = inputWith(kind, text);

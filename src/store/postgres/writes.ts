@@ -5,7 +5,7 @@ import { changes, type NewChange, placesOf } from '../changes.ts';
 import { type Column, columnList, columnsOf } from '../columns.ts';
 import type { Statement } from '../dialect.ts';
 import type { Row } from '../driver.ts';
-import { keyedResults } from '../idempotency.ts';
+import { idempotencyResults } from '../idempotency.ts';
 import { slicesOf } from '../row-slices.ts';
 
 /** The type of each field's column in the JSON from which records are inserted. */
@@ -82,7 +82,7 @@ export function withChanges(
   const logging = `insert into changes (${loggedColumns.map(({ name }) => name).join(', ')}, number)
     select ${fieldList(loggedColumns)}, taken.number - sent.number
     from ${recordset(`$${logged}`, [...loggedColumns, ...numberColumn])} join taken on workspace_id = "workspaceId"`;
-  const storing = keyed.length > 0 ? `, keyed as (${insertFrom(`$${logged + 1}`, keyedResults)})` : '';
+  const storing = keyed.length > 0 ? `, keyed as (${insertFrom(`$${logged + 1}`, idempotencyResults)})` : '';
   return {
     sql: `with taken as (${taking}), logged as (${logging})${storing} ${sql}`,
     values: [

@@ -4,7 +4,7 @@ import { changes, type NewChange, placesOf } from '../changes.ts';
 import { type Column, columnList, columnsOf, toColumnValue } from '../columns.ts';
 import type { Statement } from '../dialect.ts';
 import type { Row } from '../driver.ts';
-import { keyedResults } from '../idempotency.ts';
+import { idempotencyResults } from '../idempotency.ts';
 import { slicesOf } from '../row-slices.ts';
 import { binaryParts } from './filters.ts';
 import { scriptBegin } from './statements.ts';
@@ -104,7 +104,7 @@ export function withChanges(
   );
   const script = [
     `${scriptBegin} ${withLiterals(insert)}`,
-    ...(keyed.length > 0 ? [insertLiterally(keyedResults, keyed)] : []),
+    ...(keyed.length > 0 ? [insertLiterally(idempotencyResults, keyed)] : []),
     `insert into change_numbers (workspace_id, number) values ${taken.join(', ')}
       on conflict (workspace_id) do update set number = number + excluded.number`,
     `insert into changes (${columnList(changes)}) select ${loggedColumns.join(', ')}

@@ -5,7 +5,15 @@
 import { mayBeStored, mayBeStoredType, ServiceError } from '../errors.ts';
 import type { NewChange } from './changes.ts';
 import type { Check } from './group-commit.ts';
-import { findKeyed, keyedResults, keyedRow, Repeated, type RequestKey, requireUnused, withIds } from './idempotency.ts';
+import {
+  findIdempotencyResults,
+  type IdempotencyKey,
+  idempotencyResults,
+  idempotencyRow,
+  Repeated,
+  recordsToIds,
+  requireUnused,
+} from './idempotency.ts';
 import { createChangeReads } from './read-changes.ts';
 import type { Scope } from './read-records.ts';
 
@@ -13,7 +21,7 @@ import type { Scope } from './read-records.ts';
  * Runs the write. If it is rejected, which may be because of what an earlier one has stored, or nobody knows whether it is stored, and
  * something is stored under the key, throws Repeated or a ServiceError 409 instead of its error.
  */
-export async function writeOnce<T>(key: RequestKey, scope: Scope, write: () => Promise<T>): Promise<T> {
+export async function writeOnce<T>(key: IdempotencyKey, scope: Scope, write: () => Promise<T>): Promise<T> {
   try {
     return await write();
   } catch (error) {
@@ -21,7 +29,7 @@ export async function writeOnce<T>(key: RequestKey, scope: Scope, write: () => P
     const isUnknown = error.type === mayBeStoredType;
     // While the database is unavailable, a second attempt to reach it would only take longer.
     if (error.status >= 500 && !isUnknown) throw error;
-    const found = await findKeyed(scope, [key.key]).catch(() => []);
+    const found = await findIdempotencyResults(scope, [key.key]).catch(() => []);
     requireUnused(key, found);
     throw isUnknown ? retryWithKey(error) : error;
   }
@@ -35,9 +43,9 @@ const retryWithKey = ({ cause }: ServiceError) =>
 
 /** The check, after one that the key is new if the database has rejected something. */
 export const checkUnused =
-  (key: RequestKey, check: Check): Check =>
+  (key: IdempotencyKey, check: Check): Check =>
   async (store, uniqueness) => {
-    if (uniqueness === 'lookup') requireUnused(key, await store.keyedResults([key.key]));
+    if (uniqueness === 'lookup') requireUnused(key, await store.idempotencyResults([key.key]));
     await check(store, uniqueness);
   };
 
@@ -49,10 +57,14 @@ interface Write {
 }
 
 /** Stores what a write has returned. Its records must be locked until the transaction ends. */
-export async function storeResult(scope: Scope, key: RequestKey, { returned, log, lastChange }: Write): Promise<void> {
+export async function storeResult(
+  scope: Scope,
+  key: IdempotencyKey,
+  { returned, log, lastChange }: Write,
+): Promise<void> {
   const { dialect, run, workspaceId } = scope;
   const after = lastChange ?? (await createChangeReads(scope).lastChange());
   const before = after - log.reduce((sum, { records }) => sum + records, 0);
-  const row = keyedRow(workspaceId, key, { before, after, returned: withIds(returned) });
-  for (const { sql, values } of dialect.inserts(keyedResults, [row])) await run(sql, values);
+  const row = idempotencyRow(workspaceId, key, { before, after, returned: recordsToIds(returned) });
+  for (const { sql, values } of dialect.inserts(idempotencyResults, [row])) await run(sql, values);
 }
