@@ -63,12 +63,12 @@ export const mayBeStored = (message: string, cause: string) =>
   new ServiceError(503, message, [], { cause, type: mayBeStoredType, reason: 'lost during commit' });
 
 /** The type of the only 409 that is not about a value. */
-export const keyReusedType = 'urn:yardgraph:idempotency-key-reused';
+export const idempotencyKeyReusedType = 'urn:yardgraph:idempotency-key-reused';
 
 /** A key stands for one request. */
-export const keyReused = () =>
+export const idempotencyKeyReused = () =>
   new ServiceError(409, 'this Idempotency-Key was sent with another request: a new request needs a new key', [], {
-    type: keyReusedType,
+    type: idempotencyKeyReusedType,
     reason: 'idempotency key reused',
   });
 

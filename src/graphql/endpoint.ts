@@ -4,8 +4,8 @@ import { type DocumentNode, NoSchemaIntrospectionCustomRule } from 'graphql';
 import { _createLRUCache as createCache, createYoga, type Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
 
-import { markReplayed, requestKey } from '../http/idempotency-key.ts';
-import { withKey } from '../services/request-key.ts';
+import { idempotencyKeyOf, markReplayed } from '../http/idempotency-key.ts';
+import { withIdempotencyKey } from '../services/idempotent-session.ts';
 
 import { useOperationChoice } from './choose-operation.ts';
 import { sendGraphqlError, useErrorResponses } from './errors.ts';
@@ -17,8 +17,8 @@ import { useOperationLimits } from './limits/operation.ts';
 import { createResponseSize } from './limits/response-size.ts';
 import { createOpenStreams } from './open-streams.ts';
 import { chooseType, lastEventId, requireGraphqlRequest } from './request.ts';
+import { type ServerContext, useSubscriptions } from './run-subscription.ts';
 import { createGraphqlSchema } from './schema/schema.ts';
-import { type ServerContext, useSubscriptions } from './subscriptions.ts';
 
 /** The cache holds whole documents: clients can make it use this number times MAX_QUERY_LENGTH of memory. */
 const cachedDocuments = 200;
@@ -65,7 +65,7 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
       requireGraphqlRequest(request, limits, (document) => documentCache.get(document) !== undefined);
       const { session } = request;
       const sessionFor = (responseName: string) =>
-        withKey(session, requestKey(request, `mutation ${responseName}`), () => markReplayed(reply));
+        withIdempotencyKey(session, idempotencyKeyOf(request, `mutation ${responseName}`), () => markReplayed(reply));
       const client: ServerContext['client'] = {
         acceptsEvents: acceptable.events,
         lastEventId: lastEventId(request),

@@ -15,7 +15,7 @@ const validKey = new RegExp(idempotencyKeyPattern);
  * Identifies what the request does once, however often it is sent; undefined without the header. `handling` is whatever else changes its
  * meaning. Throws a ServiceError 400 if the key is not valid.
  */
-export function requestKey(
+export function idempotencyKeyOf(
   { method, url, headers, bodyHash }: FastifyRequest,
   operation: string,
   handling = '',

@@ -3,13 +3,13 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import fresh from 'fresh';
 import type { Limits } from '../config.ts';
 import { badRequest } from '../errors.ts';
-import { markReplayed, requestKey } from '../http/idempotency-key.ts';
+import { idempotencyKeyOf, markReplayed } from '../http/idempotency-key.ts';
 import { expected, isObject, type Parsed } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { createParser, type RecordParser, updateParser } from '../model/schemas.ts';
 import { requireBatchSize } from '../services/batch-size.ts';
 import { createRecords } from '../services/create-records.ts';
-import { withKey } from '../services/request-key.ts';
+import { withIdempotencyKey } from '../services/idempotent-session.ts';
 import { updateRecord } from '../services/update-records.ts';
 import { mapInSlices } from '../slices.ts';
 import { listBody, toJson } from './list-body.ts';
@@ -42,8 +42,10 @@ function create(route: Route, limits: Limits): Handler {
 
 /** The session of a write, which is carried out once if the request has an Idempotency-Key. */
 const sessionFor = ({ method, template }: Route, request: FastifyRequest, reply: FastifyReply) =>
-  withKey(request.session, requestKey(request, `${method} ${template}`, preferredHandling(request)), () =>
-    markReplayed(reply),
+  withIdempotencyKey(
+    request.session,
+    idempotencyKeyOf(request, `${method} ${template}`, preferredHandling(request)),
+    () => markReplayed(reply),
   );
 
 function notABatch(kind: RecordKind, body: unknown): string {

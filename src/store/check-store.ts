@@ -1,7 +1,7 @@
 /** The lookups that a check of new records may make. Lookups of concurrent checks are combined. */
 import DataLoader from 'dataloader';
 import type { RecordKind } from '../model/record-kind.ts';
-import type { KeyedResult } from './idempotency.ts';
+import type { IdempotencyResult } from './idempotency.ts';
 
 export interface CheckStore {
   /**
@@ -14,13 +14,13 @@ export interface CheckStore {
 /** What the checks of a group commit may look up, too. */
 export interface GroupCheckStore extends CheckStore {
   /** Returns what requests with these keys have stored. */
-  keyedResults(keys: readonly string[]): Promise<readonly KeyedResult[]>;
+  idempotencyResults(keys: readonly string[]): Promise<readonly IdempotencyResult[]>;
 }
 
 /** Combines the lookups made in the same tick into one statement; each receives the values found for all of them. */
 export function batchLookups(store: GroupCheckStore): GroupCheckStore {
   const lookups = new Map<string, Lookup<ReadonlySet<string>>>();
-  const keyed = combine((keys) => store.keyedResults(keys));
+  const keyed = combine((keys) => store.idempotencyResults(keys));
   return {
     existingValues(kind, field, values) {
       const name = `${kind.name} ${field}`;
@@ -28,7 +28,7 @@ export function batchLookups(store: GroupCheckStore): GroupCheckStore {
       lookups.set(name, lookup);
       return lookup.load(values);
     },
-    keyedResults: (keys) => keyed.load(keys),
+    idempotencyResults: (keys) => keyed.load(keys),
   };
 }
 

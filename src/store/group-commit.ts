@@ -11,10 +11,11 @@ import type { GroupCheckStore } from './check-store.ts';
 import { databaseUnavailable, isTimeout, TransactionConflict } from './database-error.ts';
 import type { Dialect } from './dialect.ts';
 import type { DatabaseOptions, Driver, Row, Run } from './driver.ts';
-import { creationResult, keyedResults, keyedRow, type RequestKey } from './idempotency.ts';
+import { creationResult, type IdempotencyKey, idempotencyResults, idempotencyRow } from './idempotency.ts';
 import { createShares } from './shares.ts';
 import type { Transactions } from './transactions.ts';
 import type { Usage } from './usage.ts';
+import { createWaitingAdditions } from './waiting-additions.ts';
 
 /** New records, to be stored all or none. */
 export interface Addition {
@@ -26,7 +27,7 @@ export interface Addition {
   readonly author: Author;
   readonly usage: Usage;
   /** The key under which the result is stored. */
-  readonly key?: RequestKey | undefined;
+  readonly key?: IdempotencyKey | undefined;
 }
 
 /** A record without its ID and workspace. */
@@ -48,15 +49,11 @@ export interface GroupCommit {
 }
 
 interface Waiting extends Addition {
-  /** Characters of all texts, an estimate of the memory that the records take until they are stored. */
+  /** Characters of all texts. */
   readonly length: number;
   readonly resolve: () => void;
   readonly reject: (reason: unknown) => void;
 }
-
-/** The most records and characters in one transaction, unless a single addition has more: the next group waits for it. */
-const maxRecords = 2_000;
-const maxLength = 4_000_000;
 
 /** Two, so that an addition that waits until its timeout does not delay all others of its workspace. */
 const maxAlonePerWorkspace = 2;
@@ -69,8 +66,7 @@ export function createGroupCommit(
   { connectionTimeout }: Pick<DatabaseOptions, 'connectionTimeout'>,
   openCheckStore: (run: Run, workspaceId: string) => GroupCheckStore,
 ): GroupCommit {
-  /** By workspace; the first one has waited longest for its turn. */
-  const waiting = new Map<string, Waiting[]>();
+  const waiting = createWaitingAdditions<Waiting>();
   let running = 0;
   /** For additions that have a transaction of their own. */
   const alone = createShares(maxAlonePerWorkspace, connectionTimeout, () =>
@@ -80,31 +76,8 @@ export function createGroupCommit(
   const inConflict = new Map<string, number>();
 
   async function runGroups(): Promise<void> {
-    while (waiting.size > 0) await store(nextGroup());
+    while (!waiting.isEmpty()) await store(waiting.takeGroup());
     running -= 1;
-  }
-
-  /**
-   * Takes as many waiting additions as one transaction may have, and at least one; one of each workspace in turn, so that none
-   * waits for all that another one has sent.
-   */
-  function nextGroup(): Waiting[] {
-    const group: Waiting[] = [];
-    let records = 0;
-    let length = 0;
-    // Workspaces that are moved to the end come up again.
-    for (const [workspaceId, additions] of waiting) {
-      const [addition] = additions;
-      if (!addition) continue;
-      records += addition.records.length;
-      length += addition.length;
-      if (group.length > 0 && (records > maxRecords || length > maxLength)) break;
-      group.push(addition);
-      additions.shift();
-      waiting.delete(workspaceId);
-      if (additions.length > 0) waiting.set(workspaceId, additions);
-    }
-    return group;
   }
 
   async function store(group: readonly Waiting[]): Promise<void> {
@@ -151,7 +124,7 @@ export function createGroupCommit(
       const first = statements.next();
       if (first.done) return outcomes;
       const changes = accepted.map((addition) => creationOf(addition, addition.records));
-      const keyed = keyedRowsOf(accepted);
+      const keyed = idempotencyRowsOf(accepted);
       // Looks ahead one statement: a single insert, without a lookup before it, needs no BEGIN and COMMIT.
       const second = statements.next();
       const together = hasRead || !second.done ? undefined : dialect.withChanges(first.value, changes, keyed);
@@ -168,7 +141,7 @@ export function createGroupCommit(
           return run(sql, values);
         };
       const storeKeys = sharedBy(accepted.filter(({ key }) => key));
-      for (const { sql, values } of dialect.inserts(keyedResults, keyed)) await storeKeys(sql, values);
+      for (const { sql, values } of dialect.inserts(idempotencyResults, keyed)) await storeKeys(sql, values);
       await logChanges(dialect, sharedBy(accepted), changes);
       return outcomes;
     }, options);
@@ -207,9 +180,7 @@ export function createGroupCommit(
         const entry = { ...addition, length: textLengthOfAll(addition.records), resolve, reject };
         // In a group, it would probably conflict too.
         if (inConflict.has(entry.workspaceId)) return void storeAlone(entry);
-        const additions = waiting.get(entry.workspaceId);
-        if (additions) additions.push(entry);
-        else waiting.set(entry.workspaceId, [entry]);
+        waiting.add(entry);
         if (running >= concurrentGroups) return;
         running += 1;
         // Later, so that requests that have already arrived are read first and can join the group.
@@ -226,10 +197,12 @@ export function addIds({ kind, workspaceId, records }: Pick<Addition, 'kind' | '
 }
 
 /** In the order of their keys, so that of two transactions with the same ones, one waits for the other at the first of them. */
-const keyedRowsOf = (additions: readonly Addition[]): Row[] =>
+const idempotencyRowsOf = (additions: readonly Addition[]): Row[] =>
   additions
     .flatMap(({ workspaceId, key, records }) =>
-      key ? [{ key, row: keyedRow(workspaceId, key, creationResult(String(records[0]?.id), records.length)) }] : [],
+      key
+        ? [{ key, row: idempotencyRow(workspaceId, key, creationResult(String(records[0]?.id), records.length)) }]
+        : [],
     )
     .sort((a, b) => (a.key.key < b.key.key ? -1 : 1))
     .map(({ row }) => row);
@@ -240,9 +213,9 @@ const countLookups = (store: GroupCheckStore, usage: Usage): GroupCheckStore => 
     usage.statements += 1;
     return store.existingValues(...lookup);
   },
-  keyedResults(keys) {
+  idempotencyResults(keys) {
     usage.statements += 1;
-    return store.keyedResults(keys);
+    return store.idempotencyResults(keys);
   },
 });
 

@@ -1,7 +1,7 @@
 /** Deletes what is stored under the keys of requests once nobody repeats them any more. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from './database.ts';
-import { keyedResults } from './idempotency.ts';
+import { idempotencyResults } from './idempotency.ts';
 import { literally, runQuery } from './query.ts';
 
 /** Milliseconds. */
@@ -35,7 +35,7 @@ export function startSweep(database: Swept, onError: (error: unknown) => void): 
 
 /** Deletes the oldest of the rows from before a time, about as many as a slice has, and returns how many it has found. */
 export async function deleteSlice({ dialect, read, run }: Swept, before: number): Promise<number> {
-  const rows = () => dialect.builder(keyedResults.table);
+  const rows = () => dialect.builder(idempotencyResults.table);
   const oldest = await runQuery(
     read,
     rows()

@@ -12,12 +12,12 @@ import type { Database } from './database.ts';
 import { createDerivedCache, createTextCache, type Sized } from './derived-cache.ts';
 import type { Run } from './driver.ts';
 import { type Check, createGroupCommit } from './group-commit.ts';
-import { findKeyed, type RequestKey, requireUnused } from './idempotency.ts';
-import { checkUnused, storeResult, writeOnce } from './keyed-writes.ts';
+import { findIdempotencyResults, type IdempotencyKey, requireUnused } from './idempotency.ts';
+import { checkUnused, storeResult, writeOnce } from './idempotent-writes.ts';
 import { type LinkToRead, readLinked } from './linked-records.ts';
 import type { RecordQuery } from './query/record-query.ts';
 import { createReadBudget, type ReadLimits } from './read-budget.ts';
-import { type ChangeReads, createChangeReads } from './read-changes.ts';
+import { type ChangeReads, createChangeReads, lastChanges } from './read-changes.ts';
 import { createHistoryReads, type HistoryReads } from './read-histories.ts';
 import { createRecordReads, type RecordReads, type Scope, stored } from './read-records.ts';
 import { counted, type Usage } from './usage.ts';
@@ -57,10 +57,10 @@ export interface WorkspaceStore extends RecordReads, ChangeReads {
    */
   transaction<T>(work: (store: TransactionStore) => Promise<T>): Promise<T>;
   /**
-   * A store whose writes, of which there may be one, are carried out once for a key: they throw Repeated, and store nothing, if a
-   * request with this key has stored a result, and a ServiceError 409 if that was another request.
+   * A store for one write, which is carried out once for a key: it throws Repeated, and stores nothing, if a request with this key has
+   * stored a result, and a ServiceError 409 if that was another request. The result is what the work of the transaction returns.
    */
-  withKey(key: RequestKey): WorkspaceStore;
+  withIdempotencyKey(key: IdempotencyKey): WorkspaceStore;
   /** Runs the work in a transaction of which nothing is stored, and returns its result. */
   dryRun<T>(work: (store: TransactionStore) => Promise<T>): Promise<T>;
   /**
@@ -112,9 +112,7 @@ export function createStoreOpener(database: Database): OpenStore {
   const { dialect, driver, options } = database;
   const values = createDerivedCache();
   const texts = createTextCache();
-  const watch = createChangeWatch((workspaceId) =>
-    createChangeReads({ dialect, run: database.forWorkspace(workspaceId).read, workspaceId }).lastChange(),
-  );
+  const watch = createChangeWatch((workspaceIds) => lastChanges({ dialect, run: database.read }, workspaceIds));
   const groupCommit = createGroupCommit(database, dialect, driver, options, (run, workspaceId) =>
     batchLookups(createRecordWrites({ dialect, run, workspaceId }, nobody, [])),
   );
@@ -123,8 +121,14 @@ export function createStoreOpener(database: Database): OpenStore {
     const { read, transaction, snapshot } = database.forWorkspace(workspaceId);
     const scopeOf = (run: Run): Scope => ({ dialect, run: counted(run, usage), workspaceId });
     const reads = readsIn(scopeOf(read));
-    const writesWith = (key: RequestKey | undefined): Pick<WorkspaceStore, 'transaction' | 'add'> => {
-      const once = <T>(write: () => Promise<T>) => (key ? writeOnce(key, scopeOf(read), write) : write());
+    const writesWith = (key: IdempotencyKey | undefined): Pick<WorkspaceStore, 'transaction' | 'add'> => {
+      let isUsed = false;
+      const once = <T>(write: () => Promise<T>) => {
+        if (!key) return write();
+        if (isUsed) throw new Error('a store with a key writes once');
+        isUsed = true;
+        return writeOnce(key, scopeOf(read), write);
+      };
       return {
         async transaction(work) {
           let attempts = 0;
@@ -133,7 +137,7 @@ export function createStoreOpener(database: Database): OpenStore {
               const scope = scopeOf(run);
               attempts += 1;
               // Not at first: most requests are not repeats.
-              if (key && attempts > 1) requireUnused(key, await findKeyed(scope, [key.key]));
+              if (key && attempts > 1) requireUnused(key, await findIdempotencyResults(scope, [key.key]));
               const log: NewChange[] = [];
               const returned = await work(transactionStore(scope, author, log));
               const numbers = await logChanges(dialect, scope.run, log);
@@ -157,7 +161,7 @@ export function createStoreOpener(database: Database): OpenStore {
     const store: WorkspaceStore = {
       ...reads,
       ...writesWith(undefined),
-      withKey: (key) => ({ ...store, ...writesWith(key) }),
+      withIdempotencyKey: (key) => ({ ...store, ...writesWith(key) }),
       async dryRun<T>(work: (store: TransactionStore) => Promise<T>) {
         try {
           return await transaction(async (run) => {

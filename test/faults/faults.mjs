@@ -754,7 +754,7 @@ export const faults = [
   },
   {
     name: 'the results of creations are not stored under their keys',
-    plant: [['src/store', 'keyedRowsOf', isAlways([])]],
+    plant: [['src/store', 'idempotencyRowsOf', isAlways([])]],
     tests: repeats,
   },
   {
@@ -767,7 +767,7 @@ export const faults = [
     plant: [
       [
         'src/http',
-        'requestKey',
+        'idempotencyKeyOf',
         (original) =>
           (...request) => {
             const key = original(...request);
@@ -782,7 +782,7 @@ export const faults = [
     plant: [
       [
         'src/http',
-        'requestKey',
+        'idempotencyKeyOf',
         (original) =>
           (...request) => {
             const key = original(...request);
@@ -833,7 +833,7 @@ export const faults = [
   },
   {
     name: 'the client repeats writes at a service that does not know keys',
-    plant: [['src/client', 'hasKeys', isAlways(true)]],
+    plant: [['src/client/send.ts', 'isStoredOnce', isAlways(true)]],
     tests: clientRepeats,
   },
   {

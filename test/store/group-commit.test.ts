@@ -37,7 +37,7 @@ beforeEach(() => {
   };
   groups = createGroupCommit({ transaction }, dialect, { concurrentGroups: 1 }, { connectionTimeout: 100 }, () => ({
     existingValues: async () => new Set(),
-    keyedResults: async () => [],
+    idempotencyResults: async () => [],
   }));
 });
 

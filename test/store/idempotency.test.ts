@@ -1,14 +1,15 @@
 /** Results stored under the key of a request: what a repeat returns, when it does, and how long they are kept. */
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { ServiceError } from '../../src/errors.ts';
+import { conflict, mayBeStored, ServiceError, unavailable } from '../../src/errors.ts';
 import { newIds } from '../../src/model/ids.ts';
 import type { RecordKind, RecordOf } from '../../src/model/record-kind.ts';
 import { asset, location, project } from '../../src/records/index.ts';
-import { withKey } from '../../src/services/request-key.ts';
+import { withIdempotencyKey } from '../../src/services/idempotent-session.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import type { Run } from '../../src/store/driver.ts';
-import { type RequestKey, withIds, withRecords } from '../../src/store/idempotency.ts';
+import { type IdempotencyKey, idsToRecords, recordsToIds } from '../../src/store/idempotency.ts';
+import { writeOnce } from '../../src/store/idempotent-writes.ts';
 import { deleteSlice, startSweep } from '../../src/store/sweep.ts';
 import type { TransactionStore, WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createDatabase, isPostgres } from '../support/database.ts';
@@ -35,12 +36,12 @@ afterEach(async () => {
   await remove();
 });
 
-const keyOf = (text: string): RequestKey => ({ operation: 'test', key: text, requestHash: 'hash' });
+const keyOf = (text: string): IdempotencyKey => ({ operation: 'test', key: text, requestHash: 'hash' });
 
 /** The store of a request with a key, and whether it was a repeat. */
 function keyed(text: string, own = store) {
   const request = { isRepeat: false };
-  const session = withKey({ store: own, userId: null, mayWrite: true }, keyOf(text), () => {
+  const session = withIdempotencyKey({ store: own, userId: null, mayWrite: true }, keyOf(text), () => {
     request.isRepeat = true;
   });
   return Object.assign(request, { store: session.store });
@@ -85,7 +86,7 @@ describe('A result', () => {
 
     fc.assert(
       fc.property(result, (value) => {
-        expect(withRecords(JSON.parse(JSON.stringify(withIds(value))), find)).toEqual(value);
+        expect(idsToRecords(JSON.parse(JSON.stringify(recordsToIds(value))), find)).toEqual(value);
       }),
     );
   });
@@ -93,7 +94,7 @@ describe('A result', () => {
   test('of 10,000 successive records is short', () => {
     const records = newIds('asset', 10_000).map((id) => ({ id }));
 
-    expect(withIds(records)).toEqual([`${records[0]?.id}+9999`]);
+    expect(recordsToIds(records)).toEqual([`${records[0]?.id}+9999`]);
   });
 
   test('with records of several kinds, outcomes, and records that were changed, deleted and left alone is returned as it was', async () => {
@@ -219,6 +220,46 @@ describe('If the connection is lost during the commit', () => {
 });
 
 describe('A key', () => {
+  const key = keyOf('a');
+  const reading = () => {
+    const run = vi.fn<Run>(async () => []);
+    return { run, scope: { dialect: database.dialect, run, workspaceId: 'ours' } };
+  };
+
+  test('is not looked up while the database is unavailable, which would take as long again', async () => {
+    const { run, scope } = reading();
+    const away = unavailable('the database is not available, try again', 'POOL');
+
+    await expect(writeOnce(key, scope, () => Promise.reject(away))).rejects.toBe(away);
+    expect(run).not.toHaveBeenCalled();
+  });
+
+  test.each([
+    ['is rejected', () => conflict([{ path: [0, 'uid'], message: 'taken' }]), '[0].uid: taken'],
+    [
+      'may be stored',
+      () => mayBeStored('connection lost', 'XX000'),
+      'connection lost during commit: retry with the same Idempotency-Key, which stores the records once',
+    ],
+  ])('is looked up if the write %s', async (_, error, message) => {
+    const { run, scope } = reading();
+
+    await expect(writeOnce(key, scope, () => Promise.reject(error()))).rejects.toMatchObject({
+      message,
+      status: error().status,
+      type: error().type,
+    });
+    expect(run).toHaveBeenCalledTimes(1);
+  });
+
+  test('is for one write: a second one in its store would be taken for a repeat of the first', async () => {
+    const own = keyed('a');
+    await insert(own.store, asset, [{ name: 'Crane' }]);
+
+    await expect(insert(own.store, asset, [{ name: 'Pump' }])).rejects.toThrow('a store with a key writes once');
+    expect(await store.lastChange()).toBe(1);
+  });
+
   test('is looked up through an index, and so are old ones', async () => {
     const statements: { sql: string; bindings: readonly unknown[] }[] = [];
     await insert(keyed('a').store, asset, [{ name: 'Crane' }]);

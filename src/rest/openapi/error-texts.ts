@@ -7,8 +7,8 @@ import {
   badRequest,
   conflict,
   forbidden,
+  idempotencyKeyReused,
   invalid,
-  keyReused,
   mayBeStored,
   notFound,
   ServiceError,
@@ -107,7 +107,7 @@ export const unknownRecord = (kind: RecordKind): ErrorDescription => ({
 /** Not every kind has a unique field. */
 export function conflicting({ fields, label }: RecordKind): ErrorDescription {
   const reused = 'The `Idempotency-Key` was sent with another request.';
-  const examples = { 'key-reused': keyReused() };
+  const examples = { 'key-reused': idempotencyKeyReused() };
   const [name] = Object.entries(fields).find(([, { unique }]) => unique) ?? [];
   if (name === undefined) return { description: `${reused} Nothing is stored.`, examples };
   const message = `another ${label} has the ${name} "CR-1"`;

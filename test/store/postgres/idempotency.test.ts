@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 
 test('the key is stored before the number is taken, for which all writes of the workspace wait', async () => {
-  const store = storeOpener(database)('ours').withKey({ operation: 'test', key: 'a', requestHash: '' });
+  const store = storeOpener(database)('ours').withIdempotencyKey({ operation: 'test', key: 'a', requestHash: '' });
   await other.query('begin');
   await other.query(`insert into change_numbers (workspace_id, number) values ('ours', 1)`);
   const creation = insert(store, asset, [{ name: 'Crane' }]);

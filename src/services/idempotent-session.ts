@@ -1,21 +1,22 @@
 /** Requests that may be repeated: the first one writes, and the others get the same result. */
 import { kindOfId } from '../records/index.ts';
-import { Repeated, type RequestKey, type WriteResult, withRecords } from '../store/idempotency.ts';
-import type { VersionKey } from '../store/read-changes.ts';
+import { type IdempotencyKey, idsToRecords, Repeated, type WriteResult } from '../store/idempotency.ts';
+import type { VersionAt } from '../store/read-changes.ts';
 import type { WorkspaceStore } from '../store/workspace-store.ts';
 import type { Session } from './session.ts';
 
 /**
- * A session whose writes, of which there may be one, are carried out once for the key. If they were before, the store returns what it
- * returned then, with the records as they were, and `onRepeat` is called. Without a key, it is the same session.
+ * A session for one write, which is carried out once for the key. If it was before, the store returns what it returned then, with the
+ * records as they were, and `onRepeat` is called: so a service must do nothing with what the store returns except return it, as it is
+ * or made into something else without further reads. Without a key, it is the same session.
  */
-export function withKey(
+export function withIdempotencyKey(
   session: Session<WorkspaceStore>,
-  key: RequestKey | undefined,
+  key: IdempotencyKey | undefined,
   onRepeat: () => void,
 ): Session<WorkspaceStore> {
   if (!key) return session;
-  const store = session.store.withKey(key);
+  const store = session.store.withIdempotencyKey(key);
 
   async function orEarlier<T>(write: Promise<T>): Promise<T> {
     try {
@@ -42,7 +43,7 @@ export function withKey(
 /** What the write returned. The number of statements does not depend on the number of records. */
 async function returnedBy(store: WorkspaceStore, { before, after, returned }: WriteResult): Promise<unknown> {
   const ids = new Set<string>();
-  withRecords(returned, (id) => {
+  idsToRecords(returned, (id) => {
     ids.add(id);
     return {};
   });
@@ -50,7 +51,7 @@ async function returnedBy(store: WorkspaceStore, { before, after, returned }: Wr
   // Those that the write deleted.
   const deleted = [...ids].filter((id) => !records.has(id));
   for (const [id, record] of await recordsAt(store, deleted, before)) records.set(id, record);
-  return withRecords(returned, (id) => {
+  return idsToRecords(returned, (id) => {
     const record = records.get(id);
     if (!record) throw new Error('a record that a write returned is not in the log');
     return record;
@@ -60,7 +61,7 @@ async function returnedBy(store: WorkspaceStore, { before, after, returned }: Wr
 /** The records as they were right after the change with this number, by ID. */
 async function recordsAt(store: WorkspaceStore, ids: Iterable<string>, number: number): Promise<Map<string, object>> {
   const records = new Map<string, object>();
-  const keys = [...ids].map((id): VersionKey => ({ id, number }));
+  const keys = [...ids].map((id): VersionAt => ({ id, number }));
   for (const kind of new Set(keys.map(({ id }) => kindOfId(id)))) {
     if (!kind) continue;
     const ofKind = keys.filter(({ id }) => kindOfId(id) === kind);
