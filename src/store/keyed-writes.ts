@@ -1,10 +1,11 @@
 /**
- * Carries out a write once for a key. That the key is new is not looked up first: if it is not, the insert of its row fails, or the write
- * itself, because of what the earlier one has stored.
+ * Carries out a write once for a key. A transaction begins with a lookup of the key: it may be long, and others wait for it. The creations
+ * of a group commit are short and many: there, the insert of the key's row fails if the key was used before, or the creation itself, because
+ * of what the earlier one has stored.
  */
 import type { NewChange } from './changes.ts';
 import type { Check } from './group-commit.ts';
-import { findKeyed, keyedResults, keyedRow, type RequestKey, requireUnused, withIds } from './idempotency.ts';
+import { findKeyed, keyedResults, keyedRow, Repeated, type RequestKey, requireUnused, withIds } from './idempotency.ts';
 import { createChangeReads } from './read-changes.ts';
 import type { Scope } from './read-records.ts';
 
@@ -16,6 +17,7 @@ export async function writeOnce<T>(key: RequestKey, scope: Scope, write: () => P
   try {
     return await write();
   } catch (error) {
+    if (error instanceof Repeated) throw error;
     const found = await findKeyed(scope, [key.key]).catch(() => []);
     requireUnused(key, found);
     throw error;
