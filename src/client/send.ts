@@ -39,7 +39,7 @@ export type Send = <T>(request: ApiRequest, read: (response: ApiResponse) => T) 
 
 export function createSend(defaults: ResolvedOptions): Send {
   const { serverUrl, apiKey, timeout, retries } = defaults;
-  /** Whether the service carries out requests with the same key once; undefined until it has sent a response. */
+  /** Whether the service carries out requests with the same key once; undefined until it has been asked. */
   let knowsKeys: boolean | undefined;
 
   async function attempt(
@@ -62,7 +62,6 @@ export function createSend(defaults: ResolvedOptions): Send {
         signal,
         ...(body !== undefined && { body }),
       });
-      knowsKeys = hasKeys(response.headers.get('api-version')) ?? knowsKeys;
       return readResponse(response, await response.text(), { key, isWrite });
     } catch (error) {
       if (signal.aborted) throw new TimeoutError(timeout, { mayBeStored: isWrite });
@@ -71,12 +70,15 @@ export function createSend(defaults: ResolvedOptions): Send {
     }
   }
 
-  /** Asks the service, unless it has sent a response. An older one would store a repeated request again. */
+  /** Asks the service, once. An older one would store a repeated request again. */
   async function isStoredOnce(): Promise<boolean> {
-    if (knowsKeys === undefined) {
-      await attempt({ method: 'GET', path: '/healthz', accept: 'application/json', isWrite: false }, { headers: {} });
-    }
-    return knowsKeys ?? false;
+    if (knowsKeys !== undefined) return knowsKeys;
+    const request = { method: 'GET', path: '/healthz', accept: 'application/json', isWrite: false } as const;
+    const response = await attempt(request, { headers: {} });
+    if (response.status === 429 || response.status === 503) throw unexpected(response);
+    const { idempotencyKeys } = (response.body ?? {}) as { idempotencyKeys?: unknown };
+    knowsKeys = idempotencyKeys === true;
+    return knowsKeys;
   }
 
   return async (request, read) => {
@@ -89,13 +91,6 @@ export function createSend(defaults: ResolvedOptions): Send {
       async () => hasKey && isStoredOnce(),
     );
   };
-}
-
-/** Whether the service knows the header Idempotency-Key, by its `API-Version`; undefined for a response of something else. */
-function hasKeys(version: string | null): boolean | undefined {
-  const [major, minor] = (version ?? '').split('.').map(Number);
-  if (major === undefined || minor === undefined || Number.isNaN(major + minor)) return undefined;
-  return major > 1 || (major === 1 && minor >= 1);
 }
 
 /** JSON would turn NaN and Infinity into null, which means "not set". */

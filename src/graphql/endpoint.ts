@@ -17,8 +17,8 @@ import { useOperationLimits } from './limits/operation.ts';
 import { createResponseSize } from './limits/response-size.ts';
 import { createOpenStreams } from './open-streams.ts';
 import { chooseType, lastEventId, requireGraphqlRequest } from './request.ts';
+import { type ServerContext, useSubscriptions } from './run-subscription.ts';
 import { createGraphqlSchema } from './schema/schema.ts';
-import { type ServerContext, useSubscriptions } from './subscriptions.ts';
 
 /** The cache holds whole documents: clients can make it use this number times MAX_QUERY_LENGTH of memory. */
 const cachedDocuments = 200;

@@ -127,7 +127,7 @@ function extensionsOf(response: ErrorResponse) {
     ...(issues.length > 0 && {
       issues: issues.map(({ path, message }) => ({ path: path.map(shortSegment), message })),
     }),
-    ...(type === mayBeStoredType && { mayBeStored: true }),
+    ...(type === mayBeStoredType ? { mayBeStored: true } : type !== undefined && { type }),
     ...(ofWholeRequest.includes(status) && {
       http: { status, ...(mayRetry(response) && { headers: { 'retry-after': retryAfter } }) },
     }),

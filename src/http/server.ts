@@ -117,7 +117,7 @@ function requestId({ headers }: IncomingMessage): string {
 }
 
 /** The version of the interface. */
-export const apiVersion = '1.1.0';
+export const apiVersion = '1.0.0';
 
 /** Headers of every response. */
 const headersFor = (id: string) => ({

@@ -80,6 +80,14 @@ export type Field =
   | ReferenceField
   | ForeignReferenceField;
 
+/** JSON that only the service reads and writes, in a column of a table that holds no records. */
+interface JsonField extends Described {
+  readonly type: 'json';
+}
+
+/** What a column of any table holds. */
+export type StoredField = Field | JsonField;
+
 /** Types that records refer to but this service does not store: only their identifiers are available. */
 export const foreignTypes = {
   AllocationOrder: 'An allocation order, kept in another system.',
@@ -150,7 +158,9 @@ export const foreignReference = (target: ForeignType, refersTo: string, { revers
     description: `The ID of ${refersTo}. It is an ID of another system, stored as sent.`,
   }) as const;
 
-export const required = <F extends Field>(field: F) => ({ ...field, required: true }) as const;
+export const json = (description: string) => ({ type: 'json', description }) as const;
+
+export const required = <F extends StoredField>(field: F) => ({ ...field, required: true }) as const;
 
 export const key = <F extends TextField>(field: F) => ({ ...field, key: true }) as const;
 

@@ -2,7 +2,7 @@
  * What a record kind is: its declaration, and the record types derived from it. Must not know databases, REST or GraphQL:
  * each of those folders derives its own representation.
  */
-import type { ExternalIds, Field } from './fields.ts';
+import type { ExternalIds, Field, StoredField } from './fields.ts';
 
 type Fields = Readonly<Record<string, Field>>;
 
@@ -38,7 +38,7 @@ export interface Table {
   readonly table: string;
   /** In running text: `work order` */
   readonly label: string;
-  readonly storedFields: Fields;
+  readonly storedFields: Readonly<Record<string, StoredField>>;
   /** The fields that identify a row: `workspaceId` and `id`, unless set. */
   readonly key?: readonly string[];
 }

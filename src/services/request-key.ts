@@ -6,8 +6,9 @@ import type { WorkspaceStore } from '../store/workspace-store.ts';
 import type { Session } from './session.ts';
 
 /**
- * A session whose writes, of which there may be one, are carried out once for the key. If they were before, the store returns what it
- * returned then, with the records as they were, and `onRepeat` is called. Without a key, it is the same session.
+ * A session for one write, which is carried out once for the key. If it was before, the store returns what it returned then, with the
+ * records as they were, and `onRepeat` is called: so a service must do nothing with what the store returns except return it, as it is
+ * or made into something else without further reads. Without a key, it is the same session.
  */
 export function withKey(
   session: Session<WorkspaceStore>,

@@ -1,6 +1,6 @@
 /**
- * Waits for changes of workspaces. While anybody waits for those of a workspace, the number of its last change is read at intervals,
- * by one statement for all who wait; and soon after a write of this process.
+ * Waits for changes of workspaces. While anybody waits, the numbers of the last changes are read at intervals, by one statement for all
+ * workspaces; and those of a workspace soon after a write of this process.
  */
 
 /** Milliseconds between two reads, within which changes of other processes are noticed. */
@@ -18,10 +18,6 @@ interface Watch {
   /** As last read. */
   last: number;
   readonly waiting: Set<Waiting>;
-  /** Undefined while the number is being read. */
-  timer: NodeJS.Timeout | undefined;
-  /** Whether something was written since the read began. */
-  isOutdated: boolean;
 }
 
 export interface ChangeWatch {
@@ -31,38 +27,61 @@ export interface ChangeWatch {
   wait(workspaceId: string, after: number, signal: AbortSignal): Promise<void>;
 }
 
-export function createChangeWatch(readLastChange: (workspaceId: string) => Promise<number>): ChangeWatch {
-  const watches = new Map<string, Watch>();
+type ReadLastChanges = (workspaceIds: readonly string[]) => Promise<ReadonlyMap<string, number>>;
 
-  function readIn(milliseconds: number, workspaceId: string, watch: Watch): void {
-    clearTimeout(watch.timer);
+/** One read runs at a time. */
+export function createChangeWatch(readLastChanges: ReadLastChanges): ChangeWatch {
+  const watches = new Map<string, Watch>();
+  /** Workspaces that may have changed since they were read. */
+  const outdated = new Set<string>();
+  let nextOfAll = 0;
+  let isReading = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  function readIn(milliseconds: number): void {
+    clearTimeout(timer);
     // Whoever waits keeps a connection open; the timer need not keep the process running.
-    watch.timer = setTimeout(() => void read(workspaceId, watch), milliseconds).unref();
+    timer = setTimeout(() => void read(), milliseconds).unref();
   }
 
-  async function read(workspaceId: string, watch: Watch): Promise<void> {
-    if (watch.waiting.size === 0) return void watches.delete(workspaceId);
-    watch.timer = undefined;
-    watch.isOutdated = false;
+  async function read(): Promise<void> {
+    for (const [workspaceId, { waiting }] of watches) if (waiting.size === 0) watches.delete(workspaceId);
+    if (watches.size === 0) return outdated.clear();
+    const isOfAll = Date.now() >= nextOfAll;
+    if (isOfAll) nextOfAll = Date.now() + interval;
+    const due = [...watches.keys()].filter((workspaceId) => isOfAll || outdated.has(workspaceId));
+    outdated.clear();
+    isReading = true;
     // While the database is unavailable, it is asked again and again.
-    watch.last = await readLastChange(workspaceId).catch(() => watch.last);
-    for (const { after, resolve } of watch.waiting) if (watch.last > after) resolve();
-    readIn(watch.isOutdated ? delayAfterWrite : interval, workspaceId, watch);
+    const numbers = due.length > 0 ? await readLastChanges(due).catch(() => undefined) : undefined;
+    isReading = false;
+    if (numbers) for (const workspaceId of due) endWaits(workspaceId, numbers.get(workspaceId) ?? 0);
+    readIn(outdated.size > 0 ? delayAfterWrite : Math.max(0, nextOfAll - Date.now()));
+  }
+
+  function endWaits(workspaceId: string, last: number): void {
+    const watch = watches.get(workspaceId);
+    if (!watch) return;
+    watch.last = last;
+    for (const { after, resolve } of watch.waiting) if (last > after) resolve();
+  }
+
+  function readSoon(workspaceId: string, milliseconds: number): void {
+    const isPlanned = outdated.size > 0;
+    outdated.add(workspaceId);
+    if (!isReading && !isPlanned) readIn(milliseconds);
   }
 
   function begin(workspaceId: string): Watch {
-    const watch: Watch = { last: 0, waiting: new Set(), timer: undefined, isOutdated: false };
+    const watch: Watch = { last: 0, waiting: new Set() };
     watches.set(workspaceId, watch);
-    readIn(0, workspaceId, watch);
+    readSoon(workspaceId, 0);
     return watch;
   }
 
   return {
     changed(workspaceId) {
-      const watch = watches.get(workspaceId);
-      if (!watch || watch.isOutdated) return;
-      watch.isOutdated = true;
-      if (watch.timer) readIn(delayAfterWrite, workspaceId, watch);
+      if (watches.has(workspaceId)) readSoon(workspaceId, delayAfterWrite);
     },
 
     wait(workspaceId, after, signal) {

@@ -2,7 +2,7 @@
  * The log of changes: who created, changed and deleted which records of a workspace, and what they were before. Changes are numbered
  * without gaps, in the order of their commits. This file writes the log; read-changes.ts reads it.
  */
-import { dateTime, externalIds, required, text } from '../model/fields.ts';
+import { dateTime, json, required, text } from '../model/fields.ts';
 import type { RecordKind, Table } from '../model/record-kind.ts';
 import type { Dialect } from './dialect.ts';
 import type { Row, Run } from './driver.ts';
@@ -14,9 +14,6 @@ export interface Author {
   readonly requestId: string | null;
   readonly message: string | null;
 }
-
-/** Characters. */
-export const maxMessageLength = 500;
 
 export type Action = 'created' | 'updated' | 'deleted';
 
@@ -62,7 +59,7 @@ export const changes: Table = {
     userId: text('user of the API key'),
     requestId: text('ID of the request'),
     message: text('reason that the request has given'),
-    before: { ...externalIds(), description: 'the record before the change' },
+    before: json('the record before the change'),
   },
 };
 
@@ -82,8 +79,8 @@ export const creationOf = (
 });
 
 /**
- * Numbers the changes and writes them to the log, as the last statements of their transaction: until its commit, other transactions
- * that log changes of the same workspaces wait. Returns each workspace's last number.
+ * Numbers the changes and writes them to the log, as late in their transaction as possible: until its commit, other
+ * transactions that log changes of the same workspaces wait. Returns each workspace's last number.
  */
 export async function logChanges(
   dialect: Dialect,

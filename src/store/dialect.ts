@@ -1,6 +1,6 @@
 /** The SQL that SQLite and Postgres write differently. All other SQL is written once, by Knex's query builder. */
 import type { Knex } from 'knex';
-import type { Field } from '../model/fields.ts';
+import type { StoredField } from '../model/fields.ts';
 import type { Table } from '../model/record-kind.ts';
 import type { NewChange } from './changes.ts';
 import { columnsOf, recordIn } from './columns.ts';
@@ -17,7 +17,7 @@ export interface Statement {
 /** The conditions that the databases write differently. Columns are SQL; everything else is a parameter. */
 export interface Filters {
   /** Has the same text for any number of values. */
-  isOneOf(column: string, type: Field['type'], values: readonly Value[]): Knex.Raw;
+  isOneOf(column: string, type: StoredField['type'], values: readonly Value[]): Knex.Raw;
   isSet(column: string, isSet: boolean): Knex.Raw;
   contains(column: string, text: string): Knex.Raw;
   endsWith(column: string, text: string): Knex.Raw;
@@ -46,7 +46,7 @@ export interface ExternalIdsColumn {
 export interface SelectedColumn {
   /** With the alias of its table, if there are several. */
   readonly name: string;
-  readonly type: Field['type'];
+  readonly type: StoredField['type'];
 }
 
 export interface Dialect {
@@ -80,15 +80,15 @@ export interface Dialect {
   runCounted(run: Run, query: Knex.QueryBuilder): Promise<number>;
   /** An expression for the bytes of a column's text, which does not read the text where the database stores its length. */
   byteLength(column: string): string;
-  /** Statements that insert the records, thousands per statement. */
+  /** Statements that insert the records, thousands per statement, unless they are long. */
   inserts(table: Table, records: readonly Row[]): Iterable<Statement>;
   /**
    * The insert, the rows to add to `keyedResults`, and what logChanges does, as one statement or script. Undefined if they need a
    * transaction.
    */
   withChanges(insert: Statement, changes: readonly NewChange[], keyed: readonly Row[]): Statement | undefined;
-  /** Statements that set these fields in the records, all of one workspace, thousands per statement. */
-  updates(table: Table, records: readonly Row[], fields: ReadonlySet<string>): Iterable<Statement>;
+  /** Statements that set these fields in the records, thousands per statement, unless they are long. */
+  updates(table: Table, workspaceId: string, records: readonly Row[], fields: ReadonlySet<string>): Iterable<Statement>;
   deletions(table: Table, workspaceId: string, ids: readonly string[]): Iterable<Statement>;
   /** A query for the rows of a workspace with these IDs, in any order. */
   rowsById(table: Table, workspaceId: string, ids: readonly string[]): Knex.QueryBuilder;

@@ -3,7 +3,7 @@
  * repeat finds it and writes nothing. Of records, a result has the IDs: what they were is in the log. Knows no HTTP.
  */
 import { keyReused, ServiceError } from '../errors.ts';
-import { dateTime, required, text } from '../model/fields.ts';
+import { dateTime, json, required, text } from '../model/fields.ts';
 import { idPrefixOf, idsFrom } from '../model/ids.ts';
 import { isObject } from '../model/issues.ts';
 import type { Table } from '../model/record-kind.ts';
@@ -33,18 +33,17 @@ export interface KeyedResult extends RequestKey {
   readonly result: WriteResult;
 }
 
-const json = (description: string) => ({ type: 'externalIds', description, required: true }) as const;
-
 export const keyedResults: Table = {
   table: 'idempotency_keys',
   label: 'idempotency key',
   storedFields: {
     workspaceId: required(text('workspace')),
+    // Compared as a whole, like an ID: only the first characters of texts are in an index.
     key: { type: 'id', required: true, description: 'key that the client has sent' },
     operation: required(text('what the request does')),
     requestHash: required(text('SHA-256 of the request')),
     createdAt: required(dateTime('when it was stored')),
-    result: json('what the write returned'),
+    result: required(json('what the write returned')),
   },
 };
 

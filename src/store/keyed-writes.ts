@@ -3,6 +3,7 @@
  * of a group commit are short and many: there, the insert of the key's row fails if the key was used before, or the creation itself, because
  * of what the earlier one has stored.
  */
+import { mayBeStored, mayBeStoredType, ServiceError } from '../errors.ts';
 import type { NewChange } from './changes.ts';
 import type { Check } from './group-commit.ts';
 import { findKeyed, keyedResults, keyedRow, Repeated, type RequestKey, requireUnused, withIds } from './idempotency.ts';
@@ -10,19 +11,28 @@ import { createChangeReads } from './read-changes.ts';
 import type { Scope } from './read-records.ts';
 
 /**
- * Runs the write. If it fails, and something is stored under the key, throws Repeated or a ServiceError 409 instead of its error, which
- * may be that nobody knows whether it is stored.
+ * Runs the write. If it is rejected, which may be because of what an earlier one has stored, or nobody knows whether it is stored, and
+ * something is stored under the key, throws Repeated or a ServiceError 409 instead of its error.
  */
 export async function writeOnce<T>(key: RequestKey, scope: Scope, write: () => Promise<T>): Promise<T> {
   try {
     return await write();
   } catch (error) {
-    if (error instanceof Repeated) throw error;
+    if (!(error instanceof ServiceError) || error instanceof Repeated) throw error;
+    const isUnknown = error.type === mayBeStoredType;
+    // While the database is unavailable, a second attempt to reach it would only take longer.
+    if (error.status >= 500 && !isUnknown) throw error;
     const found = await findKeyed(scope, [key.key]).catch(() => []);
     requireUnused(key, found);
-    throw error;
+    throw isUnknown ? retryWithKey(error) : error;
   }
 }
+
+const retryWithKey = ({ cause }: ServiceError) =>
+  mayBeStored(
+    'connection lost during commit: retry with the same Idempotency-Key, which stores the records once',
+    String(cause),
+  );
 
 /** The check, after one that the key is new if the database has rejected something. */
 export const checkUnused =

@@ -63,12 +63,36 @@ export interface ChangesRow extends Omit<Change, 'id'> {
 
 export const rowsIn = (rows: readonly Row[]) => rows as readonly object[] as readonly ChangesRow[];
 
+/** The numbers of the last changes of workspaces; those without changes are left out. For the process itself, and not for a request. */
+export async function lastChanges(
+  { dialect, run }: Pick<Scope, 'dialect' | 'run'>,
+  workspaceIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const rows = dialect.builder('change_numbers').whereIn('workspace_id', workspaceIds).select('workspace_id', 'number');
+  return new Map((await runQuery(run, rows)).map(({ workspace_id, number }) => [String(workspace_id), Number(number)]));
+}
+
 export function createChangeReads(scope: Scope): ChangeReads {
   const { dialect, run, workspaceId } = scope;
   const { builder, jsonElements } = dialect;
   const reads = createRecordReads(scope);
 
   const rowsOfWorkspace = () => rowsQuery(dialect, table, workspaceId);
+
+  /** The records that have not changed after any of these versions, as they are now: others may have become far longer. */
+  async function unchangedSince<K extends RecordKind>(kind: K, keys: readonly VersionKey[]): Promise<RecordOf<K>[]> {
+    const ids = [...new Set(keys.map(({ id }) => id))];
+    const last = keys.reduce((max, { number }) => Math.max(max, number), 0);
+    const rows = dialect
+      .rowsById(kind, workspaceId, ids)
+      // Not as `not exists`, for which a server without statistics would read the whole log.
+      .whereRaw(
+        `(select number from changes where workspace_id = ? and first_id = id and action <> 'created' and number > ?
+          order by number limit 1) is null`,
+        [workspaceId, last],
+      );
+    return stored(kind, await selectRows(scope, kind, rows, { limit: ids.length }));
+  }
 
   /** The numbers of the changes that ended each version; null for a version that is stored now. */
   async function endsOf(keys: readonly VersionKey[]): Promise<(number | null)[]> {
@@ -127,9 +151,7 @@ export function createChangeReads(scope: Scope): ChangeReads {
     async versions(kind, keys) {
       if (keys.length === 0) return [];
       // Read first: a version that ends meanwhile is found in the log.
-      const current = new Map(
-        (await reads.find(kind, [...new Set(keys.map(({ id }) => id))])).map((it) => [it.id, it]),
-      );
+      const current = new Map((await unchangedSince(kind, keys)).map((it) => [it.id, it]));
       const ends = await endsOf(keys);
       const numbers = [...new Set(ends.filter((number) => number !== null))];
       const rows = rowsQuery(dialect, table, workspaceId, { where: { field: 'number', in: numbers } });

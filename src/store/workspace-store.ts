@@ -17,7 +17,7 @@ import { checkUnused, storeResult, writeOnce } from './keyed-writes.ts';
 import { type LinkToRead, readLinked } from './linked-records.ts';
 import type { RecordQuery } from './query/record-query.ts';
 import { createReadBudget, type ReadLimits } from './read-budget.ts';
-import { type ChangeReads, createChangeReads } from './read-changes.ts';
+import { type ChangeReads, createChangeReads, lastChanges } from './read-changes.ts';
 import { createHistoryReads, type HistoryReads } from './read-histories.ts';
 import { createRecordReads, type RecordReads, type Scope, stored } from './read-records.ts';
 import { counted, type Usage } from './usage.ts';
@@ -57,8 +57,8 @@ export interface WorkspaceStore extends RecordReads, ChangeReads {
    */
   transaction<T>(work: (store: TransactionStore) => Promise<T>): Promise<T>;
   /**
-   * A store whose writes, of which there may be one, are carried out once for a key: they throw Repeated, and store nothing, if a
-   * request with this key has stored a result, and a ServiceError 409 if that was another request.
+   * A store for one write, which is carried out once for a key: it throws Repeated, and stores nothing, if a request with this key has
+   * stored a result, and a ServiceError 409 if that was another request. The result is what the work of the transaction returns.
    */
   withKey(key: RequestKey): WorkspaceStore;
   /** Runs the work in a transaction of which nothing is stored, and returns its result. */
@@ -112,9 +112,7 @@ export function createStoreOpener(database: Database): OpenStore {
   const { dialect, driver, options } = database;
   const values = createDerivedCache();
   const texts = createTextCache();
-  const watch = createChangeWatch((workspaceId) =>
-    createChangeReads({ dialect, run: database.forWorkspace(workspaceId).read, workspaceId }).lastChange(),
-  );
+  const watch = createChangeWatch((workspaceIds) => lastChanges({ dialect, run: database.read }, workspaceIds));
   const groupCommit = createGroupCommit(database, dialect, driver, options, (run, workspaceId) =>
     batchLookups(createRecordWrites({ dialect, run, workspaceId }, nobody, [])),
   );
@@ -124,7 +122,13 @@ export function createStoreOpener(database: Database): OpenStore {
     const scopeOf = (run: Run): Scope => ({ dialect, run: counted(run, usage), workspaceId });
     const reads = readsIn(scopeOf(read));
     const writesWith = (key: RequestKey | undefined): Pick<WorkspaceStore, 'transaction' | 'add'> => {
-      const once = <T>(write: () => Promise<T>) => (key ? writeOnce(key, scopeOf(read), write) : write());
+      let isUsed = false;
+      const once = <T>(write: () => Promise<T>) => {
+        if (!key) return write();
+        if (isUsed) throw new Error('a store with a key writes once');
+        isUsed = true;
+        return writeOnce(key, scopeOf(read), write);
+      };
       return {
         async transaction(work) {
           const result = await once(() =>

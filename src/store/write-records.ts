@@ -1,6 +1,7 @@
 /** Writes the records of one workspace within a transaction, and collects the changes to be logged before its commit. */
 import type { Knex } from 'knex';
 import { tooLarge } from '../errors.ts';
+import { textLengthOfAll } from '../model/fields.ts';
 import { newIds } from '../model/ids.ts';
 import { count } from '../model/issues.ts';
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
@@ -56,12 +57,13 @@ export interface RecordWrites extends GroupCheckStore, RecordMatches {
   lock(name: string): Promise<void>;
 }
 
-/** The most text of the records that are read to be changed or deleted together. */
+/** The most text of the records that one transaction reads to change or delete them. */
 const maxBytes = 50_000_000;
 
 /** The changes are added to `log`. */
 export function createRecordWrites(scope: Scope, author: Author, log: NewChange[]): RecordWrites {
   const { dialect, run, workspaceId } = scope;
+  let bytesLeft = maxBytes;
 
   const runAll = async (statements: Iterable<Statement>) => {
     for (const { sql, values } of statements) await run(sql, values);
@@ -77,9 +79,15 @@ export function createRecordWrites(scope: Scope, author: Author, log: NewChange[
     rows: Knex.QueryBuilder,
     ids: readonly string[],
   ): Promise<readonly Row[]> {
-    if (ids.length <= 1) return dialect.select(run, kind, rows);
-    const records = await selectWithin(dialect, run, kind, rows, maxBytes);
-    if (records) return records;
+    // A single record cannot be too long.
+    const isSingle = ids.length <= 1;
+    const records = await (isSingle
+      ? dialect.select(run, kind, rows)
+      : selectWithin(dialect, run, kind, rows, bytesLeft));
+    if (records) {
+      bytesLeft -= textLengthOfAll(records);
+      return records;
+    }
     const most = `more than ${count(maxBytes)} bytes of text`;
     throw tooLarge(`the ${kind.pluralLabel} hold ${most}: change or delete fewer at a time`, 'records too large');
   }
@@ -118,7 +126,7 @@ export function createRecordWrites(scope: Scope, author: Author, log: NewChange[
         for (const { field } of columnsOf(kind)) if (before[field] !== after[field]) changed.add(field);
       }
       const records = replacements.map(({ after }) => after as object as Row);
-      await runAll(dialect.updates(kind, records, changed));
+      await runAll(dialect.updates(kind, workspaceId, records, changed));
       for (const { before, after } of replacements)
         log.push(changeOf(kind, 'updated', before as object as Row, after.updatedAt));
     },

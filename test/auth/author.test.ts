@@ -55,6 +55,7 @@ describe('A change keeps', () => {
     ['Latin-1', Buffer.from('Größe', 'latin1').toString('latin1'), 'Größe'],
     ['quotes and what looks like SQL', `'); drop table assets; -- "?"`, `'); drop table assets; -- "?"`],
     ['500 characters that take several bytes', utf8('ü'.repeat(500)), 'ü'.repeat(500)],
+    ['500 characters of which each is two for JavaScript', utf8('🏗'.repeat(500)), '🏗'.repeat(500)],
   ])('a message with %s', async (_, sent, stored) => {
     const { post, authors } = await newWorkspace();
     await post('/assets', [{ name: 'Crane' }], message(sent));

@@ -12,7 +12,7 @@ const write = (options: Partial<Options> = {}, own: WriteOptions = {}) =>
 const sent = (name: string) => server.received.map(({ headers }) => headers[name]);
 const keys = () => sent('idempotency-key');
 
-const knowsKeys = '1.1.0';
+const knowsKeys = json(200, { status: 'ok', idempotencyKeys: true });
 const now = { headers: { 'retry-after': '0' } };
 const created = json(201, [{ id: 'asset_1', name: 'Crane' }]);
 const random = expect.stringMatching(/^[0-9a-f]{32}$/);
@@ -24,7 +24,7 @@ describe('a write that may be stored is sent again with the same key and the sam
     ['a 503 that says so', problem(503, 'lost', { ...now, type: 'urn:yardgraph:may-be-stored' })],
     ['a 503 from a proxy', page(503)],
   ])('after %s', async (_, failure) => {
-    Object.assign(server, { version: knowsKeys, replies: [failure, failure, created] });
+    Object.assign(server, { health: knowsKeys, replies: [failure, failure, created] });
 
     expect(await write({ timeout: 500 })).toEqual([{ id: 'asset_1', name: 'Crane' }]);
 
@@ -34,7 +34,7 @@ describe('a write that may be stored is sent again with the same key and the sam
   });
 
   test('if it is a change, or a mutation', async () => {
-    Object.assign(server, { version: knowsKeys, replies: [hangUp, json(200, { id: 'project_1' })] });
+    Object.assign(server, { health: knowsKeys, replies: [hangUp, json(200, { id: 'project_1' })] });
     await client().projects.update('project_1', { name: 'Quay' });
     server.received = [];
     server.replies = [hangUp, json(200, { data: { createAssets: [] } })];
@@ -46,7 +46,7 @@ describe('a write that may be stored is sent again with the same key and the sam
 
   test('but not after a 500 or a 502', async () => {
     for (const failure of [problem(500, 'unexpected error'), page(502)]) {
-      Object.assign(server, { version: knowsKeys, replies: [failure, created], received: [] });
+      Object.assign(server, { health: knowsKeys, replies: [failure, created], received: [] });
 
       expect(await write().catch((error) => error)).toMatchObject({ mayBeStored: true });
       expect(server.received).toHaveLength(1);
@@ -56,7 +56,7 @@ describe('a write that may be stored is sent again with the same key and the sam
 
 describe('that the service knows keys', () => {
   test('is asked before the first repeat, and not again', async () => {
-    Object.assign(server, { version: knowsKeys, replies: [hangUp, created] });
+    Object.assign(server, { health: knowsKeys, replies: [hangUp, created] });
     const { assets } = client();
     await assets.create([{ name: 'Crane' }]);
     expect(server.probes).toBe(1);
@@ -66,18 +66,23 @@ describe('that the service knows keys', () => {
     expect(server.probes).toBe(1);
   });
 
-  test('is seen in its responses', async () => {
-    const { assets } = client();
-    server.replies = [json(201, [{ id: 'asset_1' }], { 'api-version': '2.0.0' }), hangUp, created];
+  test('is asked again if the response is that it is temporarily unavailable', async () => {
+    const health = (...response: Parameters<typeof knowsKeys>) =>
+      (server.probes === 1 ? problem(503, 'starting', now) : knowsKeys)(...response);
+    Object.assign(server, { health, replies: [hangUp, created] });
 
-    await assets.create([{ name: 'Crane' }]);
-    await assets.create([{ name: 'Crane' }]);
+    await write();
 
-    expect([server.received.length, server.probes]).toEqual([3, 0]);
+    expect([server.received.length, server.probes]).toEqual([2, 2]);
   });
 
-  test.each(['1.0.0', '0.9.1', 'unknown'])('is not so if its version is %s: nothing is repeated', async (version) => {
-    Object.assign(server, { version, replies: [hangUp, created] });
+  test.each([
+    ['it does not say so', json(200, { status: 'ok' })],
+    ['it says something else', json(200, { status: 'ok', idempotencyKeys: 'yes' })],
+    ['it says nothing', json(200, null)],
+    ['a proxy does not let it through', page(404)],
+  ])('is not so if %s: nothing is repeated', async (_, health) => {
+    Object.assign(server, { health, replies: [hangUp, created] });
 
     const error = await errorOf(ConnectionError, write());
 
@@ -93,7 +98,7 @@ describe('mayBeStored', () => {
       problem(429, 'wait', now),
       problem(401, 'no'),
     ]) {
-      Object.assign(server, { version: knowsKeys, replies: [hangUp, last], received: [] });
+      Object.assign(server, { health: knowsKeys, replies: [hangUp, last], received: [] });
 
       expect(await write({ retries: 1 }).catch((error) => error)).toMatchObject({ mayBeStored: true });
       expect(server.received).toHaveLength(2);
@@ -101,7 +106,7 @@ describe('mayBeStored', () => {
   });
 
   test('is false if the service then rejects the request: it has looked for the key', async () => {
-    Object.assign(server, { version: knowsKeys, replies: [hangUp, problem(409, '[0].uid: taken')] });
+    Object.assign(server, { health: knowsKeys, replies: [hangUp, problem(409, '[0].uid: taken')] });
 
     const error = await errorOf(ServiceError, write());
 
@@ -142,7 +147,7 @@ describe('the key', () => {
   });
 
   test('is not sent with the option idempotencyKeys: false, and then nothing is repeated', async () => {
-    Object.assign(server, { version: knowsKeys, replies: [hangUp, created] });
+    Object.assign(server, { health: knowsKeys, replies: [hangUp, created] });
 
     const error = await errorOf(ConnectionError, write({ idempotencyKeys: false }));
 

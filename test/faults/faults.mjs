@@ -747,7 +747,7 @@ export const faults = [
   },
   {
     name: 'the client repeats writes at a service that does not know keys',
-    plant: [['src/client', 'hasKeys', isAlways(true)]],
+    plant: [['src/client/send.ts', 'isStoredOnce', isAlways(true)]],
     tests: clientRepeats,
   },
   {

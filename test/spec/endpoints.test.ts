@@ -105,7 +105,7 @@ describe('GET /asset-categories with If-None-Match', () => {
 test('every response has the API version and a request ID', async () => {
   const { headers } = await service.get('/asset-categories');
 
-  expect(headers['api-version']).toBe('1.1.0');
+  expect(headers['api-version']).toBe('1.0.0');
   expect(headers['x-request-id']).toMatch(/^[\w-]{36}$/);
 });
 
@@ -120,7 +120,7 @@ test.each([
 });
 
 test('/healthz reports that the process runs, /readyz that the database responds', async () => {
-  expect((await service.get('/healthz')).body).toEqual({ status: 'ok' });
+  expect((await service.get('/healthz')).body).toEqual({ status: 'ok', idempotencyKeys: true });
   expect((await service.get('/readyz')).body).toEqual({ status: 'ok' });
 
   await service.database.knex.destroy();

@@ -150,7 +150,7 @@ test('an invalid path is 400, with the headers of every response', async () => {
     400,
     { error: 'the path is not valid: expected UTF-8, percent-encoded', code: '400' },
   ]);
-  expect([headers['api-version'], headers['x-request-id']]).toEqual(['1.1.0', expect.stringMatching(/^[\w-]{36}$/)]);
+  expect([headers['api-version'], headers['x-request-id']]).toEqual(['1.0.0', expect.stringMatching(/^[\w-]{36}$/)]);
 });
 
 describe('while the service runs open', () => {
@@ -272,6 +272,6 @@ test.each([
 
   expect(response).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
   // Only a response to valid HTTP has the headers of every response.
-  if (status === 417) expect(response).toMatch(/^x-request-id: \S+\r\napi-version: 1\.1\.0\r$/m);
+  if (status === 417) expect(response).toMatch(/^x-request-id: \S+\r\napi-version: 1\.0\.0\r$/m);
   expect(JSON.parse(/\{.*\}/.exec(response)?.[0] ?? '')).toEqual({ error: expect.any(String), code: String(status) });
 });

@@ -13,7 +13,7 @@ test('GET /openapi.json returns the document that openapi-lint.test.ts checks', 
 
   expect(status).toBe(200);
   expect(body).toEqual(openApiDocument(loadConfig({}).limits));
-  expect([body.openapi, body.info.version]).toEqual(['3.1.0', '1.1.0']);
+  expect([body.openapi, body.info.version]).toEqual(['3.1.0', '1.0.0']);
 });
 
 test('it describes exactly the eight operations', async () => {

@@ -3,13 +3,13 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createChangeWatch } from '../../src/store/change-watch.ts';
 
 let last: number;
-let reads: string[];
+let reads: (readonly string[])[];
 let isUnavailable: boolean;
 
-const read = async (workspaceId: string) => {
-  reads.push(workspaceId);
+const read = async (workspaceIds: readonly string[]) => {
+  reads.push(workspaceIds);
   if (isUnavailable) throw new Error('unavailable');
-  return last;
+  return new Map(workspaceIds.map((workspaceId) => [workspaceId, last]));
 };
 
 beforeEach(() => {
@@ -50,6 +50,27 @@ test('while a hundred wait, the number is read twice a second, by one statement'
   await lastRead();
 });
 
+test('the numbers of a hundred workspaces are read by one statement, though some of them are written all the time', async () => {
+  const watch = createChangeWatch(read);
+  const waiting = Array.from({ length: 100 }, (_, n) => waitIn(watch, 7, `workspace-${n}`));
+  await vi.advanceTimersByTimeAsync(100);
+  reads = [];
+
+  for (let tick = 0; tick < 1_000; tick += 1) {
+    watch.changed('workspace-1');
+    watch.changed('workspace-2');
+    await vi.advanceTimersByTimeAsync(10);
+  }
+
+  const ofAll = reads.filter((workspaceIds) => workspaceIds.length === 100);
+  expect(ofAll.length).toBeLessThanOrEqual(20);
+  expect(ofAll.length).toBeGreaterThanOrEqual(18);
+  expect(new Set(reads.filter((it) => !ofAll.includes(it)).map(String))).toEqual(new Set(['workspace-1,workspace-2']));
+  expect(reads.length).toBeLessThanOrEqual(1_001);
+  for (const { end } of waiting) end();
+  await lastRead();
+});
+
 test('a change of another process ends the waits for it at the next read, and no others', async () => {
   const watch = createChangeWatch(read);
   const [early, late] = [waitIn(watch, 7), waitIn(watch, 8)];
@@ -79,10 +100,10 @@ test('after a write of this process the number is read soon, once for many write
 
 test('a write while the number is being read is noticed too', async () => {
   let write: () => void = () => {};
-  const watch = createChangeWatch(async (workspaceId) => {
-    const number = await read(workspaceId);
+  const watch = createChangeWatch(async (workspaceIds) => {
+    const numbers = await read(workspaceIds);
     write();
-    return number;
+    return numbers;
   });
   const waiting = waitIn(watch, 7);
   write = () => {
@@ -124,7 +145,7 @@ test('each workspace is watched for itself', async () => {
   watch.changed('bolt');
   await vi.advanceTimersByTimeAsync(20);
 
-  expect(reads).toEqual(['bolt']);
+  expect(reads).toEqual([['bolt']]);
   for (const { end } of waiting) end();
   await lastRead();
 });

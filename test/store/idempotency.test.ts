@@ -1,7 +1,7 @@
 /** Results stored under the key of a request: what a repeat returns, when it does, and how long they are kept. */
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { ServiceError } from '../../src/errors.ts';
+import { conflict, mayBeStored, ServiceError, unavailable } from '../../src/errors.ts';
 import { newIds } from '../../src/model/ids.ts';
 import type { RecordKind, RecordOf } from '../../src/model/record-kind.ts';
 import { asset, location, project } from '../../src/records/index.ts';
@@ -9,6 +9,7 @@ import { withKey } from '../../src/services/request-key.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import type { Run } from '../../src/store/driver.ts';
 import { type RequestKey, withIds, withRecords } from '../../src/store/idempotency.ts';
+import { writeOnce } from '../../src/store/keyed-writes.ts';
 import { deleteSlice, startSweep } from '../../src/store/sweep.ts';
 import type { TransactionStore, WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createDatabase, isPostgres } from '../support/database.ts';
@@ -230,6 +231,46 @@ describe('If the connection is lost during the commit', () => {
 });
 
 describe('A key', () => {
+  const key = keyOf('a');
+  const reading = () => {
+    const run = vi.fn<Run>(async () => []);
+    return { run, scope: { dialect: database.dialect, run, workspaceId: 'ours' } };
+  };
+
+  test('is not looked up while the database is unavailable, which would take as long again', async () => {
+    const { run, scope } = reading();
+    const away = unavailable('the database is not available, try again', 'POOL');
+
+    await expect(writeOnce(key, scope, () => Promise.reject(away))).rejects.toBe(away);
+    expect(run).not.toHaveBeenCalled();
+  });
+
+  test.each([
+    ['is rejected', () => conflict([{ path: [0, 'uid'], message: 'taken' }]), '[0].uid: taken'],
+    [
+      'may be stored',
+      () => mayBeStored('connection lost', 'XX000'),
+      'connection lost during commit: retry with the same Idempotency-Key, which stores the records once',
+    ],
+  ])('is looked up if the write %s', async (_, error, message) => {
+    const { run, scope } = reading();
+
+    await expect(writeOnce(key, scope, () => Promise.reject(error()))).rejects.toMatchObject({
+      message,
+      status: error().status,
+      type: error().type,
+    });
+    expect(run).toHaveBeenCalledTimes(1);
+  });
+
+  test('is for one write: a second one in its store would be taken for a repeat of the first', async () => {
+    const own = keyed('a');
+    await insert(own.store, asset, [{ name: 'Crane' }]);
+
+    await expect(insert(own.store, asset, [{ name: 'Pump' }])).rejects.toThrow('a store with a key writes once');
+    expect(await store.lastChange()).toBe(1);
+  });
+
   test('is looked up through an index, and so are old ones', async () => {
     const statements: { sql: string; bindings: readonly unknown[] }[] = [];
     await insert(keyed('a').store, asset, [{ name: 'Crane' }]);

@@ -2,6 +2,7 @@
 import { recordKinds } from '../../src/records/index.ts';
 import { changeNumbers, changes } from '../../src/store/changes.ts';
 import type { Run } from '../../src/store/driver.ts';
+import { keyedResults } from '../../src/store/idempotency.ts';
 import { isPostgres } from './database.ts';
 
 export interface Plan {
@@ -36,7 +37,7 @@ async function readSqlitePlan(run: Run, sql: string, values: readonly unknown[])
 
 /** By its name, or by an alias that the store uses for tables; t0 is a page. */
 const isTable = (name = ''): boolean =>
-  [...recordKinds, changes, changeNumbers].some(({ table }) => name.startsWith(table)) ||
+  [...recordKinds, changes, changeNumbers, keyedResults].some(({ table }) => name.startsWith(table)) ||
   /^(?:t[1-9]\d*|record|child)$/.test(name);
 
 interface Node {

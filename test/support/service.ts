@@ -196,11 +196,15 @@ const joined = new RegExp(
 /** As a condition, or in the form that the index of external IDs has. */
 const limited = /\bworkspace_id(?: = (?:\?|\$\d+)|\], \w+\.external_ids::jsonb\) @> (?:\?|\$\d+))/g;
 
+/** What the process reads for itself, while anybody waits for changes. */
+const watches = /^select workspace_id, number from change_numbers where workspace_id in \([?$, \d]+\)$/;
+
 /**
  * Inserts name workspace_id; other statements on records, or on their changes, have it as the first condition, and each of their parts
  * has it as a condition.
  */
 const isLimitedToWorkspace = (sql: string): boolean =>
+  watches.test(sql) ||
   statementsIn(sql).every((statement) => {
     const reads = [...statement.matchAll(read)].length;
     return (

@@ -8,9 +8,9 @@ import type { Change } from '../../store/read-changes.ts';
 import type { Context } from '../execution/context.ts';
 import type { FieldExtensions } from '../plan/extensions.ts';
 import type { Builder, Interface, ObjectFields, ObjectRef } from './builder.ts';
-import { parseHistory } from './change-page.ts';
+import { parseHistory } from './change-arguments.ts';
 import { connectionCost, defaultPageSize } from './connection.ts';
-import { type FieldChange, fieldChanges, typicalFieldChanges } from './field-change.ts';
+import { type FieldChange, fieldChanges, maxFieldChanges } from './field-change.ts';
 import { constantCase } from './field-labels.ts';
 import type { Foreign } from './foreign-type.ts';
 
@@ -134,7 +134,7 @@ function createChangeType(
         type: [fieldChange],
         description:
           'The fields that were changed, of those that clients may set. A creation and a deletion have all fields with a value.',
-        extensions: { ...from('before'), cost: { listSize: () => typicalFieldChanges } } satisfies FieldExtensions,
+        extensions: { ...from('before'), cost: { listSize: () => maxFieldChanges } } satisfies FieldExtensions,
         resolve: (parent, _args, context) => fieldChanges(parent, context),
       }),
     }),

@@ -1,5 +1,5 @@
 /** The fields that a change has changed. */
-import { kindNamed } from '../../records/index.ts';
+import { kindNamed, recordKinds } from '../../records/index.ts';
 import type { Change } from '../../store/read-changes.ts';
 import type { Context } from '../execution/context.ts';
 
@@ -9,8 +9,8 @@ export interface FieldChange {
   readonly after: unknown;
 }
 
-/** The most fields of any kind that clients may set, about. */
-export const typicalFieldChanges = 12;
+/** The most fields that a change has. */
+export const maxFieldChanges = Math.max(...recordKinds.map(({ fields }) => Object.keys(fields).length));
 
 /** Those that clients may set: all that are set for a creation and a deletion, and those that differ for an update. */
 export async function fieldChanges(change: Change, { loaders }: Pick<Context, 'loaders'>): Promise<FieldChange[]> {

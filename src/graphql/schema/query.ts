@@ -6,7 +6,7 @@ import type { Context } from '../execution/context.ts';
 import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../plan/extensions.ts';
 import { lengthLimit, parseArgument } from './argument.ts';
 import type { Builder, QueryFields } from './builder.ts';
-import { parseFeed } from './change-page.ts';
+import { parseFeed } from './change-arguments.ts';
 import { firstOf } from './change-type.ts';
 import { connectionCost, connectKind } from './connection.ts';
 import { type ForeignTypeName, foreignField } from './foreign-type.ts';

@@ -1,17 +1,13 @@
 /** The subscription that follows the feed. Reads each page anew, and holds nothing between two of them. */
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Limits } from '../../config.ts';
-import { ServiceError } from '../../errors.ts';
 import type { ChangePage, ChangePageQuery } from '../../store/change-pages.ts';
 import type { Context } from '../execution/context.ts';
+import { whenAvailable } from '../execution/when-available.ts';
 import type { FieldExtensions } from '../plan/extensions.ts';
 import type { Builder } from './builder.ts';
-import { type FeedArgs, parseChangeCursor, parseFeed } from './change-page.ts';
+import { type FeedArgs, parseChangeCursor, parseFeed } from './change-arguments.ts';
 import { connectionCost, defaultPageSize } from './connection.ts';
 import type { ObjectTypes } from './object-type.ts';
-
-/** Milliseconds until a page is read again after the database was unavailable. */
-const retryDelay = 1_000;
 
 export function defineSubscription(builder: Builder, { changes }: ObjectTypes, limits: Limits): void {
   builder.subscriptionType({
@@ -52,23 +48,10 @@ async function* pagesAfter(query: FeedQuery, { session, stream, openLoaders }: C
   let { after } = query;
   while (!signal.aborted) {
     // With new loaders, because a request may only read a limited amount of text.
-    const page = await retrying(() => openLoaders().changePage({ ...query, after }), signal);
+    const page = await whenAvailable(() => openLoaders().changePage({ ...query, after }), signal);
     if (!page) return;
     after = page.end;
     if (page.changes.length > 0) yield page;
     if (!page.hasMore) await session.store.waitForChange(after, signal);
   }
-}
-
-/** Reads while the database is unavailable again and again. Undefined if the signal was aborted meanwhile. */
-async function retrying<T>(read: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
-  while (!signal.aborted) {
-    try {
-      return await read();
-    } catch (error) {
-      if (!(error instanceof ServiceError && error.status === 503)) throw error;
-      await pause(retryDelay, undefined, { signal }).catch(() => undefined);
-    }
-  }
-  return undefined;
 }

@@ -1,7 +1,8 @@
 /** The headers and parameters that the OpenAPI document describes once and refers to. */
+
+import { maxMessageLength } from '../../http/change-message.ts';
 import { idempotencyKeyPattern } from '../../http/idempotency-key.ts';
 import { count } from '../../model/issues.ts';
-import { maxMessageLength } from '../../store/changes.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
 

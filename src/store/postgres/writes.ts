@@ -1,20 +1,22 @@
 /** How Postgres inserts, updates and deletes thousands of records in one statement. */
-import type { Field } from '../../model/fields.ts';
+import type { StoredField } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
 import { changes, type NewChange, placesOf } from '../changes.ts';
 import { type Column, columnList, columnsOf } from '../columns.ts';
 import type { Statement } from '../dialect.ts';
 import type { Row } from '../driver.ts';
 import { keyedResults } from '../idempotency.ts';
+import { slicesOf } from '../row-slices.ts';
 
 /** The type of each field's column in the JSON from which records are inserted. */
-const jsonTypes: Record<Field['type'], string> = {
+const jsonTypes: Record<StoredField['type'], string> = {
   id: 'text',
   text: 'text',
   number: 'double precision',
   boolean: 'boolean',
   dateTime: 'timestamptz',
   externalIds: 'json',
+  json: 'json',
   reference: 'text',
   foreignReference: 'text',
 };
@@ -43,9 +45,7 @@ const insertFrom = (parameter: string, table: Table): string =>
 export function* inserts(table: Table, unordered: readonly Row[], isCitus: boolean): Generator<Statement> {
   const records = inOrderOfUniqueValues(table, unordered);
   const sql = insertFrom('$1', table) + (isCitus ? ' returning 1' : '');
-  for (let start = 0; start < records.length; start += rowsPerInsert) {
-    yield { sql, values: [JSON.stringify(records.slice(start, start + rowsPerInsert))] };
-  }
+  for (const slice of slicesOf(records, rowsPerInsert)) yield { sql, values: [JSON.stringify(slice)] };
 }
 
 /**
@@ -96,8 +96,13 @@ export function withChanges(
   };
 }
 
-/** Sets the fields in all of the records, which are locked, and in one workspace. */
-export function* updates(table: Table, records: readonly Row[], fields: ReadonlySet<string>): Generator<Statement> {
+/** Sets the fields in all of the records, which are locked. */
+export function* updates(
+  table: Table,
+  workspaceId: string,
+  records: readonly Row[],
+  fields: ReadonlySet<string>,
+): Generator<Statement> {
   const columns = columnsOf(table);
   const [id] = columns.filter(({ field }) => field === 'id');
   const changed = columns.filter(({ field }) => fields.has(field));
@@ -105,10 +110,9 @@ export function* updates(table: Table, records: readonly Row[], fields: Readonly
   const assignments = changed.map(({ field, name }) => `${name} = sent."${field}"`).join(', ');
   const sql = `update ${table.table} set ${assignments}
     from ${recordset('$1', [id, ...changed])} ${placeOf(table, '$2', 'sent.id')} where workspace_id = $2 and ctid = found.place`;
-  for (let start = 0; start < records.length; start += rowsPerInsert) {
-    const slice = records.slice(start, start + rowsPerInsert);
+  for (const slice of slicesOf(records, rowsPerInsert)) {
     const sent = slice.map((record) => Object.fromEntries([id, ...changed].map(({ field }) => [field, record[field]])));
-    yield { sql, values: [JSON.stringify(sent), slice[0]?.workspaceId] };
+    yield { sql, values: [JSON.stringify(sent), workspaceId] };
   }
 }
 

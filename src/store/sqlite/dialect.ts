@@ -53,7 +53,7 @@ async function selectValues(
   query: Knex.QueryBuilder,
   isBounded = false,
 ): Promise<unknown[][]> {
-  if (!isBounded || columns.some(({ type }) => type === 'externalIds')) {
+  if (!isBounded || columns.some(({ type }) => type === 'externalIds' || type === 'json')) {
     const rows = await runQuery(run, query.select(builder.raw(`${jsonArray(columns)} as record`)));
     return rows.map(({ record }) => valuesIn(columns, JSON.parse(String(record))));
   }

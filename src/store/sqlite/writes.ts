@@ -5,6 +5,7 @@ import { type Column, columnList, columnsOf, toColumnValue } from '../columns.ts
 import type { Statement } from '../dialect.ts';
 import type { Row } from '../driver.ts';
 import { keyedResults } from '../idempotency.ts';
+import { slicesOf } from '../row-slices.ts';
 import { binaryParts } from './filters.ts';
 import { scriptBegin } from './statements.ts';
 
@@ -12,24 +13,28 @@ import { scriptBegin } from './statements.ts';
 const rowsPerStatement = 2_500;
 
 export function* inserts(table: Table, records: readonly Row[]): Generator<Statement> {
-  for (let start = 0; start < records.length; start += rowsPerStatement) {
-    const { sql, values } = rowsOf(columnsOf(table), records.slice(start, start + rowsPerStatement));
+  for (const slice of slicesOf(records, rowsPerStatement)) {
+    const { sql, values } = rowsOf(columnsOf(table), slice);
     yield { sql: `insert into ${table.table} (${columnList(table)}) ${sql}`, values };
   }
 }
 
-/** Sets the fields in all of the records, which are in one workspace. */
-export function* updates(table: Table, records: readonly Row[], fields: ReadonlySet<string>): Generator<Statement> {
+/** Sets the fields in all of the records. */
+export function* updates(
+  table: Table,
+  workspaceId: string,
+  records: readonly Row[],
+  fields: ReadonlySet<string>,
+): Generator<Statement> {
   const columns = columnsOf(table).filter(({ field }) => field === 'id' || fields.has(field));
   const assignments = columns.filter(({ field }) => field !== 'id').map(({ name }) => `${name} = sent.${name}`);
   if (assignments.length === 0) return;
-  for (let start = 0; start < records.length; start += rowsPerStatement) {
-    const slice = records.slice(start, start + rowsPerStatement);
+  for (const slice of slicesOf(records, rowsPerStatement)) {
     const { sql, values } = rowsOf(columns, slice);
     yield {
       sql: `update ${table.table} set ${assignments.join(', ')} from (${sql}) as sent
         where workspace_id = ? and ${table.table}.id = sent.id`,
-      values: [...values, slice[0]?.workspaceId],
+      values: [...values, workspaceId],
     };
   }
 }

@@ -2,7 +2,6 @@
  * Executes subscriptions. Each event is an execution of its own, with a context of its own, like a query. What they hold between two
  * events must be little, because there may be many of them at a time.
  */
-import { setTimeout as pause } from 'node:timers/promises';
 import {
   createSourceEventStream,
   type ExecutionArgs,
@@ -16,9 +15,7 @@ import { rootCause, toResponse } from './errors.ts';
 import type { ServerEvent } from './event-stream.ts';
 import { collectFields, fragmentsIn } from './execution/collect-fields.ts';
 import type { Context } from './execution/context.ts';
-
-/** Milliseconds until an event is executed again after the database was unavailable. */
-const retryDelay = 1_000;
+import { isUnavailable, whenAvailable } from './execution/when-available.ts';
 
 /** The context that the endpoint makes for a request. */
 export interface ServerContext extends Pick<Context, 'session' | 'sessionFor' | 'requestLog'> {
@@ -68,6 +65,7 @@ export function useSubscriptions(): Plugin<Context & ServerContext, ServerContex
     try {
       for await (const page of source) {
         const result = await resultOf(page, args, context);
+        if (!result) return;
         const data = await textOf(result, context);
         // Nobody can tell what was to be in an event without data: to go on after it would leave a gap.
         if (!result.data) return yield { data };
@@ -78,16 +76,15 @@ export function useSubscriptions(): Plugin<Context & ServerContext, ServerContex
     }
   }
 
-  /** Executes the operation for a page, again and again while the database is unavailable: a page that was left out would be lost. */
-  async function resultOf(rootValue: Page, args: ExecutionArgs, context: Context): Promise<ExecutionResult> {
-    const { session, requestLog, stream } = context;
-    for (;;) {
+  /** Executes the operation for a page. Waits for the database: a page that was left out would be lost. */
+  const resultOf = (rootValue: Page, args: ExecutionArgs, { session, requestLog, stream }: Context) =>
+    whenAvailable(async () => {
       const { execute, contextFactory } = yoga.getEnveloped({ session, requestLog });
       const result: ExecutionResult = await execute({ ...args, rootValue, contextValue: await contextFactory() });
-      if (stream.signal.aborted || !result.errors?.some(isTemporary)) return result;
-      await pause(retryDelay, undefined, { signal: stream.signal }).catch(() => undefined);
-    }
-  }
+      const failure = result.errors?.map(rootCause).find(isUnavailable);
+      if (failure) throw failure;
+      return result;
+    }, stream.signal);
 
   /** The same text as the body of a response to a query. */
   const textOf = async (result: ExecutionResult, { requestLog }: Context): Promise<string> =>
@@ -120,11 +117,6 @@ function requireField({ schema, document, operationName }: ExecutionArgs): void 
     throw badRequest('a subscription must select a field');
   }
 }
-
-const isTemporary = (error: GraphQLError): boolean => {
-  const cause = rootCause(error);
-  return cause instanceof ServiceError && cause.status === 503;
-};
 
 const asGraphqlError = (error: unknown): GraphQLError =>
   error instanceof GraphQLError
