@@ -29,10 +29,7 @@ export async function writeOnce<T>(key: RequestKey, scope: Scope, write: () => P
 }
 
 const retryWithKey = ({ cause }: ServiceError) =>
-  mayBeStored(
-    'connection lost during commit: retry with the same Idempotency-Key, which stores the records once',
-    String(cause),
-  );
+  mayBeStored('retry with the same Idempotency-Key, which stores the records once', String(cause));
 
 /** The check, after one that the key is new if the database has rejected something. */
 export const checkUnused =
