@@ -15,6 +15,7 @@ import { creationResult, keyedResults, keyedRow, type RequestKey } from './idemp
 import { createShares } from './shares.ts';
 import type { Transactions } from './transactions.ts';
 import type { Usage } from './usage.ts';
+import { createWaitingAdditions } from './waiting-additions.ts';
 
 /** New records, to be stored all or none. */
 export interface Addition {
@@ -48,15 +49,11 @@ export interface GroupCommit {
 }
 
 interface Waiting extends Addition {
-  /** Characters of all texts, an estimate of the memory that the records take until they are stored. */
+  /** Characters of all texts. */
   readonly length: number;
   readonly resolve: () => void;
   readonly reject: (reason: unknown) => void;
 }
-
-/** The most records and characters in one transaction, unless a single addition has more: the next group waits for it. */
-const maxRecords = 2_000;
-const maxLength = 4_000_000;
 
 /** Two, so that an addition that waits until its timeout does not delay all others of its workspace. */
 const maxAlonePerWorkspace = 2;
@@ -69,8 +66,7 @@ export function createGroupCommit(
   { connectionTimeout }: Pick<DatabaseOptions, 'connectionTimeout'>,
   openCheckStore: (run: Run, workspaceId: string) => GroupCheckStore,
 ): GroupCommit {
-  /** By workspace; the first one has waited longest for its turn. */
-  const waiting = new Map<string, Waiting[]>();
+  const waiting = createWaitingAdditions<Waiting>();
   let running = 0;
   /** For additions that have a transaction of their own. */
   const alone = createShares(maxAlonePerWorkspace, connectionTimeout, () =>
@@ -80,31 +76,8 @@ export function createGroupCommit(
   const inConflict = new Map<string, number>();
 
   async function runGroups(): Promise<void> {
-    while (waiting.size > 0) await store(nextGroup());
+    while (!waiting.isEmpty()) await store(waiting.takeGroup());
     running -= 1;
-  }
-
-  /**
-   * Takes as many waiting additions as one transaction may have, and at least one; one of each workspace in turn, so that none
-   * waits for all that another one has sent.
-   */
-  function nextGroup(): Waiting[] {
-    const group: Waiting[] = [];
-    let records = 0;
-    let length = 0;
-    // Workspaces that are moved to the end come up again.
-    for (const [workspaceId, additions] of waiting) {
-      const [addition] = additions;
-      if (!addition) continue;
-      records += addition.records.length;
-      length += addition.length;
-      if (group.length > 0 && (records > maxRecords || length > maxLength)) break;
-      group.push(addition);
-      additions.shift();
-      waiting.delete(workspaceId);
-      if (additions.length > 0) waiting.set(workspaceId, additions);
-    }
-    return group;
   }
 
   async function store(group: readonly Waiting[]): Promise<void> {
@@ -207,9 +180,7 @@ export function createGroupCommit(
         const entry = { ...addition, length: textLengthOfAll(addition.records), resolve, reject };
         // In a group, it would probably conflict too.
         if (inConflict.has(entry.workspaceId)) return void storeAlone(entry);
-        const additions = waiting.get(entry.workspaceId);
-        if (additions) additions.push(entry);
-        else waiting.set(entry.workspaceId, [entry]);
+        waiting.add(entry);
         if (running >= concurrentGroups) return;
         running += 1;
         // Later, so that requests that have already arrived are read first and can join the group.

@@ -4,12 +4,17 @@ import { Yardgraph } from '../../src/client/index.ts';
 import { asset, project } from '../../src/records/index.ts';
 import { clientOf } from '../support/client.ts';
 import { startDroppingProxy } from '../support/dropping-proxy.ts';
+import { byEffort } from '../support/effort.ts';
 import { storeOpener } from '../support/open-store.ts';
+import { createRandom } from '../support/random.ts';
 import { useService } from '../support/service.ts';
 
 const service = useService({ LOG_LEVEL: 'silent' });
 
-const batches = 2_000;
+const batches = byEffort({ small: 200, middle: 2_000, long: 2_000 });
+const seed = Number(process.env.DROPPED_SEED ?? Date.now());
+const random = createRandom(seed);
+const resolution = 1_000_000;
 const atOnce = 100;
 const batchSize = 3;
 
@@ -17,7 +22,11 @@ test(`${batches} batches and changes through lost connections: none is stored tw
   const direct = await clientOf(service);
   const [wall] = await direct.projects.create([{ name: 'Harbour wall' }]);
   const { port } = service.app.server.address() as { port: number };
-  const proxy = await startDroppingProxy(() => `http://127.0.0.1:${port}`, 0.3, Math.random);
+  const proxy = await startDroppingProxy(
+    () => `http://127.0.0.1:${port}`,
+    0.3,
+    () => random.integer(resolution) / resolution,
+  );
   const yardgraph = new Yardgraph({ serverURL: proxy.url, retries: 20 });
   const acknowledged = new Map<string, string>();
 
@@ -48,7 +57,7 @@ test(`${batches} batches and changes through lost connections: none is stored tw
 
   const store = storeOpener(service.database)('default');
   const stored = await store.list(asset);
-  expect(stored.length).toBe(batches * batchSize);
+  expect(stored.length, `seed ${seed}`).toBe(batches * batchSize);
   expect(new Map(stored.map(({ name, id }) => [name, id]))).toEqual(acknowledged);
   const changes = await store.changes({ after: 0, limit: 1_000, kinds: [project.name], withBefore: false });
   expect(changes).toHaveLength(1 + batches / 10);

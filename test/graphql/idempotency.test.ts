@@ -78,7 +78,7 @@ describe('A repeated mutation', () => {
           {
             message: 'this Idempotency-Key was sent with another request: a new request needs a new key',
             path: ['createAssets'],
-            extensions: { code: 'CONFLICT' },
+            extensions: { code: 'CONFLICT', type: 'urn:yardgraph:idempotency-key-reused' },
           },
         ],
       });
