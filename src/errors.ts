@@ -58,9 +58,15 @@ export const unavailable = (message: string, cause: string) => new ServiceError(
 /** The type of the only 503 after which a client must check before it retries. */
 export const mayBeStoredType = 'urn:yardgraph:may-be-stored';
 
-/** The connection was lost during a commit: nobody knows whether the records are stored. */
-export const mayBeStored = (message: string, cause: string) =>
-  new ServiceError(503, message, [], { cause, type: mayBeStoredType, reason: 'lost during commit' });
+/** Nobody knows whether the records are stored. The cause is the database's code: SQLite has no connection that could be lost. */
+export function mayBeStored(advice: string, cause: string): ServiceError {
+  const what = cause.startsWith('SQLITE_') ? 'the outcome of the commit is unknown' : 'connection lost during commit';
+  return new ServiceError(503, `${what}: ${advice}`, [], {
+    cause,
+    type: mayBeStoredType,
+    reason: 'lost during commit',
+  });
+}
 
 /** The type of the only 409 that is not about a value. */
 export const idempotencyKeyReusedType = 'urn:yardgraph:idempotency-key-reused';

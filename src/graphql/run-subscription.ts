@@ -10,7 +10,8 @@ import {
   getOperationAST,
 } from 'graphql';
 import { isAsyncIterable, type Plugin, processRegularResult, type YogaServerInstance } from 'graphql-yoga';
-import { badRequest, ServiceError } from '../errors.ts';
+import { badRequest, ResponseTooLarge, ServiceError } from '../errors.ts';
+import type { ChangePage } from '../store/change-pages.ts';
 import { rootCause, toResponse } from './errors.ts';
 import type { ServerEvent } from './event-stream.ts';
 import { collectFields, fragmentsIn } from './execution/collect-fields.ts';
@@ -35,11 +36,6 @@ export interface Subscription {
 
 type Yoga = YogaServerInstance<ServerContext, Pick<Context, 'responseSize'>>;
 
-/** What subscriptions are about: a page of changes, of which they need only its position. */
-interface Page {
-  readonly end: number;
-}
-
 export function useSubscriptions(): Plugin<Context & ServerContext, ServerContext, Pick<Context, 'responseSize'>> {
   let yoga: Yoga;
 
@@ -53,23 +49,30 @@ export function useSubscriptions(): Plugin<Context & ServerContext, ServerContex
     requireField(args);
     const source = await createSourceEventStream(args);
     if (!isAsyncIterable(source)) return source;
-    context.client.subscription = { events: eventsOf(source as AsyncIterable<Page>, args, context), end };
+    context.client.subscription = { events: eventsOf(source as AsyncIterable<ChangePage>, args, context), end };
     return {};
   }
 
   async function* eventsOf(
-    source: AsyncIterable<Page>,
+    source: AsyncIterable<ChangePage>,
     args: ExecutionArgs,
     context: Context,
   ): AsyncGenerator<ServerEvent> {
     try {
       for await (const page of source) {
-        const result = await resultOf(page, args, context);
-        if (!result) return;
-        const data = await textOf(result, context);
-        // Nobody can tell what was to be in an event without data: to go on after it would leave a gap.
-        if (!result.data) return yield { data };
-        yield { id: String(page.end), data };
+        const parts: ChangePage[] = [page];
+        for (let part = parts.shift(); part; part = parts.shift()) {
+          const result = await resultOf(part, args, context);
+          if (!result) return;
+          if (isTooLarge(result) && part.changes.length > 1) {
+            parts.unshift(...halvesOf(part));
+            continue;
+          }
+          const data = await textOf(isTooLarge(result) ? withAdvice(result, part) : result, context);
+          // Nobody can tell what was to be in an event without data: to go on after it would leave a gap.
+          if (!result.data) return yield { data };
+          yield { id: String(part.end), data };
+        }
       }
     } catch (error) {
       yield { data: await textOf({ errors: [asGraphqlError(error)] }, context) };
@@ -77,7 +80,7 @@ export function useSubscriptions(): Plugin<Context & ServerContext, ServerContex
   }
 
   /** Executes the operation for a page. Waits for the database: a page that was left out would be lost. */
-  const resultOf = (rootValue: Page, args: ExecutionArgs, { session, requestLog, stream }: Context) =>
+  const resultOf = (rootValue: ChangePage, args: ExecutionArgs, { session, requestLog, stream }: Context) =>
     whenAvailable(async () => {
       const { execute, contextFactory } = yoga.getEnveloped({ session, requestLog });
       const result: ExecutionResult = await execute({ ...args, rootValue, contextValue: await contextFactory() });
@@ -116,6 +119,27 @@ function requireField({ schema, document, operationName }: ExecutionArgs): void 
   if (root && collectFields(execution, root, selections).size === 0) {
     throw badRequest('a subscription must select a field');
   }
+}
+
+const isTooLarge = ({ errors }: ExecutionResult): boolean =>
+  errors?.some((error) => rootCause(error) instanceof ResponseTooLarge) ?? false;
+
+/** The page as two, each with at least one of its changes. */
+function halvesOf({ changes, end, hasMore }: ChangePage): ChangePage[] {
+  const middle = Math.ceil(changes.length / 2);
+  const first = changes.slice(0, middle);
+  return [
+    { changes: first, end: first.at(-1)?.number ?? end, hasMore: true },
+    { changes: changes.slice(middle), end, hasMore },
+  ];
+}
+
+/** The error of a single change, which whoever connects again would get again. */
+function withAdvice({ errors = [] }: ExecutionResult, { changes }: ChangePage): ExecutionResult {
+  const [error] = errors;
+  const cursor = changes[0]?.number;
+  const message = `${error?.message}; it is one change: select fewer fields, or leave it out, with after: "${cursor}"`;
+  return { errors: [asGraphqlError(new ServiceError(413, message, [], { reason: 'response too large' }))] };
 }
 
 const asGraphqlError = (error: unknown): GraphQLError =>

@@ -27,7 +27,7 @@ export function createChangePageReads(scope: Scope): ChangePageReads {
   const { dialect, run, workspaceId } = scope;
   const { changes } = createChangeReads(scope);
 
-  /** The number of the workspace's last change, and how far the log is to be read for one page. */
+  /** The number of the workspace's last change, and of the row up to which the log is read for one page. */
   async function extentAfter(after: number) {
     const [row] = await runQuery(
       run,
@@ -44,13 +44,13 @@ export function createChangePageReads(scope: Scope): ChangePageReads {
 
   return {
     async changePage({ limit, ...query }) {
-      const { after, kinds } = query;
-      const extent = kinds && (await extentAfter(after));
-      const found = await changes({ ...query, upTo: extent?.upTo, limit: limit + 1 });
+      const { after } = query;
+      // Read first: numbers up to the last one to which no change belongs, such as after a renaming, are passed.
+      const { last, upTo } = await extentAfter(after);
+      const found = await changes({ ...query, upTo, limit: limit + 1 });
       const page = found.slice(0, limit);
-      const isCut = found.length > limit;
-      if (isCut || !extent) return { changes: page, end: page.at(-1)?.number ?? after, hasMore: isCut };
-      return { changes: page, end: Math.max(after, extent.upTo), hasMore: extent.upTo < extent.last };
+      const end = found.length > limit ? page.at(-1)?.number : upTo;
+      return { changes: page, end: Math.max(after, end ?? 0), hasMore: found.length > limit || upTo < last };
     },
   };
 }

@@ -2,6 +2,7 @@
 import type { Knex } from 'knex';
 import type { StoredField } from '../model/fields.ts';
 import type { Table } from '../model/record-kind.ts';
+import { mapTextsInSlices } from '../slices.ts';
 import type { NewChange } from './changes.ts';
 import { columnsOf, recordIn } from './columns.ts';
 import type { Value } from './condition.ts';
@@ -145,5 +146,13 @@ export async function selectRecords(
   isBounded?: boolean,
 ): Promise<Row[]> {
   const columns = columnsOf(table);
-  return (await selectValues(run, columns, query, isBounded)).map((values) => recordIn(columns, values));
+  const rows = await selectValues(run, columns, query, isBounded);
+  const toRecord = (values: readonly unknown[]) => recordIn(columns, values);
+  return columns.some(isJson) ? mapTextsInSlices(rows, textLengthOfAll, toRecord) : rows.map(toRecord);
 }
+
+/** Whether the column has JSON, which takes time to parse. */
+export const isJson = ({ type }: SelectedColumn): boolean => type === 'externalIds' || type === 'json';
+
+const textLengthOfAll = (values: readonly unknown[]): number =>
+  values.reduce((sum: number, value) => sum + (typeof value === 'string' ? value.length : 0), 0);

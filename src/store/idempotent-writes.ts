@@ -1,6 +1,7 @@
 /**
- * Carries out a write once for a key. That the key is new is not looked up first: if it is not, the insert of its row fails, or the write
- * itself, because of what the earlier one has stored.
+ * Carries out a write once for a key. A transaction begins with a lookup of the key: it may be long, and others wait for it. The creations
+ * of a group commit are short and many: there, the insert of the key's row fails if the key was used before, or the creation itself, because
+ * of what the earlier one has stored.
  */
 import { mayBeStored, mayBeStoredType, ServiceError } from '../errors.ts';
 import type { NewChange } from './changes.ts';
@@ -36,10 +37,7 @@ export async function writeOnce<T>(key: IdempotencyKey, scope: Scope, write: () 
 }
 
 const retryWithKey = ({ cause }: ServiceError) =>
-  mayBeStored(
-    'connection lost during commit: retry with the same Idempotency-Key, which stores the records once',
-    String(cause),
-  );
+  mayBeStored('retry with the same Idempotency-Key, which stores the records once', String(cause));
 
 /** The check, after one that the key is new if the database has rejected something. */
 export const checkUnused =

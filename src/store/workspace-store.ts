@@ -131,13 +131,10 @@ export function createStoreOpener(database: Database): OpenStore {
       };
       return {
         async transaction(work) {
-          let attempts = 0;
           const result = await once(() =>
             transaction(async (run) => {
               const scope = scopeOf(run);
-              attempts += 1;
-              // Not at first: most requests are not repeats.
-              if (key && attempts > 1) requireUnused(key, await findIdempotencyResults(scope, [key.key]));
+              if (key) requireUnused(key, await findIdempotencyResults(scope, [key.key]));
               const log: NewChange[] = [];
               const returned = await work(transactionStore(scope, author, log));
               const numbers = await logChanges(dialect, scope.run, log);

@@ -239,19 +239,104 @@ describe('what cannot be sent', () => {
     expect(events.headers['content-type']).toContain('application/json');
   });
 
-  test('an event that holds too much text says so, and is the last one', async () => {
+  test('a change that holds too much text by itself says so, and what to do, as the last event', async () => {
     const strict = await startService({ MAX_RESPONSE_LENGTH: '20000' });
-    const query = 'subscription { changes { nodes { fields { after } } } }';
+    const query = 'subscription { changes { nodes { a: fields { after } b: fields { after } c: fields { after } } } }';
     const events = await follow(strict, { query });
-    await strict.create('/projects', ...Array.from({ length: 3 }, () => ({ name: 'Wall', notes: 'a'.repeat(9_000) })));
+    await strict.create('/projects', { name: 'Wall', notes: 'a'.repeat(9_000) });
 
     const event = await events.next();
-    expect(event?.data.errors[0].message).toContain('the response would hold more than 20,000 characters');
+    expect(event?.data.errors[0].message).toBe(
+      'the response would hold more than 20,000 characters of text: request fewer records or fields at a time; it is one change: select fewer fields, or leave it out, with after: "1"',
+    );
     // Whoever connects again gets the same error, and misses nothing.
     expect(event?.id).toBeUndefined();
     expect(await events.next()).toMatchObject({ event: 'complete' });
     expect(await events.next()).toBeUndefined();
     await strict.stop();
+  });
+});
+
+describe('changes that hold too much text for one event', () => {
+  const limits = { MAX_RESPONSE_LENGTH: '20000', MAX_TEXT_LENGTH: '9000' };
+  const walls = Array.from({ length: 20 }, () => ({ name: 'Wall', notes: 'a'.repeat(9_000) }));
+
+  /** The cursors and the IDs of events until the change with this number. */
+  async function eventsUntil(events: Awaited<ReturnType<typeof follow>>, last: number) {
+    const read: { cursors: number[]; id: number }[] = [];
+    while (read.at(-1)?.id !== last) {
+      const event = await events.next();
+      expect(event?.data.errors).toBeUndefined();
+      const cursors = event?.data.data.changes.nodes.map(({ cursor }: { cursor: string }) => Number(cursor));
+      read.push({ cursors, id: Number(event?.id) });
+    }
+    return read;
+  }
+
+  test('come in several, each with the cursor of its own last change', async () => {
+    const strict = await startService(limits);
+    const query = 'subscription { changes { nodes { cursor fields { after } } endCursor } }';
+    const events = await follow(strict, { query });
+    await strict.create('/projects', ...walls);
+
+    const read = await eventsUntil(events, walls.length);
+
+    expect(read.flatMap(({ cursors }) => cursors)).toEqual(upTo(1, walls.length));
+    expect(read.map(({ id }) => id)).toEqual(read.map(({ cursors }) => cursors.at(-1)));
+    await strict.stop();
+  });
+
+  test('are read in smaller pages, if even what is read for them is too much', async () => {
+    const strict = await startService({ ...limits, MAX_RECORD_LENGTH: '9500' });
+    const created = await strict.create('/projects', ...walls);
+    for (const { id } of created) await strict.patch(`/projects/${id}`, { name: 'Harbour wall' });
+    const query = 'subscription { changes(after: "20") { nodes { cursor fields { field } } } }';
+
+    const read = await eventsUntil(await follow(strict, { query }), 2 * walls.length);
+
+    expect(read.flatMap(({ cursors }) => cursors)).toEqual(upTo(21, 40));
+    await strict.stop();
+  });
+});
+
+describe('a number to which no change belongs', () => {
+  /** Counts what is read of the feed within the next half second. */
+  async function countPages(): Promise<number> {
+    const pages: string[] = [];
+    const listen = ({ sql }: { sql: string }) => /from .?changes.? where/.test(sql) && pages.push(sql);
+    service.database.knex.on('query', listen);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    service.database.knex.removeListener('query', listen);
+    return pages.length;
+  }
+
+  test('such as that of a renaming, is passed: a subscription waits for the next change', async () => {
+    await service.create('/assets', { name: 'Crane' });
+    const events = await follow(service, { variables: { after: '0' } });
+    expect(await events.cursors()).toEqual([1]);
+
+    await service.database.run(
+      `insert into change_numbers (workspace_id, number) values ('default', 1)
+        on conflict (workspace_id) do update set number = change_numbers.number + 1`,
+    );
+
+    expect(await countPages()).toBeLessThan(6);
+    await service.create('/assets', { name: 'Pump' });
+    expect(await events.cursors()).toEqual([3]);
+  });
+
+  test('that was announced but is not there, such as after a restore of the database, is not looked for in a loop', async () => {
+    const { read } = service.database;
+    vi.spyOn(service.database, 'read').mockImplementation(async (sql, values) =>
+      sql.startsWith('select workspace_id, number from change_numbers')
+        ? [{ workspace_id: 'default', number: 99 }]
+        : read(sql, values),
+    );
+    onTestFinished(() => void vi.restoreAllMocks());
+    const events = await follow(service);
+
+    expect(await countPages()).toBeLessThan(6);
+    events.close();
   });
 });
 

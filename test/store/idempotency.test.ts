@@ -128,6 +128,17 @@ describe('A result', () => {
     expect(await store.lastChange()).toBe(lastChange);
   });
 
+  test('of a transaction is returned without carrying out any of it again', async () => {
+    const work = vi.fn((inside: TransactionStore) => inside.add(asset, [{ name: 'Crane' }], stamps));
+    const first = await keyed('a').store.transaction(work);
+
+    expect(await keyed('a').store.transaction(work)).toEqual(first);
+    expect(work).toHaveBeenCalledTimes(1);
+    const other = { ...keyOf('a'), requestHash: 'other' };
+    await expect(store.withKey(other).transaction(work)).rejects.toMatchObject({ status: 409 });
+    expect(work).toHaveBeenCalledTimes(1);
+  });
+
   test('of a transaction that changed nothing is returned as it was', async () => {
     const [crane] = await insert(store, asset, [{ name: 'Crane' }]);
     const work = (inside: TransactionStore) => inside.findToUpdate(asset, [crane?.id ?? '']);
@@ -213,7 +224,12 @@ describe('If the connection is lost during the commit', () => {
     loseCommit(false);
     const write = () => insert(keyed('a').store, asset, [{ name: 'Crane' }]);
 
-    await expect(write()).rejects.toMatchObject({ status: 503, type: 'urn:yardgraph:may-be-stored' });
+    const what = isPostgres ? 'connection lost during commit' : 'the outcome of the commit is unknown';
+    await expect(write()).rejects.toMatchObject({
+      status: 503,
+      type: 'urn:yardgraph:may-be-stored',
+      message: `${what}: retry with the same Idempotency-Key, which stores the records once`,
+    });
     expect(await write()).toMatchObject([{ name: 'Crane' }]);
     expect(await store.lastChange()).toBe(1);
   });

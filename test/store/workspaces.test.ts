@@ -145,6 +145,25 @@ describe('the log of changes', () => {
     expect((await changesOf('acme')).map(({ number }) => number)).toEqual([4]);
   });
 
+  test('ends, for whoever follows it, at the last number, even if no change has it', async () => {
+    const limits = { maxTextLength: 100, maxExternalIds: 10, maxRecordLength: 1_000, maxResponseLength: 1_000_000 };
+    const end = async (workspace: string, after: number) => {
+      const { end, ...page } = await store(workspace)
+        .within(limits)
+        .changePage({ after, limit: 50, withBefore: false });
+      expect(page).toEqual({ changes: [], hasMore: false });
+      expect(end).toBe(await store(workspace).lastChange());
+      return end;
+    };
+    await insert(store('acme'), location, [{ name: 'a' }, { name: 'b' }]);
+
+    await workspaces().rename('acme', 'harbour');
+    expect([await end('acme', 2), await end('harbour', 2)]).toEqual([3, 3]);
+
+    await workspaces().remove('harbour');
+    expect([await end('harbour', 0), await end('harbour', 3)]).toEqual([4, 4]);
+  });
+
   test('shows a running service that what it has cached is out of date, also of records from before there was a log', async () => {
     await insert(store('acme'), location, [{ name: 'a' }]);
     await database.run('delete from changes');

@@ -1,4 +1,5 @@
 /** The fields that a change has changed. */
+import { isObject } from '../../model/issues.ts';
 import { kindNamed, recordKinds } from '../../records/index.ts';
 import type { Change } from '../../store/read-changes.ts';
 import type { Context } from '../execution/context.ts';
@@ -22,4 +23,8 @@ export async function fieldChanges(change: Change, { loaders }: Pick<Context, 'l
 }
 
 /** External IDs are the same if they have the same keys in the same order. */
-const isSame = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b);
+function isSame(a: unknown, b: unknown): boolean {
+  if (!isObject(a) || !isObject(b)) return a === b;
+  const [keys, others] = [Object.keys(a), Object.keys(b)];
+  return keys.length === others.length && keys.every((key, index) => key === others[index] && a[key] === b[key]);
+}

@@ -1,5 +1,7 @@
 /** The subscription that follows the feed. Reads each page anew, and holds nothing between two of them. */
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Limits } from '../../config.ts';
+import { ResponseTooLarge } from '../../errors.ts';
 import type { ChangePage, ChangePageQuery } from '../../store/change-pages.ts';
 import type { Context } from '../execution/context.ts';
 import { whenAvailable } from '../execution/when-available.ts';
@@ -8,6 +10,9 @@ import type { Builder } from './builder.ts';
 import { type FeedArgs, parseChangeCursor, parseFeed } from './change-arguments.ts';
 import { connectionCost, defaultPageSize } from './connection.ts';
 import type { ObjectTypes } from './object-type.ts';
+
+/** Milliseconds. */
+const emptyPagePause = 1_000;
 
 export function defineSubscription(builder: Builder, { changes }: ObjectTypes, limits: Limits): void {
   builder.subscriptionType({
@@ -45,13 +50,29 @@ async function follow(args: FeedArgs, context: Context, limits: Limits): Promise
 
 async function* pagesAfter(query: FeedQuery, { session, stream, openLoaders }: Context): AsyncGenerator<ChangePage> {
   const { signal } = stream;
+  // With new loaders, because a request may only read a limited amount of text.
+  const read = (next: FeedQuery) => whenAvailable(() => openLoaders().changePage(next), signal);
   let { after } = query;
+  let hasWaited = false;
   while (!signal.aborted) {
-    // With new loaders, because a request may only read a limited amount of text.
-    const page = await whenAvailable(() => openLoaders().changePage({ ...query, after }), signal);
+    const page = await readFitting({ ...query, after }, read);
     if (!page) return;
+    // A change was announced that cannot be read, for example because an older copy of the database was restored.
+    if (hasWaited && page.end === after) await pause(emptyPagePause, undefined, { signal }).catch(() => undefined);
     after = page.end;
     if (page.changes.length > 0) yield page;
-    if (!page.hasMore) await session.store.waitForChange(after, signal);
+    hasWaited = !page.hasMore;
+    if (hasWaited) await session.store.waitForChange(after, signal);
+  }
+}
+
+/** Reads a page, with fewer changes if they hold too much text for one request. */
+async function readFitting<T>(query: FeedQuery, read: (query: FeedQuery) => Promise<T>): Promise<T> {
+  for (let { limit } = query; ; limit = Math.ceil(limit / 2)) {
+    try {
+      return await read({ ...query, limit });
+    } catch (error) {
+      if (!(error instanceof ResponseTooLarge) || limit === 1) throw error;
+    }
   }
 }

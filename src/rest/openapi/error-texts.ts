@@ -175,9 +175,6 @@ export const unavailableForWriting: ErrorDescription = {
   headers: ['Retry-After'],
   examples: {
     ...databaseUnavailable,
-    'may-be-stored': mayBeStored(
-      'connection lost during commit: check whether the records were stored before retrying',
-      '',
-    ),
+    'may-be-stored': mayBeStored('check whether the records were stored before retrying', ''),
   },
 };

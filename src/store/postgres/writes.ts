@@ -66,7 +66,8 @@ const loggedColumns = columnsOf(changes).filter(({ field }) => field !== 'number
 
 /**
  * The insert and its changes as one statement, which needs no BEGIN and COMMIT. Postgres runs the parts whose rows nothing reads last, and
- * of these the last one first: the number of the workspace is locked only after the records and the keys have been inserted.
+ * of these the last one first: the number of the workspace is locked only after the records and the keys have been inserted. Numbers are
+ * locked in the order of takeNumbers, whatever the database's collation.
  */
 export function withChanges(
   { sql, values }: Statement,
@@ -76,7 +77,8 @@ export function withChanges(
   const { totals, places } = placesOf(entries);
   const [taken, logged] = [values.length + 1, values.length + 2];
   const taking = `insert into change_numbers (workspace_id, number)
-    select "workspaceId", number from ${recordset(`$${taken}`, [...workspaceColumn, ...numberColumn])} order by 1
+    select "workspaceId", number from ${recordset(`$${taken}`, [...workspaceColumn, ...numberColumn])}
+    order by "workspaceId" collate "C"
     on conflict (workspace_id) do update set number = change_numbers.number + excluded.number
     returning workspace_id, number`;
   const logging = `insert into changes (${loggedColumns.map(({ name }) => name).join(', ')}, number)

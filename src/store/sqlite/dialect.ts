@@ -1,6 +1,7 @@
 /** The SQL of SQLite. */
 import { type Knex, knex } from 'knex';
-import { type Dialect, type SelectedColumn, selectRecords } from '../dialect.ts';
+import { mapTextsInSlices } from '../../slices.ts';
+import { type Dialect, isJson, type SelectedColumn, selectRecords } from '../dialect.ts';
 import type { Run } from '../driver.ts';
 import { rowsQuery, runQuery } from '../query.ts';
 import { createFilters } from './filters.ts';
@@ -53,9 +54,11 @@ async function selectValues(
   query: Knex.QueryBuilder,
   isBounded = false,
 ): Promise<unknown[][]> {
-  if (!isBounded || columns.some(({ type }) => type === 'externalIds' || type === 'json')) {
+  if (!isBounded || columns.some(isJson)) {
     const rows = await runQuery(run, query.select(builder.raw(`${jsonArray(columns)} as record`)));
-    return rows.map(({ record }) => valuesIn(columns, JSON.parse(String(record))));
+    const texts = rows.map(({ record }) => String(record));
+    const parse = (text: string) => valuesIn(columns, JSON.parse(text));
+    return mapTextsInSlices(texts, ({ length }) => length, parse);
   }
   // Names of the page's own, because tables that are joined have columns of the same name.
   const named = columns.map(({ type }, index) => ({ name: `c${index}`, type }));
