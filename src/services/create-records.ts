@@ -2,7 +2,7 @@
 import type { Linkable } from '../model/links.ts';
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
 import { importRecords } from './import-records.ts';
-import { hasLinks } from './links.ts';
+import { hasLinks } from './resolve-links.ts';
 import { requireMayWrite, type Session } from './session.ts';
 import { creationStamps } from './stamps.ts';
 import { requireValid } from './validation.ts';

@@ -7,7 +7,7 @@ import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
 import type { CheckStore } from '../store/check-store.ts';
 import type { TransactionStore } from '../store/workspace-store.ts';
 import { treeOf } from './cycles.ts';
-import { type Refs, resolveLinks } from './links.ts';
+import { type Refs, resolveLinks } from './resolve-links.ts';
 import { requireMayWrite, type Session } from './session.ts';
 import { creationStamps } from './stamps.ts';
 import { findIssues, throwIssues } from './validation.ts';
@@ -87,7 +87,7 @@ function withRefs(batches: readonly NewRecords[]) {
         places.set(ref, { batch: at, index });
         return item;
       }
-      const issue: Issue = { path: ['ref'], message: `another record of this request has the ref ${quote(ref)}` };
+      const issue: Issue = { path: ['ref'], message: `another record of this mutation has the ref ${quote(ref)}` };
       return withIssues(item, [issue]);
     }),
   }));

@@ -7,7 +7,7 @@ import { kindOfId } from '../records/index.ts';
 import type { TransactionStore } from '../store/workspace-store.ts';
 import { findBatch } from './batch-ids.ts';
 import { cycleIssues, lockTree } from './cycles.ts';
-import { resolveLinks } from './links.ts';
+import { resolveLinks } from './resolve-links.ts';
 import { requireMayWrite, type Session } from './session.ts';
 import { updateStamps } from './stamps.ts';
 import { noRecord } from './unknown-ids.ts';

@@ -5,7 +5,7 @@ import { type Linkable, withIssues } from '../model/links.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { TransactionConflict } from '../store/database-error.ts';
 import type { TransactionStore } from '../store/workspace-store.ts';
-import { describeExternalId, listed, several } from './links.ts';
+import { describeExternalId, listed, several } from './resolve-links.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 

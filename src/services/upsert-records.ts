@@ -7,7 +7,7 @@ import type { CreateOf, RecordKind, RecordOf, UpdateOf } from '../model/record-k
 import { requiredMessage, type ValueLimits } from '../model/schemas.ts';
 import type { TransactionStore } from '../store/workspace-store.ts';
 import { cycleIssues, lockTree } from './cycles.ts';
-import { resolveLinks } from './links.ts';
+import { resolveLinks } from './resolve-links.ts';
 import { requireMayWrite, type Session } from './session.ts';
 import { creationStamps, updateStamps } from './stamps.ts';
 import { findRecords, type UpsertKey, withKeys } from './upsert-keys.ts';

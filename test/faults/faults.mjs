@@ -651,7 +651,7 @@ export const faults = [
         'write',
         (original) =>
           (context, ...rest) =>
-            original({ ...context, loaders: { clear: () => {} } }, ...rest),
+            original({ ...context, loaders: { ...context.loaders, clear: () => {} } }, ...rest),
       ],
     ],
     tests: dryRuns,
@@ -723,24 +723,26 @@ export const faults = [
   },
   {
     name: 'mutations ignore the key',
-    plant: [['src/graphql', 'withSessions', () => (schema) => schema]],
+    plant: [
+      [
+        'src/graphql/schema/mutations',
+        'write',
+        (original) =>
+          (context, ...rest) =>
+            original({ ...context, sessionFor: () => context.session }, ...rest),
+      ],
+    ],
     tests: repeatedMutations,
   },
   {
     name: 'all mutations of a request have the same key',
     plant: [
       [
-        'src/graphql/schema/mutations/session.ts',
-        'withSessions',
-        (original) => (schema) => {
-          const keyed = original(schema);
-          for (const field of Object.values(keyed.getMutationType().getFields())) {
-            const { resolve } = field;
-            field.resolve = (root, args, context, info) =>
-              resolve(root, args, { ...context, sessionFor: () => context.sessionFor('') }, info);
-          }
-          return keyed;
-        },
+        'src/graphql/schema/mutations',
+        'write',
+        (original) =>
+          (context, ...rest) =>
+            original({ ...context, sessionFor: () => context.sessionFor('') }, ...rest),
       ],
     ],
     tests: repeatedMutations,

@@ -25,6 +25,7 @@ type Schema = Builder['$inferSchemaTypes'];
 export type ObjectRef<T> = PothosSchemaTypes.ObjectRef<Schema, T>;
 export type Interface<T> = PothosSchemaTypes.InterfaceRef<Schema, T>;
 export type InputFields = PothosSchemaTypes.InputFieldBuilder<Schema, 'InputObject'>;
+export type Argument<T> = PothosSchemaTypes.ArgumentRef<Schema, T>;
 export type InputField = InputFieldRef<Schema, NonNullable<unknown> | null | undefined>;
 export type QueryFields = PothosSchemaTypes.QueryFieldBuilder<Schema, Schema['Root']>;
 export type MutationFields = PothosSchemaTypes.MutationFieldBuilder<Schema, Schema['Root']>;

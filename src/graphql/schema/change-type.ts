@@ -91,7 +91,11 @@ function createChangeType(
     description: 'What was done to a record.',
     values: {
       CREATED: { value: 'created', description: 'It was created.' },
-      UPDATED: { value: 'updated', description: 'Some of its fields were changed.' },
+      UPDATED: {
+        value: 'updated',
+        description:
+          'Some of its fields were changed, or all were sent with the values they had: then `fields` is empty.',
+      },
       DELETED: { value: 'deleted', description: 'It was deleted.' },
     } as const,
   });

@@ -15,7 +15,7 @@ const retryDelay = 1_000;
 
 export function defineSubscription(builder: Builder, { changes }: ObjectTypes, limits: Limits): void {
   builder.subscriptionType({
-    description: 'What is sent to those who stay connected, as server-sent events.',
+    description: 'Events, sent as server-sent events.',
     fields: (t) => ({
       changes: t.field({
         type: changes.page,
