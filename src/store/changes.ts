@@ -82,7 +82,7 @@ export const creationOf = (
 });
 
 /**
- * Numbers the changes and writes them to the log, as the last statements of their transaction: until its commit, other transactions
+ * Numbers the changes and writes them to the log, after all else that their transaction changes: until its commit, other transactions
  * that log changes of the same workspaces wait. Returns each workspace's last number.
  */
 export async function logChanges(

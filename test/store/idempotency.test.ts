@@ -161,8 +161,10 @@ describe('Nothing is stored under the key', () => {
 
   test('of a transaction that fails, or of a creation that is refused', async () => {
     await expect(keyed('a').store.transaction(refuse)).rejects.toThrow('refused');
-    const creation = keyed('a').store.add(asset, [{ name: 'Crane' }], stamps, async () => {
-      throw new ServiceError(400, 'refused');
+    const creation = keyed('a').store.add(asset, [{ name: 'Crane' }], stamps, {
+      check: async () => {
+        throw new ServiceError(400, 'refused');
+      },
     });
     await expect(creation).rejects.toThrow('refused');
 

@@ -18,6 +18,9 @@ interface Types {
 
 export type { InputRef } from '@pothos/core';
 
+// biome-ignore lint/suspicious/noExplicitAny: fields are derived, and only the kind's own types say what each holds.
+export type Values = Readonly<Record<string, any>>;
+
 export type Builder = ReturnType<typeof createBuilder>;
 
 type Schema = Builder['$inferSchemaTypes'];

@@ -1,4 +1,6 @@
 /** The fields that a change has changed. */
+import { isSame } from '../../model/fields.ts';
+import type { Values } from '../../model/record-kind.ts';
 import { kindNamed } from '../../records/index.ts';
 import type { Change } from '../../store/read-changes.ts';
 import type { Context } from '../execution/context.ts';
@@ -14,12 +16,9 @@ export const typicalFieldChanges = 12;
 
 /** Those that clients may set: all that are set for a creation and a deletion, and those that differ for an update. */
 export async function fieldChanges(change: Change, { loaders }: Pick<Context, 'loaders'>): Promise<FieldChange[]> {
-  const before: Readonly<Record<string, unknown>> = change.before ?? {};
+  const before: Values = change.before ?? {};
   const after = (await loaders.after(change)) ?? {};
   return Object.keys(kindNamed(change.kind).fields)
     .map((field) => ({ field, before: before[field] ?? null, after: after[field] ?? null }))
     .filter((values) => !isSame(values.before, values.after));
 }
-
-/** External IDs are the same if they have the same keys in the same order. */
-const isSame = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b);

@@ -42,7 +42,7 @@ export function importField(schema: MutationSchema, t: MutationFields) {
       const batches = recordKinds.map((kind) => ({
         kind,
         items: lists[listField(kind)] ?? [],
-        path: [listField(kind)],
+        pathOf: (index: number) => [listField(kind), index],
       }));
       const run = async (session: Session): Promise<Imported> => {
         const created = await importRecords(session, batches);
