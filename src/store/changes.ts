@@ -82,8 +82,8 @@ export const creationOf = (
 });
 
 /**
- * Numbers the changes and writes them to the log, after all else that their transaction changes: until its commit, other transactions
- * that log changes of the same workspaces wait. Returns each workspace's last number.
+ * Numbers the changes and writes them to the log, as late in their transaction as possible: until its commit, other
+ * transactions that log changes of the same workspaces wait. Returns each workspace's last number.
  */
 export async function logChanges(
   dialect: Dialect,
