@@ -101,7 +101,7 @@ export function batchField<Input, Options extends object, Item>(
     resolve(_root, args, context, info) {
       const { [name]: items, dryRun } = args as object as { [N in typeof name]: Input[] } & { dryRun: boolean };
       requireLength(items.length);
-      const work = (session: Session) => run(session, items, args as object as Options);
+      const work = async (session: Session) => run(session, items, args as object as Options);
       return write(context, info, { run: work, dryRun, primed, argument: name }) as never;
     },
   });
