@@ -27,8 +27,9 @@ export class ServiceError extends Error {
     this.reason = reason;
   }
 
-  /** The same error, with issues whose paths begin with the name of an argument. */
+  /** The same error, with issues whose paths begin with the name of an argument. Without issues, it is this error itself. */
   within(argument: string): ServiceError {
+    if (this.issues.length === 0) return this;
     const { status, message, type, reason, cause } = this;
     const issues = this.issues.map((issue) => ({ ...issue, path: [argument, ...issue.path] }));
     return new ServiceError(status, message, issues, { reason, cause, ...(type !== undefined && { type }) });

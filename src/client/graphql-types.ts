@@ -37,7 +37,7 @@ export type AssetKeyField = 'UID';
 /** An asset to change, by its ID, and the new values of some fields: `{ id: "asset_…", name: "Crane" }`. Absent fields stay unchanged; null clears a field. */
 export interface AssetPatch extends Partial<NewAsset> {
   /** The location where the asset is, instead of `currentLocationId`: `{ externalId: { key: "erp", value: "4711" } }`. */
-  currentLocation?: RecordLink | null;
+  currentLocation?: StoredRecordLink | null;
   /** The ID of the asset. */
   id: string;
   /** The `updatedAt` that the asset was read with. If somebody has changed it since, the batch is refused with the code CONFLICT. */
@@ -51,7 +51,7 @@ export type ChangeAction = 'CREATED' | 'DELETED' | 'UPDATED';
 export interface CreateAssetCategoryInput extends NewAssetCategory {
   /** The parent asset category, instead of `parentId`: `{ ref: "parent" }`. */
   parent?: RecordLink | null;
-  /** A name of your choice, by which other records of the request refer to this asset category. It is not stored. */
+  /** A name of your choice, by which other records of the same mutation refer to this asset category. It is not stored. */
   ref?: string | null;
 }
 
@@ -59,13 +59,13 @@ export interface CreateAssetCategoryInput extends NewAssetCategory {
 export interface CreateAssetInput extends NewAsset {
   /** The location where the asset is, instead of `currentLocationId`: `{ externalId: { key: "erp", value: "4711" } }`. */
   currentLocation?: RecordLink | null;
-  /** A name of your choice, by which other records of the request refer to this asset. It is not stored. */
+  /** A name of your choice, by which other records of the same mutation refer to this asset. It is not stored. */
   ref?: string | null;
 }
 
 /** The fields of a location to create: `{ name: "North yard", latitude: 53.08, longitude: 8.8, address1: "Hafenstraße 12", address2: "Gate 3", city: "Bremen", state: "Bremen", postalCode: "28217", country: "DE", externalIds: { erp: "4711" } }`. A field that is null or absent is not set. */
 export interface CreateLocationInput extends NewLocation {
-  /** A name of your choice, by which other records of the request refer to this location. It is not stored. */
+  /** A name of your choice, by which other records of the same mutation refer to this location. It is not stored. */
   ref?: string | null;
 }
 
@@ -73,7 +73,7 @@ export interface CreateLocationInput extends NewLocation {
 export interface CreateProjectInput extends NewProject {
   /** The location of the project, instead of `locationId`: `{ externalId: { key: "erp", value: "4711" } }`. */
   location?: RecordLink | null;
-  /** A name of your choice, by which other records of the request refer to this project. It is not stored. */
+  /** A name of your choice, by which other records of the same mutation refer to this project. It is not stored. */
   ref?: string | null;
 }
 
@@ -81,7 +81,7 @@ export interface CreateProjectInput extends NewProject {
 export interface CreateTransportOrderInput extends NewTransportOrder {
   /** The project that the transport is for, instead of `projectId`: `{ externalId: { key: "erp", value: "4711" } }`. */
   project?: RecordLink | null;
-  /** A name of your choice, by which other records of the request refer to this transport order. It is not stored. */
+  /** A name of your choice, by which other records of the same mutation refer to this transport order. It is not stored. */
   ref?: string | null;
 }
 
@@ -91,7 +91,7 @@ export interface CreateWorkOrderInput extends NewWorkOrder {
   location?: RecordLink | null;
   /** The project that the work is for, instead of `projectId`: `{ externalId: { key: "erp", value: "4711" } }`. */
   project?: RecordLink | null;
-  /** A name of your choice, by which other records of the request refer to this work order. It is not stored. */
+  /** A name of your choice, by which other records of the same mutation refer to this work order. It is not stored. */
   ref?: string | null;
 }
 
@@ -143,17 +143,23 @@ export interface ProjectPatch extends Partial<NewProject> {
   /** The `updatedAt` that the project was read with. If somebody has changed it since, the batch is refused with the code CONFLICT. */
   ifUpdatedAt?: string | null;
   /** The location of the project, instead of `locationId`: `{ externalId: { key: "erp", value: "4711" } }`. */
-  location?: RecordLink | null;
+  location?: StoredRecordLink | null;
 }
 
 /** A kind of record. */
 export type RecordKind = 'ASSET' | 'ASSET_CATEGORY' | 'LOCATION' | 'PROJECT' | 'TRANSPORT_ORDER' | 'WORK_ORDER';
 
-/** A record, instead of by its ID: `{ externalId: { key: "erp", value: "4711" } }`, or `{ ref: "harbour-wall" }` for one that the same request creates. */
+/** Refers to a record without its ID: `{ externalId: { key: "erp", value: "4711" } }`, or `{ ref: "harbour-wall" }` for one that the same mutation creates. */
 export type RecordLink = { externalId: ExternalIdInput; ref?: never } | { ref: string; externalId?: never };
 
 /** What a deletion does if other records refer to those that are to be deleted. */
 export type ReferenceHandling = 'CLEAR' | 'REFUSE';
+
+/** Refers to a stored record without its ID: `{ externalId: { key: "erp", value: "4711" } }`. */
+export interface StoredRecordLink {
+  /** An external ID that exactly one stored record has: `{ key: "erp", value: "4711" }`. */
+  externalId: ExternalIdInput;
+}
 
 /** What identifies a transport order in an upsert: `{ field: REFERENCE }`. */
 export type TransportOrderKey = { field: TransportOrderKeyField };
@@ -168,42 +174,42 @@ export interface TransportOrderPatch extends Partial<NewTransportOrder> {
   /** The `updatedAt` that the transport order was read with. If somebody has changed it since, the batch is refused with the code CONFLICT. */
   ifUpdatedAt?: string | null;
   /** The project that the transport is for, instead of `projectId`: `{ externalId: { key: "erp", value: "4711" } }`. */
-  project?: RecordLink | null;
+  project?: StoredRecordLink | null;
 }
 
 /** The fields of an asset category to create or change: `{ name: "Cranes", description: "Mobile cranes and tower cranes." }`. Of a stored asset category, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateAssetCategoryInput` requires. */
 export interface UpsertAssetCategoryInput extends Partial<NewAssetCategory> {}
 
-/** The fields of an asset to create or change: `{ name: "Crane", assetTypeId: "ERP-TYPE-12", trackUtilization: true, manufacturedAt: "2019-05-01", acquiredAt: "2020-02-17T09:30:00+01:00", manufacturerId: "ERP-COMPANY-3", externalIds: { erp: "4711" } }`. Of a stored asset, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateAssetInput` requires. */
+/** The fields of an asset to create or change: `{ name: "Crane", assetTypeId: "ERP-TYPE-12", trackUtilization: true, manufacturedAt: "2019-05-01", acquiredAt: "2020-02-17T09:30:00+01:00", manufacturerId: "ERP-COMPANY-3", externalIds: { erp: "4711" } }`. Of a stored asset, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateAssetInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps those of other systems. */
 export interface UpsertAssetInput extends Partial<NewAsset> {
   /** The location where the asset is, instead of `currentLocationId`: `{ externalId: { key: "erp", value: "4711" } }`. */
-  currentLocation?: RecordLink | null;
+  currentLocation?: StoredRecordLink | null;
 }
 
-/** The fields of a location to create or change: `{ name: "North yard", latitude: 53.08, longitude: 8.8, address1: "Hafenstraße 12", address2: "Gate 3", city: "Bremen", state: "Bremen", postalCode: "28217", country: "DE", externalIds: { erp: "4711" } }`. Of a stored location, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateLocationInput` requires. */
+/** The fields of a location to create or change: `{ name: "North yard", latitude: 53.08, longitude: 8.8, address1: "Hafenstraße 12", address2: "Gate 3", city: "Bremen", state: "Bremen", postalCode: "28217", country: "DE", externalIds: { erp: "4711" } }`. Of a stored location, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateLocationInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps those of other systems. */
 export interface UpsertLocationInput extends Partial<NewLocation> {}
 
-/** What an upsert has done with an item. */
+/** What an upsert did with an item. */
 export type UpsertOutcome = 'CREATED' | 'UNCHANGED' | 'UPDATED';
 
-/** The fields of a project to create or change: `{ name: "Harbour wall", reference: "P-7", startDate: "2026-03-01", notes: "The quay stays open to ships.", companyId: "ERP-COMPANY-5", locationId: "ERP-LOCATION-2", externalIds: { erp: "4711" } }`. Of a stored project, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateProjectInput` requires. */
+/** The fields of a project to create or change: `{ name: "Harbour wall", reference: "P-7", startDate: "2026-03-01", notes: "The quay stays open to ships.", companyId: "ERP-COMPANY-5", locationId: "ERP-LOCATION-2", externalIds: { erp: "4711" } }`. Of a stored project, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateProjectInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps those of other systems. */
 export interface UpsertProjectInput extends Partial<NewProject> {
   /** The location of the project, instead of `locationId`: `{ externalId: { key: "erp", value: "4711" } }`. */
-  location?: RecordLink | null;
+  location?: StoredRecordLink | null;
 }
 
 /** The fields of a transport order to create or change: `{ name: "Bring the crane to the harbour wall", reference: "TO-1", number: "2026-0001", notes: "Call the crane driver on arrival.", projectId: "ERP-PROJECT-7" }`. Of a stored transport order, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateTransportOrderInput` requires. */
 export interface UpsertTransportOrderInput extends Partial<NewTransportOrder> {
   /** The project that the transport is for, instead of `projectId`: `{ externalId: { key: "erp", value: "4711" } }`. */
-  project?: RecordLink | null;
+  project?: StoredRecordLink | null;
 }
 
-/** The fields of a work order to create or change: `{ name: "Set up the crane", reference: "WO-1", projectId: "ERP-PROJECT-7", startDate: "2026-03-02T07:00:00+01:00", endDate: "2026-03-02T12:00:00+01:00", notes: "The road to the quay is closed until 06:30.", externalIds: { erp: "4711" } }`. Of a stored work order, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateWorkOrderInput` requires. */
+/** The fields of a work order to create or change: `{ name: "Set up the crane", reference: "WO-1", projectId: "ERP-PROJECT-7", startDate: "2026-03-02T07:00:00+01:00", endDate: "2026-03-02T12:00:00+01:00", notes: "The road to the quay is closed until 06:30.", externalIds: { erp: "4711" } }`. Of a stored work order, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateWorkOrderInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps those of other systems. */
 export interface UpsertWorkOrderInput extends Partial<NewWorkOrder> {
   /** The location where the work is done, instead of `locationId`: `{ externalId: { key: "erp", value: "4711" } }`. */
-  location?: RecordLink | null;
+  location?: StoredRecordLink | null;
   /** The project that the work is for, instead of `projectId`: `{ externalId: { key: "erp", value: "4711" } }`. */
-  project?: RecordLink | null;
+  project?: StoredRecordLink | null;
 }
 
 /** What identifies a work order in an upsert: `{ externalId: "erp" }`. */
@@ -219,9 +225,9 @@ export interface WorkOrderPatch extends Partial<NewWorkOrder> {
   /** The `updatedAt` that the work order was read with. If somebody has changed it since, the batch is refused with the code CONFLICT. */
   ifUpdatedAt?: string | null;
   /** The location where the work is done, instead of `locationId`: `{ externalId: { key: "erp", value: "4711" } }`. */
-  location?: RecordLink | null;
+  location?: StoredRecordLink | null;
   /** The project that the work is for, instead of `projectId`: `{ externalId: { key: "erp", value: "4711" } }`. */
-  project?: RecordLink | null;
+  project?: StoredRecordLink | null;
 }
 
 /** A page of changes. */

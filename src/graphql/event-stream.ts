@@ -16,7 +16,7 @@ export interface ServerEvent {
 export const eventStreamType = 'text/event-stream';
 
 /**
- * Milliseconds between signs of life, without which proxies and clients would close the connection. The key is checked as often: with
+ * Milliseconds between keep-alive comments, without which proxies and clients would close the connection. The key is checked as often: with
  * the time for which it may be cached, this is at most five seconds.
  */
 const interval = 3_000;

@@ -111,6 +111,15 @@ export function textLength(value: unknown): number {
   return length;
 }
 
+/** Whether two values of a field are equal. External IDs are, in whatever order. */
+export function isSame(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || !a || !b) return false;
+  const others = new Map(Object.entries(b));
+  const entries = Object.entries(a);
+  return entries.length === others.size && entries.every(([key, text]) => others.get(key) === text);
+}
+
 /** The characters of all texts of records. */
 export function textLengthOfAll(records: readonly object[]): number {
   let length = 0;

@@ -1,16 +1,17 @@
 /**
  * What an input item has beside the fields of its kind: references by an external ID or by the `ref` of another item, instead of an ID,
- * and the item's own `ref`. The services resolve them: see services/links.ts.
+ * and the item's own `ref`. The services resolve them: see services/resolve-links.ts.
  */
 import type { ReferenceField } from './fields.ts';
 import { type Issue, isObject, type Parsed } from './issues.ts';
+import { linkField } from './labels.ts';
 import type { RecordKind } from './record-kind.ts';
 import { identifierProblem, maxIdentifierLength, type RecordParser, textProblem, type ValueLimits } from './schemas.ts';
 
 /** How a record is referred to without its ID. */
 export type RecordLink =
   | { readonly externalId: ExternalId; readonly ref?: never }
-  /** The `ref` of a record that the same request creates. */
+  /** The `ref` of a record that the same mutation creates. */
   | { readonly ref: string; readonly externalId?: never };
 
 export interface ExternalId {
@@ -27,18 +28,15 @@ export interface Link {
   readonly to: RecordLink;
 }
 
-/** A parsed item that may have links, and a name by which others of the request refer to it. */
+/** A parsed item that may have links, and a name by which others of the same mutation refer to it. */
 export type Linkable<T> = Parsed<T> & { readonly links?: readonly Link[]; readonly ref?: string };
 
 const aRef = `a text of 1 to ${maxIdentifierLength} characters`;
 
-/** The name of a reference without an ID: `project` for `projectId`, and `createdBy` itself. */
-export const linkName = (field: string): string => field.replace(/Id$/, '');
-
 /** The references to records that are stored here, with the names of their links. */
 export const linkFields = ({ fields }: RecordKind): readonly (readonly [string, string, ReferenceField])[] =>
   Object.entries(fields).flatMap(([field, declared]) =>
-    declared.type === 'reference' ? [[linkName(field), field, declared] as const] : [],
+    declared.type === 'reference' ? [[linkField(field), field, declared] as const] : [],
   );
 
 /** Parses an item with its links. A link that is null clears its reference, as the ID would. */

@@ -6,6 +6,9 @@ import type { ExternalIds, Field, StoredField } from './fields.ts';
 
 type Fields = Readonly<Record<string, Field>>;
 
+/** Fields of a record of any kind, by their names. */
+export type Values = Readonly<Record<string, unknown>>;
+
 /** Fields in which the service records a user; the interface defines them for some kinds only. */
 type Stamp = 'createdBy' | 'updatedBy';
 

@@ -56,17 +56,18 @@ function recordParser<T>(
     const result = schema.safeParse(input);
     const issues = result.success ? [] : result.error.issues.flatMap((issue) => issuesOf(kind, issue));
     const valid = result.success ? result.data : validFields(kind, input, issues);
-    if (isRecordLongerThan(valid, limits.maxRecordLength)) {
-      const most = count(limits.maxRecordLength);
-      issues.push({
-        path: [],
-        message: `expected at most ${most} characters of text in the whole record, received more`,
-      });
-    }
+    const tooLong = recordLengthProblem(valid, limits);
+    if (tooLong !== undefined) issues.push({ path: [], message: tooLong });
     // The cast is safe: the shape has exactly the fields of T, and each schema accepts only values of its field's type.
     return issues.length === 0 ? { value: valid as T } : { issues, validFields: valid };
   };
 }
+
+/** What is wrong with the length of a record, or of the fields of a change. */
+export const recordLengthProblem = (record: object, { maxRecordLength }: ValueLimits): string | undefined =>
+  isRecordLongerThan(record, maxRecordLength)
+    ? `expected at most ${count(maxRecordLength)} characters of text in the whole record, received more`
+    : undefined;
 
 /** The fields that have a valid value, for the rules that check single fields. */
 function validFields(kind: RecordKind, input: unknown, issues: readonly Issue[]): Readonly<Record<string, unknown>> {
@@ -167,6 +168,12 @@ export function identifierProblem(id: string, what = anIdentifier): string | und
   return textProblem(id, maxIdentifierLength);
 }
 
+/** What is wrong with the number of external IDs. */
+export function externalIdsProblem(externalIds: object, { maxExternalIds }: ValueLimits): string | undefined {
+  const size = Object.keys(externalIds).length;
+  return size > maxExternalIds ? `expected at most ${count(maxExternalIds)} keys, received ${count(size)}` : undefined;
+}
+
 /** Validates in place, without copying: a copy would lose the key `__proto__`. */
 function externalIdsSchema(limits: ValueLimits) {
   return z.custom<ExternalIds>().superRefine((value: unknown, context) => {
@@ -174,9 +181,9 @@ function externalIdsSchema(limits: ValueLimits) {
       context.addIssue(expected('an object of texts such as {"erp":"4711"}', value));
       return;
     }
-    const size = Object.keys(value).length;
-    if (size > limits.maxExternalIds) {
-      context.addIssue(`expected at most ${count(limits.maxExternalIds)} keys, received ${count(size)}`);
+    const tooMany = externalIdsProblem(value, limits);
+    if (tooMany !== undefined) {
+      context.addIssue(tooMany);
       return;
     }
     const entries: Issue[] = [];

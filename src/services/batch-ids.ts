@@ -1,5 +1,5 @@
 /** The records that a batch is about, by their IDs: which are unknown, and which come twice. */
-import { type Issue, type Path, quote } from '../model/issues.ts';
+import { type Issue, type PathOf, quote } from '../model/issues.ts';
 import type { RecordKind, RecordOf } from '../model/record-kind.ts';
 import { kindOfId } from '../records/index.ts';
 import { noRecord } from './unknown-ids.ts';
@@ -14,7 +14,7 @@ interface Found<K extends RecordKind> {
 export async function findBatch<K extends RecordKind>(
   kind: K,
   ids: readonly string[],
-  pathOf: (index: number) => Path,
+  pathOf: PathOf,
   find: (ids: readonly string[]) => Promise<RecordOf<K>[]>,
 ): Promise<Found<K>> {
   const wellFormed = ids.filter((id) => kindOfId(id) === kind);

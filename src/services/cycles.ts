@@ -1,14 +1,12 @@
 /** Keeps trees of records free of cycles: no asset category may become its own ancestor. */
 import { badRequest } from '../errors.ts';
-import { count, expected, type Issue, type Parsed } from '../model/issues.ts';
+import { count, expected, type Issue, type Parsed, type PathOf } from '../model/issues.ts';
 import { withArticle } from '../model/labels.ts';
 import type { Linkable } from '../model/links.ts';
-import type { RecordKind } from '../model/record-kind.ts';
+import type { RecordKind, Values } from '../model/record-kind.ts';
 import { kindOfId } from '../records/index.ts';
 import { reverseLinksOf } from '../records/reverse-links.ts';
 import type { TransactionStore } from '../store/workspace-store.ts';
-
-type Values = Readonly<Record<string, unknown>>;
 
 /** The link from a record to its ancestors, if the kind forms a tree. */
 export const treeOf = (kind: RecordKind) =>
@@ -37,7 +35,7 @@ interface Changes {
   readonly changes: readonly Parsed<object>[];
   /** The stored records; undefined where there is none. */
   readonly records: readonly ({ readonly id: string } | undefined)[];
-  readonly isSingle?: boolean;
+  readonly pathOf: PathOf;
 }
 
 /** The most ancestors that are read for one batch. */
@@ -47,7 +45,7 @@ const maxAncestors = 100_000;
 export async function cycleIssues(
   store: Pick<TransactionStore, 'ancestors'>,
   kind: RecordKind,
-  { changes, records, isSingle }: Changes,
+  { changes, records, pathOf }: Changes,
 ): Promise<Issue[]> {
   const tree = treeOf(kind);
   if (!tree) return [];
@@ -64,29 +62,38 @@ export async function cycleIssues(
   if (stored.size > maxAncestors) {
     throw badRequest(`expected at most ${count(maxAncestors)} ${kind.pluralLabel} above those of a batch`);
   }
-  const inCycles = cyclesIn(moved.keys(), (id) => (moved.has(id) ? moved.get(id) : stored.get(id)));
+  const parentOf = (id: string): string | undefined => {
+    const parentId = moved.has(id) ? moved.get(id) : stored.get(id);
+    return typeof parentId === 'string' ? parentId : undefined;
+  };
+  const { inCycles } = inTreeOrder(moved.keys(), parentOf);
   return moves
     .filter(({ id }) => inCycles.has(id))
     .map(({ index, parentId }) => ({
-      path: isSingle ? [tree.field] : [index, tree.field],
+      path: [...pathOf(index), tree.field],
       message: expected(`the ID of ${withArticle(kind.label)} that is neither this one nor below it`, parentId),
     }));
 }
 
-/** The records that following the parents leads back to. Each record is visited once. */
-function cyclesIn(starts: Iterable<string>, parentOf: (id: string) => unknown): ReadonlySet<string> {
-  const visited = new Set<unknown>();
-  const inCycles = new Set<string>();
-  for (const start of starts) {
-    const path: string[] = [];
-    let id: unknown = start;
-    while (typeof id === 'string' && !visited.has(id)) {
-      visited.add(id);
-      path.push(id);
-      id = parentOf(id);
+/**
+ * The items with all their ancestors, in an order in which each parent comes before its children, and those that are their own
+ * ancestors. Each is visited once.
+ */
+export function inTreeOrder<T>(items: Iterable<T>, parentOf: (item: T) => T | undefined) {
+  const visited = new Set<T>();
+  const inCycles = new Set<T>();
+  const order: T[] = [];
+  for (const start of items) {
+    const path: T[] = [];
+    let item: T | undefined = start;
+    while (item !== undefined && !visited.has(item)) {
+      visited.add(item);
+      path.push(item);
+      item = parentOf(item);
     }
-    const meets = path.indexOf(id as string);
+    const meets = item === undefined ? -1 : path.indexOf(item);
     if (meets >= 0) for (const member of path.slice(meets)) inCycles.add(member);
+    for (const member of path.reverse()) order.push(member);
   }
-  return inCycles;
+  return { order, inCycles };
 }

@@ -1,8 +1,8 @@
 /** Deletes records, and handles the references to them. */
 import { badRequest, conflict, invalid } from '../errors.ts';
-import { count, type Issue } from '../model/issues.ts';
+import { count, type Issue, inBatch } from '../model/issues.ts';
 import { counted } from '../model/labels.ts';
-import type { RecordKind, RecordOf } from '../model/record-kind.ts';
+import type { RecordKind, RecordOf, Values } from '../model/record-kind.ts';
 import type { ReverseLink } from '../model/reverse-link.ts';
 import { reverseLinksOf } from '../records/reverse-links.ts';
 import type { Condition } from '../store/condition.ts';
@@ -32,12 +32,7 @@ export async function deleteRecords<K extends RecordKind>(
   requireMayWrite(session);
   if (ids.length === 0) return [];
   return session.store.transaction(async (transaction) => {
-    const batch = await findBatch(
-      kind,
-      ids,
-      (index) => [index],
-      (known) => transaction.findToDelete(kind, known),
-    );
+    const batch = await findBatch(kind, ids, inBatch, (known) => transaction.findToDelete(kind, known));
     const records = batch.records.filter((record) => record !== undefined);
     const deleted = new Set(records.map(({ id }) => id));
     const referring = await findReferring(transaction, kind, deleted);
@@ -127,7 +122,5 @@ async function clearReferences(
 /** The cast is safe because the field of a link is a reference, which may be null. */
 const withoutReference = <R extends RecordOf<RecordKind>>(session: Session, { kind, field }: ReverseLink, record: R) =>
   ({ ...record, [field]: null, ...updateStamps(kind, session, record) }) as object as R;
-
-type Values = Readonly<Record<string, unknown>>;
 
 const totalOf = ({ pages }: Referring): number => [...pages.values()].reduce((sum, { count = 0 }) => sum + count, 0);

@@ -1,23 +1,22 @@
 /** Creates records of several kinds together, which may refer to each other before they have IDs. */
 import { newIds } from '../model/ids.ts';
-import { type Issue, type Path, quote } from '../model/issues.ts';
+import { type Issue, type PathOf, quote } from '../model/issues.ts';
 import { withArticle } from '../model/labels.ts';
 import { type Linkable, withIssues } from '../model/links.ts';
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
 import type { CheckStore } from '../store/check-store.ts';
 import type { TransactionStore } from '../store/workspace-store.ts';
-import { treeOf } from './cycles.ts';
-import { type Refs, resolveLinks } from './links.ts';
+import { inTreeOrder, treeOf } from './cycles.ts';
+import { type Refs, resolveLinks } from './resolve-links.ts';
 import { requireMayWrite, type Session } from './session.ts';
 import { creationStamps } from './stamps.ts';
-import { findIssues, throwIssues } from './validation.ts';
+import { findIssues, referenceIssues, throwIssues } from './validation.ts';
 
 /** The records of one kind to create. */
 export interface NewRecords<K extends RecordKind = RecordKind> {
   readonly kind: K;
   readonly items: readonly Linkable<CreateOf<K>>[];
-  /** Where the items are in the input. */
-  readonly path: Path;
+  readonly pathOf: PathOf;
 }
 
 /**
@@ -50,20 +49,23 @@ async function createTogether(
 
   const store = accepting(transaction, new Set(planned.flatMap(({ ids }) => ids)));
   throwIssues(
-    await inTurn(resolved, ({ kind, items, path }) => findIssues(store, kind, { parsed: items }, 'lookup', path)),
+    await inTurn(resolved, async ({ kind, items, pathOf }) => {
+      const batch = { parsed: items, pathOf };
+      return findIssues(store, kind, { ...batch, ...(await referenceIssues(store, kind, batch)) }, 'lookup');
+    }),
   );
 
   return inTurn(resolved, async ({ kind, items, ids, order }) => {
     // All of them are valid.
     const inputs = order.map((index) => items[index]?.value as CreateOf<RecordKind>);
     const inOrder = order.map((index) => ids[index] ?? '');
-    const records = await transaction.add(kind, inputs, creationStamps(kind, session), undefined, inOrder);
+    const records = await transaction.add(kind, inputs, creationStamps(kind, session), { ids: inOrder });
     const byId = new Map(records.map((record) => [record.id, record]));
     return ids.map((id) => byId.get(id) as RecordOf<RecordKind>);
   });
 }
 
-/** One after the other, because statements of a transaction cannot run at the same time. */
+/** One after the other, as the transaction runs its statements, so that the first error is that of the first batch. */
 async function inTurn<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   for (const item of items) results.push(await work(item));
@@ -87,7 +89,7 @@ function withRefs(batches: readonly NewRecords[]) {
         places.set(ref, { batch: at, index });
         return item;
       }
-      const issue: Issue = { path: ['ref'], message: `another record of this request has the ref ${quote(ref)}` };
+      const issue: Issue = { path: ['ref'], message: `another record of this mutation has the ref ${quote(ref)}` };
       return withIssues(item, [issue]);
     }),
   }));
@@ -110,7 +112,7 @@ function withIds(batch: NewRecords, at: number, places: ReadonlyMap<string, Plac
     const place = link?.to.ref === undefined ? undefined : places.get(link.to.ref);
     return link && place?.batch === at ? { name: link.name, index: place.index } : undefined;
   });
-  const { order, inCycles } = parentsFirst(parentOf.map((parent) => parent?.index));
+  const { order, inCycles } = inTreeOrder(items.keys(), (index) => parentOf[index]?.index);
   const ids: string[] = [];
   newIds(kind.idPrefix, items.length).forEach((id, place) => {
     ids[order[place] ?? place] = id;
@@ -122,26 +124,6 @@ function withIds(batch: NewRecords, at: number, places: ReadonlyMap<string, Plac
     return withIssues(item, [{ path: [parent.name], message }]);
   });
   return { ...batch, items: checked, ids, order };
-}
-
-/** The items in an order in which each parent comes before its children, and those that are their own ancestors. */
-function parentsFirst(parents: readonly (number | undefined)[]) {
-  const visited = new Set<number>();
-  const inCycles = new Set<number>();
-  const order: number[] = [];
-  for (const start of parents.keys()) {
-    const path: number[] = [];
-    let item: number | undefined = start;
-    while (item !== undefined && !visited.has(item)) {
-      visited.add(item);
-      path.push(item);
-      item = parents[item];
-    }
-    const meets = item === undefined ? -1 : path.indexOf(item);
-    if (meets >= 0) for (const member of path.slice(meets)) inCycles.add(member);
-    for (const member of path.reverse()) order.push(member);
-  }
-  return { order, inCycles };
 }
 
 /** A store to which the new records exist already. */

@@ -2,12 +2,9 @@
 import type { ExternalIds } from '../model/fields.ts';
 import { type Issue, type Path, quote } from '../model/issues.ts';
 import { type Linkable, withIssues } from '../model/links.ts';
-import type { RecordKind } from '../model/record-kind.ts';
-import { TransactionConflict } from '../store/database-error.ts';
+import type { RecordKind, Values } from '../model/record-kind.ts';
 import type { TransactionStore } from '../store/workspace-store.ts';
-import { describeExternalId, listed, several } from './links.ts';
-
-type Values = Readonly<Record<string, unknown>>;
+import { describeExternalId, listed, several } from './resolve-links.ts';
 
 /** What identifies the records of a batch: a field of the kind, or the ID that a system has given them. */
 export type UpsertKey = { readonly field: string } | { readonly externalId: string };
@@ -88,7 +85,7 @@ export async function findRecords<K extends RecordKind>(
     }
     const record = byId.get(id);
     // Somebody has changed or deleted the record before it was locked: the transaction runs again.
-    if (!record || keyIn({ value: record }, by) !== key) throw new TransactionConflict('KEY_CHANGED');
+    if (!record || keyIn({ value: record }, by) !== key) return transaction.retry();
     return record;
   });
   return { records, invalid };

@@ -3,25 +3,29 @@
  * invalid field of a batch, so that an integrator can fix all of them at once.
  */
 import { conflict, invalid } from '../errors.ts';
-import { count, type Issue, type Parsed, type Path, quote } from '../model/issues.ts';
-import type { RecordKind } from '../model/record-kind.ts';
+import { count, type Issue, type Parsed, type Path, type PathOf, quote } from '../model/issues.ts';
+import type { RecordKind, Values } from '../model/record-kind.ts';
 import { kindNamed, kindOfId } from '../records/index.ts';
 import type { CheckStore } from '../store/check-store.ts';
 import { noRecord, wrongKind } from './unknown-ids.ts';
 
-type Values = Readonly<Record<string, unknown>>;
-
-/** Parsed records: a batch, where paths begin with an index, or a single change. */
-interface Candidates {
+/** Parsed records, and where they are in the input. */
+interface ParsedBatch {
   readonly parsed: readonly Parsed<object>[];
-  readonly isSingle?: boolean;
+  readonly pathOf: PathOf;
+}
+
+/** What referenceIssues has found. */
+interface CheckedReferences {
+  readonly unresolved: readonly Issue[];
+}
+
+interface Candidates extends ParsedBatch, CheckedReferences {
   /** For changes, the stored record of each, if there is one: it may keep its own unique values. */
   readonly current?: readonly (object | undefined)[];
-  /**
-   * What the service has found itself: issues that make the request invalid, among them those of references, and conflicts with stored
-   * records.
-   */
-  readonly found?: { readonly invalid: readonly Issue[]; readonly conflicts: readonly Issue[] };
+  /** What the service has found itself: issues that make the request invalid, and conflicts with stored records. */
+  readonly invalid?: readonly Issue[];
+  readonly conflicts?: readonly Issue[];
   /** A field of which the service has looked up all values itself. */
   readonly lookedUp?: string | undefined;
 }
@@ -61,24 +65,20 @@ export function throwIssues(found: readonly Issues[]): void {
   );
 }
 
-/** What requireValid would throw. Paths begin with `prefix`. */
+/** What requireValid would throw. */
 export async function findIssues(
   store: CheckStore,
   kind: RecordKind,
   candidates: Candidates,
   uniqueness: 'lookup' | 'database',
-  prefix: Path = [],
 ): Promise<Issues> {
-  const { parsed, found } = candidates;
+  const { parsed, unresolved, invalid = [], conflicts = [] } = candidates;
   const malformed = malformedIssues(candidates);
-  const unresolved = found ? found.invalid : await referenceIssues(store, kind, candidates);
-  const isInvalid = malformed.length + unresolved.length > 0;
+  const isInvalid = malformed.length + unresolved.length + invalid.length > 0;
   const taken = isInvalid || uniqueness === 'lookup' ? await uniquenessIssues(store, kind, candidates) : [];
-  const conflicts = [...(found?.conflicts ?? []), ...taken];
-  const others = [...unresolved, ...conflicts];
-  const issues = others.length > 0 ? inOrder([...malformed, ...others]) : malformed;
+  const others = [...invalid, ...unresolved, ...conflicts, ...taken];
   return {
-    issues: prefix.length > 0 ? issues.map((issue) => ({ ...issue, path: [...prefix, ...issue.path] })) : issues,
+    issues: others.length > 0 ? inOrder([...malformed, ...others]) : malformed,
     total: parsed.reduce((sum, { issues = [] }) => sum + issues.length, others.length),
     areConflicts: !isInvalid,
   };
@@ -87,10 +87,10 @@ export async function findIssues(
 /** Issues listed per batch. Beyond that, only the first issue of each record is listed, and the rest are counted. */
 const maxListed = 10_000;
 
-function malformedIssues(candidates: Candidates): Issue[] {
+function malformedIssues({ parsed, pathOf }: ParsedBatch): Issue[] {
   const malformed: Issue[] = [];
-  candidates.parsed.forEach(({ issues = [] }, index) => {
-    const path = pathOf(candidates, index);
+  parsed.forEach(({ issues = [] }, index) => {
+    const path = pathOf(index);
     const listed = malformed.length < maxListed ? issues : issues.slice(0, 1);
     for (const issue of listed) malformed.push({ ...issue, path: [...path, ...issue.path] });
     const others = issues.length - listed.length;
@@ -99,8 +99,6 @@ function malformedIssues(candidates: Candidates): Issue[] {
   return malformed;
 }
 
-const pathOf = ({ isSingle }: Pick<Candidates, 'isSingle'>, index: number): Path => (isSingle ? [] : [index]);
-
 interface SentText {
   readonly index: number;
   readonly path: Path;
@@ -108,16 +106,19 @@ interface SentText {
 }
 
 /** The valid texts of a field, each with its path in the input. */
-function* textsOf(candidates: Pick<Candidates, 'parsed' | 'isSingle'>, field: string): Generator<SentText> {
-  for (const [index, { issues, value, validFields }] of candidates.parsed.entries()) {
+function* textsOf({ parsed, pathOf }: ParsedBatch, field: string): Generator<SentText> {
+  for (const [index, { issues, value, validFields }] of parsed.entries()) {
     const text = ((issues ? validFields : value) as Values)[field];
-    if (typeof text === 'string') yield { index, path: [...pathOf(candidates, index), field], text };
+    if (typeof text === 'string') yield { index, path: [...pathOf(index), field], text };
   }
 }
 
 /** By position in the batch. The issues of one record keep their order. */
 const inOrder = (issues: readonly Issue[]): Issue[] =>
-  issues.toSorted(({ path: [a] }, { path: [b] }) => (typeof a === 'number' && typeof b === 'number' ? a - b : 0));
+  issues.toSorted(({ path: a }, { path: b }) => placeIn(a) - placeIn(b));
+
+/** Before it, a path has only names of lists. */
+const placeIn = (path: Path): number => Number(path.find((step) => typeof step === 'number') ?? 0);
 
 interface Reference {
   readonly path: Path;
@@ -133,17 +134,17 @@ interface Reference {
 export async function referenceIssues(
   store: CheckStore,
   kind: RecordKind,
-  candidates: Pick<Candidates, 'parsed' | 'isSingle'>,
-): Promise<Issue[]> {
-  const issues: Issue[] = [];
+  batch: ParsedBatch,
+): Promise<CheckedReferences> {
+  const unresolved: Issue[] = [];
   const own: Reference[] = [];
   for (const [name, field] of Object.entries(kind.fields)) {
     if (field.type !== 'reference') continue;
-    for (const { path, text: id } of textsOf(candidates, name)) {
+    for (const { path, text: id } of textsOf(batch, name)) {
       const target = kindOfId(id);
       if (target?.name === field.target) own.push({ path, target, id });
       else if (target || field.mustExist) {
-        issues.push({ path, message: wrongKind(kindNamed(field.target), id) });
+        unresolved.push({ path, message: wrongKind(kindNamed(field.target), id) });
       }
     }
   }
@@ -152,10 +153,10 @@ export async function referenceIssues(
     const references = own.filter((reference) => reference.target === target);
     const existing = await store.existingValues(target, 'id', [...new Set(references.map(({ id }) => id))]);
     for (const { path, id } of references) {
-      if (!existing.has(id)) issues.push({ path, message: noRecord(target, id) });
+      if (!existing.has(id)) unresolved.push({ path, message: noRecord(target, id) });
     }
   }
-  return issues;
+  return { unresolved };
 }
 
 /** A unique value must not be taken by a stored record, nor by an earlier record of the batch. */
@@ -168,14 +169,14 @@ async function uniquenessIssues(store: CheckStore, kind: RecordKind, candidates:
     if (sent.length === 0) continue;
 
     const stored = await store.existingValues(kind, name, [...new Set(sent.map(({ text }) => text))]);
-    const earlier = new Map<string, Path>();
-    for (const { path, text } of sent) {
+    const earlier = new Map<string, number>();
+    for (const { index, path, text } of sent) {
       const first = earlier.get(text);
       if (stored.has(text)) {
         issues.push({ path, message: `another ${kind.label} has the ${name} ${quote(text)}` });
-      } else if (first) {
-        issues.push({ path, message: `item [${first[0]}] of this batch has the ${name} ${quote(text)} too` });
-      } else earlier.set(text, path);
+      } else if (first !== undefined) {
+        issues.push({ path, message: `item [${first}] of this batch has the ${name} ${quote(text)} too` });
+      } else earlier.set(text, index);
     }
   }
   return issues;

@@ -9,6 +9,7 @@ import { createChangeWatch } from './change-watch.ts';
 import { type Author, logChanges, type NewChange } from './changes.ts';
 import { batchLookups } from './check-store.ts';
 import type { Database } from './database.ts';
+import { TransactionConflict } from './database-error.ts';
 import { createDerivedCache, createTextCache, type Sized } from './derived-cache.ts';
 import type { Run } from './driver.ts';
 import { type Check, createGroupCommit } from './group-commit.ts';
@@ -38,16 +39,24 @@ export interface LimitedReads extends RecordReads, ChangeReads, ChangePageReads,
 
 /** The store of a transaction. It caches nothing, and uses only the transaction's connection. */
 export interface TransactionStore extends RecordReads, ChangeReads, Omit<RecordWrites, 'add'> {
-  /** Like that of the workspace's store, in this transaction. `ids` are those that newIds has returned for the records, if they are known. */
+  /** Like that of the workspace's store, in this transaction. */
   add<K extends RecordKind>(
     kind: K,
     inputs: readonly CreateOf<K>[],
     stamps: Stamps,
-    check?: Check,
-    ids?: readonly string[],
+    options?: AddOptions & {
+      /** Those that newIds has returned for the records, if they are known. */
+      readonly ids?: readonly string[];
+    },
   ): Promise<RecordOf<K>[]>;
+  /** Ends the transaction, and runs it again: other transactions have changed what this one has looked up. */
+  retry(): never;
   /** Joins the transaction: nothing of it is stored unless all of it is. */
   transaction<T>(work: (store: TransactionStore) => Promise<T>): Promise<T>;
+}
+
+interface AddOptions {
+  readonly check?: Check;
 }
 
 export interface WorkspaceStore extends RecordReads, ChangeReads {
@@ -71,7 +80,7 @@ export interface WorkspaceStore extends RecordReads, ChangeReads {
     kind: K,
     inputs: readonly CreateOf<K>[],
     stamps: Stamps,
-    check?: Check,
+    options?: AddOptions,
   ): Promise<RecordOf<K>[]>;
   /** Runs work that only reads, on a consistent snapshot of the workspace. */
   snapshot<T>(work: (store: RecordReads) => Promise<T>): Promise<T>;
@@ -145,7 +154,7 @@ export function createStoreOpener(database: Database): OpenStore {
           watch.changed(workspaceId);
           return result;
         },
-        async add(kind, inputs, stamps, check = acceptAll) {
+        async add(kind, inputs, stamps, { check = acceptAll } = {}) {
           const records = await mapInSlices(inputs, (input) => draftOf(kind, input, stamps));
           const checkOnce: Check = key ? checkUnused(key, check) : check;
           await once(() => groupCommit.add({ workspaceId, kind, records, check: checkOnce, author, usage, key }));
@@ -200,7 +209,10 @@ function transactionStore(scope: Scope, author: Author, log: NewChange[]): Trans
     ...readsIn(scope),
     ...writes,
     transaction: (work) => work(store),
-    async add(kind, inputs, stamps, check = acceptAll, ids = undefined) {
+    retry() {
+      throw new TransactionConflict('LOOKUP_OUTDATED');
+    },
+    async add(kind, inputs, stamps, { check = acceptAll, ids } = {}) {
       await check(store, 'lookup');
       return writes.add(kind, inputs, stamps, ids);
     },

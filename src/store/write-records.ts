@@ -123,7 +123,9 @@ export function createRecordWrites(scope: Scope, author: Author, log: NewChange[
       if (replacements.length === 0) return;
       const changed = new Set<string>();
       for (const { before, after } of replacements as readonly Replacement<Row>[]) {
-        for (const { field } of columnsOf(kind)) if (before[field] !== after[field]) changed.add(field);
+        for (const { field } of columnsOf(kind)) {
+          if (!changed.has(field) && !isStoredAs(before[field], after[field])) changed.add(field);
+        }
       }
       const records = replacements.map(({ after }) => after as object as Row);
       await runAll(dialect.updates(kind, workspaceId, records, changed));
@@ -170,6 +172,11 @@ export function createRecordWrites(scope: Scope, author: Author, log: NewChange[
     idempotencyResults: (keys) => findIdempotencyResults(scope, keys),
   };
 }
+
+/** External IDs are stored in the order in which they were sent. */
+const isStoredAs = (before: unknown, after: unknown): boolean =>
+  before === after ||
+  (typeof before === 'object' && typeof after === 'object' && JSON.stringify(before) === JSON.stringify(after));
 
 /** A new record with all its fields, but without an ID and a workspace. */
 export function draftOf<K extends RecordKind>(kind: K, input: CreateOf<K>, stamps: Stamps): Row {

@@ -574,7 +574,7 @@ export const faults = [
   },
   {
     name: 'changes do not look up what they refer to',
-    plant: [['src/services/validation.ts', 'referenceIssues', isAlways([])]],
+    plant: [['src/services/validation.ts', 'referenceIssues', isAlways({ unresolved: [] })]],
     tests: updates,
   },
   {
@@ -676,7 +676,7 @@ export const faults = [
   },
   {
     name: 'an upsert changes what is stored already',
-    plant: [['src/services', 'isSame', isAlways(false)]],
+    plant: [['src/model', 'isSame', isAlways(false)]],
     tests: writeModel,
   },
   {
@@ -737,7 +737,7 @@ export const faults = [
         'write',
         (original) =>
           (context, ...rest) =>
-            original({ ...context, loaders: { clear: () => {} } }, ...rest),
+            original({ ...context, loaders: { ...context.loaders, clear: () => {} } }, ...rest),
       ],
     ],
     tests: dryRuns,
@@ -809,24 +809,26 @@ export const faults = [
   },
   {
     name: 'mutations ignore the key',
-    plant: [['src/graphql', 'withSessions', () => (schema) => schema]],
+    plant: [
+      [
+        'src/graphql/schema/mutations',
+        'write',
+        (original) =>
+          (context, ...rest) =>
+            original({ ...context, sessionFor: () => context.session }, ...rest),
+      ],
+    ],
     tests: repeatedMutations,
   },
   {
     name: 'all mutations of a request have the same key',
     plant: [
       [
-        'src/graphql/schema/mutations/session.ts',
-        'withSessions',
-        (original) => (schema) => {
-          const keyed = original(schema);
-          for (const field of Object.values(keyed.getMutationType().getFields())) {
-            const { resolve } = field;
-            field.resolve = (root, args, context, info) =>
-              resolve(root, args, { ...context, sessionFor: () => context.sessionFor('') }, info);
-          }
-          return keyed;
-        },
+        'src/graphql/schema/mutations',
+        'write',
+        (original) =>
+          (context, ...rest) =>
+            original({ ...context, sessionFor: () => context.sessionFor('') }, ...rest),
       ],
     ],
     tests: repeatedMutations,

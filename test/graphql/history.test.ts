@@ -127,6 +127,17 @@ describe('history', () => {
     expect(withFields).toBeLessThanOrEqual(7);
   });
 
+  test('has a change without fields if all were sent with the values they had, external IDs in whatever order', async () => {
+    const [{ id }] = await service.create('/projects', { name: 'Harbour wall', externalIds: { erp: '1', sap: '2' } });
+    await service.patch(`/projects/${id}`, { name: 'Harbour wall', externalIds: { sap: '2', erp: '1' } });
+
+    const { project } = await service.data(
+      `{ project(id: "${id}") { history { nodes { action fields { field } } } } }`,
+    );
+
+    expect(project.history.nodes[0]).toEqual({ action: 'UPDATED', fields: [] });
+  });
+
   test('is read anew after a mutation of the same request', async () => {
     const { id } = await renamedProject(['Wall']);
 

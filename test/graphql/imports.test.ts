@@ -82,7 +82,7 @@ test('refs are of one request only, and are not stored', async () => {
     [
       {
         path: ['input', 'projects', 0, 'location'],
-        message: 'this request creates no record with the ref "yard"',
+        message: 'this mutation creates no record with the ref "yard"',
       },
     ],
   );
@@ -98,9 +98,9 @@ test('every issue of every kind is listed, with its path', async () => {
 
   const issues = await issuesOf(importDocument(), { input });
 
-  expect(issues).toEqual([
+  expect(issues.toSorted(byList)).toEqual([
     { path: ['input', 'locations', 0, 'latitude'], message: 'expected a number from -90 to 90, received 91' },
-    { path: ['input', 'locations', 1, 'ref'], message: 'another record of this request has the ref "yard"' },
+    { path: ['input', 'locations', 1, 'ref'], message: 'another record of this mutation has the ref "yard"' },
     {
       path: ['input', 'projects', 0, 'location'],
       message: 'expected the ref of a location, "crane" is that of an asset',
@@ -123,6 +123,12 @@ test('every issue of every kind is listed, with its path', async () => {
     },
   ]);
 });
+
+/** In the order of the lists above. */
+const byList = (a: { path: [string, string] }, b: { path: [string, string] }): number => {
+  const lists = ['locations', 'projects', 'assets', 'workOrders'];
+  return lists.indexOf(a.path[1]) - lists.indexOf(b.path[1]);
+};
 
 test('taken unique values alone are a CONFLICT', async () => {
   await service.create('/assets', { name: 'Crane', uid: 'C-7' });
@@ -240,6 +246,18 @@ describe('a link by an external ID', () => {
     await closed.stop();
   });
 
+  test('cannot be a ref in changes and upserts, which create nothing that could have one', async () => {
+    const location = { ref: 'yard' };
+    for (const variables of [
+      { document: updateDocument(project), input: [{ id: 'project_1', location }] },
+      { document: upsertDocument(project), by: { externalId: 'erp' }, input: [{ name: 'a', location }] },
+    ]) {
+      const { document, ...sent } = variables;
+      const { body } = await service.graphql(document, sent);
+      expect(body.errors[0].message).toContain('at "input[0].location"; Field "externalId" of required type');
+    }
+  });
+
   test('has limits: texts are as long as in a record, and exactly one way is given', async () => {
     expect(
       await issuesOf(createDocument(asset), {
@@ -271,4 +289,27 @@ test('an import has at most as many records as a batch, in all lists together', 
   expect(literal.body.errors).toMatchObject([{ message }]);
   expect(allowed.body.errors).toBeUndefined();
   await small.stop();
+});
+
+test('each list of an import costs as much as was sent for it, so that a full one may select all', async () => {
+  const input = { locations: Array.from({ length: 9_999 }, () => ({})), projects: [{ name: 'Harbour wall' }] };
+
+  const { body } = await service.graphql(importDocument(everything), { input });
+
+  expect(body.errors).toBeUndefined();
+  expect(body.data.result.locations).toHaveLength(9_999);
+  // 10 for each record, 2 for `id name` of each location, 8 for `id name location { name }` of the project, and 1 for each object.
+  expect(body.extensions.cost.requested).toBe(10 * 10_000 + 2 * 9_999 + (2 + 5 + 1) + 7 * 5);
+});
+
+test('the lists of fragments and of aliases cost as much, and what was not sent costs nothing', async () => {
+  const costOf = async (fields: string, input: object) =>
+    (await service.graphql(importDocument(fields), { input })).body.extensions.cost.requested;
+  const input = { locations: [{}, {}] };
+
+  const plain = await costOf('locations { id name }', input);
+
+  expect(await costOf('... on ImportedRecords { locations { id name } }', input)).toBe(plain);
+  expect(await costOf('locations { id name } locations { id name }', input)).toBe(plain + 5 + 4);
+  expect(await costOf('locations { id name } assets { id name }', input)).toBe(plain + 5);
 });

@@ -50,6 +50,21 @@ describe.each(kinds)('changing $kind.label records', ({ kind, path, smallest }) 
   });
 });
 
+test('external IDs that are sent as they are stored are not written again', async () => {
+  const externalIds = { erp: '4711', telematics: 'T-1' };
+  const [{ id }] = await service.create('/assets', { name: 'Crane', externalIds });
+  const writtenBy = (change: object) =>
+    service.statements(() => service.data(updateDocument(asset), { input: [{ id, ...change }] }));
+  const setsThem = (sql: string) => /^(?:with .*)?update assets/s.test(sql) && sql.includes('external_ids');
+
+  const same = await writtenBy({ name: 'Tower crane', externalIds });
+  const reordered = await writtenBy({ externalIds: { telematics: 'T-1', erp: '4711' } });
+
+  expect([same.some(setsThem), reordered.some(setsThem)]).toEqual([false, true]);
+  const { asset: stored } = await service.data(`{ asset(id: "${id}") { externalIds } }`);
+  expect(Object.keys(stored.externalIds)).toEqual(['telematics', 'erp']);
+});
+
 const without = (record: Record<string, unknown>, name: string) =>
   Object.fromEntries(Object.entries(record).filter(([key]) => key !== name));
 

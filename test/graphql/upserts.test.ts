@@ -12,7 +12,7 @@ import {
   workOrder,
 } from '../../src/records/index.ts';
 import { isPostgres } from '../support/database.ts';
-import { upsertDocument } from '../support/mutations.ts';
+import { updateDocument, upsertDocument } from '../support/mutations.ts';
 import { nobody } from '../support/open-store.ts';
 import { startService, useService } from '../support/service.ts';
 
@@ -147,9 +147,51 @@ describe('by an external ID', () => {
     expect(body.errors[0].extensions.issues).toEqual([
       {
         path: ['input', 0, 'externalIds'],
-        message: 'expected at most 100 keys, those of the stored asset included, there are 101',
+        message: 'expected at most 100 keys, received 101, with those of the stored asset',
       },
     ]);
+  });
+});
+
+describe('an upsert of a record that holds more text than may be sent at once', () => {
+  const small = { MAX_TEXT_LENGTH: '10', MAX_RECORD_LENGTH: '20' };
+  const document = upsertDocument(workOrder, 'outcome record { name }');
+  const start = async () => {
+    const limited = await startService(small);
+    const [{ id }] = await limited.create('/work-orders', { reference: 'WO-1', externalIds: { erp: '1' } });
+    await limited.data(updateDocument(workOrder), { input: [{ id, notes: '1234567890', statusId: '12345' }] });
+    return limited;
+  };
+
+  test('is refused only for what is sent and the external IDs that are kept, as a change of it would be', async () => {
+    const limited = await start();
+
+    const { result } = await limited.data(document, {
+      ...byErp,
+      input: [{ externalIds: { erp: '1' }, name: 'Crane' }],
+    });
+
+    expect(result).toEqual([{ outcome: 'UPDATED', record: { name: 'Crane' } }]);
+    await limited.stop();
+  });
+
+  test('is refused if the kept external IDs make it too long', async () => {
+    const limited = await start();
+    await limited.data(document, { ...byErp, input: [{ externalIds: { erp: '1', sap: '1234567890' } }] });
+
+    const { body } = await limited.graphql(document, {
+      ...byErp,
+      input: [{ externalIds: { erp: '1' }, name: 'Crane' }],
+    });
+
+    expect(body.errors[0].extensions.issues).toEqual([
+      {
+        path: ['input', 0],
+        message:
+          'expected at most 20 characters of text in the whole record, received more, with those of the stored work order',
+      },
+    ]);
+    await limited.stop();
   });
 });
 

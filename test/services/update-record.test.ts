@@ -1,4 +1,4 @@
-/** Changing records, including kinds that have no route for it yet. */
+/** Changing records by the service itself, for what is not visible over REST. */
 import { afterEach, expect, test, vi } from 'vitest';
 import { createSessionOpener } from '../../src/auth/authenticate.ts';
 import { anonymous } from '../../src/auth/keyring.ts';

@@ -135,7 +135,7 @@ describe('A result', () => {
     expect(await keyed('a').store.transaction(work)).toEqual(first);
     expect(work).toHaveBeenCalledTimes(1);
     const other = { ...keyOf('a'), requestHash: 'other' };
-    await expect(store.withKey(other).transaction(work)).rejects.toMatchObject({ status: 409 });
+    await expect(store.withIdempotencyKey(other).transaction(work)).rejects.toMatchObject({ status: 409 });
     expect(work).toHaveBeenCalledTimes(1);
   });
 
@@ -173,8 +173,10 @@ describe('Nothing is stored under the key', () => {
 
   test('of a transaction that fails, or of a creation that is refused', async () => {
     await expect(keyed('a').store.transaction(refuse)).rejects.toThrow('refused');
-    const creation = keyed('a').store.add(asset, [{ name: 'Crane' }], stamps, async () => {
-      throw new ServiceError(400, 'refused');
+    const creation = keyed('a').store.add(asset, [{ name: 'Crane' }], stamps, {
+      check: async () => {
+        throw new ServiceError(400, 'refused');
+      },
     });
     await expect(creation).rejects.toThrow('refused');
 

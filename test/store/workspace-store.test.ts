@@ -287,3 +287,21 @@ test('two processes that read and then write at once both succeed', async () => 
   expect(await ours.count(location)).toBe(60);
   await other.close();
 });
+
+test('a transaction that asks for it runs again, without what it did before, until it has asked too often', async () => {
+  let runs = 0;
+  const add = (times: number) =>
+    ours.transaction(async (store) => {
+      runs += 1;
+      const [record] = await insert(store, location, [input]);
+      return runs < times ? store.retry() : record;
+    });
+
+  const record = await add(3);
+
+  expect(runs).toBe(3);
+  expect(await ours.list(location)).toEqual([record]);
+  runs = 0;
+  await expect(add(Number.POSITIVE_INFINITY)).rejects.toMatchObject({ status: 503 });
+  expect(await ours.list(location)).toEqual([record]);
+});

@@ -1,6 +1,6 @@
 /** Reads changes for one request: the histories of all records of a list together, and what the changes of a page led to. */
 import DataLoader from 'dataloader';
-import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
+import type { RecordKind, RecordOf, Values } from '../../model/record-kind.ts';
 import { kindNamed, kindOfId } from '../../records/index.ts';
 import type { ChangePage, ChangePageQuery } from '../../store/change-pages.ts';
 import type { Change } from '../../store/read-changes.ts';
@@ -20,9 +20,6 @@ export interface ChangeLoaders {
   /** The number of the workspace's last change. */
   lastChange(): Promise<number>;
 }
-
-/** The stored fields of a record. */
-type Values = Readonly<Record<string, unknown>>;
 
 type Once = <T>(key: object, read: () => Promise<T>) => Promise<T>;
 

@@ -18,6 +18,9 @@ interface Types {
 
 export type { InputRef } from '@pothos/core';
 
+// biome-ignore lint/suspicious/noExplicitAny: fields are derived, and only the kind's own types say what each holds.
+export type Values = Readonly<Record<string, any>>;
+
 export type Builder = ReturnType<typeof createBuilder>;
 
 type Schema = Builder['$inferSchemaTypes'];
@@ -25,6 +28,7 @@ type Schema = Builder['$inferSchemaTypes'];
 export type ObjectRef<T> = PothosSchemaTypes.ObjectRef<Schema, T>;
 export type Interface<T> = PothosSchemaTypes.InterfaceRef<Schema, T>;
 export type InputFields = PothosSchemaTypes.InputFieldBuilder<Schema, 'InputObject'>;
+export type Argument<T> = PothosSchemaTypes.ArgumentRef<Schema, T>;
 export type InputField = InputFieldRef<Schema, NonNullable<unknown> | null | undefined>;
 export type QueryFields = PothosSchemaTypes.QueryFieldBuilder<Schema, Schema['Root']>;
 export type MutationFields = PothosSchemaTypes.MutationFieldBuilder<Schema, Schema['Root']>;

@@ -7,7 +7,7 @@ import type { ChangePage } from '../../store/change-pages.ts';
 import type { Change } from '../../store/read-changes.ts';
 import type { Context } from '../execution/context.ts';
 import type { FieldExtensions } from '../plan/extensions.ts';
-import type { Builder, Interface, ObjectFields, ObjectRef } from './builder.ts';
+import type { Builder, Interface, ObjectFields, ObjectRef, Values } from './builder.ts';
 import { parseHistory } from './change-arguments.ts';
 import { connectionCost, defaultPageSize } from './connection.ts';
 import { type FieldChange, fieldChanges, maxFieldChanges } from './field-change.ts';
@@ -15,9 +15,6 @@ import { constantCase } from './field-labels.ts';
 import type { Foreign } from './foreign-type.ts';
 
 export type ChangeTypes = ReturnType<typeof createChangeTypes>;
-
-// biome-ignore lint/suspicious/noExplicitAny: only the record's kind says what its fields hold.
-type Values = Readonly<Record<string, any>>;
 
 /** Makes the types of one schema. */
 export function createChangeTypes(builder: Builder, node: Interface<Values>, user: ObjectRef<Foreign>, limits: Limits) {
@@ -91,7 +88,11 @@ function createChangeType(
     description: 'What was done to a record.',
     values: {
       CREATED: { value: 'created', description: 'It was created.' },
-      UPDATED: { value: 'updated', description: 'Some of its fields were changed.' },
+      UPDATED: {
+        value: 'updated',
+        description:
+          'Some of its fields were changed, or all were sent with the values they had: then `fields` is empty.',
+      },
       DELETED: { value: 'deleted', description: 'It was deleted.' },
     } as const,
   });

@@ -1,5 +1,6 @@
 /** The fields that a change has changed. */
-import { isObject } from '../../model/issues.ts';
+import { isSame } from '../../model/fields.ts';
+import type { Values } from '../../model/record-kind.ts';
 import { kindNamed, recordKinds } from '../../records/index.ts';
 import type { Change } from '../../store/read-changes.ts';
 import type { Context } from '../execution/context.ts';
@@ -15,16 +16,9 @@ export const maxFieldChanges = Math.max(...recordKinds.map(({ fields }) => Objec
 
 /** Those that clients may set: all that are set for a creation and a deletion, and those that differ for an update. */
 export async function fieldChanges(change: Change, { loaders }: Pick<Context, 'loaders'>): Promise<FieldChange[]> {
-  const before: Readonly<Record<string, unknown>> = change.before ?? {};
+  const before: Values = change.before ?? {};
   const after = (await loaders.after(change)) ?? {};
   return Object.keys(kindNamed(change.kind).fields)
     .map((field) => ({ field, before: before[field] ?? null, after: after[field] ?? null }))
     .filter((values) => !isSame(values.before, values.after));
-}
-
-/** External IDs are the same if they have the same keys in the same order. */
-function isSame(a: unknown, b: unknown): boolean {
-  if (!isObject(a) || !isObject(b)) return a === b;
-  const [keys, others] = [Object.keys(a), Object.keys(b)];
-  return keys.length === others.length && keys.every((key, index) => key === others[index] && a[key] === b[key]);
 }

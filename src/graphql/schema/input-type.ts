@@ -14,8 +14,8 @@ export type InputTypes = ReturnType<typeof createInputTypes>;
 
 /** The input types of one schema. */
 export function createInputTypes(builder: Builder, limits: ValueLimits) {
-  const recordLink = recordLinkType(builder);
-  const links = (t: InputFields, kind: RecordKind, isNew: boolean) => linkInputFields(t, kind, recordLink, isNew);
+  const linkTypes = createLinkTypes(builder);
+  const links = (t: InputFields, kind: RecordKind, lead: keyof LinkTypes) => linkInputFields(t, kind, linkTypes, lead);
 
   const create = <K extends RecordKind>(kind: K) =>
     builder
@@ -23,9 +23,9 @@ export function createInputTypes(builder: Builder, limits: ValueLimits) {
         description: `The fields of ${withArticle(kind.label)} to create: ${exampleFields(kind)}. A field that is null or absent is not set.`,
         fields: (t) => ({
           ...inputFields(t, kind, { requires: true }),
-          ...links(t, kind, true),
+          ...links(t, kind, 'anywhere'),
           ref: t.string({
-            description: `A name of your choice, by which other records of the request refer to this ${kind.label}. It is not stored.`,
+            description: `A name of your choice, by which other records of the same mutation refer to this ${kind.label}. It is not stored.`,
           }),
         }),
       })
@@ -45,8 +45,8 @@ export function createInputTypes(builder: Builder, limits: ValueLimits) {
     upsert: <K extends RecordKind>(kind: K) =>
       builder
         .inputType(`Upsert${kind.name}Input`, {
-          description: `The fields of ${withArticle(kind.label)} to create or change: ${exampleFields(kind)}. Of a stored ${kind.label}, absent fields stay unchanged and null clears a field; a new one needs the fields that \`Create${kind.name}Input\` requires.`,
-          fields: (t) => ({ ...inputFields(t, kind, { requires: false }), ...links(t, kind, false) }),
+          description: `The fields of ${withArticle(kind.label)} to create or change: ${exampleFields(kind)}. Of a stored ${kind.label}, absent fields stay unchanged and null clears a field; a new one needs the fields that \`Create${kind.name}Input\` requires.${upsertedExternalIds(kind)}`,
+          fields: (t) => ({ ...inputFields(t, kind, { requires: false }), ...links(t, kind, 'toStored') }),
         })
         .validate(inTurns(linkParser(kind, limits, updateParser(kind, limits)))),
 
@@ -71,14 +71,22 @@ export function createInputTypes(builder: Builder, limits: ValueLimits) {
               description: `The \`updatedAt\` that the ${kind.label} was read with. If somebody has changed it since, the batch is refused with the code CONFLICT.`,
             }),
             ...inputFields(t, kind, { requires: false }),
-            ...links(t, kind, false),
+            ...links(t, kind, 'toStored'),
           }),
         })
         .validate(inTurns(patchParser(kind, limits))),
   };
 }
 
-function recordLinkType(builder: Builder) {
+const upsertedExternalIds = (kind: RecordKind): string =>
+  kind.fields.externalIds
+    ? ' `externalIds` is replaced as a whole, but an upsert by an external ID keeps those of other systems.'
+    : '';
+
+type LinkTypes = ReturnType<typeof createLinkTypes>;
+
+/** Only a new record can refer to others that the same mutation creates. */
+function createLinkTypes(builder: Builder) {
   const externalId = builder.inputType('ExternalIdInput', {
     description: 'The ID of a record in another system: `{ key: "erp", value: "4711" }`.',
     fields: (t) => ({
@@ -86,34 +94,38 @@ function recordLinkType(builder: Builder) {
       value: t.string({ required: true, description: 'The ID that the record has there.' }),
     }),
   });
-  return builder.inputType('RecordLink', {
-    isOneOf: true,
-    description:
-      'A record, instead of by its ID: `{ externalId: { key: "erp", value: "4711" } }`, or `{ ref: "harbour-wall" }` for one that the same request creates.',
-    fields: (t) => ({
-      externalId: t.field({
-        type: externalId,
-        description: 'An external ID that exactly one stored record has: `{ key: "erp", value: "4711" }`.',
+  const externalIdField = (t: InputFields, required: boolean) =>
+    t.field({
+      type: externalId,
+      required,
+      description: 'An external ID that exactly one stored record has: `{ key: "erp", value: "4711" }`.',
+    });
+  return {
+    anywhere: builder.inputType('RecordLink', {
+      isOneOf: true,
+      description:
+        'Refers to a record without its ID: `{ externalId: { key: "erp", value: "4711" } }`, or `{ ref: "harbour-wall" }` for one that the same mutation creates.',
+      fields: (t) => ({
+        externalId: externalIdField(t, false),
+        ref: t.string({ description: 'The `ref` of a record that the same mutation creates.' }),
       }),
-      ref: t.string({ description: 'The `ref` of a record that the same request creates.' }),
     }),
-  });
+    toStored: builder.inputType('StoredRecordLink', {
+      description: 'Refers to a stored record without its ID: `{ externalId: { key: "erp", value: "4711" } }`.',
+      fields: (t) => ({ externalId: externalIdField(t, true) }),
+    }),
+  };
 }
 
-/** `project` beside `projectId`. Only new records can refer to others that the request creates, and asset categories have no other link. */
-const linkInputFields = (
-  t: InputFields,
-  kind: RecordKind,
-  recordLink: ReturnType<typeof recordLinkType>,
-  isNew: boolean,
-) =>
+/** `project` beside `projectId`. Asset categories have no external IDs by which a stored one could be found. */
+const linkInputFields = (t: InputFields, kind: RecordKind, types: LinkTypes, lead: keyof LinkTypes) =>
   Object.fromEntries(
     linkFields(kind)
-      .filter(([, , { target }]) => isNew || kindNamed(target).fields.externalIds)
+      .filter(([, , { target }]) => lead === 'anywhere' || kindNamed(target).fields.externalIds)
       .map(([name, field, { refersTo, target }]) => [
         name,
         t.field({
-          type: recordLink,
+          type: types[lead],
           description: `${capitalized(refersTo)}, instead of \`${field}\`: ${exampleLink(kindNamed(target))}.`,
         }),
       ]),

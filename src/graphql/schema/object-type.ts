@@ -1,20 +1,16 @@
 /** Object types, derived from the record kinds: every field, beside every reference its link, and the reverse links. */
 import type { Limits } from '../../config.ts';
 import type { Field, ForeignReferenceField, ReferenceField } from '../../model/fields.ts';
-import { capitalized, withArticle } from '../../model/labels.ts';
+import { capitalized, linkField, withArticle } from '../../model/labels.ts';
 import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import { kindNamed, kindOfId, recordKinds } from '../../records/index.ts';
 import type { Context } from '../execution/context.ts';
 import type { FieldExtensions } from '../plan/extensions.ts';
-import type { Builder, Interface, ObjectFields, ObjectRef } from './builder.ts';
+import type { Builder, Interface, ObjectFields, ObjectRef, Values } from './builder.ts';
 import { type ChangeTypes, createChangeTypes } from './change-type.ts';
 import { type ConnectionTypes, createConnectionTypes, type TypeOf } from './connection-type.ts';
-import { linkField } from './field-labels.ts';
 import { createForeignTypes, type ForeignTypes } from './foreign-type.ts';
 import { reverseLinkFields } from './reverse-link.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: fields are derived, and only the kind's own types say what each holds.
-type Values = Readonly<Record<string, any>>;
 
 /** The type with this name; a declaration that names an unknown type fails here, when the schema is built. */
 type TypeNamed<T> = (name: string) => ObjectRef<T>;

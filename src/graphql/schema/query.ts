@@ -148,7 +148,7 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
           loaders.changePage(loaders.parsed(fieldNodes, () => parseFeed(args, limits))),
       }),
       changeCursor: t.string({
-        description: 'The cursor of the last change of the workspace: where to begin to follow those that come.',
+        description: 'The cursor of the last change of the workspace: start here to follow only new changes.',
         resolve: async (_root, _args, { loaders }) => String(await loaders.lastChange()),
       }),
       company: foreign(t, 'Company'),

@@ -1,19 +1,20 @@
 /** Puts the GraphQL schema together from the record kinds, the queries, the mutations and the subscription. Holds no data of a request. */
-import type { GraphQLSchema } from 'graphql';
+import { assertValidSchema, type GraphQLSchema } from 'graphql';
 import type { Limits } from '../../config.ts';
 import { createBuilder } from './builder.ts';
 import { defineMutation } from './mutation.ts';
-import { withSessions } from './mutations/session.ts';
 import { createObjectTypes } from './object-type.ts';
 import { defineQuery } from './query.ts';
 import { defineSubscription } from './subscription.ts';
 
-/** The whole schema; schema.graphql in the root folder is printed from it. */
+/** The whole schema; schema.graphql in the root folder is printed from it. Throws if the declarations make an invalid one. */
 export function createGraphqlSchema(limits: Limits): GraphQLSchema {
   const builder = createBuilder();
   const types = createObjectTypes(builder, limits);
   defineQuery(builder, types, limits);
   defineMutation(builder, types, limits);
   defineSubscription(builder, types, limits);
-  return withSessions(builder.toSchema());
+  const schema = builder.toSchema();
+  assertValidSchema(schema);
+  return schema;
 }

@@ -16,7 +16,7 @@ const emptyPagePause = 1_000;
 
 export function defineSubscription(builder: Builder, { changes }: ObjectTypes, limits: Limits): void {
   builder.subscriptionType({
-    description: 'What is sent to those who stay connected, as server-sent events.',
+    description: 'Events, sent as server-sent events.',
     fields: (t) => ({
       changes: t.field({
         type: changes.page,

@@ -1,5 +1,6 @@
 /** Examples of writes, for the descriptions of mutations and of their inputs. */
 import { keyFields, type RecordKind } from '../../model/record-kind.ts';
+import { constantCase } from './field-labels.ts';
 
 /** Every field of the kind's example. */
 export const exampleFields = ({ example }: RecordKind): string => code(literal(example));
@@ -33,7 +34,7 @@ export function exampleUpsert(kind: RecordKind): string {
 }
 
 const keyOf = (kind: RecordKind): string =>
-  kind.fields.externalIds ? '{ externalId: "erp" }' : `{ field: ${keyFields(kind)[0]?.toUpperCase()} }`;
+  kind.fields.externalIds ? '{ externalId: "erp" }' : `{ field: ${constantCase(keyFields(kind)[0] ?? '')} }`;
 
 /** A record of the kind: by an external ID, or by a `ref` if it has none. */
 export const exampleLink = ({ fields }: RecordKind): string =>

@@ -19,6 +19,7 @@ import {
 } from '../../errors.ts';
 import type { ErrorResponse } from '../../http/error-response.ts';
 import { count } from '../../model/issues.ts';
+import { capitalized } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { createParser, updateParser } from '../../model/schemas.ts';
 import type { Route } from '../routes.ts';
@@ -106,13 +107,13 @@ export const unknownRecord = (kind: RecordKind): ErrorDescription => ({
 
 /** Not every kind has a unique field. */
 export function conflicting({ fields, label }: RecordKind): ErrorDescription {
-  const reused = 'The `Idempotency-Key` was sent with another request.';
+  const reused = 'the `Idempotency-Key` was sent with another request. Nothing is stored.';
   const examples = { 'key-reused': idempotencyKeyReused() };
   const [name] = Object.entries(fields).find(([, { unique }]) => unique) ?? [];
-  if (name === undefined) return { description: `${reused} Nothing is stored.`, examples };
+  if (name === undefined) return { description: capitalized(reused), examples };
   const message = `another ${label} has the ${name} "CR-1"`;
   return {
-    description: `The value of \`${name}\` is taken by another ${label} of the workspace or of the batch. Or: ${reused} Nothing is stored.`,
+    description: `The value of \`${name}\` is taken by another ${label} of the workspace or of the batch, or ${reused}`,
     examples: { [`taken-${name}`]: conflict([{ path: [0, name], message }]), ...examples },
   };
 }

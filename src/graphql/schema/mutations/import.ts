@@ -2,16 +2,14 @@
 import { isObject } from '../../../model/issues.ts';
 import { listField } from '../../../model/labels.ts';
 import type { RecordKind, RecordOf } from '../../../model/record-kind.ts';
-import { asset, assetCategory, location, project, transportOrder, workOrder } from '../../../records/index.ts';
+import { recordKinds } from '../../../records/index.ts';
 import { requireBatchSize } from '../../../services/batch-size.ts';
 import { importRecords, type NewRecords } from '../../../services/import-records.ts';
+import type { Session } from '../../../services/session.ts';
 import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../../plan/extensions.ts';
 import type { MutationFields } from '../builder.ts';
 import { exampleImport } from '../write-examples.ts';
 import { byId, dryRunArgument, type MutationSchema, write, writeCost } from './write.ts';
-
-/** What is referred to comes first, which is how a reader expects it; the database needs no order. */
-const kinds = [location, assetCategory, project, asset, workOrder, transportOrder] as const;
 
 type Imported = ReadonlyMap<RecordKind, readonly RecordOf<RecordKind>[]>;
 
@@ -23,46 +21,58 @@ export function importField(schema: MutationSchema, t: MutationFields) {
     nullable: true,
     description: `Creates records of all kinds, all or none, and returns them in the order sent. They refer to each other by \`ref\`, in any direction: ${exampleImport}.`,
     extensions: {
-      cost: { listSize: ({ input }) => totalLength(input), perRecord: writeCost },
+      cost: { listSizes: ({ input }) => lengthsIn(input) },
     } satisfies FieldExtensions,
     args: {
       input: t.arg({
         type: inputType(schema),
         required: true,
         description: 'The records to create.',
-        extensions: { requireLength, lengthIn: totalLength } satisfies ArgumentExtensions,
+        extensions: {
+          requireLength,
+          lengthIn: totalLength,
+          cost: (sent) => writeCost * totalLength(sent),
+        } satisfies ArgumentExtensions,
       }),
       dryRun: dryRunArgument(t),
     },
-    async resolve(_root, { input, dryRun }, context) {
+    resolve(_root, { input, dryRun }, context, info) {
       requireLength(totalLength(input));
       const lists = input as Readonly<Record<string, NewRecords['items'] | null | undefined>>;
-      const batches = kinds.map((kind) => ({ kind, items: lists[listField(kind)] ?? [], path: [listField(kind)] }));
-      const created = await write(context, (session) => importRecords(session, batches), { dryRun });
-      const imported: Imported = new Map(kinds.map((kind, index) => [kind, created[index] ?? []]));
-      if (dryRun) for (const [kind, records] of imported) context.loaders.prime(kind, byId(records));
-      return imported;
+      const batches = recordKinds.map((kind) => ({
+        kind,
+        items: lists[listField(kind)] ?? [],
+        pathOf: (index: number) => [listField(kind), index],
+      }));
+      const run = async (session: Session): Promise<Imported> => {
+        const created = await importRecords(session, batches);
+        return new Map(recordKinds.map((kind, index) => [kind, created[index] ?? []]));
+      };
+      const primed = (imported: Imported) => [...imported].map(([kind, records]) => [kind, byId(records)] as const);
+      return write(context, info, { run, dryRun, primed });
     },
   });
 }
 
-/** The number of records in all lists, before they are validated. */
-const totalLength = (input: unknown): number =>
-  isObject(input)
-    ? Object.values(input).reduce<number>(
-        (sum, list) => sum + (list === null || list === undefined ? 0 : lengthOf(list)),
-        0,
-      )
-    : 0;
+/** The number of records in each list, before they are validated. */
+const lengthsIn = (input: unknown): Readonly<Record<string, number>> =>
+  Object.fromEntries(
+    recordKinds.map(listField).map((name) => {
+      const list = isObject(input) ? (input[name] ?? null) : null;
+      return [name, list === null ? 0 : lengthOf(list)];
+    }),
+  );
+
+const totalLength = (input: unknown): number => Object.values(lengthsIn(input)).reduce((sum, length) => sum + length);
 
 const inputType = ({ builder, inputs }: MutationSchema) =>
   builder.inputType('ImportInput', {
     description: `The records to create, by their kind: ${exampleImport}.`,
     fields: (t) =>
       Object.fromEntries(
-        kinds.map((kind) => [
+        recordKinds.map((kind) => [
           listField(kind),
-          t.field({ type: [inputs.create(kind as RecordKind)], description: `The ${kind.pluralLabel} to create.` }),
+          t.field({ type: [inputs.create(kind)], description: `The ${kind.pluralLabel} to create.` }),
         ]),
       ),
   });
@@ -72,11 +82,12 @@ const importedType = ({ builder, types }: MutationSchema) =>
     description: 'The records that an import has created, by their kind.',
     fields: (t) =>
       Object.fromEntries(
-        kinds.map((kind) => [
+        recordKinds.map((kind) => [
           listField(kind),
           t.field({
-            type: [types.of(kind as RecordKind)],
+            type: [types.of(kind)],
             description: `The ${kind.pluralLabel}, in the order sent.`,
+            extensions: { cost: { isSent: true } } satisfies FieldExtensions,
             resolve: (imported) => (imported.get(kind) ?? []) as never,
           }),
         ]),

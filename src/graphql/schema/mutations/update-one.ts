@@ -13,6 +13,7 @@ export const updateOneField =
     t.field({
       type: types.of(kind),
       nullable: true,
+      deprecationReason: `Use \`update${kind.plural}\`, which also changes several at once.`,
       description: `Changes fields of ${withArticle(kind.label)}. Absent fields stay unchanged, null clears a field, and \`externalIds\` is replaced as a whole: ${exampleUpdateOne(kind)}.`,
       extensions: { cost: { perRecord: writeCost } } satisfies FieldExtensions,
       args: {
@@ -24,6 +25,6 @@ export const updateOneField =
         }),
       },
       // The cast is safe because the service returns a record of the kind; the compiler cannot see it for a type parameter.
-      resolve: (_root, { id, input }, context) =>
-        write(context, (session) => updateRecord(session, kind, id, input)) as never,
+      resolve: (_root, { id, input }, context, info) =>
+        write(context, info, { run: (session) => updateRecord(session, kind, id, input) }) as never,
     });

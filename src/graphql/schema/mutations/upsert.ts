@@ -3,49 +3,35 @@ import { capitalized, withArticle } from '../../../model/labels.ts';
 import { keyFields, type RecordKind } from '../../../model/record-kind.ts';
 import type { UpsertKey } from '../../../services/upsert-keys.ts';
 import { type Upserted, upsertRecords } from '../../../services/upsert-records.ts';
-import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../../plan/extensions.ts';
 import { parseArgument } from '../argument.ts';
 import type { MutationFields } from '../builder.ts';
+import { constantCase } from '../field-labels.ts';
 import { exampleKey, exampleUpsert } from '../write-examples.ts';
-import { batchLimit, byId, dryRunArgument, type MutationSchema, write, writeCost } from './write.ts';
+import { batchField, byId, type MutationSchema } from './write.ts';
 
 export function upsertField(schema: MutationSchema) {
   const { inputs, limits } = schema;
-  const requireLength = batchLimit(limits);
   const upsertedType = upsertedTypes(schema);
 
-  return <K extends RecordKind>(t: MutationFields, kind: K) =>
-    t.field({
-      type: [upsertedType(kind)],
-      nullable: true,
-      description: `Changes the ${kind.pluralLabel} that have the keys of the items, and creates those that are missing, all or none. Returns them in the order sent: ${exampleUpsert(kind)}.`,
-      extensions: {
-        cost: { listSize: ({ input }) => lengthOf(input), perRecord: writeCost },
-      } satisfies FieldExtensions,
-      args: {
-        by: t.arg({
-          type: keyType(schema, kind),
-          required: true,
-          description: `What identifies ${withArticle(kind.label)}, of which every item needs a value: ${exampleKey(kind)}.`,
-        }),
-        input: t.arg({
-          type: [inputs.upsert(kind)],
-          required: true,
-          description: `The ${kind.pluralLabel} to create or change, each once.`,
-          extensions: { requireLength } satisfies ArgumentExtensions,
-        }),
-        dryRun: dryRunArgument(t),
-      },
-      async resolve(_root, { by, input, dryRun }, context) {
-        requireLength(input.length, 'input');
-        const key = parseKey(by, limits.maxTextLength);
-        const upserted = await write(context, (session) => upsertRecords(session, kind, key, input, limits), {
-          dryRun,
-        });
-        if (dryRun) context.loaders.prime(kind, byId(upserted.map(({ record }) => record)));
-        return upserted;
-      },
+  return <K extends RecordKind>(t: MutationFields, kind: K) => {
+    const by = t.arg({
+      type: keyType(schema, kind),
+      required: true,
+      description: `The key by which ${kind.pluralLabel} are matched; every item must have it: ${exampleKey(kind)}.`,
     });
+    return batchField(schema, t, {
+      type: upsertedType(kind),
+      description: `Updates the ${kind.pluralLabel} that match an item by its key, and creates the others, all or none. Returns them in the order sent: ${exampleUpsert(kind)}.`,
+      list: {
+        name: 'input',
+        type: inputs.upsert(kind),
+        description: `The ${kind.pluralLabel} to create or change, each once.`,
+      },
+      options: { by },
+      run: (session, input, { by }) => upsertRecords(session, kind, parseKey(by, limits.maxTextLength), input, limits),
+      primed: (upserted) => [[kind, byId(upserted.map(({ record }) => record))]],
+    });
+  };
 }
 
 interface SentKey {
@@ -59,8 +45,11 @@ function parseKey({ field, externalId }: SentKey, maxTextLength: number): Upsert
 }
 
 /** `AssetKey` */
-const keyType = (schema: MutationSchema, kind: RecordKind) =>
-  schema.builder.inputType(`${kind.name}Key`, {
+function keyType(schema: MutationSchema, kind: RecordKind) {
+  if (keyFields(kind).length === 0 && !kind.fields.externalIds) {
+    throw new Error(`upsert${kind.plural} has no key: declare a field with key(…), or externalIds()`);
+  }
+  return schema.builder.inputType(`${kind.name}Key`, {
     isOneOf: true,
     description: `What identifies ${withArticle(kind.label)} in an upsert: ${exampleKey(kind)}.`,
     fields: (t) => ({
@@ -69,11 +58,13 @@ const keyType = (schema: MutationSchema, kind: RecordKind) =>
       }),
       ...(kind.fields.externalIds && {
         externalId: t.string({
-          description: 'The ID in this system, by its name in `externalIds`. The IDs in other systems stay unchanged.',
+          description:
+            'The name of the other system, as in `externalIds`. The IDs in all other systems stay unchanged.',
         }),
       }),
     }),
   });
+}
 
 /** `AssetKeyField` */
 const keyFieldType = ({ builder }: MutationSchema, kind: RecordKind) =>
@@ -87,12 +78,10 @@ const keyFieldType = ({ builder }: MutationSchema, kind: RecordKind) =>
     ),
   });
 
-const constantCase = (name: string): string => name.replace(/[A-Z]/g, '_$&').toUpperCase();
-
 /** `UpsertedAsset` */
 function upsertedTypes({ builder, types }: MutationSchema) {
   const outcome = builder.enumType('UpsertOutcome', {
-    description: 'What an upsert has done with an item.',
+    description: 'What an upsert did with an item.',
     values: {
       CREATED: { value: 'created', description: 'No record had the key: there is a new one.' },
       UPDATED: { value: 'updated', description: 'The record with the key has new values.' },
@@ -105,7 +94,7 @@ function upsertedTypes({ builder, types }: MutationSchema) {
   });
   return <K extends RecordKind>(kind: K) =>
     builder.objectRef<Upserted<K>>(`Upserted${kind.name}`).implement({
-      description: `${capitalized(withArticle(kind.label))} after an upsert, and what the upsert has done with it.`,
+      description: `${capitalized(withArticle(kind.label))} after an upsert, and what the upsert did with it.`,
       fields: (t) => ({
         record: t.field({
           type: types.of(kind),
@@ -114,7 +103,7 @@ function upsertedTypes({ builder, types }: MutationSchema) {
         }),
         outcome: t.field({
           type: outcome,
-          description: 'What the upsert has done.',
+          description: 'What the upsert did.',
           resolve: (upserted) => upserted.outcome,
         }),
       }),

@@ -7,7 +7,7 @@ import { kindNamed, kindOfId } from '../records/index.ts';
 import { maxMatches } from '../store/find-matches.ts';
 import type { TransactionStore } from '../store/workspace-store.ts';
 
-/** The IDs of the records that the request creates, by their `ref`. */
+/** The IDs of the records that the mutation creates, by their `ref`. */
 export type Refs = ReadonlyMap<string, string>;
 
 const noRefs: Refs = new Map();
@@ -71,7 +71,7 @@ function single(kind: RecordKind, externalId: ExternalId, ids: readonly string[]
 
 function created(kind: RecordKind, ref: string, refs: Refs): Found {
   const id = refs.get(ref);
-  if (id === undefined) return { problem: `this request creates no record with the ref ${quote(ref)}` };
+  if (id === undefined) return { problem: `this mutation creates no record with the ref ${quote(ref)}` };
   const actual = kindOfId(id);
   if (actual === kind || !actual) return { id };
   return {
