@@ -10,12 +10,12 @@ const pgbouncer = process.env.PGBOUNCER ?? '/usr/sbin/pgbouncer';
 /** Tests that use no database: they run only once. */
 const withoutDatabase = [
   'test/{browser,docs,explorer,http,model}/**',
-  'test/client/{browser,failures,openapi-types,options,other-generator,package,print,types}.test.ts',
+  'test/client/{browser,failures,graphql-types,openapi-types,options,other-generator,package,print,repeats,types}.test.ts',
   'test/graphql/schema-file.test.ts',
   'test/{load-late,logs,slices}.test.ts',
   'test/process/{descriptors,logs,package}.test.ts',
   'test/rest/**',
-  'test/store/{group-commit,query}.test.ts',
+  'test/store/{change-watch,group-commit,query}.test.ts',
   'test/structure/{faults,imports,regular-expressions}.test.ts',
 ];
 

@@ -13,9 +13,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { startPostgres } from './postgres.mjs';
-import { queries } from './queries.mjs';
+import { queries, upsert } from './queries.mjs';
 import { list, loadOf } from './reads.mjs';
-import { category } from './records.mjs';
+import { asset, category } from './records.mjs';
 import { create, createWorkOrders, here, measure, post, prepareDatabase, startService } from './service.mjs';
 import { columns, median, number } from './table.mjs';
 
@@ -39,11 +39,14 @@ const isWanted = (name, all) => {
 
 const creates = {
   W1: { kind: 'create', size: 1, connections: 32 },
+  W2: { kind: 'create', size: 100, connections: 8 },
   W3: { kind: 'create', size: 1_000, connections: 4 },
+  W10: { kind: 'upsert', size: 1_000, connections: 4, query: upsert('{ field: UID }') },
+  'W10 by external ID': { kind: 'upsert', size: 1_000, connections: 4, query: upsert('{ externalId: "sap" }') },
 };
 const engines = ['SQLite', 'Postgres'];
 /** Reads first: what creates cause in the background would slow them down. */
-const workloads = [...Object.keys(queries), 'W5', ...Object.keys(creates)];
+const workloads = [...Object.keys(queries), 'W5', 'W9', ...Object.keys(creates)];
 
 const data = fileURLToPath(new URL('data/', import.meta.url));
 mkdirSync(data, { recursive: true });
@@ -108,7 +111,24 @@ async function compareOn(services, workload, postgres) {
 async function loadOn(service, workload) {
   if (workload in creates) return creates[workload];
   if (workload === 'W5') return list;
+  if (workload === 'W9') return updates(service);
   const load = await loadOf(queries[workload], service);
   await post(service, '/graphql', { query: load.query, variables: load.variables[0] });
   return load;
+}
+
+/** Changes of a thousand assets, each to another name than before. */
+async function updates(service) {
+  const ids = await create(service, '/assets', 8_000, (n) => asset(n, 'updates'));
+  const batch = (n) => ids.slice(1_000 * n, 1_000 * (n + 1));
+  const inputs = Array.from({ length: 16 }, (_, n) => batch(n % 8).map((id) => ({ id, name: `Crane ${n}` })));
+  return {
+    kind: 'query',
+    size: 1_000,
+    connections: 4,
+    query: 'mutation ($input: [AssetPatch!]!) { updateAssets(input: $input) { id name updatedAt } }',
+    variables: inputs.map((input) => ({ input })),
+    mark: '"updatedAt":',
+    count: 1_000,
+  };
 }

@@ -13,6 +13,19 @@ const run = Date.now().toString(36);
 
 let generated = 0;
 const newBatch = () => JSON.stringify(Array.from({ length: size }, () => asset(generated++, run)));
+/** Half of the assets are in the batch before, with other names. */
+const newUpsert = () => {
+  const input = Array.from({ length: size }, (_, n) => {
+    const item = asset(generated + n, run);
+    return {
+      ...item,
+      name: `${item.name}, in batch ${generated}`,
+      externalIds: { ...item.externalIds, sap: item.uid },
+    };
+  });
+  generated += size / 2;
+  return JSON.stringify({ query, variables: { input } });
+};
 const newMutation = () => JSON.stringify({ query, variables: { asset: asset(generated++, run) } });
 
 /** Each kind of request, and what a complete response has: `count` occurrences of `mark`. */
@@ -20,11 +33,12 @@ const kinds = {
   create: { method: 'POST', path: '/assets', status: 201, mark: '"uid":"', count: size },
   list: { method: 'GET', path: '/asset-categories', status: 200, mark: '"id":', count: 500 },
   query: { method: 'POST', path: '/graphql', status: 200, ...complete },
+  upsert: { method: 'POST', path: '/graphql', status: 200, mark: '"uid":"', count: size },
   mutation: { method: 'POST', path: '/graphql', status: 200, mark: '"uid":"', count: 1 },
 };
 const { method, path, status, mark, count } = kinds[kind];
 
-const newBody = { create: newBatch, mutation: newMutation }[kind];
+const newBody = { create: newBatch, upsert: newUpsert, mutation: newMutation }[kind];
 
 /** Generated before the measurement starts, as many creates as may be needed, so that generating them is not measured. */
 const bodies = newBody

@@ -80,6 +80,17 @@ export const queries = {
   W8: summary,
 };
 
+/** Returns what a create returns. */
+export const upsert = (by) => `mutation ($input: [UpsertAssetInput!]!) {
+  upsertAssets(by: ${by}, input: $input) {
+    outcome
+    record {
+      id name uid statusId assetTypeId currentLocationId trackUtilization manufacturedAt acquiredAt ownerId manufacturerId
+      purchaseOrderId externalIds workspaceId createdAt updatedAt
+    }
+  }
+}`;
+
 /** The same queries in PostGraphile's names, for the same response. It has no summaries. */
 export const peerQueries = {
   W4: {

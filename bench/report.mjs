@@ -111,6 +111,7 @@ const sqliteGoals = [
   ['W4', 'W4 of the HTTP floor’s lists', ratio('W4', 'floorPerSecond'), linkedGoal(3)],
   ['W4', 'W4, CPU µs per query', value('W4', 'cpuMicroseconds'), 2_000, true],
   ['W5', 'W5 of the HTTP floor', ratio('W5', 'floorPerSecond'), 0.6],
+  ['feed', 'feed, changes per second', value('feed', 'perSecond'), 20_000],
   ['start', 'start, ms', value('start', 'startMilliseconds'), 500, true],
   ['start', 'idle, MB', value('start', 'idleMegabytes'), 110, true],
   ['W3', 'W3 at its peak, MB', value('W3', 'peakMegabytes'), 350, true],

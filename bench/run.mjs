@@ -5,7 +5,7 @@
  *   --postgres    uses a temporary Postgres server instead of an SQLite file
  *   --peers       also measures PostGraphile; only with --postgres, after `npm install --prefix bench/peers`
  *   --smoke       checks that everything works: half a second per workload, on small tables
- *   --only NAMES  runs only these workloads, such as W1,W4,start,million
+ *   --only NAMES  runs only these workloads, such as W1,W4,start,feed,million
  *   --json FILE   writes all figures to a file
  */
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,6 +13,7 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { measureFeed } from './feed.mjs';
 import { startPostgres } from './postgres.mjs';
 import { startServer } from './processes.mjs';
 import { measureReads, measureStart } from './reads.mjs';
@@ -77,6 +78,7 @@ try {
     if (reads.some(run.isWanted)) await measureReads(run, database);
     if (run.isWanted('start')) await measureStart(run, database);
   }
+  if (run.isWanted('feed')) await measureFeed(run, await run.createDatabase('feed'));
   if (run.isWanted('million')) await measureMillion(run);
 } finally {
   await floor.stop();

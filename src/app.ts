@@ -39,7 +39,8 @@ async function servePublicly(
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, isPublic: () => true };
   });
-  app.get('/healthz', async () => ({ status: 'ok' }));
+  // The client asks for it before it repeats a write: a service without the field would carry it out twice.
+  app.get('/healthz', async () => ({ status: 'ok', idempotencyKeys: true }));
   app.get('/readyz', async () => {
     await database.ping();
     return { status: 'ok' };

@@ -26,6 +26,14 @@ export class ServiceError extends Error {
     this.issues = issues;
     this.reason = reason;
   }
+
+  /** The same error, with issues whose paths begin with the name of an argument. Without issues, it is this error itself. */
+  within(argument: string): ServiceError {
+    if (this.issues.length === 0) return this;
+    const { status, message, type, reason, cause } = this;
+    const issues = this.issues.map((issue) => ({ ...issue, path: [argument, ...issue.path] }));
+    return new ServiceError(status, message, issues, { reason, cause, ...(type !== undefined && { type }) });
+  }
 }
 
 const withStatus =
@@ -51,9 +59,25 @@ export const unavailable = (message: string, cause: string) => new ServiceError(
 /** The type of the only 503 after which a client must check before it retries. */
 export const mayBeStoredType = 'urn:yardgraph:may-be-stored';
 
-/** The connection was lost during a commit: nobody knows whether the records are stored. */
-export const mayBeStored = (message: string, cause: string) =>
-  new ServiceError(503, message, [], { cause, type: mayBeStoredType, reason: 'lost during commit' });
+/** Nobody knows whether the records are stored. The cause is the database's code: SQLite has no connection that could be lost. */
+export function mayBeStored(advice: string, cause: string): ServiceError {
+  const what = cause.startsWith('SQLITE_') ? 'the outcome of the commit is unknown' : 'connection lost during commit';
+  return new ServiceError(503, `${what}: ${advice}`, [], {
+    cause,
+    type: mayBeStoredType,
+    reason: 'lost during commit',
+  });
+}
+
+/** The type of the only 409 that is not about a value. */
+export const idempotencyKeyReusedType = 'urn:yardgraph:idempotency-key-reused';
+
+/** A key stands for one request. */
+export const idempotencyKeyReused = () =>
+  new ServiceError(409, 'this Idempotency-Key was sent with another request: a new request needs a new key', [], {
+    type: idempotencyKeyReusedType,
+    reason: 'idempotency key reused',
+  });
 
 /** The requested records hold too much text for one response: none of it is sent. */
 export class ResponseTooLarge extends ServiceError {
@@ -69,7 +93,7 @@ export class ResponseTooLarge extends ServiceError {
 export const invalid = (issues: readonly Issue[], total = issues.length) =>
   new ServiceError(400, summary(issues, total), issues);
 
-/** Valid input whose unique values are taken, by a stored record or by another one of the batch. */
+/** Valid input that the stored records do not allow, such as a unique value that another record has. */
 export const conflict = (issues: readonly Issue[]) => new ServiceError(409, summary(issues, issues.length), issues);
 
 /** The first ten issues and the number of the others: `[0].name: required; …; and 3 more`. */

@@ -12,6 +12,7 @@ import { StartError } from './errors.ts';
 import { openLogs } from './logs.ts';
 import { createKeyStore } from './store/api-keys.ts';
 import { type Database, openDatabase } from './store/database.ts';
+import { startSweep } from './store/sweep.ts';
 
 /** Milliseconds after which the process ends although requests are still running. */
 const closeTimeout = 30_000;
@@ -27,7 +28,8 @@ export async function serve(config: Config, prepare?: (database: Database) => Pr
     const isOpen = await requireKeysBeyondLoopback(database, config);
     const app = await createApp(database, config, await openLogs());
     const address = await listen(app, config);
-    closeOnSignal(app, database);
+    const endSweep = startSweep(database, (error) => app.log.warn({ err: error }, 'old results could not be deleted'));
+    closeOnSignal(app, database, endSweep);
     app.log.info({ version, node: process.version, database: database.driver.name, address }, 'started');
     logCrash(app);
     console.log(banner(address, database, config, isOpen));
@@ -71,7 +73,7 @@ async function listen(app: FastifyInstance, { host, port }: Config): Promise<str
  * response is still being sent as idle, and wait forever for a connection that never sends a request.)
  * Repeated signals are ignored: a terminal and a supervisor may both send one.
  */
-function closeOnSignal(app: FastifyInstance, database: Database): void {
+function closeOnSignal(app: FastifyInstance, database: Database, endSweep: () => void): void {
   const inFlight = new Set<ServerResponse>();
   let isClosing = false;
   app.server.on('connection', (socket) => {
@@ -86,6 +88,8 @@ function closeOnSignal(app: FastifyInstance, database: Database): void {
   const close = async (signal: string) => {
     if (isClosing) return;
     isClosing = true;
+    endSweep();
+    app.closing.abort();
     for (const response of inFlight) {
       if (!response.headersSent) response.setHeader('connection', 'close');
     }

@@ -24,3 +24,25 @@ export async function mapInSlices<T, R>(items: readonly T[], map: (item: T) => R
   }
   return results;
 }
+
+/** Characters per slice, which take a few milliseconds to parse. */
+const sliceTextLength = 1_000_000;
+
+/** Returns what `items.map(map)` would, for items with texts of any length. */
+export async function mapTextsInSlices<T, R>(
+  items: readonly T[],
+  textLengthOf: (item: T) => number,
+  map: (item: T) => R,
+): Promise<R[]> {
+  const results: R[] = [];
+  let length = 0;
+  for (const item of items) {
+    if (length >= sliceTextLength) {
+      await setImmediate();
+      length = 0;
+    }
+    length += textLengthOf(item);
+    results.push(map(item));
+  }
+  return results;
+}

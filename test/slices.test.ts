@@ -1,6 +1,6 @@
 /** Long work is split into slices, between which other work runs. */
 import { expect, test } from 'vitest';
-import { mapInSlices, takeTurns } from '../src/slices.ts';
+import { mapInSlices, mapTextsInSlices, takeTurns } from '../src/slices.ts';
 
 test('all items are mapped in order, and other work runs in between', async () => {
   const items = Array.from({ length: 1_050 }, (_, n) => n);
@@ -44,4 +44,25 @@ test('takeTurns lets one slice of items run at once, and other work before the n
 
   expect(before.slice(0, 99)).toEqual(Array(99).fill(0));
   expect(before.at(-1)).toBeGreaterThanOrEqual(9);
+});
+
+test('texts are mapped in slices of a million characters, however few they are', async () => {
+  const texts = Array.from({ length: 10 }, (_, n) => String(n).repeat(600_000));
+  let turns = 0;
+  let isOver = false;
+  const others = () => {
+    turns += 1;
+    if (!isOver) setImmediate(others);
+  };
+  setImmediate(others);
+
+  const mapped = await mapTextsInSlices(
+    texts,
+    ({ length }) => length,
+    (text) => text.charAt(0),
+  );
+  isOver = true;
+
+  expect(mapped.join('')).toBe('0123456789');
+  expect(turns).toBeGreaterThanOrEqual(4);
 });

@@ -1,12 +1,13 @@
 /** Gives each request its identity and its session. The only place that binds a store to a workspace. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Config, isLoopback } from '../config.ts';
-import { badRequest, forbidden, unauthorized } from '../errors.ts';
+import { badRequest, forbidden, ServiceError, unauthorized } from '../errors.ts';
 import { expected } from '../model/issues.ts';
 import type { Session } from '../services/session.ts';
 import type { Database } from '../store/database.ts';
 import type { Usage } from '../store/usage.ts';
-import { createStoreOpener, type WorkspaceStore } from '../store/workspace-store.ts';
+import { createStoreOpener, type StoreUser, type WorkspaceStore } from '../store/workspace-store.ts';
+import { authorOf } from './author.ts';
 import { anonymous, createKeyring, type Identity } from './keyring.ts';
 import { createRateLimits } from './rate-limits.ts';
 
@@ -16,6 +17,8 @@ declare module 'fastify' {
     /** Null until the request is authenticated, and for public routes. */
     identity: Identity | null;
     usage: Usage;
+    /** Whether the request would be admitted again, for one that goes on: its key may have been revoked since. */
+    hasAccess(): Promise<boolean>;
   }
   interface FastifyContextConfig {
     /** Whether a request needs no key: for pages and probes, which show no data. */
@@ -26,8 +29,8 @@ declare module 'fastify' {
 /** Opens sessions, each in the workspace of its identity. */
 export function createSessionOpener(database: Database) {
   const openStore = createStoreOpener(database);
-  return ({ workspaceId, userId, mayWrite }: Identity, usage?: Usage): Session<WorkspaceStore> => ({
-    store: openStore(workspaceId, usage),
+  return ({ workspaceId, userId, mayWrite }: Identity, user: StoreUser): Session<WorkspaceStore> => ({
+    store: openStore(workspaceId, user),
     userId,
     mayWrite,
   });
@@ -72,7 +75,7 @@ export async function authenticate(app: FastifyInstance, database: Database, set
 
   const admit = (request: FastifyRequest, identity: Identity): void => {
     request.identity = identity;
-    request.session = openSession(identity, request.usage);
+    request.session = openSession(identity, { author: authorOf(request, identity), usage: request.usage });
   };
 
   const admitOrThrow = async (request: FastifyRequest, reply: FastifyReply, keys: readonly string[]): Promise<void> => {
@@ -85,6 +88,18 @@ export async function authenticate(app: FastifyInstance, database: Database, set
     await limitRequests(request, reply);
   };
 
+  async function hasAccess(this: FastifyRequest): Promise<boolean> {
+    const keys = keysIn(this);
+    try {
+      const identity = (await isOpenTo(keys)) ? anonymous : await identify(keys);
+      return identity.workspaceId === this.identity?.workspaceId;
+    } catch (error) {
+      // While the database is unavailable, nobody can tell, and nothing can be read.
+      return !(error instanceof ServiceError && error.status === 401);
+    }
+  }
+
+  app.decorateRequest('hasAccess', hasAccess);
   app.decorateRequest('session');
   app.decorateRequest('identity', null);
   app.decorateRequest('usage');

@@ -4,6 +4,7 @@
  */
 import { received } from './check.ts';
 import { print } from './print.ts';
+import type { WriteOptions } from './write-options.ts';
 
 /** A document that carries the types of its result and its variables: a TypedDocumentNode or TypedDocumentString. */
 export interface TypedDocument<Result, Variables> {
@@ -23,12 +24,12 @@ export type GraphqlDocument<Result, Variables> = string | DocumentNode | TypedDo
 // biome-ignore lint/suspicious/noExplicitAny: with unknown, strict programs could not read the data without a cast.
 export type UntypedObject = Record<string, any>;
 
-/** The variables may be left out if the document requires none. */
+/** The variables may be left out if the document requires none. The options are for mutations. */
 export type VariableArguments<Variables> = [keyof Variables] extends [never]
-  ? [variables?: Readonly<Record<string, never>> | undefined]
+  ? [variables?: Readonly<Record<string, never>> | undefined, options?: WriteOptions | undefined]
   : Record<never, never> extends Variables
-    ? [variables?: Readonly<Variables> | undefined]
-    : [variables: Readonly<Variables>];
+    ? [variables?: Readonly<Variables> | undefined, options?: WriteOptions | undefined]
+    : [variables: Readonly<Variables>, options?: WriteOptions | undefined];
 
 export function textOf(document: unknown): string {
   if (typeof document === 'string') return document;

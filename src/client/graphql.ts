@@ -1,8 +1,9 @@
 /** Sends a GraphQL operation and returns its data. */
 import { type GraphqlDocument, textOf, type UntypedObject, type VariableArguments } from './document.ts';
-import { GraphqlError, type GraphqlErrorItem } from './errors.ts';
+import { type FailingItem, GraphqlError, type GraphqlErrorItem } from './errors.ts';
 import { isObject, serviceError } from './rest.ts';
 import { type ApiResponse, messageOf, type Send, unexpected } from './send.ts';
+import type { WriteOptions } from './write-options.ts';
 
 /** The types of the result and the variables are those of the document, or those given for text. */
 export type Graphql = <Result = UntypedObject, Variables = UntypedObject>(
@@ -13,10 +14,14 @@ export type Graphql = <Result = UntypedObject, Variables = UntypedObject>(
 const accept = 'application/graphql-response+json, application/json, application/problem+json';
 
 export function graphql(send: Send): Graphql {
-  return async <Result>(document: GraphqlDocument<Result, never>, variables?: object): Promise<Result> => {
+  return async <Result>(
+    document: GraphqlDocument<Result, never>,
+    variables?: object,
+    options?: WriteOptions,
+  ): Promise<Result> => {
     const query = textOf(document);
     const body = { query, ...(variables && { variables }) };
-    return send({ method: 'POST', path: '/graphql', accept, body, isWrite: mayWrite(query) }, dataIn<Result>);
+    return send({ method: 'POST', path: '/graphql', accept, body, isWrite: mayWrite(query), options }, dataIn<Result>);
   };
 }
 
@@ -43,9 +48,41 @@ function graphqlError(response: ApiResponse): GraphqlError {
   const { isWrite, status, requestId, retryAfter } = response;
   const body = response.bodyWithoutKey();
   const errors = errorsIn(body) ?? [];
-  // An error with a path shows that execution began: mutation fields before the failing one may be stored.
-  const mayBeStored = isWrite && (status >= 500 || errors.some(({ path }) => path !== undefined));
   const data = isObject(body) ? body.data : undefined;
+  const mayBeStored = isWrite && (status >= 500 || !errors.every((error) => storedNothing(error, data)));
   const message = messageOf(response, errors.map((error) => error.message).join('; '));
-  return new GraphqlError(message, { errors, data, status, requestId, retryAfter, mayBeStored });
+  const items = errors.flatMap(itemsIn);
+  return new GraphqlError(message, { errors, data, items, status, requestId, retryAfter, mayBeStored });
 }
+
+/**
+ * Nothing is stored if the error has no path, because then nothing was executed, or if it rejects what was sent to the only field of
+ * the operation. With several fields, those before it may be stored.
+ */
+function storedNothing({ path, extensions }: GraphqlErrorItem, data: unknown): boolean {
+  if (path === undefined) return true;
+  const isOnlyField = path.length === 1 && isObject(data) && Object.keys(data).length === 1;
+  return isOnlyField && rejections.has(extensions?.code) && extensions?.mayBeStored !== true;
+}
+
+const rejections: ReadonlySet<unknown> = new Set(['BAD_USER_INPUT', 'CONFLICT', 'FORBIDDEN', 'NOT_FOUND']);
+
+/** The issues of an error, whose paths start with the name of the argument, and in an import with that of the list. */
+function itemsIn({ extensions }: GraphqlErrorItem): FailingItem[] {
+  const issues = extensions?.issues;
+  if (!Array.isArray(issues) || !issues.every(isIssue)) return [];
+  return issues.map(({ path, message }) => {
+    const place = path.findIndex((segment) => typeof segment === 'number');
+    const list = place > 1 ? path[place - 1] : undefined;
+    const field = path.slice(place + 1 || 1).join('.');
+    return {
+      ...(list !== undefined && { list: String(list) }),
+      ...(place >= 0 && { index: Number(path[place]) }),
+      ...(field && { field }),
+      message,
+    };
+  });
+}
+
+const isIssue = (issue: unknown): issue is { path: (string | number)[]; message: string } =>
+  isObject(issue) && Array.isArray(issue.path) && typeof issue.message === 'string';

@@ -13,6 +13,15 @@ export {
   UnexpectedResponseError,
   YardgraphError,
 } from './errors.ts';
+export type * from './graphql-types.ts';
 export type * from './openapi.ts';
 export type { ApiKey, Options } from './options.ts';
-export { type CreateOptions, Yardgraph } from './yardgraph.ts';
+export type { WriteOptions } from './write-options.ts';
+export {
+  type BatchOptions,
+  type ChangesOptions,
+  type CreateOptions,
+  type DeleteOptions,
+  type Upserted,
+  Yardgraph,
+} from './yardgraph.ts';

@@ -1,5 +1,6 @@
 /** Validates the client's options. Error messages never include a value, which may contain a key or a password. */
 import { received, requireInteger } from './check.ts';
+import { requireMessage } from './write-options.ts';
 
 /**
  * A key, or a function that returns the key or a promise of it, called before every attempt so that the key can change.
@@ -18,6 +19,10 @@ export interface Options {
   readonly timeout?: number | undefined;
   /** The maximum number of retries of a failed request, if retrying is safe. Default: 3. */
   readonly retries?: number | undefined;
+  /** Whether writes have a random key, so that they can be retried although they may have been stored. Default: true. */
+  readonly idempotencyKeys?: boolean | undefined;
+  /** Why this program changes records, such as `nightly import`: kept with each change. */
+  readonly changeMessage?: string | undefined;
 }
 
 export interface ResolvedOptions {
@@ -27,6 +32,8 @@ export interface ResolvedOptions {
   readonly apiKey: () => Promise<string | undefined>;
   readonly timeout: number;
   readonly retries: number;
+  readonly idempotencyKeys: boolean;
+  readonly changeMessage: string | undefined;
 }
 
 /** Globals of browsers and of Node, undefined elsewhere. */
@@ -40,15 +47,35 @@ const example = 'http://127.0.0.1:4000';
 /** Timers hold 31 bits; a longer delay would fire at once. */
 const maxTimeout = 2 ** 31 - 1;
 
-const optionNames: readonly string[] = ['serverURL', 'apiKeyAuth', 'timeout', 'retries'] satisfies (keyof Options)[];
+const optionNames: readonly string[] = [
+  'serverURL',
+  'apiKeyAuth',
+  'timeout',
+  'retries',
+  'idempotencyKeys',
+  'changeMessage',
+] satisfies (keyof Options)[];
 
 /** Throws a TypeError if an option is invalid. A key that a function returns is checked before each attempt. */
 export function readOptions(options: Options): ResolvedOptions {
   requireKnownOptions(options);
-  const { serverURL, timeout = 30_000, retries = 3 } = options;
+  const { serverURL, timeout = 30_000, retries = 3, idempotencyKeys = true, changeMessage } = options;
   requireInteger('Yardgraph', 'timeout', timeout, 1, maxTimeout);
   requireInteger('Yardgraph', 'retries', retries, 0, 100);
-  return { serverUrl: readServerUrl(serverURL), apiKey: readApiKey(options.apiKeyAuth), timeout, retries };
+  if (typeof idempotencyKeys !== 'boolean') {
+    throw new TypeError(
+      `Yardgraph: expected idempotencyKeys to be true or false, received ${received(idempotencyKeys)}`,
+    );
+  }
+  if (changeMessage !== undefined) requireMessage(changeMessage);
+  return {
+    serverUrl: readServerUrl(serverURL),
+    apiKey: readApiKey(options.apiKeyAuth),
+    timeout,
+    retries,
+    idempotencyKeys,
+    changeMessage,
+  };
 }
 
 function requireKnownOptions(options: unknown): void {
@@ -60,7 +87,7 @@ function requireKnownOptions(options: unknown): void {
   const unknown = Object.keys(options).find((name) => !optionNames.includes(name));
   if (unknown !== undefined) {
     throw new TypeError(
-      `Yardgraph: unknown option ${unknown.slice(0, 100)}, expected serverURL, apiKeyAuth, timeout or retries`,
+      `Yardgraph: unknown option ${unknown.slice(0, 100)}, expected one of ${optionNames.join(', ')}`,
     );
   }
 }

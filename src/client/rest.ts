@@ -3,11 +3,13 @@ import { received, requireInteger } from './check.ts';
 import { PartialBatchError, ServiceError, type YardgraphError } from './errors.ts';
 import type { ErrorResponse, Problem } from './openapi.ts';
 import { type ApiResponse, messageOf, type Send, unexpected } from './send.ts';
+import type { WriteOptions } from './write-options.ts';
 
-export interface CreateOptions {
+export interface CreateOptions extends WriteOptions {
   /**
    * Sends the batch in parts of this many records, one after the other. Each part is stored completely or not at all, but
    * the whole batch is not atomic: if a later part fails, a PartialBatchError has the records created before it.
+   * With an `idempotencyKey` of its own, the same call may be made again: it stores only the parts that are missing.
    */
   readonly partSize?: number | undefined;
 }
@@ -20,29 +22,32 @@ export type Create<New, Stored> = <const Batch extends readonly unknown[]>(
   records: { readonly [Index in keyof Batch]: New },
   options?: CreateOptions,
 ) => Promise<{ -readonly [Index in keyof Batch]: Stored }>;
-export type Update<Changes, Stored> = (id: string, changes: Changes) => Promise<Stored>;
+export type Update<Changes, Stored> = (id: string, changes: Changes, options?: WriteOptions) => Promise<Stored>;
 export type List<Stored> = () => Promise<Stored[]>;
 
 /** Asks the service for problems (RFC 9457), which list every invalid field. */
 const accept = 'application/json, application/problem+json';
 
 export function create<New, Stored>(send: Send, path: string): Create<New, Stored> {
-  const createPart = (records: readonly New[]): Promise<Stored[]> =>
+  const createPart = (records: readonly New[], options: WriteOptions): Promise<Stored[]> =>
     send(
-      { method: 'POST', path, accept, body: records, isWrite: true },
+      { method: 'POST', path, accept, body: records, isWrite: true, options },
       accepted<Stored[]>((body) => Array.isArray(body) && body.length === records.length),
     );
 
-  const createAll = async (records: readonly New[], { partSize }: CreateOptions = {}): Promise<Stored[]> => {
+  const createAll = async (
+    records: readonly New[],
+    { partSize, ...options }: CreateOptions = {},
+  ): Promise<Stored[]> => {
     if (!Array.isArray(records)) {
       throw new TypeError(`create: expected an array of records, received ${received(records)}`);
     }
-    if (partSize === undefined) return createPart(records);
+    if (partSize === undefined) return createPart(records, options);
     requireInteger('create', 'partSize', partSize, 1, Number.MAX_SAFE_INTEGER);
-    const created = await createPart(records.slice(0, partSize));
+    const created = await createPart(records.slice(0, partSize), optionsOfPart(options, 0));
     while (created.length < records.length) {
       const part = records.slice(created.length, created.length + partSize);
-      const stored = await createPart(part).catch((error: unknown) => {
+      const stored = await createPart(part, optionsOfPart(options, created.length)).catch((error: unknown) => {
         throw new PartialBatchError(created, { partSize, size: records.length, cause: error });
       });
       for (const record of stored) created.push(record);
@@ -53,11 +58,17 @@ export function create<New, Stored>(send: Send, path: string): Create<New, Store
   return createAll as Create<New, Stored>;
 }
 
+/** Each part is a request of its own, and needs a key of its own. */
+const optionsOfPart = ({ idempotencyKey, ...options }: WriteOptions, start: number): WriteOptions => ({
+  ...options,
+  ...(idempotencyKey !== undefined && { idempotencyKey: `${idempotencyKey}-${start}` }),
+});
+
 export function update<Changes, Stored>(send: Send, path: string): Update<Changes, Stored> {
-  return async (id, changes) => {
+  return async (id, changes, options) => {
     if (typeof id !== 'string') throw new TypeError(`update: expected the ID as a string, received ${received(id)}`);
     return send(
-      { method: 'PATCH', path: `${path}/${encodeURIComponent(id)}`, accept, body: changes, isWrite: true },
+      { method: 'PATCH', path: `${path}/${encodeURIComponent(id)}`, accept, body: changes, isWrite: true, options },
       accepted<Stored>((body) => isObject(body) && typeof body.id === 'string'),
     );
   };

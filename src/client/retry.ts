@@ -1,4 +1,7 @@
-/** Decides when to retry a failed request, and after which delay. Must never retry a request that may have been stored. */
+/**
+ * Decides when to retry a failed request, and after which delay. Retries a request that may have been stored only if the service stores it
+ * once.
+ */
 import { ConnectionError, ServiceError, TimeoutError, UnexpectedResponseError, YardgraphError } from './errors.ts';
 
 /**
@@ -11,21 +14,44 @@ const maxDelay = 8_000;
 /** Seconds. If the service asks for a longer wait, the error is thrown at once, so that the caller can decide. */
 const maxRetryAfter = 60;
 
-export async function retry<T>(retries: number, attempt: () => Promise<T>): Promise<T> {
+/** `isStoredOnce` says whether the service carries out the request once, however often it is sent. */
+export async function retry<T>(
+  retries: number,
+  attempt: () => Promise<T>,
+  isStoredOnce: () => Promise<boolean>,
+): Promise<T> {
+  /** The failure after which the request may have been stored, until a later attempt shows that it was not. */
+  let unresolved: YardgraphError | undefined;
   for (let failures = 0; ; failures += 1) {
+    let isFinal = failures >= retries;
     try {
+      if (unresolved && !(await isStoredOnce())) {
+        isFinal = true;
+        throw unresolved;
+      }
       return await attempt();
     } catch (error) {
-      const delay = failures < retries ? delayAfter(error, failures) : undefined;
+      if (!(error instanceof YardgraphError)) throw error;
+      if (error.mayBeStored) unresolved = error;
+      else if (isResolved(error)) unresolved = undefined;
+      else if (unresolved) Object.assign(error, { mayBeStored: true });
+      const delay = isFinal ? undefined : delayAfter(error, failures);
       if (delay === undefined) throw error;
       await new Promise((resolve) => setTimeout(resolve, delay));
     }
   }
 }
 
+/** Statuses of the service with which it does not say whether an earlier attempt was stored. */
+const unspecific: readonly number[] = [401, 403, 404, 429];
+
+/** Whether the service has looked whether the request was stored by an earlier attempt. */
+const isResolved = (error: YardgraphError): boolean =>
+  error instanceof ServiceError && error.status < 500 && !unspecific.includes(error.status);
+
 /** Milliseconds to wait before retrying, after `failures` earlier failures; undefined if the error is final. */
 export function delayAfter(error: unknown, failures: number): number | undefined {
-  if (!(error instanceof YardgraphError) || error.mayBeStored || !isTemporary(error)) return undefined;
+  if (!(error instanceof YardgraphError) || !isTemporary(error)) return undefined;
   const retryAfter = (hasResponse(error) ? error.retryAfter : undefined) ?? 0;
   if (retryAfter > maxRetryAfter) return undefined;
   const backoff = Math.min(firstDelay * 2 ** failures, maxDelay);

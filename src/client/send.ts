@@ -2,6 +2,7 @@
 import { ConnectionError, TimeoutError, UnexpectedResponseError } from './errors.ts';
 import type { ResolvedOptions } from './options.ts';
 import { retry } from './retry.ts';
+import { type WriteOptions, writeHeaders } from './write-options.ts';
 
 /** This and ApiResponse are not called `Request` and `Response`, which are types of `fetch`. */
 interface ApiRequest {
@@ -9,8 +10,9 @@ interface ApiRequest {
   readonly path: string;
   readonly accept: string;
   readonly body?: unknown;
-  /** Whether the request stores something: if it is sent twice, it may be stored twice. */
+  /** Whether the request stores something: if it is sent twice without a key, it may be stored twice. */
   readonly isWrite: boolean;
+  readonly options?: WriteOptions | undefined;
 }
 
 export interface ApiResponse {
@@ -35,10 +37,14 @@ export interface ApiResponse {
  */
 export type Send = <T>(request: ApiRequest, read: (response: ApiResponse) => T) => Promise<T>;
 
-export function createSend({ serverUrl, apiKey, timeout, retries }: ResolvedOptions): Send {
+export function createSend(defaults: ResolvedOptions): Send {
+  const { serverUrl, apiKey, timeout, retries } = defaults;
+  /** Whether the service carries out requests with the same key once; undefined until it has been asked. */
+  let knowsKeys: boolean | undefined;
+
   async function attempt(
     { method, path, accept, isWrite }: ApiRequest,
-    body: string | undefined,
+    { body, headers }: { body?: string | undefined; headers: Readonly<Record<string, string>> },
   ): Promise<ApiResponse> {
     const key = await apiKey();
     const signal = AbortSignal.timeout(timeout);
@@ -47,6 +53,7 @@ export function createSend({ serverUrl, apiKey, timeout, retries }: ResolvedOpti
         method,
         headers: {
           accept,
+          ...headers,
           ...(body !== undefined && { 'content-type': 'application/json' }),
           ...(key !== undefined && { authorization: `Bearer ${key}` }),
         },
@@ -63,9 +70,26 @@ export function createSend({ serverUrl, apiKey, timeout, retries }: ResolvedOpti
     }
   }
 
+  /** Asks the service, once. An older one would store a repeated request again. */
+  async function isStoredOnce(): Promise<boolean> {
+    if (knowsKeys !== undefined) return knowsKeys;
+    const request = { method: 'GET', path: '/healthz', accept: 'application/json', isWrite: false } as const;
+    const response = await attempt(request, { headers: {} });
+    if (response.status === 429 || response.status === 503) throw unexpected(response);
+    const { idempotencyKeys } = (response.body ?? {}) as { idempotencyKeys?: unknown };
+    knowsKeys = idempotencyKeys === true;
+    return knowsKeys;
+  }
+
   return async (request, read) => {
     const body = request.body === undefined ? undefined : JSON.stringify(request.body, rejectNonFinite);
-    return retry(retries, async () => read(await attempt(request, body)));
+    const headers = request.isWrite ? writeHeaders(defaults, request.options) : {};
+    const hasKey = 'idempotency-key' in headers;
+    return retry(
+      retries,
+      async () => read(await attempt(request, { body, headers })),
+      async () => hasKey && isStoredOnce(),
+    );
   };
 }
 

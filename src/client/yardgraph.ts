@@ -1,4 +1,5 @@
-/** The client: the eight REST operations and GraphQL, one line each, with the types of the OpenAPI document. */
+/** The client: its methods, one line each. Creates and `projects.update(id, …)` are REST operations; the others are GraphQL. */
+import { type Changes, changeCursor, changes } from './changes.ts';
 import { type Graphql, graphql } from './graphql.ts';
 import type {
   Asset,
@@ -16,9 +17,12 @@ import type {
   WorkOrder,
 } from './openapi.ts';
 import { type Options, readOptions } from './options.ts';
+import { type ImportRecords, importRecords, type UpdateBatch, type Writes, writes } from './records.ts';
 import { type Create, create, type List, list, type Update, update } from './rest.ts';
 import { createSend } from './send.ts';
 
+export type { ChangesOptions } from './changes.ts';
+export type { BatchOptions, DeleteOptions, Upserted } from './records.ts';
 export type { CreateOptions } from './rest.ts';
 
 /**
@@ -27,20 +31,33 @@ export type { CreateOptions } from './rest.ts';
  * attempt: if it is invalid, requests reject with a TypeError.
  */
 export class Yardgraph {
-  readonly assets: { readonly create: Create<NewAsset, Asset> };
-  readonly workOrders: { readonly create: Create<NewWorkOrder, WorkOrder> };
-  readonly projects: {
-    readonly create: Create<NewProject, Project>;
-    /** Leaves absent fields unchanged, clears fields that are null, and replaces `externalIds` as a whole. */
-    readonly update: Update<ProjectChanges, Project>;
-  };
-  readonly locations: { readonly create: Create<NewLocation, Location> };
-  readonly transportOrders: { readonly create: Create<NewTransportOrder, TransportOrder> };
-  readonly assetCategories: {
-    readonly create: Create<NewAssetCategory, AssetCategory>;
-    /** Returns all asset categories of the workspace, oldest first. */
-    readonly list: List<AssetCategory>;
-  };
+  readonly assets: { readonly create: Create<NewAsset, Asset> } & Writes<'Asset'>;
+  readonly workOrders: { readonly create: Create<NewWorkOrder, WorkOrder> } & Writes<'WorkOrder'>;
+  readonly projects: { readonly create: Create<NewProject, Project> } & Omit<Writes<'Project'>, 'update'> & {
+      /**
+       * Changes one project, given its ID, or a batch. Leaves absent fields unchanged, clears fields that are null, and replaces
+       * `externalIds` as a whole.
+       */
+      readonly update: Update<ProjectChanges, Project> & UpdateBatch<'Project'>;
+    };
+  readonly locations: { readonly create: Create<NewLocation, Location> } & Writes<'Location'>;
+  readonly transportOrders: { readonly create: Create<NewTransportOrder, TransportOrder> } & Writes<'TransportOrder'>;
+  readonly assetCategories: { readonly create: Create<NewAssetCategory, AssetCategory> } & Writes<'AssetCategory'> & {
+      /** Returns all asset categories of the workspace, oldest first. */
+      readonly list: List<AssetCategory>;
+    };
+  /**
+   * Creates records of several kinds, all or none. A record can refer to another one of the same import by its `ref`, and to a stored
+   * one by its external ID.
+   */
+  readonly importRecords: ImportRecords;
+  /**
+   * Follows the changes of the workspace, page by page, in the order of their commits: every change once. Ends by `break`, by the
+   * option `signal`, or with `follow: false` after the last change. To continue later, store the `endCursor` of each page.
+   */
+  readonly changes: Changes;
+  /** The cursor of the workspace's last change. A new consumer gets it first, then reads the records, then follows `changes` after it. */
+  readonly changeCursor: () => Promise<string>;
   /**
    * Returns the data of a GraphQL operation. Throws a GraphqlError if the response has errors, even if it also has data.
    * The types come from the document, if GraphQL Code Generator or gql.tada made it. For text they may be given as type
@@ -50,12 +67,32 @@ export class Yardgraph {
 
   constructor(options: Options) {
     const send = createSend(readOptions(options));
-    this.assets = { create: create(send, '/assets') };
-    this.workOrders = { create: create(send, '/work-orders') };
-    this.projects = { create: create(send, '/projects'), update: update(send, '/projects') };
-    this.locations = { create: create(send, '/locations') };
-    this.transportOrders = { create: create(send, '/transport-orders') };
-    this.assetCategories = { create: create(send, '/asset-categories'), list: list(send, '/asset-categories') };
     this.graphql = graphql(send);
+    this.assets = { create: create(send, '/assets'), ...writes(this.graphql, 'Asset') };
+    this.workOrders = { create: create(send, '/work-orders'), ...writes(this.graphql, 'WorkOrder') };
+    const projects = writes(this.graphql, 'Project');
+    this.projects = {
+      create: create(send, '/projects'),
+      ...projects,
+      update: updateOneOrMany(update(send, '/projects'), projects.update),
+    };
+    this.locations = { create: create(send, '/locations'), ...writes(this.graphql, 'Location') };
+    this.transportOrders = { create: create(send, '/transport-orders'), ...writes(this.graphql, 'TransportOrder') };
+    this.assetCategories = {
+      create: create(send, '/asset-categories'),
+      list: list(send, '/asset-categories'),
+      ...writes(this.graphql, 'AssetCategory'),
+    };
+    this.importRecords = importRecords(this.graphql);
+    this.changes = changes(this.graphql);
+    this.changeCursor = changeCursor(this.graphql);
   }
 }
+
+/** A project was changed by its ID before there were batches of changes. */
+const updateOneOrMany = (
+  one: Update<ProjectChanges, Project>,
+  many: UpdateBatch<'Project'>,
+): Update<ProjectChanges, Project> & UpdateBatch<'Project'> =>
+  ((first: never, second: never, third: never) =>
+    Array.isArray(first) ? many(first, second) : one(first, second, third)) as never;

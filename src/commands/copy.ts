@@ -5,6 +5,7 @@ import type { Config } from '../config.ts';
 import { StartError } from '../errors.ts';
 import { recordKinds } from '../records/index.ts';
 import { apiKeys } from '../store/api-keys.ts';
+import { changeNumbers, changes } from '../store/changes.ts';
 import { copyTables } from '../store/copy.ts';
 import { connectDatabase, type Database, databaseUrlProblem, openDatabase } from '../store/database.ts';
 import { sqlitePath } from '../store/sqlite/driver.ts';
@@ -51,7 +52,7 @@ async function copyWithProgress(source: Database, target: Database): Promise<voi
   const format = `${process.stderr.isTTY ? '{bar} ' : ''}{percentage}% {value}/{total} {doing}`;
   const bar = new SingleBar({ format, noTTYOutput: true, notTTYSchedule: 2_000 }, Presets.shades_classic);
   try {
-    const copied = await copyTables(source, target, [...recordKinds, apiKeys], {
+    const copied = await copyTables(source, target, [...recordKinds, apiKeys, changes, changeNumbers], {
       start: (total) => bar.start(total, 0, { doing: 'copying' }),
       step: (records, doing) => bar.increment(records, { doing }),
     });

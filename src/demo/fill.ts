@@ -10,7 +10,7 @@ import { asset, assetCategory, location, project, recordKinds, transportOrder, w
 import { createRecords } from '../services/create-records.ts';
 import type { Session } from '../services/session.ts';
 import type { Database } from '../store/database.ts';
-import type { TransactionStore } from '../store/transaction-store.ts';
+import type { TransactionStore } from '../store/workspace-store.ts';
 import { assets } from './assets.ts';
 import { families, groups, types } from './categories.ts';
 import { locations } from './locations.ts';
@@ -31,8 +31,10 @@ export async function fillDemo(database: Database): Promise<void> {
   }
 }
 
+const author = { userId: null, requestId: null, message: 'The demo' };
+
 async function fillEmpty(database: Database): Promise<void> {
-  const { store, ...caller } = createSessionOpener(database)(anonymous);
+  const { store, ...caller } = createSessionOpener(database)(anonymous, { author });
   await store.transaction(async (transaction) => {
     if (await holdsRecords(transaction)) return;
     const session: Session = { ...caller, store: transaction };

@@ -15,7 +15,7 @@ export const graphiqlTabs: Tab[] = [
     `
 # The latest work orders with what they link to.
 # Press the play button, or Ctrl-Enter. No records
-# yet? The next three tabs create some.
+# yet? The next tab creates some.
 #
 # Beside every field that ends in Id is its link:
 # projectId is the ID, project the record itself.
@@ -53,60 +53,69 @@ query LinkedWorkOrders($after: String) {
   ),
   tab(
     `
-# Records are created in batches: all, or none.
-# Copy the ID from the response for the next tabs.
-mutation CreateLocations(
-  $input: [CreateLocationInput!]!
-) {
-  createLocations(input: $input) {
-    id
-    name
-    city
-    externalIds
+# A site with its project and work, all or nothing.
+# A "ref" is a name for this request: others refer
+# to the record by it. To refer to a record that is
+# stored already, use its external ID:
+# { "externalId": { "key": "erp", "value": "4711" } }
+mutation ImportSite($input: ImportInput!) {
+  importRecords(input: $input) {
+    locations {
+      id
+      name
+    }
+    projects {
+      id
+      name
+      location {
+        name
+      }
+    }
+    workOrders {
+      id
+      name
+      project {
+        name
+      }
+    }
   }
 }
 `,
-    { input: [{ name: 'North yard', city: 'Bremen', latitude: 53.08, longitude: 8.8, externalIds: { erp: '4711' } }] },
+    {
+      input: {
+        locations: [{ ref: 'yard', name: 'North yard', city: 'Bremen', latitude: 53.08, longitude: 8.8 }],
+        projects: [{ ref: 'wall', name: 'Harbour wall', startDate: '2026-03-01', location: { ref: 'yard' } }],
+        workOrders: [{ name: 'Set up the crane', project: { ref: 'wall' }, location: { ref: 'yard' } }],
+      },
+    },
   ),
   tab(
     `
-# Add the "locationId" of the yard to the variables,
-# and the project links to it.
-mutation CreateProjects(
-  $input: [CreateProjectInput!]!
+# An upsert changes the records that match by a key,
+# and creates the others. This is a dry run: it shows
+# what would happen, and stores nothing. Set "dryRun"
+# to false, and press play twice: CREATED or UPDATED,
+# then UNCHANGED.
+mutation UpsertAssets(
+  $input: [UpsertAssetInput!]!
+  $dryRun: Boolean!
 ) {
-  createProjects(input: $input) {
-    id
-    name
-    startDate
-    location {
+  upsertAssets(
+    by: { field: UID }
+    input: $input
+    dryRun: $dryRun
+  ) {
+    outcome
+    record {
       name
+      uid
+      manufacturedAt
+      updatedAt
     }
   }
 }
 `,
-    { input: [{ name: 'Harbour wall', startDate: '2026-03-01' }] },
-  ),
-  tab(
-    `
-# Add "projectId" and "locationId", then read all
-# of it with the first tab.
-mutation CreateWorkOrders(
-  $input: [CreateWorkOrderInput!]!
-) {
-  createWorkOrders(input: $input) {
-    id
-    name
-    project {
-      name
-    }
-    location {
-      name
-    }
-  }
-}
-`,
-    { input: [{ name: 'Set up the crane' }] },
+    { input: [{ uid: 'CR-0101', name: 'Crane', manufacturedAt: '2019-05-01' }], dryRun: true },
   ),
   tab(
     `
@@ -155,6 +164,38 @@ query WorkByMonth {
       }
     }
     hasMoreGroups
+  }
+}
+`,
+  ),
+  tab(
+    `
+# Who has changed the project that was changed last,
+# when, and what it was before. To follow all changes
+# of the workspace, see "changes" in the docs.
+query ProjectHistory {
+  projects(
+    first: 1
+    orderBy: [{ updatedAt: DESC }]
+  ) {
+    nodes {
+      name
+      history(first: 10) {
+        nodes {
+          action
+          at
+          user {
+            id
+          }
+          message
+          fields {
+            field
+            before
+            after
+          }
+        }
+      }
+    }
   }
 }
 `,

@@ -3,30 +3,32 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type DocumentNode, NoSchemaIntrospectionCustomRule } from 'graphql';
 import { _createLRUCache as createCache, createYoga, type Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
-import type { RequestLog } from '../http/error-response.ts';
+
+import { idempotencyKeyOf, markReplayed } from '../http/idempotency-key.ts';
+import { withIdempotencyKey } from '../services/idempotent-session.ts';
+
 import { useOperationChoice } from './choose-operation.ts';
 import { sendGraphqlError, useErrorResponses } from './errors.ts';
+import { asEventStream, sendEvents, singleEvent } from './event-stream.ts';
 import { type Context, useLoaders } from './execution/context.ts';
 import { useExecutor } from './execution/execute.ts';
 import { createSubgraph } from './federation/subgraph.ts';
 import { useOperationLimits } from './limits/operation.ts';
 import { createResponseSize } from './limits/response-size.ts';
-import { acceptJson, requireGraphqlRequest } from './request.ts';
+import { createOpenStreams } from './open-streams.ts';
+import { chooseType, lastEventId, requireGraphqlRequest } from './request.ts';
+import { type ServerContext, useSubscriptions } from './run-subscription.ts';
 import { createGraphqlSchema } from './schema/schema.ts';
 
 /** The cache holds whole documents: clients can make it use this number times MAX_QUERY_LENGTH of memory. */
 const cachedDocuments = 200;
 
-interface ServerContext {
-  readonly session: Context['session'];
-  readonly requestLog: RequestLog;
-}
-
-/** Executes GraphQL requests. */
-export function createEndpoint(config: Config) {
+/** Executes GraphQL requests. Event streams end when the signal is aborted. */
+export function createEndpoint(config: Config, closing: AbortSignal) {
   const { limits, introspection, federation } = config;
   const own = createGraphqlSchema(limits);
   const schema = federation ? createSubgraph(own, limits) : own;
+  const openStreams = createOpenStreams(closing);
   const documentCache = createCache<DocumentNode>({ max: cachedDocuments });
   const yoga = createYoga<ServerContext, Pick<Context, 'responseSize'>>({
     schema,
@@ -39,6 +41,7 @@ export function createEndpoint(config: Config) {
       useErrorResponses(config),
       useLoaders(limits),
       useExecutor(),
+      useSubscriptions(),
       ...(introspection ? [] : [useNoIntrospection()]),
     ],
     maskedErrors: false,
@@ -58,13 +61,27 @@ export function createEndpoint(config: Config) {
 
   return {
     async executeQuery(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-      acceptJson(request);
+      const acceptable = chooseType(request);
       requireGraphqlRequest(request, limits, (document) => documentCache.get(document) !== undefined);
-      const context = { session: request.session, requestLog: request };
+      const { session } = request;
+      const sessionFor = (responseName: string) =>
+        withIdempotencyKey(session, idempotencyKeyOf(request, `mutation ${responseName}`), () => markReplayed(reply));
+      const client: ServerContext['client'] = {
+        acceptsEvents: acceptable.events,
+        lastEventId: lastEventId(request),
+      };
+      const context = { session, sessionFor, requestLog: request, client };
       const response = await yoga.handleNodeRequestAndResponse(request, reply, context);
+      const { subscription } = client;
+      if (subscription) {
+        openStreams.add(request.identity?.workspaceId ?? '', subscription.end, reply.raw);
+        return sendEvents(request, reply, subscription);
+      }
+      const text = await response.text();
       reply.code(response.status);
       for (const [name, value] of response.headers) reply.header(name, value);
-      return reply.send(await response.text());
+      if (acceptable.json || response.status !== 200) return reply.send(text);
+      return asEventStream(reply).send(singleEvent(text));
     },
 
     sendError: sendGraphqlError,

@@ -1,6 +1,13 @@
 /** Shapes the errors of GraphQL responses: a ServiceError gets its code and issues, GraphQL's own messages are shortened, all others masked. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { GraphQLError, getOperationAST, OperationTypeNode, OverlappingFieldsCanBeMergedRule, validate } from 'graphql';
+import {
+  type ExecutionResult,
+  GraphQLError,
+  getOperationAST,
+  OperationTypeNode,
+  OverlappingFieldsCanBeMergedRule,
+  validate,
+} from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
 import { mayBeStoredType, ResponseTooLarge, ServiceError } from '../errors.ts';
@@ -43,13 +50,18 @@ export const useErrorResponses = ({
     };
   },
   onResultProcess({ result, setResult, serverContext: { requestLog } }) {
-    if (Array.isArray(result) || !('errors' in result) || !result.errors) return;
-    const kept = result.errors.filter((error, index) => index < maxErrors || isTopLevel(error));
-    const errors = kept.map((error) => toResponseError(error, requestLog));
-    if (kept.length < result.errors.length) errors.push(othersOmitted(errors));
-    setResult({ ...result, errors });
+    if (!Array.isArray(result) && !isAsyncIterable(result)) setResult(toResponse(result, requestLog));
   },
 });
+
+/** The result with its errors as clients may see them. */
+export function toResponse<T extends ExecutionResult>(result: T, requestLog: RequestLog): T {
+  if (!result.errors) return result;
+  const kept = result.errors.filter((error, index) => index < maxErrors || isTopLevel(error));
+  const errors = kept.map((error) => toResponseError(error, requestLog));
+  if (kept.length < result.errors.length) errors.push(othersOmitted(errors));
+  return { ...result, errors };
+}
 
 /** The error that replaces a response to a mutation that is too large: the records are stored all the same. */
 const executedBut = ({ path, message }: GraphQLError): GraphQLError =>
@@ -104,19 +116,19 @@ function toResponseError(error: GraphQLError, requestLog: RequestLog): GraphQLEr
   return new GraphQLError(response.message, { nodes, path, extensions: extensionsOf(response) });
 }
 
-/**
- * The paths of issues start at the argument: `["input", 1, "name"]`. A 403 and a 503 are about the whole request, and become the
- * status of the response; other errors belong to a field.
- */
+/** The errors that are about the whole request, and become the status of the response; others belong to a field. */
+const ofWholeRequest: readonly number[] = [403, 406, 429, 503];
+
+/** The paths of issues start at the argument: `["input", 1, "name"]`. */
 function extensionsOf(response: ErrorResponse) {
   const { status, type, issues } = response;
   return {
     code: codeOf(status),
     ...(issues.length > 0 && {
-      issues: issues.map(({ path, message }) => ({ path: ['input', ...path.map(shortSegment)], message })),
+      issues: issues.map(({ path, message }) => ({ path: path.map(shortSegment), message })),
     }),
-    ...(type === mayBeStoredType && { mayBeStored: true }),
-    ...((status === 403 || status === 503) && {
+    ...(type === mayBeStoredType ? { mayBeStored: true } : type !== undefined && { type }),
+    ...(ofWholeRequest.includes(status) && {
       http: { status, ...(mayRetry(response) && { headers: { 'retry-after': retryAfter } }) },
     }),
   };
@@ -130,6 +142,7 @@ const codes: Readonly<Record<number, string>> = {
   401: 'UNAUTHENTICATED',
   403: 'FORBIDDEN',
   404: 'NOT_FOUND',
+  406: 'NOT_ACCEPTABLE',
   409: 'CONFLICT',
   429: 'TOO_MANY_REQUESTS',
   503: 'SERVICE_UNAVAILABLE',
@@ -163,6 +176,6 @@ function shortMessage({ message, originalError: reason }: GraphQLError): string 
 /** In characters. */
 const maxMessage = 250;
 
-function rootCause(error: unknown): unknown {
+export function rootCause(error: unknown): unknown {
   return error instanceof GraphQLError && error.originalError ? rootCause(error.originalError) : error;
 }

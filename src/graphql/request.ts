@@ -5,21 +5,37 @@ import { badRequest, ServiceError } from '../errors.ts';
 import { requireSmallJson } from '../http/json-body.ts';
 import { jsonProblem } from '../http/json-problem.ts';
 import { expected, formatPath, isObject } from '../model/issues.ts';
+import { eventStreamType } from './event-stream.ts';
 import { requireSmallDocument } from './limits/document.ts';
 
 const mediaTypes = ['application/graphql-response+json', 'application/json'] as const;
 
-/**
- * Chooses a JSON type before anything is executed: yoga would execute first and then find no acceptable type, or respond
- * with a stream. Throws a ServiceError 406.
- */
-export function acceptJson({ headers }: FastifyRequest): void {
-  const accepted = headers.accept?.toLowerCase() ?? '*/*';
-  const isAny = accepted.includes('*/*') || accepted.includes('application/*');
-  const mediaType = mediaTypes.find((type) => accepted.includes(type)) ?? (isAny ? mediaTypes[1] : undefined);
-  if (!mediaType) throw new ServiceError(406, `expected an Accept header that allows ${mediaTypes.join(' or ')}`);
-  headers.accept = mediaType;
+/** What a client accepts. */
+export interface Acceptable {
+  readonly json: boolean;
+  readonly events: boolean;
 }
+
+/**
+ * Chooses a type before anything is executed: yoga would execute first and then find none that is acceptable. For clients that accept
+ * only events, it is the JSON in the events. Throws a ServiceError 406.
+ */
+export function chooseType({ headers }: FastifyRequest): Acceptable {
+  const accepted = headers.accept?.toLowerCase() ?? '*/*';
+  const isAny = accepted.includes('*/*');
+  const isAnyJson = isAny || accepted.includes('application/*');
+  const mediaType = mediaTypes.find((type) => accepted.includes(type)) ?? (isAnyJson ? mediaTypes[1] : undefined);
+  const events = isAny || accepted.includes('text/*') || accepted.includes(eventStreamType);
+  if (!mediaType && !events) {
+    throw new ServiceError(406, `expected an Accept header that allows ${mediaTypes.join(', ')} or ${eventStreamType}`);
+  }
+  headers.accept = mediaType ?? mediaTypes[1];
+  return { json: mediaType !== undefined, events };
+}
+
+/** What a browser sends when it connects again after an event stream was interrupted. */
+export const lastEventId = ({ headers }: FastifyRequest): string | undefined =>
+  String(headers['last-event-id'] ?? '') || undefined;
 
 /** The type of each parameter. All but the query may be null or absent. */
 const parameters: Readonly<Record<string, 'text' | 'an object'>> = {

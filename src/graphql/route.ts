@@ -11,7 +11,7 @@ type SendPage = (request: FastifyRequest, reply: FastifyReply) => Promise<Fastif
 
 /** Without a page, browsers get what other clients get. */
 export function serveGraphql(app: FastifyInstance, config: Config, sendPage?: SendPage): void {
-  const endpoint = loadLate(async () => (await import('./endpoint.ts')).createEndpoint(config));
+  const endpoint = loadLate(async () => (await import('./endpoint.ts')).createEndpoint(config, app.closing.signal));
 
   const isPage = (request: FastifyRequest) => !!sendPage && request.method === 'GET' && acceptsHtml(request);
 

@@ -91,7 +91,8 @@ const isStream = (payload: unknown): payload is Readable => payload instanceof R
 function dependsOnEncoding(reply: FastifyReply): boolean {
   if (reply.statusCode === 304) return true;
   if (reply.statusCode === 206 || reply.hasHeader('content-encoding')) return false;
-  return /^text\/|\b(?:json|javascript|xml)\b/.test(String(reply.getHeader('content-type')));
+  // Events must not wait in an encoder until there is enough to compress.
+  return /^text\/(?!event-stream)|\b(?:json|javascript|xml)\b/.test(String(reply.getHeader('content-type')));
 }
 
 /** Says that the response depends on this request header too. */

@@ -1,11 +1,19 @@
 /** Reads request bodies for REST and GraphQL: JSON in UTF-8, plain or gzip, within the limits, and nothing else. */
 import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Limits } from '../config.ts';
 import { badRequest, ServiceError, tooLarge } from '../errors.ts';
 import { count } from '../model/issues.ts';
 import { createGunzip, isGzip, requireKnownEncoding } from './gzip-body.ts';
 import { jsonProblem } from './json-problem.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** SHA-256 of the body, decompressed, if the request may be repeated; see idempotency-key.ts. */
+    bodyHash: string | null;
+  }
+}
 
 export function readJsonBodies(app: FastifyInstance, limits: Limits): void {
   const { gunzip, release } = createGunzip(limits.maxBodyBytes);
@@ -14,11 +22,18 @@ export function readJsonBodies(app: FastifyInstance, limits: Limits): void {
     requireUtf8(request);
     done();
   });
+  app.decorateRequest('bodyHash', null);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
-    if (!isGzip(request)) return done(null, parseJson(body, limits));
+    const read = (decoded: Buffer) => {
+      if (request.headers['idempotency-key'] !== undefined) {
+        request.bodyHash = createHash('sha256').update(decoded).digest('base64url');
+      }
+      return parseJson(decoded, limits);
+    };
+    if (!isGzip(request)) return done(null, read(body));
     gunzip(request, body)
-      .then((inflated) => parseJson(inflated, limits))
+      .then(read)
       .then((value) => done(null, value), done);
   });
   app.addHook('onSend', (request, _reply, payload, done) => {

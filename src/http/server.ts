@@ -20,6 +20,13 @@ import { logWhenClosed } from './request-log.ts';
 import { sendError } from './send-error.ts';
 import { closeQueuedResponses, closeStalledSockets, rejectBrokenHttp, rejectTunnel } from './sockets.ts';
 
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Aborted when the service begins to stop: responses without an end must end then. */
+    readonly closing: AbortController;
+  }
+}
+
 /** Milliseconds between checks for requests that take too long to arrive. */
 const timeoutCheckInterval = 1_000;
 
@@ -52,6 +59,11 @@ export function createServer({ logLevel, limits, http }: Config, logs: Logs = st
     },
     clientErrorHandler: ({ code }, socket) => rejectBrokenHttp(app.log, code, socket),
   });
+  app.decorate('closing', new AbortController());
+  app.addHook('preClose', (done) => {
+    app.closing.abort();
+    done();
+  });
   app.decorateRequest('rejectionReason', null);
   app.addHook('onRequest', beginRequest);
   app.addHook('onSend', keepConnectionOfLargeBody);
@@ -78,12 +90,22 @@ export async function allowOrigins(app: FastifyInstance, origins: readonly strin
       'authorization',
       'content-encoding',
       'content-type',
+      'idempotency-key',
       'if-none-match',
+      'last-event-id',
       'prefer',
       'x-api-key',
+      'x-change-message',
       'x-request-id',
     ],
-    exposedHeaders: ['etag', 'preference-applied', 'retry-after', 'x-request-id'],
+    exposedHeaders: [
+      'api-version',
+      'etag',
+      'idempotency-replayed',
+      'preference-applied',
+      'retry-after',
+      'x-request-id',
+    ],
     maxAge: 600,
   });
 }

@@ -22,6 +22,8 @@ interface IdField extends Described {
 
 interface TextField extends Described {
   readonly type: 'text';
+  /** An upsert can find the record by it. */
+  readonly key?: boolean;
   /** A value for the documentation of filters, where the kind's example has none because no two records may have it. */
   readonly example?: string;
 }
@@ -78,6 +80,14 @@ export type Field =
   | ReferenceField
   | ForeignReferenceField;
 
+/** JSON that only the service reads and writes, in a column of a table that holds no records. */
+interface JsonField extends Described {
+  readonly type: 'json';
+}
+
+/** What a column of any table holds. */
+export type StoredField = Field | JsonField;
+
 /** Types that records refer to but this service does not store: only their identifiers are available. */
 export const foreignTypes = {
   AllocationOrder: 'An allocation order, kept in another system.',
@@ -99,6 +109,15 @@ export function textLength(value: unknown): number {
   let length = 0;
   for (const [key, text] of Object.entries(value)) length += key.length + String(text).length;
   return length;
+}
+
+/** Whether two values of a field are equal. External IDs are, in whatever order. */
+export function isSame(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || !a || !b) return false;
+  const others = new Map(Object.entries(b));
+  const entries = Object.entries(a);
+  return entries.length === others.size && entries.every(([key, text]) => others.get(key) === text);
 }
 
 /** The characters of all texts of records. */
@@ -148,10 +167,14 @@ export const foreignReference = (target: ForeignType, refersTo: string, { revers
     description: `The ID of ${refersTo}. It is an ID of another system, stored as sent.`,
   }) as const;
 
-export const required = <F extends Field>(field: F) => ({ ...field, required: true }) as const;
+export const json = (description: string) => ({ type: 'json', description }) as const;
+
+export const required = <F extends StoredField>(field: F) => ({ ...field, required: true }) as const;
+
+export const key = <F extends TextField>(field: F) => ({ ...field, key: true }) as const;
 
 export const unique = <F extends TextField>(field: F, { example }: { example: string }) =>
-  ({ ...field, unique: true, example }) as const;
+  ({ ...field, key: true, unique: true, example }) as const;
 
 export const mustExist = <F extends ReferenceField>(field: F) =>
   ({ ...field, mustExist: true, description: `The ID of ${field.refersTo}, which must be stored here.` }) as const;

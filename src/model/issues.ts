@@ -3,6 +3,12 @@
 /** The location in the input: `[2, 'name']` in a batch, `['name']` in a single record, `[]` for the whole input. */
 export type Path = readonly (string | number)[];
 
+/** The location of an item, by its place in a batch. */
+export type PathOf = (index: number) => Path;
+
+/** That of an item of a request that is a batch. */
+export const inBatch: PathOf = (index) => [index];
+
 export interface Issue {
   readonly path: Path;
   readonly message: string;

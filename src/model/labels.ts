@@ -18,5 +18,8 @@ export const capitalized = (text: string): string => text.charAt(0).toUpperCase(
 /** `asset categories` */
 export const uncapitalized = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
+/** The name of a reference without an ID, which is that of its link: `project` for `projectId`, and `createdBy` itself. */
+export const linkField = (field: string): string => field.replace(/Id$/, '');
+
 /** The name of a kind's list: `workOrders` */
 export const listField = ({ plural }: RecordKind): string => uncapitalized(plural);

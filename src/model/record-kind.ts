@@ -2,9 +2,12 @@
  * What a record kind is: its declaration, and the record types derived from it. Must not know databases, REST or GraphQL:
  * each of those folders derives its own representation.
  */
-import type { ExternalIds, Field } from './fields.ts';
+import type { ExternalIds, Field, StoredField } from './fields.ts';
 
 type Fields = Readonly<Record<string, Field>>;
+
+/** Fields of a record of any kind, by their names. */
+export type Values = Readonly<Record<string, unknown>>;
 
 /** Fields in which the service records a user; the interface defines them for some kinds only. */
 type Stamp = 'createdBy' | 'updatedBy';
@@ -38,7 +41,9 @@ export interface Table {
   readonly table: string;
   /** In running text: `work order` */
   readonly label: string;
-  readonly storedFields: Fields;
+  readonly storedFields: Readonly<Record<string, StoredField>>;
+  /** The fields that identify a row: `workspaceId` and `id`, unless set. */
+  readonly key?: readonly string[];
 }
 
 export interface RecordKind<F extends Fields = Fields, S extends Stamp = Stamp> extends Declaration<F, S>, Table {
@@ -83,6 +88,10 @@ export type CreateOf<K extends RecordKind> =
 /** Input to change a record: absent means "unchanged", null means "cleared". */
 export type UpdateOf<K extends RecordKind> =
   K extends RecordKind<infer F> ? { readonly [N in keyof F]?: NullableValue<F[N]> } : never;
+
+/** The names of the fields by which an upsert can find records of the kind, in their order. */
+export const keyFields = ({ fields }: RecordKind): readonly string[] =>
+  Object.entries(fields).flatMap(([name, field]) => (field.type === 'text' && field.key ? [name] : []));
 
 /** Declares a record kind. Its table has one column per stored field: see docs/contributing.md. */
 export function recordKind<const F extends Fields, const S extends Stamp = never>(

@@ -56,17 +56,18 @@ function recordParser<T>(
     const result = schema.safeParse(input);
     const issues = result.success ? [] : result.error.issues.flatMap((issue) => issuesOf(kind, issue));
     const valid = result.success ? result.data : validFields(kind, input, issues);
-    if (isRecordLongerThan(valid, limits.maxRecordLength)) {
-      const most = count(limits.maxRecordLength);
-      issues.push({
-        path: [],
-        message: `expected at most ${most} characters of text in the whole record, received more`,
-      });
-    }
+    const tooLong = recordLengthProblem(valid, limits);
+    if (tooLong !== undefined) issues.push({ path: [], message: tooLong });
     // The cast is safe: the shape has exactly the fields of T, and each schema accepts only values of its field's type.
     return issues.length === 0 ? { value: valid as T } : { issues, validFields: valid };
   };
 }
+
+/** What is wrong with the length of a record, or of the fields of a change. */
+export const recordLengthProblem = (record: object, { maxRecordLength }: ValueLimits): string | undefined =>
+  isRecordLongerThan(record, maxRecordLength)
+    ? `expected at most ${count(maxRecordLength)} characters of text in the whole record, received more`
+    : undefined;
 
 /** The fields that have a valid value, for the rules that check single fields. */
 function validFields(kind: RecordKind, input: unknown, issues: readonly Issue[]): Readonly<Record<string, unknown>> {
@@ -109,8 +110,11 @@ export const maxIdentifierLength = 255;
 export const maxLengthOf = (field: Field, { maxTextLength }: ValueLimits): number =>
   field.unique ? Math.min(maxIdentifierLength, maxTextLength) : maxTextLength;
 
+/** What an issue says of a field that must be sent. */
+export const requiredMessage = (field: Field): string => `required: ${inRunningText(field.description)}`;
+
 function mismatch(field: Field, what: string) {
-  const required = `required: ${inRunningText(field.description)}`;
+  const required = requiredMessage(field);
   return ({ input }: { input?: unknown }) => (input === undefined ? required : expected(what, input));
 }
 
@@ -150,15 +154,24 @@ function dateTimeSchema(field: Field) {
   });
 }
 
+const anIdentifier = `an ID of 1 to ${maxIdentifierLength} characters`;
+
 function identifierSchema(field: Field) {
-  const what = `an ID of 1 to ${maxIdentifierLength} characters`;
-  return z.string({ error: mismatch(field, what) }).superRefine((id, context) => {
-    if (id === '' || isLongerThan(id, maxIdentifierLength)) context.addIssue(expected(what, id));
-    else {
-      const problem = textProblem(id, maxIdentifierLength);
-      if (problem) context.addIssue(problem);
-    }
+  return z.string({ error: mismatch(field, anIdentifier) }).superRefine((id, context) => {
+    const problem = identifierProblem(id);
+    if (problem) context.addIssue(problem);
   });
+}
+
+export function identifierProblem(id: string, what = anIdentifier): string | undefined {
+  if (id === '' || isLongerThan(id, maxIdentifierLength)) return expected(what, id);
+  return textProblem(id, maxIdentifierLength);
+}
+
+/** What is wrong with the number of external IDs. */
+export function externalIdsProblem(externalIds: object, { maxExternalIds }: ValueLimits): string | undefined {
+  const size = Object.keys(externalIds).length;
+  return size > maxExternalIds ? `expected at most ${count(maxExternalIds)} keys, received ${count(size)}` : undefined;
 }
 
 /** Validates in place, without copying: a copy would lose the key `__proto__`. */
@@ -168,9 +181,9 @@ function externalIdsSchema(limits: ValueLimits) {
       context.addIssue(expected('an object of texts such as {"erp":"4711"}', value));
       return;
     }
-    const size = Object.keys(value).length;
-    if (size > limits.maxExternalIds) {
-      context.addIssue(`expected at most ${count(limits.maxExternalIds)} keys, received ${count(size)}`);
+    const tooMany = externalIdsProblem(value, limits);
+    if (tooMany !== undefined) {
+      context.addIssue(tooMany);
       return;
     }
     const entries: Issue[] = [];

@@ -1,10 +1,7 @@
-import { mustExist, reference, text } from '../model/fields.ts';
+import { key, mustExist, reference, text } from '../model/fields.ts';
 import { recordKind } from '../model/record-kind.ts';
 
-/**
- * Interface: "Asset category". The tree cannot contain cycles: a parent must be stored before its child, and no operation
- * changes a parent.
- */
+/** Interface: "Asset category". The tree cannot contain cycles: see services/cycles.ts. */
 export const assetCategory = recordKind({
   name: 'AssetCategory',
   plural: 'AssetCategories',
@@ -14,7 +11,7 @@ export const assetCategory = recordKind({
   table: 'asset_categories',
   idPrefix: 'category',
   fields: {
-    name: text('The name of the asset category.'),
+    name: key(text('The name of the asset category.')),
     description: text('The description of the asset category.'),
     parentId: mustExist(reference('AssetCategory', 'the parent asset category', { reverse: 'children' })),
   },

@@ -3,12 +3,14 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import fresh from 'fresh';
 import type { Limits } from '../config.ts';
 import { badRequest } from '../errors.ts';
+import { idempotencyKeyOf, markReplayed } from '../http/idempotency-key.ts';
 import { expected, isObject, type Parsed } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { createParser, type RecordParser, updateParser } from '../model/schemas.ts';
 import { requireBatchSize } from '../services/batch-size.ts';
 import { createRecords } from '../services/create-records.ts';
-import { updateRecord } from '../services/update-record.ts';
+import { withIdempotencyKey } from '../services/idempotent-session.ts';
+import { updateRecord } from '../services/update-records.ts';
 import { mapInSlices } from '../slices.ts';
 import { listBody, toJson } from './list-body.ts';
 import { toResponse } from './response.ts';
@@ -22,14 +24,15 @@ export const handler = (route: Route, limits: Limits): Handler => operations[rou
 
 const json = 'application/json; charset=utf-8';
 
-function create({ kind, success }: Route, limits: Limits): Handler {
+function create(route: Route, limits: Limits): Handler {
+  const { kind, success } = route;
   const parserFor = parserByPreference((unknownFields) => createParser(kind, limits, unknownFields));
   return async (request, reply) => {
     const { body } = request;
     if (!Array.isArray(body)) throw badRequest(notABatch(kind, body));
     requireBatchSize(body.length, limits.maxBatch);
     const batch = await mapInSlices<unknown, Parsed<object>>(body, parserFor(request, reply));
-    const records = await createRecords(request.session, kind, batch);
+    const records = await createRecords(sessionFor(route, request, reply), kind, batch);
     return reply
       .code(success)
       .type(json)
@@ -37,17 +40,26 @@ function create({ kind, success }: Route, limits: Limits): Handler {
   };
 }
 
+/** The session of a write, which is carried out once if the request has an Idempotency-Key. */
+const sessionFor = ({ method, template }: Route, request: FastifyRequest, reply: FastifyReply) =>
+  withIdempotencyKey(
+    request.session,
+    idempotencyKeyOf(request, `${method} ${template}`, preferredHandling(request)),
+    () => markReplayed(reply),
+  );
+
 function notABatch(kind: RecordKind, body: unknown): string {
   const hint = isObject(body) ? `: put it in [ ], also if it is only one ${kind.label}` : '';
   return `${expected(`a JSON array of ${kind.pluralLabel}`, body)}${hint}`;
 }
 
-function update({ kind, success }: Route, limits: Limits): Handler {
+function update(route: Route, limits: Limits): Handler {
+  const { kind, success } = route;
   const parserFor = parserByPreference((unknownFields) => updateParser(kind, limits, unknownFields));
   return async (request, reply) => {
     const { id } = request.params as { id: string };
     const change = parserFor(request, reply)(request.body);
-    const record = await updateRecord(request.session, kind, id, change);
+    const record = await updateRecord(sessionFor(route, request, reply), kind, id, change);
     return reply.code(success).send(toResponse(kind, record));
   };
 }

@@ -16,10 +16,10 @@ export function methodHint(method: string, path: string): string | undefined {
     case 'PUT':
     case 'PATCH':
     case 'POST':
-      if (!update) return `${kind.pluralLabel} can be created and read, but not changed`;
+      if (!update) return `to change ${kind.pluralLabel}, send the mutation update${kind.plural} to /graphql`;
       return `to change ${kind.pluralLabel}, send ${update.method} to ${update.template}`;
     case 'DELETE':
-      return `${kind.pluralLabel} cannot be deleted`;
+      return `to delete ${kind.pluralLabel}, send the mutation delete${kind.plural} to /graphql`;
     default:
       return undefined;
   }

@@ -1,8 +1,12 @@
 /** Creates records, for REST and GraphQL alike. */
-import type { Parsed } from '../model/issues.ts';
+import { inBatch } from '../model/issues.ts';
+import type { Linkable } from '../model/links.ts';
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
+import { importRecords } from './import-records.ts';
+import { hasLinks } from './resolve-links.ts';
 import { requireMayWrite, type Session } from './session.ts';
-import { requireValid } from './validation.ts';
+import { creationStamps } from './stamps.ts';
+import { referenceIssues, requireValid } from './validation.ts';
 
 /**
  * Creates all records of a batch in one transaction, or none, and returns them in the order sent. Throws a ServiceError: 403 if
@@ -11,17 +15,21 @@ import { requireValid } from './validation.ts';
 export async function createRecords<K extends RecordKind>(
   session: Session,
   kind: K,
-  batch: readonly Parsed<CreateOf<K>>[],
+  batch: readonly Linkable<CreateOf<K>>[],
 ): Promise<RecordOf<K>[]> {
   requireMayWrite(session);
   if (batch.length === 0) return [];
-  const { store, userId } = session;
+  if (batch.some(hasLinks)) {
+    const [records = []] = await importRecords(session, [{ kind, items: batch, pathOf: inBatch }]);
+    return records as readonly object[] as RecordOf<K>[];
+  }
   // Invalid items are dropped here; requireValid then rejects the whole batch.
   const inputs = batch.flatMap(({ value }) => (value ? [value] : []));
-  const now = new Date().toISOString();
-  // A new record counts as last changed by its creator.
-  const users = Object.fromEntries(kind.stamps.map((stamp) => [stamp, userId]));
-  return store.add(kind, inputs, { createdAt: now, updatedAt: now, ...users }, (checkStore, uniqueness) =>
-    requireValid(checkStore, kind, { parsed: batch }, uniqueness),
-  );
+  const sent = { parsed: batch, pathOf: inBatch };
+  return session.store.add(kind, inputs, creationStamps(kind, session), {
+    async check(checkStore, uniqueness) {
+      const references = await referenceIssues(checkStore, kind, sent);
+      await requireValid(checkStore, kind, { ...sent, ...references }, uniqueness);
+    },
+  });
 }

@@ -1,9 +1,9 @@
 /** Sessions: who makes a request, in which workspace, and whether they may write. */
 import { forbidden } from '../errors.ts';
-import type { TransactionStore } from '../store/transaction-store.ts';
+import type { WorkspaceStore } from '../store/workspace-store.ts';
 
 /** The part of a store that services use. Both a request's store and a transaction's have it. */
-type ServiceStore = Pick<TransactionStore, 'add' | 'transaction'>;
+type ServiceStore = Pick<WorkspaceStore, 'add' | 'transaction'>;
 
 /** A user and the store of their workspace. Services take it as their first argument; adapters get one for each request. */
 export interface Session<S extends ServiceStore = ServiceStore> {

@@ -3,23 +3,35 @@
  * invalid field of a batch, so that an integrator can fix all of them at once.
  */
 import { conflict, invalid } from '../errors.ts';
-import { count, type Issue, type Parsed, type Path, quote } from '../model/issues.ts';
-import type { RecordKind } from '../model/record-kind.ts';
+import { count, type Issue, type Parsed, type Path, type PathOf, quote } from '../model/issues.ts';
+import type { RecordKind, Values } from '../model/record-kind.ts';
 import { kindNamed, kindOfId } from '../records/index.ts';
 import type { CheckStore } from '../store/check-store.ts';
 import { noRecord, wrongKind } from './unknown-ids.ts';
 
-type Values = Readonly<Record<string, unknown>>;
-
-/** Parsed records: a batch, where paths begin with an index, or a single change. */
-interface Candidates {
+/** Parsed records, and where they are in the input. */
+interface ParsedBatch {
   readonly parsed: readonly Parsed<object>[];
-  /** The stored record, for a change: it may keep its own unique values. */
-  readonly current?: object;
+  readonly pathOf: PathOf;
+}
+
+/** What referenceIssues has found. */
+interface CheckedReferences {
+  readonly unresolved: readonly Issue[];
+}
+
+interface Candidates extends ParsedBatch, CheckedReferences {
+  /** For changes, the stored record of each, if there is one: it may keep its own unique values. */
+  readonly current?: readonly (object | undefined)[];
+  /** What the service has found itself: issues that make the request invalid, and conflicts with stored records. */
+  readonly invalid?: readonly Issue[];
+  readonly conflicts?: readonly Issue[];
+  /** A field of which the service has looked up all values itself. */
+  readonly lookedUp?: string | undefined;
 }
 
 /**
- * Throws a ServiceError that lists every issue of the candidates: 400, or 409 if all of them are values taken by other records.
+ * Throws a ServiceError that lists every issue of the candidates: 400, or 409 if all of them are conflicts with other records.
  * Runs inside the transaction that stores them. With `uniqueness: 'database'` it looks up taken values only if there are other
  * issues. They are rare, and the lookup costs a statement: otherwise the database rejects them, and the check runs again with
  * 'lookup'.
@@ -30,25 +42,55 @@ export async function requireValid(
   candidates: Candidates,
   uniqueness: 'lookup' | 'database',
 ): Promise<void> {
+  throwIssues([await findIssues(store, kind, candidates, uniqueness)]);
+}
+
+/** The issues of candidates, in their order. */
+interface Issues {
+  readonly issues: readonly Issue[];
+  /** Larger than the list if an issue such as "and 12 more" stands for several. */
+  readonly total: number;
+  /** Whether all of them are conflicts with other records. */
+  readonly areConflicts: boolean;
+}
+
+/** Throws a ServiceError if there are issues. */
+export function throwIssues(found: readonly Issues[]): void {
+  const issues = found.flatMap((each) => each.issues);
+  if (issues.length === 0) return;
+  if (found.every(({ areConflicts }) => areConflicts)) throw conflict(issues);
+  throw invalid(
+    issues,
+    found.reduce((sum, { total }) => sum + total, 0),
+  );
+}
+
+/** What requireValid would throw. */
+export async function findIssues(
+  store: CheckStore,
+  kind: RecordKind,
+  candidates: Candidates,
+  uniqueness: 'lookup' | 'database',
+): Promise<Issues> {
+  const { parsed, unresolved, invalid = [], conflicts = [] } = candidates;
   const malformed = malformedIssues(candidates);
-  const unresolved = await referenceIssues(store, kind, candidates);
-  const isInvalid = malformed.length + unresolved.length > 0;
+  const isInvalid = malformed.length + unresolved.length + invalid.length > 0;
   const taken = isInvalid || uniqueness === 'lookup' ? await uniquenessIssues(store, kind, candidates) : [];
-  const others = [...unresolved, ...taken];
-  if (isInvalid) {
-    const total = candidates.parsed.reduce((sum, { issues = [] }) => sum + issues.length, others.length);
-    throw invalid(others.length > 0 ? inOrder([...malformed, ...others]) : malformed, total);
-  }
-  if (taken.length > 0) throw conflict(inOrder(taken));
+  const others = [...invalid, ...unresolved, ...conflicts, ...taken];
+  return {
+    issues: others.length > 0 ? inOrder([...malformed, ...others]) : malformed,
+    total: parsed.reduce((sum, { issues = [] }) => sum + issues.length, others.length),
+    areConflicts: !isInvalid,
+  };
 }
 
 /** Issues listed per batch. Beyond that, only the first issue of each record is listed, and the rest are counted. */
 const maxListed = 10_000;
 
-function malformedIssues(candidates: Candidates): Issue[] {
+function malformedIssues({ parsed, pathOf }: ParsedBatch): Issue[] {
   const malformed: Issue[] = [];
-  candidates.parsed.forEach(({ issues = [] }, index) => {
-    const path = pathOf(candidates, index);
+  parsed.forEach(({ issues = [] }, index) => {
+    const path = pathOf(index);
     const listed = malformed.length < maxListed ? issues : issues.slice(0, 1);
     for (const issue of listed) malformed.push({ ...issue, path: [...path, ...issue.path] });
     const others = issues.length - listed.length;
@@ -57,19 +99,26 @@ function malformedIssues(candidates: Candidates): Issue[] {
   return malformed;
 }
 
-const pathOf = ({ current }: Candidates, index: number): Path => (current ? [] : [index]);
+interface SentText {
+  readonly index: number;
+  readonly path: Path;
+  readonly text: string;
+}
 
 /** The valid texts of a field, each with its path in the input. */
-function* textsOf(candidates: Candidates, field: string): Generator<{ readonly path: Path; readonly text: string }> {
-  for (const [index, { issues, value, validFields }] of candidates.parsed.entries()) {
+function* textsOf({ parsed, pathOf }: ParsedBatch, field: string): Generator<SentText> {
+  for (const [index, { issues, value, validFields }] of parsed.entries()) {
     const text = ((issues ? validFields : value) as Values)[field];
-    if (typeof text === 'string') yield { path: [...pathOf(candidates, index), field], text };
+    if (typeof text === 'string') yield { index, path: [...pathOf(index), field], text };
   }
 }
 
 /** By position in the batch. The issues of one record keep their order. */
 const inOrder = (issues: readonly Issue[]): Issue[] =>
-  issues.toSorted(({ path: [a] }, { path: [b] }) => (typeof a === 'number' && typeof b === 'number' ? a - b : 0));
+  issues.toSorted(({ path: a }, { path: b }) => placeIn(a) - placeIn(b));
+
+/** Before it, a path has only names of lists. */
+const placeIn = (path: Path): number => Number(path.find((step) => typeof step === 'number') ?? 0);
 
 interface Reference {
   readonly path: Path;
@@ -77,17 +126,25 @@ interface Reference {
   readonly id: string;
 }
 
-/** An ID of this service must be of the right kind and exist. Any other text is a foreign identifier, if the field may have one. */
-async function referenceIssues(store: CheckStore, kind: RecordKind, candidates: Candidates): Promise<Issue[]> {
-  const issues: Issue[] = [];
+/**
+ * An ID of this service must be of the right kind and exist. Any other text is a foreign identifier, if the field may have one. The
+ * records that it looks up are locked: a transaction calls this before it locks those that refer to them, as deletions do, because in
+ * another order two transactions could wait for each other.
+ */
+export async function referenceIssues(
+  store: CheckStore,
+  kind: RecordKind,
+  batch: ParsedBatch,
+): Promise<CheckedReferences> {
+  const unresolved: Issue[] = [];
   const own: Reference[] = [];
   for (const [name, field] of Object.entries(kind.fields)) {
     if (field.type !== 'reference') continue;
-    for (const { path, text: id } of textsOf(candidates, name)) {
+    for (const { path, text: id } of textsOf(batch, name)) {
       const target = kindOfId(id);
       if (target?.name === field.target) own.push({ path, target, id });
       else if (target || field.mustExist) {
-        issues.push({ path, message: wrongKind(kindNamed(field.target), id) });
+        unresolved.push({ path, message: wrongKind(kindNamed(field.target), id) });
       }
     }
   }
@@ -96,30 +153,30 @@ async function referenceIssues(store: CheckStore, kind: RecordKind, candidates: 
     const references = own.filter((reference) => reference.target === target);
     const existing = await store.existingValues(target, 'id', [...new Set(references.map(({ id }) => id))]);
     for (const { path, id } of references) {
-      if (!existing.has(id)) issues.push({ path, message: noRecord(target, id) });
+      if (!existing.has(id)) unresolved.push({ path, message: noRecord(target, id) });
     }
   }
-  return issues;
+  return { unresolved };
 }
 
 /** A unique value must not be taken by a stored record, nor by an earlier record of the batch. */
 async function uniquenessIssues(store: CheckStore, kind: RecordKind, candidates: Candidates): Promise<Issue[]> {
   const issues: Issue[] = [];
-  const current = (candidates.current ?? {}) as Values;
+  const current = (candidates.current ?? []) as readonly (Values | undefined)[];
   for (const [name, field] of Object.entries(kind.fields)) {
-    if (!field.unique) continue;
-    const sent = [...textsOf(candidates, name)].filter(({ text }) => text !== current[name]);
+    if (!field.unique || name === candidates.lookedUp) continue;
+    const sent = [...textsOf(candidates, name)].filter(({ index, text }) => text !== current[index]?.[name]);
     if (sent.length === 0) continue;
 
     const stored = await store.existingValues(kind, name, [...new Set(sent.map(({ text }) => text))]);
-    const earlier = new Map<string, Path>();
-    for (const { path, text } of sent) {
+    const earlier = new Map<string, number>();
+    for (const { index, path, text } of sent) {
       const first = earlier.get(text);
       if (stored.has(text)) {
         issues.push({ path, message: `another ${kind.label} has the ${name} ${quote(text)}` });
-      } else if (first) {
-        issues.push({ path, message: `item [${first[0]}] of this batch has the ${name} ${quote(text)} too` });
-      } else earlier.set(text, path);
+      } else if (first !== undefined) {
+        issues.push({ path, message: `item [${first}] of this batch has the ${name} ${quote(text)} too` });
+      } else earlier.set(text, index);
     }
   }
   return issues;

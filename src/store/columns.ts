@@ -1,11 +1,11 @@
 /** Converts records to rows and back: snake_case column names, and the column value for each type of field. */
-import type { Field } from '../model/fields.ts';
+import type { StoredField } from '../model/fields.ts';
 import type { Table } from '../model/record-kind.ts';
 import type { Row } from './driver.ts';
 
 export interface Column {
   readonly field: string;
-  readonly type: Field['type'];
+  readonly type: StoredField['type'];
   readonly name: string;
   readonly toColumn: (value: unknown) => unknown;
   readonly fromColumn: (value: unknown) => unknown;
@@ -15,8 +15,13 @@ type Conversion = Pick<Column, 'toColumn' | 'fromColumn'>;
 
 const asIs: Conversion = { toColumn: (value) => value, fromColumn: (value) => value };
 
+const asJson: Conversion = {
+  toColumn: (value) => JSON.stringify(value),
+  fromColumn: (value) => JSON.parse(String(value)),
+};
+
 /** For values that are not null. The drivers accept booleans, and return times, in the form that records have. */
-const conversions: Record<Field['type'], Conversion> = {
+const conversions: Record<StoredField['type'], Conversion> = {
   id: asIs,
   text: asIs,
   dateTime: asIs,
@@ -26,7 +31,8 @@ const conversions: Record<Field['type'], Conversion> = {
   // SQLite stores booleans as 0 and 1.
   boolean: { toColumn: (value) => value, fromColumn: Boolean },
   // Stored as JSON, with the keys in the order sent.
-  externalIds: { toColumn: (value) => JSON.stringify(value), fromColumn: (value) => JSON.parse(String(value)) },
+  externalIds: asJson,
+  json: asJson,
 };
 
 export const columnName = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

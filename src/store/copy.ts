@@ -1,14 +1,15 @@
-/** Copies all records of all workspaces from one database to another, and compares the copies with the originals. */
+/** Copies all records of all workspaces, and their log, from one database to another, and compares the copies with the originals. */
 import { createHash } from 'node:crypto';
 import { StartError } from '../errors.ts';
 import type { Table } from '../model/record-kind.ts';
+import { columnName } from './columns.ts';
 import type { Database } from './database.ts';
 import type { Dialect } from './dialect.ts';
 import type { Row, Run } from './driver.ts';
 import { parentsFirst } from './parents-first.ts';
 import { literally, rowsQuery, runQuery } from './query.ts';
 
-/** The result for one table. The checksum covers all fields of all records, ordered by workspace and ID. */
+/** The result for one table. The checksum covers all fields of all records, ordered by what identifies them. */
 interface CopiedTable {
   readonly table: Table;
   readonly records: number;
@@ -103,17 +104,19 @@ async function count({ dialect, run }: Side, { table }: Table): Promise<number> 
 
 /** All records of a table, page by page. Each page begins after the last record of the previous one. */
 async function* pages({ dialect, run }: Side, table: Table): AsyncGenerator<readonly Row[]> {
-  let last: Row = { workspaceId: '', id: '' };
+  const key = table.key ?? ['workspaceId', 'id'];
+  const columns = key.map(columnName);
+  let last: Row | undefined;
   for (;;) {
-    const rows = dialect
-      .builder(table.table)
-      .whereRaw('(workspace_id, id) > (?, ?)', [String(last.workspaceId), String(last.id)])
-      .orderBy(['workspace_id', 'id'])
-      .limit(recordsPerPage, literally);
-    const records = await dialect.select(run, table, rows);
+    const rows = dialect.builder(table.table).orderBy(columns).limit(recordsPerPage, literally);
+    if (last) {
+      const position = key.map((field) => last?.[field] as string | number);
+      rows.whereRaw(`(${columns.join(', ')}) > (${key.map(() => '?').join(', ')})`, position);
+    }
+    const records: readonly Row[] = await dialect.select(run, table, rows);
     if (records.length > 0) yield records;
     if (records.length < recordsPerPage) return;
-    last = records.at(-1) ?? last;
+    last = records.at(-1);
   }
 }
 

@@ -125,10 +125,7 @@ export function commitError(error: unknown, isConnectionLost: boolean): Error {
   // Citus reports XX000 when some of its nodes have committed, and others may not have.
   const isRolledBack = failure instanceof DatabaseError && !/^(?:unknown$|XX)/.test(codeOf(error));
   if (isRolledBack) return failure;
-  return mayBeStored(
-    'connection lost during commit: check whether the records were stored before retrying',
-    codeOf(error),
-  );
+  return mayBeStored('check whether the records were stored before retrying', codeOf(error));
 }
 
 /** `code` is for the log. */

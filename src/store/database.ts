@@ -94,11 +94,10 @@ export async function connectDatabase(databaseUrl: string, options = defaultOpti
 
 function openPools(driver: Driver): Pools<Knex> {
   const open = (config: Knex.Config) => knex({ ...config, log: silent });
-  const { reads, version } = driver.pools;
+  const { reads } = driver.pools;
   return {
     writes: open(writesConfig(driver)),
     ...(reads && { reads: open(reads) }),
-    ...(version && { version: open(version) }),
   };
 }
 

@@ -1,6 +1,5 @@
-/** Values derived from a workspace's records, cached until the next write to the database. Without a version nothing is cached. */
+/** Values derived from a workspace's records, cached until the next change in the workspace. */
 import { LRUCache } from 'lru-cache';
-import type { Driver, Run } from './driver.ts';
 
 /** Bytes of all values of a cache together. */
 const maxSize = 16 * 1_048_576;
@@ -12,17 +11,24 @@ export interface Sized {
 }
 
 interface Cached {
-  readonly version: string;
+  /** The number of the workspace's last change when it was made. */
+  readonly version: number;
   readonly value: Sized;
+}
+
+/** A workspace, and how the number of its last change is read. */
+interface Source {
+  readonly workspaceId: string;
+  lastChange(): Promise<number>;
 }
 
 interface DerivedCache {
   /**
-   * Returns the value with this name, which includes every write committed before the call. All calls with the same name must
-   * pass an equivalent `make`. Calls that arrive while the value is being made share the next one, so that a name never takes
+   * Returns the value with this name, which includes every write committed before the call. All calls with the same workspace and name
+   * must pass an equivalent `make`. Calls that arrive while the value is being made share the next one, so that a name never takes
    * more than one connection.
    */
-  derive<T extends Sized>(run: Run, name: string, make: () => Promise<T>): Promise<T>;
+  derive<T extends Sized>(source: Source, name: string, make: () => Promise<T>): Promise<T>;
 }
 
 /** The value that is being made or read, and the next one, which is begun after it. */
@@ -31,32 +37,25 @@ interface Turns {
   next?: Promise<unknown> | undefined;
 }
 
-/** No value has this name: those of values begin with a workspace. */
-const versionName = '';
+/** Workspaces have no spaces in their names. */
+const keyOf = ({ workspaceId }: Source, name: string): string => `${workspaceId} ${name}`;
 
-export function createDerivedCache({ readVersion }: Pick<Driver, 'readVersion'>): DerivedCache {
+export function createDerivedCache(): DerivedCache {
   const cache = new LRUCache<string, Cached>({ maxSize, sizeCalculation: ({ value }) => Math.max(1, value.length) });
   const turnsByName = new Map<string, Turns>();
-  /** Where the database reports no version once, it never does. */
-  let hasVersion = true;
 
-  async function remake(run: Run, name: string, make: () => Promise<Sized>): Promise<Sized> {
+  async function remake(source: Source, key: string, make: () => Promise<Sized>): Promise<Sized> {
     // Read before the records, so that a write in the meantime makes the value out of date.
-    const version = await currentVersion(run);
-    const cached = cache.get(name);
+    const version = await currentVersion(source);
+    const cached = cache.get(key);
     if (cached && cached.version === version) return cached.value;
     const value = await make();
-    if (version !== undefined && value.isInMemory) cache.set(name, { version, value });
+    if (value.isInMemory) cache.set(key, { version, value });
     return value;
   }
 
   /** Shared by the requests that arrive while it is read: each gets one whose reading began after the request. */
-  async function currentVersion(run: Run): Promise<string | undefined> {
-    if (!hasVersion) return undefined;
-    const version = await inTurn(versionName, () => readVersion(run));
-    hasVersion = version !== undefined;
-    return version;
-  }
+  const currentVersion = (source: Source): Promise<number> => inTurn(source.workspaceId, () => source.lastChange());
 
   /**
    * Runs one at a time per name; callers that arrive meanwhile share the next run. The cast is safe: all calls with the same name
@@ -84,11 +83,12 @@ export function createDerivedCache({ readVersion }: Pick<Driver, 'readVersion'>)
   }
 
   return {
-    async derive<T extends Sized>(run: Run, name: string, make: () => Promise<T>) {
-      const cached = cache.get(name);
+    async derive<T extends Sized>(source: Source, name: string, make: () => Promise<T>) {
+      const key = keyOf(source, name);
+      const cached = cache.get(key);
       // The cast is safe: all calls with the same name pass an equivalent `make`.
-      if (cached && cached.version === (await currentVersion(run))) return cached.value as T;
-      return (await inTurn(name, () => remake(run, name, make))) as T;
+      if (cached && cached.version === (await currentVersion(source))) return cached.value as T;
+      return (await inTurn(key, () => remake(source, key, make))) as T;
     },
   };
 }
@@ -97,18 +97,19 @@ export function createDerivedCache({ readVersion }: Pick<Driver, 'readVersion'>)
 const maxNames = 10_000;
 
 /** Texts like derived values, in a cache of their own: however many texts there are, they leave other values alone. */
-export function createTextCache(driver: Pick<Driver, 'readVersion'>) {
-  const cache = createDerivedCache(driver);
+export function createTextCache() {
+  const cache = createDerivedCache();
   const names = new LRUCache<string, true>({ max: maxNames });
 
   return {
     /** A text that was not requested before is written at once: to look for a cached one takes a statement. */
-    async derive(run: Run, name: string, write: () => Promise<string>): Promise<string> {
-      if (!names.has(name)) {
-        names.set(name, true);
+    async derive(source: Source, name: string, write: () => Promise<string>): Promise<string> {
+      const key = keyOf(source, name);
+      if (!names.has(key)) {
+        names.set(key, true);
         return write();
       }
-      const { text } = await cache.derive(run, name, async () => sizedText(await write()));
+      const { text } = await cache.derive(source, name, async () => sizedText(await write()));
       return text;
     },
   };

@@ -1,7 +1,9 @@
 /** The SQL that SQLite and Postgres write differently. All other SQL is written once, by Knex's query builder. */
 import type { Knex } from 'knex';
-import type { Field } from '../model/fields.ts';
+import type { StoredField } from '../model/fields.ts';
 import type { Table } from '../model/record-kind.ts';
+import { mapTextsInSlices } from '../slices.ts';
+import type { NewChange } from './changes.ts';
 import { columnsOf, recordIn } from './columns.ts';
 import type { Value } from './condition.ts';
 import type { Row, Run } from './driver.ts';
@@ -16,13 +18,20 @@ export interface Statement {
 /** The conditions that the databases write differently. Columns are SQL; everything else is a parameter. */
 export interface Filters {
   /** Has the same text for any number of values. */
-  isOneOf(column: string, type: Field['type'], values: readonly Value[]): Knex.Raw;
+  isOneOf(column: string, type: StoredField['type'], values: readonly Value[]): Knex.Raw;
   isSet(column: string, isSet: boolean): Knex.Raw;
   contains(column: string, text: string): Knex.Raw;
   endsWith(column: string, text: string): Knex.Raw;
   matchesAny(column: string, patterns: readonly Pattern[]): Knex.Raw;
   /** Whether external IDs have the key, with this value unless any will do. */
   hasExternalId(records: ExternalIdsColumn, key: string, value?: string): Knex.Raw;
+  /** A subquery for the IDs of the first few records with an external ID, whose key and value are SQL. */
+  idsWithExternalId(
+    records: Omit<ExternalIdsColumn, 'alias'>,
+    key: string,
+    value: string,
+    limit: number,
+  ): Knex.QueryBuilder;
   /** Whether a column has one of the values that another column has in the rows of a table, written as the database reads them best. */
   isAmong(column: string, rows: { readonly column: string; readonly from: string; readonly where: Knex.Raw }): Knex.Raw;
 }
@@ -38,7 +47,7 @@ export interface ExternalIdsColumn {
 export interface SelectedColumn {
   /** With the alias of its table, if there are several. */
   readonly name: string;
-  readonly type: Field['type'];
+  readonly type: StoredField['type'];
 }
 
 export interface Dialect {
@@ -50,10 +59,18 @@ export interface Dialect {
   readonly beginSnapshot: string;
   /** The function that returns the elements of a JSON array as rows, in a column `value`. */
   readonly jsonElements: string;
+  /** The function that aggregates values to a JSON array. */
+  readonly jsonArrayOf: string;
   /** The first statement of a transaction that copies into this database, which may be idle while it waits for the source. */
   readonly prepareCopy?: string;
   /** Makes a transaction that migrates, or that renames or deletes a workspace, wait for those of other processes. */
   readonly lockMaintenance?: string;
+
+  /** Waits for the transactions of others that hold the lock with this name, a parameter. Absent where only one writes at a time. */
+  readonly lock?: string;
+
+  /** Prepares a transaction for looking up thousands of external IDs; the parameter is the name of their index. */
+  readonly prepareExternalIds?: string;
 
   /** Reads the database's settings once, at the start, and returns the reason if it cannot be used. */
   findProblem?(run: (sql: string) => Promise<readonly Row[]>): Promise<string | undefined>;
@@ -64,8 +81,16 @@ export interface Dialect {
   runCounted(run: Run, query: Knex.QueryBuilder): Promise<number>;
   /** An expression for the bytes of a column's text, which does not read the text where the database stores its length. */
   byteLength(column: string): string;
-  /** Statements that insert the records, thousands per statement. */
+  /** Statements that insert the records, thousands per statement, unless they are long. */
   inserts(table: Table, records: readonly Row[]): Iterable<Statement>;
+  /**
+   * The insert, the rows to add to `idempotencyResults`, and what logChanges does, as one statement or script. Undefined if they need a
+   * transaction.
+   */
+  withChanges(insert: Statement, changes: readonly NewChange[], keyed: readonly Row[]): Statement | undefined;
+  /** Statements that set these fields in the records, thousands per statement, unless they are long. */
+  updates(table: Table, workspaceId: string, records: readonly Row[], fields: ReadonlySet<string>): Iterable<Statement>;
+  deletions(table: Table, workspaceId: string, ids: readonly string[]): Iterable<Statement>;
   /** A query for the rows of a workspace with these IDs, in any order. */
   rowsById(table: Table, workspaceId: string, ids: readonly string[]): Knex.QueryBuilder;
   /** Adds the row of a table whose ID is in the column `reference`, or nulls if there is none in the workspace. */
@@ -121,5 +146,13 @@ export async function selectRecords(
   isBounded?: boolean,
 ): Promise<Row[]> {
   const columns = columnsOf(table);
-  return (await selectValues(run, columns, query, isBounded)).map((values) => recordIn(columns, values));
+  const rows = await selectValues(run, columns, query, isBounded);
+  const toRecord = (values: readonly unknown[]) => recordIn(columns, values);
+  return columns.some(isJson) ? mapTextsInSlices(rows, textLengthOfAll, toRecord) : rows.map(toRecord);
 }
+
+/** Whether the column has JSON, which takes time to parse. */
+export const isJson = ({ type }: SelectedColumn): boolean => type === 'externalIds' || type === 'json';
+
+const textLengthOfAll = (values: readonly unknown[]): number =>
+  values.reduce((sum: number, value) => sum + (typeof value === 'string' ? value.length : 0), 0);

@@ -20,8 +20,6 @@ export interface DatabaseOptions {
 export interface Pools<Pool> {
   readonly writes: Pool;
   readonly reads?: Pool;
-  /** One connection, for `readVersion`. */
-  readonly version?: Pool;
 }
 
 /** Connections are those of Knex's pools, which Knex opens with the driver's own library. */
@@ -41,6 +39,4 @@ export interface Driver {
   cancel(connection: unknown): void;
   /** Closes a connection, at the latest when its statement ends. */
   destroy(connection: unknown): void;
-  /** A token that changes with every committed write, by any process; undefined where the database cannot report one. */
-  readVersion(run: Run): Promise<string | undefined>;
 }

@@ -4,15 +4,18 @@
  */
 import { ServiceError } from '../errors.ts';
 import { textLengthOfAll } from '../model/fields.ts';
-import { newId } from '../model/ids.ts';
+import { newIds } from '../model/ids.ts';
 import type { RecordKind } from '../model/record-kind.ts';
-import type { CheckStore } from './check-store.ts';
+import { type Author, creationOf, logChanges } from './changes.ts';
+import type { GroupCheckStore } from './check-store.ts';
 import { databaseUnavailable, isTimeout, TransactionConflict } from './database-error.ts';
 import type { Dialect } from './dialect.ts';
-import type { DatabaseOptions, Driver, Run } from './driver.ts';
+import type { DatabaseOptions, Driver, Row, Run } from './driver.ts';
+import { creationResult, type IdempotencyKey, idempotencyResults, idempotencyRow } from './idempotency.ts';
 import { createShares } from './shares.ts';
 import type { Transactions } from './transactions.ts';
 import type { Usage } from './usage.ts';
+import { createWaitingAdditions } from './waiting-additions.ts';
 
 /** New records, to be stored all or none. */
 export interface Addition {
@@ -21,7 +24,10 @@ export interface Addition {
   /** They get their IDs and their workspace when they are accepted. */
   readonly records: readonly Draft[];
   readonly check: Check;
+  readonly author: Author;
   readonly usage: Usage;
+  /** The key under which the result is stored. */
+  readonly key?: IdempotencyKey | undefined;
 }
 
 /** A record without its ID and workspace. */
@@ -35,7 +41,7 @@ export interface Draft {
  * Throws a ServiceError below 500 if the records may not be stored. With `uniqueness: 'database'` it may skip the lookup of
  * duplicate unique values: the database then rejects the transaction, and the check runs again with `'lookup'`.
  */
-export type Check = (store: CheckStore, uniqueness: 'lookup' | 'database') => Promise<void>;
+export type Check = (store: GroupCheckStore, uniqueness: 'lookup' | 'database') => Promise<void>;
 
 export interface GroupCommit {
   /** Resolves once the records are stored. Rejects with the error of their check or of their transaction. */
@@ -43,15 +49,11 @@ export interface GroupCommit {
 }
 
 interface Waiting extends Addition {
-  /** Characters of all texts, an estimate of the memory that the records take until they are stored. */
+  /** Characters of all texts. */
   readonly length: number;
   readonly resolve: () => void;
   readonly reject: (reason: unknown) => void;
 }
-
-/** The most records and characters in one transaction, unless a single addition has more: the next group waits for it. */
-const maxRecords = 2_000;
-const maxLength = 4_000_000;
 
 /** Two, so that an addition that waits until its timeout does not delay all others of its workspace. */
 const maxAlonePerWorkspace = 2;
@@ -59,13 +61,12 @@ const maxAlonePerWorkspace = 2;
 /** `openCheckStore` is called once per group and workspace. */
 export function createGroupCommit(
   { transaction }: Pick<Transactions, 'transaction'>,
-  { inserts }: Pick<Dialect, 'inserts'>,
+  dialect: Dialect,
   { concurrentGroups }: Pick<Driver, 'concurrentGroups'>,
   { connectionTimeout }: Pick<DatabaseOptions, 'connectionTimeout'>,
-  openCheckStore: (run: Run, workspaceId: string) => CheckStore,
+  openCheckStore: (run: Run, workspaceId: string) => GroupCheckStore,
 ): GroupCommit {
-  /** By workspace; the first one has waited longest for its turn. */
-  const waiting = new Map<string, Waiting[]>();
+  const waiting = createWaitingAdditions<Waiting>();
   let running = 0;
   /** For additions that have a transaction of their own. */
   const alone = createShares(maxAlonePerWorkspace, connectionTimeout, () =>
@@ -75,31 +76,8 @@ export function createGroupCommit(
   const inConflict = new Map<string, number>();
 
   async function runGroups(): Promise<void> {
-    while (waiting.size > 0) await store(nextGroup());
+    while (!waiting.isEmpty()) await store(waiting.takeGroup());
     running -= 1;
-  }
-
-  /**
-   * Takes as many waiting additions as one transaction may have, and at least one; one of each workspace in turn, so that none
-   * waits for all that another one has sent.
-   */
-  function nextGroup(): Waiting[] {
-    const group: Waiting[] = [];
-    let records = 0;
-    let length = 0;
-    // Workspaces that are moved to the end come up again.
-    for (const [workspaceId, additions] of waiting) {
-      const [addition] = additions;
-      if (!addition) continue;
-      records += addition.records.length;
-      length += addition.length;
-      if (group.length > 0 && (records > maxRecords || length > maxLength)) break;
-      group.push(addition);
-      additions.shift();
-      waiting.delete(workspaceId);
-      if (additions.length > 0) waiting.set(workspaceId, additions);
-    }
-    return group;
   }
 
   async function store(group: readonly Waiting[]): Promise<void> {
@@ -145,18 +123,33 @@ export function createGroupCommit(
       const statements = insertsOf(accepted);
       const first = statements.next();
       if (first.done) return outcomes;
+      const changes = accepted.map((addition) => creationOf(addition, addition.records));
+      const keyed = idempotencyRowsOf(accepted);
       // Looks ahead one statement: a single insert, without a lookup before it, needs no BEGIN and COMMIT.
       const second = statements.next();
-      const isOnlyStatement = !hasRead && second.done;
-      await (isOnlyStatement ? runAlone : run)(first.value.sql, first.value.values);
+      const together = hasRead || !second.done ? undefined : dialect.withChanges(first.value, changes, keyed);
+      if (together) {
+        await runAlone(together.sql, together.values);
+        return outcomes;
+      }
+      await run(first.value.sql, first.value.values);
       for (let next = second; !next.done; next = statements.next()) await run(next.value.sql, next.value.values);
+      const sharedBy =
+        (additions: readonly Addition[]): Run =>
+        (sql, values) => {
+          for (const { usage } of additions) usage.statements += 1;
+          return run(sql, values);
+        };
+      const storeKeys = sharedBy(accepted.filter(({ key }) => key));
+      for (const { sql, values } of dialect.inserts(idempotencyResults, keyed)) await storeKeys(sql, values);
+      await logChanges(dialect, sharedBy(accepted), changes);
       return outcomes;
     }, options);
 
   /** Runs the checks concurrently, so that their lookups can be combined into one statement. */
   async function checkAll(group: readonly Addition[], uniqueness: 'lookup' | 'database', run: Run) {
-    const stores = new Map<string, CheckStore>();
-    const storeOf = (workspaceId: string): CheckStore => {
+    const stores = new Map<string, GroupCheckStore>();
+    const storeOf = (workspaceId: string): GroupCheckStore => {
       const store = stores.get(workspaceId) ?? openCheckStore(run, workspaceId);
       stores.set(workspaceId, store);
       return store;
@@ -174,7 +167,7 @@ export function createGroupCommit(
     for (const kind of new Set(additions.map((addition) => addition.kind))) {
       const ofKind = additions.filter((addition) => addition.kind === kind);
       const records = ofKind.flatMap((addition) => addition.records);
-      for (const statement of inserts(kind, records)) {
+      for (const statement of dialect.inserts(kind, records)) {
         for (const { usage } of ofKind) usage.statements += 1;
         yield statement;
       }
@@ -187,9 +180,7 @@ export function createGroupCommit(
         const entry = { ...addition, length: textLengthOfAll(addition.records), resolve, reject };
         // In a group, it would probably conflict too.
         if (inConflict.has(entry.workspaceId)) return void storeAlone(entry);
-        const additions = waiting.get(entry.workspaceId);
-        if (additions) additions.push(entry);
-        else waiting.set(entry.workspaceId, [entry]);
+        waiting.add(entry);
         if (running >= concurrentGroups) return;
         running += 1;
         // Later, so that requests that have already arrived are read first and can join the group.
@@ -200,17 +191,31 @@ export function createGroupCommit(
 
 /** Called just before the insert, so that with a single writer the order of IDs is the order of commits. */
 export function addIds({ kind, workspaceId, records }: Pick<Addition, 'kind' | 'workspaceId' | 'records'>): void {
-  for (const record of records) {
-    record.id = newId(kind.idPrefix);
-    record.workspaceId = workspaceId;
-  }
+  newIds(kind.idPrefix, records.length).forEach((id, index) => {
+    Object.assign(records[index] as Draft, { id, workspaceId });
+  });
 }
 
+/** In the order of their keys, so that of two transactions with the same ones, one waits for the other at the first of them. */
+const idempotencyRowsOf = (additions: readonly Addition[]): Row[] =>
+  additions
+    .flatMap(({ workspaceId, key, records }) =>
+      key
+        ? [{ key, row: idempotencyRow(workspaceId, key, creationResult(String(records[0]?.id), records.length)) }]
+        : [],
+    )
+    .sort((a, b) => (a.key.key < b.key.key ? -1 : 1))
+    .map(({ row }) => row);
+
 /** Counts lookups in the usage of one addition. */
-const countLookups = (store: CheckStore, usage: Usage): CheckStore => ({
+const countLookups = (store: GroupCheckStore, usage: Usage): GroupCheckStore => ({
   existingValues(...lookup) {
     usage.statements += 1;
     return store.existingValues(...lookup);
+  },
+  idempotencyResults(keys) {
+    usage.statements += 1;
+    return store.idempotencyResults(keys);
   },
 });
 

@@ -4,12 +4,14 @@ import * as recordKinds from '../../migrations/0001_record_kinds.ts';
 import * as apiKeys from '../../migrations/0002_api_keys.ts';
 import * as workspaces from '../../migrations/0003_workspaces.ts';
 import * as indexes from '../../migrations/0004_indexes.ts';
+import * as changes from '../../migrations/0005_changes.ts';
 
 const migrations: Readonly<Record<string, Knex.Migration>> = {
   '0001_record_kinds': recordKinds,
   '0002_api_keys': apiKeys,
   '0003_workspaces': workspaces,
   '0004_indexes': indexes,
+  '0005_changes': changes,
 };
 
 export const migrationNames: readonly string[] = Object.keys(migrations);

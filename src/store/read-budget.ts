@@ -139,7 +139,7 @@ const textColumnsOf = (table: Table) =>
 function maxTextLength(table: Table, limits: ReadLimits): number {
   let length = 0;
   for (const field of Object.values(table.storedFields)) {
-    if (field.type === 'externalIds') length += limits.maxRecordLength;
+    if (field.type === 'externalIds' || field.type === 'json') length += limits.maxRecordLength;
     else length += field.type === 'text' ? maxLengthOf(field, limits) : maxIdentifierLength;
   }
   return length;

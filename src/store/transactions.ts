@@ -10,8 +10,6 @@ import type { Dialect } from './dialect.ts';
 import type { DatabaseOptions, Driver, Pools, Run } from './driver.ts';
 
 export interface Transactions extends Statements {
-  /** Runs the statement that reads the database's version, always on the same connection if there is a pool for it. */
-  readonly runVersionQuery: Run;
   /**
    * The same functions for one workspace. It never holds more than its share of the connections; beyond that, its statements
    * wait for each other, and not for those of other workspaces.
@@ -39,9 +37,9 @@ type Work<T> = (run: Run, runAlone: Run) => Promise<T>;
 /** Milliseconds. Retry n waits a random time below `basePause * 2 ** n`, so that the same two transactions do not meet again. */
 const basePause = 10;
 
-/** `reads` and `version` default to `writes`. */
+/** `reads` defaults to `writes`. */
 export function createTransactions(
-  { writes, reads = writes, version = writes }: Pools<Knex>,
+  { writes, reads = writes }: Pools<Knex>,
   driver: Driver,
   dialect: Pick<Dialect, 'begin' | 'beginSnapshot'>,
   options: Pick<DatabaseOptions, 'connectionTimeout' | 'statementTimeout'>,
@@ -153,7 +151,6 @@ export function createTransactions(
 
   return {
     ...statements(use),
-    runVersionQuery: (sql, values) => use(version, (connection) => runOn(connection)(sql, values)),
     forWorkspace: (workspaceId) => statements(useForWorkspace(workspaceId)),
   };
 }

@@ -2,7 +2,10 @@
 import type { Run } from './driver.ts';
 
 export interface Usage {
-  /** Statements, except those that begin and end transactions. One that several requests share counts for each of them. */
+  /**
+   * Statements that were sent, except those that begin and end transactions. One that several requests share counts for each of them, as
+   * does a script, which is sent as one.
+   */
   statements: number;
 }
 

@@ -2,21 +2,30 @@
  * The records of one workspace. A store is bound to its workspace: every statement filters by it or writes it, and there is no
  * store without one. Contains no rules, which belong to services.
  */
-import type { RecordKind, RecordOf } from '../model/record-kind.ts';
+import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
 import { mapInSlices } from '../slices.ts';
+import { type ChangePageReads, createChangePageReads } from './change-pages.ts';
+import { createChangeWatch } from './change-watch.ts';
+import { type Author, logChanges, type NewChange } from './changes.ts';
 import { batchLookups } from './check-store.ts';
 import type { Database } from './database.ts';
+import { TransactionConflict } from './database-error.ts';
 import { createDerivedCache, createTextCache, type Sized } from './derived-cache.ts';
 import type { Run } from './driver.ts';
-import { createGroupCommit } from './group-commit.ts';
+import { type Check, createGroupCommit } from './group-commit.ts';
+import { findIdempotencyResults, type IdempotencyKey, requireUnused } from './idempotency.ts';
+import { checkUnused, storeResult, writeOnce } from './idempotent-writes.ts';
 import { type LinkToRead, readLinked } from './linked-records.ts';
 import type { RecordQuery } from './query/record-query.ts';
-import { createReadBudget, type ReadBudget, type ReadLimits } from './read-budget.ts';
-import { acceptAll, bindStore, draftOf, stored, type TransactionStore } from './transaction-store.ts';
+import { createReadBudget, type ReadLimits } from './read-budget.ts';
+import { type ChangeReads, createChangeReads, lastChanges } from './read-changes.ts';
+import { createHistoryReads, type HistoryReads } from './read-histories.ts';
+import { createRecordReads, type RecordReads, type Scope, stored } from './read-records.ts';
 import { counted, type Usage } from './usage.ts';
+import { createRecordWrites, draftOf, type RecordWrites, type Stamps } from './write-records.ts';
 
 /** The reads of one request, which share a limit on their texts. */
-export interface LimitedReads extends Pick<WorkspaceStore, 'find' | 'list' | 'count' | 'pages' | 'summarize'> {
+export interface LimitedReads extends RecordReads, ChangeReads, ChangePageReads, HistoryReads {
   /**
    * The same as `list`, with what the records link to (see linked-records.ts), in one statement. Undefined, without reading
    * anything, where their texts together may be too long for that.
@@ -28,57 +37,185 @@ export interface LimitedReads extends Pick<WorkspaceStore, 'find' | 'list' | 'co
   ): Promise<RecordOf<K>[]> | undefined;
 }
 
-export interface WorkspaceStore extends Omit<TransactionStore, 'findForUpdate'> {
+/** The store of a transaction. It caches nothing, and uses only the transaction's connection. */
+export interface TransactionStore extends RecordReads, ChangeReads, Omit<RecordWrites, 'add'> {
+  /** Like that of the workspace's store, in this transaction. */
+  add<K extends RecordKind>(
+    kind: K,
+    inputs: readonly CreateOf<K>[],
+    stamps: Stamps,
+    options?: AddOptions & {
+      /** Those that newIds has returned for the records, if they are known. */
+      readonly ids?: readonly string[];
+    },
+  ): Promise<RecordOf<K>[]>;
+  /** Ends the transaction, and runs it again: other transactions have changed what this one has looked up. */
+  retry(): never;
+  /** Joins the transaction: nothing of it is stored unless all of it is. */
+  transaction<T>(work: (store: TransactionStore) => Promise<T>): Promise<T>;
+}
+
+interface AddOptions {
+  readonly check?: Check;
+}
+
+export interface WorkspaceStore extends RecordReads, ChangeReads {
+  /**
+   * Runs the work in one transaction: all of it is stored, or nothing. Only the store passed in may be used inside. Work that
+   * conflicts with other transactions runs again, so it must have no effects except through that store.
+   */
+  transaction<T>(work: (store: TransactionStore) => Promise<T>): Promise<T>;
+  /**
+   * A store for one write, which is carried out once for a key: it throws Repeated, and stores nothing, if a request with this key has
+   * stored a result, and a ServiceError 409 if that was another request. The result is what the work of the transaction returns.
+   */
+  withIdempotencyKey(key: IdempotencyKey): WorkspaceStore;
+  /** Runs the work in a transaction of which nothing is stored, and returns its result. */
+  dryRun<T>(work: (store: TransactionStore) => Promise<T>): Promise<T>;
+  /**
+   * Stores new records, all or none, unless `check` throws, together with those of other requests (see group-commit.ts), and returns
+   * them in the order given. Fields that are absent are not set.
+   */
+  add<K extends RecordKind>(
+    kind: K,
+    inputs: readonly CreateOf<K>[],
+    stamps: Stamps,
+    options?: AddOptions,
+  ): Promise<RecordOf<K>[]>;
   /** Runs work that only reads, on a consistent snapshot of the workspace. */
-  snapshot<T>(work: (store: Pick<WorkspaceStore, 'list'>) => Promise<T>): Promise<T>;
+  snapshot<T>(work: (store: RecordReads) => Promise<T>): Promise<T>;
   /** Reads that together return at most the text that a response may hold. Beyond that, they throw ResponseTooLarge. */
   within(limits: ReadLimits): LimitedReads;
   /**
-   * The value that `make` derives from the workspace's records, cached under this name until the next write; recomputed where
-   * the database reports no version. Calls that arrive while it is being made share the next one.
+   * The value that `make` derives from the workspace's records, cached under this name until the next change in the workspace. Calls
+   * that arrive while it is being made share the next one.
    */
   derive<T extends Sized>(name: string, make: () => Promise<T>): Promise<T>;
   /** The same for a text, from the second request with this name on. */
   deriveText(name: string, write: () => Promise<string>): Promise<string>;
+  /** Resolves when the workspace has a change with a greater number, written by whatever process, or the signal is aborted. */
+  waitForChange(after: number, signal: AbortSignal): Promise<void>;
 }
 
-/** Opens the store of a workspace. Its statements are counted in `usage`. */
-export type OpenStore = (workspaceId: string, usage?: Usage) => WorkspaceStore;
+/** Who uses a store. */
+export interface StoreUser {
+  readonly author: Author;
+  /** Counts the statements. */
+  readonly usage?: Usage;
+}
+
+/** Opens the store of a workspace. */
+export type OpenStore = (workspaceId: string, user: StoreUser) => WorkspaceStore;
+
+/** Ends a transaction of which nothing is to be stored. */
+class DryRunEnd<T> {
+  readonly result: T;
+
+  constructor(result: T) {
+    this.result = result;
+  }
+}
 
 /** Called once per database: the stores that it opens share group commits and cached values. */
 export function createStoreOpener(database: Database): OpenStore {
   const { dialect, driver, options } = database;
-  const values = createDerivedCache(driver);
-  const texts = createTextCache(driver);
+  const values = createDerivedCache();
+  const texts = createTextCache();
+  const watch = createChangeWatch((workspaceIds) => lastChanges({ dialect, run: database.read }, workspaceIds));
   const groupCommit = createGroupCommit(database, dialect, driver, options, (run, workspaceId) =>
-    batchLookups(bindStore(dialect, run, workspaceId)),
+    batchLookups(createRecordWrites({ dialect, run, workspaceId }, nobody, [])),
   );
 
-  return (workspaceId, usage = { statements: 0 }) => {
-    const { run, read, transaction, snapshot } = database.forWorkspace(workspaceId);
-    const bind = (runStatement: Run, budget?: ReadBudget) =>
-      bindStore(dialect, counted(runStatement, usage), workspaceId, budget);
-    const runVersionQuery = counted(database.runVersionQuery, usage);
-    return {
-      // Everything not overridden below only reads.
-      ...bind(read),
-      update: bind(run).update,
-      transaction: (work) => transaction((runStatement) => work(bind(runStatement))),
-      snapshot: (work) => snapshot((runStatement) => work(bind(runStatement))),
+  return (workspaceId, { author, usage = { statements: 0 } }) => {
+    const { read, transaction, snapshot } = database.forWorkspace(workspaceId);
+    const scopeOf = (run: Run): Scope => ({ dialect, run: counted(run, usage), workspaceId });
+    const reads = readsIn(scopeOf(read));
+    const writesWith = (key: IdempotencyKey | undefined): Pick<WorkspaceStore, 'transaction' | 'add'> => {
+      let isUsed = false;
+      const once = <T>(write: () => Promise<T>) => {
+        if (!key) return write();
+        if (isUsed) throw new Error('a store with a key writes once');
+        isUsed = true;
+        return writeOnce(key, scopeOf(read), write);
+      };
+      return {
+        async transaction(work) {
+          const result = await once(() =>
+            transaction(async (run) => {
+              const scope = scopeOf(run);
+              if (key) requireUnused(key, await findIdempotencyResults(scope, [key.key]));
+              const log: NewChange[] = [];
+              const returned = await work(transactionStore(scope, author, log));
+              const numbers = await logChanges(dialect, scope.run, log);
+              if (key) await storeResult(scope, key, { returned, log, lastChange: numbers.get(workspaceId) });
+              return returned;
+            }),
+          );
+          watch.changed(workspaceId);
+          return result;
+        },
+        async add(kind, inputs, stamps, { check = acceptAll } = {}) {
+          const records = await mapInSlices(inputs, (input) => draftOf(kind, input, stamps));
+          const checkOnce: Check = key ? checkUnused(key, check) : check;
+          await once(() => groupCommit.add({ workspaceId, kind, records, check: checkOnce, author, usage, key }));
+          watch.changed(workspaceId);
+          return stored(kind, records);
+        },
+      };
+    };
+    const source = { workspaceId, lastChange: reads.lastChange };
+    const store: WorkspaceStore = {
+      ...reads,
+      ...writesWith(undefined),
+      withIdempotencyKey: (key) => ({ ...store, ...writesWith(key) }),
+      async dryRun<T>(work: (store: TransactionStore) => Promise<T>) {
+        try {
+          return await transaction(async (run) => {
+            throw new DryRunEnd(await work(transactionStore(scopeOf(run), author, [])));
+          });
+        } catch (error) {
+          if (error instanceof DryRunEnd) return error.result as T;
+          throw error;
+        }
+      },
+      snapshot: (work) => snapshot((run) => work(createRecordReads(scopeOf(run)))),
       within(limits) {
-        const budget = createReadBudget(limits);
-        const select = readLinked(dialect, counted(read, usage), workspaceId, budget);
+        const scope = { ...scopeOf(read), budget: createReadBudget(limits) };
+        const select = readLinked(dialect, scope.run, workspaceId, scope.budget);
         const listLinked: LimitedReads['listLinked'] = (kind, query, links) =>
           select(kind, query, links)?.then((records) => stored(kind, records));
-        return { ...bind(read, budget), listLinked };
+        return { ...readsIn(scope), ...createChangePageReads(scope), ...createHistoryReads(scope), listLinked };
       },
-      derive: (name, make) => values.derive(runVersionQuery, `${workspaceId} ${name}`, make),
-      deriveText: (name, write) => texts.derive(runVersionQuery, `${workspaceId} ${name}`, write),
-      async add(kind, inputs, stamps, check = acceptAll) {
-        const records = await mapInSlices(inputs, (input) => draftOf(kind, input, stamps));
-        await groupCommit.add({ workspaceId, kind, records, check, usage });
-        return stored(kind, records);
-      },
+      derive: (name, make) => values.derive(source, name, make),
+      deriveText: (name, write) => texts.derive(source, name, write),
+      waitForChange: (after, signal) => watch.wait(workspaceId, after, signal),
     };
+    return store;
   };
+}
+
+const nobody: Author = { userId: null, requestId: null, message: null };
+
+const acceptAll: Check = async () => {};
+
+const readsIn = (scope: Scope): RecordReads & ChangeReads => ({
+  ...createRecordReads(scope),
+  ...createChangeReads(scope),
+});
+
+function transactionStore(scope: Scope, author: Author, log: NewChange[]): TransactionStore {
+  const writes = createRecordWrites(scope, author, log);
+  const store: TransactionStore = {
+    ...readsIn(scope),
+    ...writes,
+    transaction: (work) => work(store),
+    retry() {
+      throw new TransactionConflict('LOOKUP_OUTDATED');
+    },
+    async add(kind, inputs, stamps, { check = acceptAll, ids } = {}) {
+      await check(store, 'lookup');
+      return writes.add(kind, inputs, stamps, ids);
+    },
+  };
+  return store;
 }

@@ -10,8 +10,9 @@ import type { Database } from './database.ts';
 import { DatabaseError, featureNotSupported, isConflict } from './database-error.ts';
 import type { Run } from './driver.ts';
 import { rowsQuery, runQuery } from './query.ts';
+import { deleteLog, moveLog } from './workspace-log.ts';
 
-/** A workspace exists if it has a record or a key. */
+/** A workspace exists if it has a record or a key: a log of records that were deleted does not make one. */
 export interface Workspace {
   readonly name: string;
   /** The number of records by the name of their table. */
@@ -96,8 +97,8 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
     findExisting: (name: string): Promise<Workspace> => findExisting(read, name),
 
     /**
-     * Gives the records and keys of a workspace to another, which may have keys but no records: merged records could not be
-     * told apart again. All keys keep working, with the old name in their prefix. Returns what was moved.
+     * Gives the records, their log and the keys of a workspace to another, which may have keys but no records: merged records could
+     * not be told apart again. All keys keep working, with the old name in their prefix. Returns what was moved.
      */
     rename: (from: string, to: string): Promise<Workspace> =>
       change(writtenMeanwhile, async (run) => {
@@ -113,7 +114,7 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
         return { ...moved, records };
       }),
 
-    /** Deletes all records and keys of a workspace, unless the service would be left without keys. Returns what was deleted. */
+    /** Deletes all records of a workspace, their log and all keys, unless the service would be left without keys. Returns what was deleted. */
     remove: (name: string): Promise<Workspace> =>
       change(writtenMeanwhile, async (run) => {
         const deleted = await findExisting(run, name);
@@ -138,13 +139,17 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
       }),
   };
 
-  function deleteRows(run: Run, name: string): Promise<Map<string, number>> {
-    return changeRows(run, (table) => rowsQuery(dialect, table, name).delete());
+  async function deleteRows(run: Run, name: string): Promise<Map<string, number>> {
+    const records = await changeRows(run, (table) => rowsQuery(dialect, table, name).delete());
+    await deleteLog(dialect, run, name);
+    return records;
   }
 
   async function moveRows(run: Run, from: string, to: string): Promise<Map<string, number>> {
     try {
-      return await changeRows(run, (table) => rowsQuery(dialect, table, from).update({ workspace_id: to }));
+      const records = await changeRows(run, (table) => rowsQuery(dialect, table, from).update({ workspace_id: to }));
+      await moveLog(dialect, run, from, to);
+      return records;
     } catch (error) {
       if (!(error instanceof DatabaseError && error.code === featureNotSupported)) throw error;
       throw new StartError(

@@ -190,6 +190,7 @@ test('API10 Unsafe consumption of APIs: the service connects only to its databas
   // The last one cancels statements of its own database; the others import types, methods, status texts and a check of addresses.
   expect(calls).toEqual([
     'config.ts',
+    'graphql/open-streams.ts',
     'http/error-response.ts',
     'http/methods.ts',
     'http/send-error.ts',

@@ -4,12 +4,20 @@
  * WALL_SEED repeats a run.
  */
 import { expect, test } from 'vitest';
-import { newId } from '../../src/model/ids.ts';
+import { newIds } from '../../src/model/ids.ts';
 import type { RecordKind } from '../../src/model/record-kind.ts';
-import { assetCategory, asset as assetKind, project, recordKinds } from '../../src/records/index.ts';
+import {
+  assetCategory,
+  asset as assetKind,
+  location,
+  project,
+  recordKinds,
+  workOrder,
+} from '../../src/records/index.ts';
 import { reverseLinksOf } from '../../src/records/reverse-links.ts';
 import { isPostgres } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
+import { deleteDocument, importDocument, updateDocument, upsertDocument } from '../support/mutations.ts';
 import { createRandom } from '../support/random.ts';
 import { kinds, unknownId } from '../support/records.ts';
 import { startService, type TestResponse } from '../support/service.ts';
@@ -28,6 +36,10 @@ interface Workspace {
   readonly client: ReturnType<Service['as']>;
   /** Its records by kind, in the order of ids. */
   readonly records: Map<RecordKind, Stored[]>;
+  /** The number of its changes. */
+  changes: number;
+  /** The values that its records had before they were changed or deleted, which its log shows. */
+  readonly former: Set<unknown>;
   /** The last list of categories and its ETag. */
   list?: { text: string; etag: unknown };
 }
@@ -59,6 +71,10 @@ function anyId(own: Workspace, kind: RecordKind): string {
 
 const isOwn = (own: Workspace, kind: RecordKind, id: string) => held(own, kind).some((record) => record.id === id);
 
+function keepFormer({ former }: Workspace, record: Stored): void {
+  for (const value of Object.values(record)) former.add(value);
+}
+
 /** Expects a response to contain nothing of another workspace, except what the request sent. */
 function requireOwn(own: Workspace, sent: string, { text, headers }: TestResponse): void {
   const received = `${text} ${JSON.stringify(headers)}`;
@@ -70,7 +86,9 @@ function requireOwn(own: Workspace, sent: string, { text, headers }: TestRespons
     /\b(?:asset|category|location|project|work_order|transport_order)_[0-9a-z]{26}\b/g,
   )) {
     const isOwnOrSent =
-      sent.includes(id) || [...own.records.values()].some((records) => records.some((record) => record.id === id));
+      sent.includes(id) ||
+      own.former.has(id) ||
+      [...own.records.values()].some((records) => records.some((record) => record.id === id));
     expect(isOwnOrSent, `${id} is not ${own.name}'s, seed ${seed}`).toBe(true);
   }
 }
@@ -85,13 +103,27 @@ function recordFor(own: Workspace, kind: RecordKind) {
   }
   for (const [name, { type }] of Object.entries(kind.fields)) {
     if (type === 'foreignReference' && random.chance(0.6)) record[name] = sharedId();
-    if (type === 'externalIds' && random.chance(0.6)) record[name] = { erp: sharedId() };
+    if (type === 'externalIds' && random.chance(0.6)) record[name] = { erp: externalId() };
   }
   return record;
 }
 
 /** An ID of another system, which all workspaces use. */
 const sharedId = () => `shared-${random.integer(30)}`;
+
+/** Some are rarely those of several records. */
+const externalId = () => (random.chance(0.3) ? sharedId() : `rare-${random.integer(300)}`);
+
+const withExternalId = (own: Workspace, kind: RecordKind, value: string): Stored[] =>
+  held(own, kind).filter(({ externalIds }) => (externalIds as { erp?: string } | undefined)?.erp === value);
+
+function keepNew(own: Workspace, kind: RecordKind, records: readonly Stored[]): void {
+  own.changes += records.length;
+  own.records.set(
+    kind,
+    [...held(own, kind), ...records].toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+  );
+}
 
 const hasOnlyOwnReferences = (own: Workspace, kind: RecordKind, record: Record<string, unknown>) =>
   referencesOf(kind).every(
@@ -117,10 +149,7 @@ async function create(own: Workspace) {
 
   if (isAccepted) {
     expect(made, `${response.text}, seed ${seed}`).toMatchObject({ name: record.name, workspaceId: own.name });
-    own.records.set(
-      kind,
-      [...held(own, kind), { ...record, id: made.id } as Stored].toSorted((a, b) => (a.id < b.id ? -1 : 1)),
-    );
+    keepNew(own, kind, [{ ...record, id: made.id } as Stored]);
   } else expect(made, `${response.text}, seed ${seed}`).toBeUndefined();
   return { sent, response };
 }
@@ -142,8 +171,184 @@ async function change(own: Workspace) {
 
   if (current) {
     expect(changed, `${response.text}, seed ${seed}`).toMatchObject({ id, name });
+    own.changes += 1;
     current.name = name;
   } else expect(response.text).toContain('there is no project with the ID ');
+  return { sent: id, response };
+}
+
+/** A batch of changes is rejected if one of its records, or one that they are to refer to, is another workspace's. */
+async function changeSeveral(own: Workspace) {
+  const kind = random.pick(recordKinds) as RecordKind;
+  const reference = random.pick(referencesOf(kind).filter(({ target }) => target !== kind));
+  const ids = new Set([anyId(own, kind), anyId(own, kind)]);
+  const input = [...ids].map((id) => {
+    serial += 1;
+    const linked = reference && random.chance(0.6) ? { [reference.name]: anyId(own, reference.target) } : {};
+    return { id, name: `${own.name}:${serial}`, ...linked };
+  });
+  const isAccepted = input.every(
+    ({ id, ...fields }) => isOwn(own, kind, id) && hasOnlyOwnReferences(own, kind, fields),
+  );
+
+  const response = await own.client.graphql(updateDocument(kind, 'id name'), { input });
+
+  expect(response.body.data.result !== null, `${response.text}, seed ${seed}`).toBe(isAccepted);
+  if (isAccepted) own.changes += input.length;
+  for (const change of isAccepted ? input : []) {
+    const record = held(own, kind).find(({ id }) => id === change.id) as Stored;
+    keepFormer(own, record);
+    Object.assign(record, change);
+  }
+  return { sent: JSON.stringify(input), response };
+}
+
+/** Upserts find the caller's records by values that all workspaces use. What only others have is created, and not linked to. */
+async function upsert(own: Workspace) {
+  const isByUid = random.chance(0.4);
+  const withIds = recordKinds.filter(({ fields }) => 'externalIds' in fields);
+  const kind = isByUid ? assetKind : (random.pick(withIds) as RecordKind);
+  const items = [0, 1].map(() => {
+    serial += 1;
+    const name = `${own.name}:${serial}`;
+    const key = isByUid ? `shared ${random.integer(3_000)}` : externalId();
+    const found = isByUid ? held(own, kind).filter(({ uid }) => uid === key) : withExternalId(own, kind, key);
+    const link = anyLink(own, kind);
+    return { key, found, link, values: { name, ...(isByUid ? { uid: key } : { externalIds: { erp: key } }) } };
+  });
+  const isAccepted =
+    items[0]?.key !== items[1]?.key && items.every(({ found, link }) => found.length <= 1 && link.values);
+  const input = items.map(({ values, link }) => ({ ...values, ...link.sent }));
+
+  const response = await own.client.graphql(upsertDocument(kind, 'outcome record { id name }'), {
+    by: isByUid ? { field: 'UID' } : { externalId: 'erp' },
+    input,
+  });
+
+  const { result } = response.body.data;
+  expect(result !== null, `${response.text}, seed ${seed}`).toBe(isAccepted);
+  for (const [index, { outcome, record }] of (result ?? []).entries()) {
+    const { found = [], values, link } = items[index] ?? {};
+    expect(outcome, `seed ${seed}`).toBe(found.length > 0 ? 'UPDATED' : 'CREATED');
+    const [stored] = found;
+    if (!stored) {
+      keepNew(own, kind, [{ ...values, ...link?.values, id: record.id, name: record.name }]);
+      continue;
+    }
+    expect(record.id).toBe(stored.id);
+    own.changes += 1;
+    keepFormer(own, stored);
+    Object.assign(stored, values, link?.values);
+  }
+  return { sent: JSON.stringify(input), response };
+}
+
+/** Sometimes a link by an external ID, with the reference that it stands for: undefined unless one record of the caller has the ID. */
+function anyLink(own: Workspace, kind: RecordKind) {
+  const linkable = referencesOf(kind).filter(({ target }) => 'externalIds' in target.fields);
+  const reference = random.pick(linkable);
+  if (!reference || random.chance(0.5)) return { sent: {}, values: {} };
+  const value = externalId();
+  const [found, ...others] = withExternalId(own, reference.target, value);
+  return {
+    sent: { [reference.name.slice(0, -'Id'.length)]: { externalId: { key: 'erp', value } } },
+    values: found && others.length === 0 ? { [reference.name]: found.id } : undefined,
+  };
+}
+
+/** An import is rejected if a record of it is to refer to another workspace's. UIDs that only others have are free. */
+async function importSite(own: Workspace) {
+  const named = () => {
+    serial += 1;
+    return { name: `${own.name}:${serial}` };
+  };
+  const projectId = anyId(own, project);
+  const link = anyLink(own, workOrder);
+  const uid = `shared ${random.integer(3_000)}`;
+  const order =
+    link.sent && 'project' in link.sent ? { ...named(), ...link.sent } : { ...named(), projectId, ...link.sent };
+  const input = {
+    locations: [{ ...named(), ref: 'yard' }],
+    projects: [{ ...named(), location: { ref: 'yard' } }],
+    assets: [{ ...named(), uid, currentLocation: { ref: 'yard' } }],
+    workOrders: [order],
+  };
+  const isAccepted =
+    link.values !== undefined &&
+    ('project' in order || isOwn(own, project, projectId)) &&
+    !held(own, assetKind).some((record) => record.uid === uid);
+
+  const response = await own.client.graphql(
+    importDocument('locations { id name } projects { id name } assets { id name uid } workOrders { id name }'),
+    { input },
+  );
+
+  const { result } = response.body.data;
+  expect(result !== null, `${response.text}, seed ${seed}`).toBe(isAccepted);
+  if (isAccepted) {
+    const [yard] = result.locations;
+    keepNew(own, location, result.locations);
+    keepNew(own, project, [{ ...result.projects[0], locationId: yard.id }]);
+    keepNew(own, assetKind, [{ ...result.assets[0], currentLocationId: yard.id }]);
+    const references = 'project' in order ? link.values : { projectId, ...link.values };
+    keepNew(own, workOrder, [{ ...result.workOrders[0], ...references }]);
+  }
+  return { sent: JSON.stringify(input), response };
+}
+
+/** What other workspaces refer to, planted below, neither prevents a deletion nor is cleared by it. */
+async function remove(own: Workspace) {
+  const kind = random.pick(recordKinds) as RecordKind;
+  const ids = [...new Set([anyId(own, kind), anyId(own, kind)])].slice(random.integer(2));
+  const references = random.pick(['REFUSE', 'CLEAR']);
+  const referring = reverseLinksOf(kind.name)
+    .filter(({ direction }) => direction === 'referring')
+    .flatMap(({ kind: source, field }) =>
+      held(own, source)
+        .filter((record) => ids.includes(String(record[field])) && !ids.includes(record.id))
+        .map((record) => ({ record, field })),
+    );
+  const isAccepted = ids.every((id) => isOwn(own, kind, id)) && (references === 'CLEAR' || referring.length === 0);
+
+  const response = await own.client.graphql(deleteDocument(kind, 'id name'), { ids, references });
+
+  expect(response.body.data.result !== null, `${response.text}, seed ${seed}`).toBe(isAccepted);
+  if (isAccepted) {
+    own.changes += ids.length + new Set(referring.map(({ record }) => record)).size;
+    for (const record of held(own, kind).filter(({ id }) => ids.includes(id))) keepFormer(own, record);
+    for (const { record, field } of referring) record[field] = null;
+    own.records.set(
+      kind,
+      held(own, kind).filter(({ id }) => !ids.includes(id)),
+    );
+  }
+  return { sent: ids.join(' '), response };
+}
+
+/** The last changes, which are numbered without gaps, and what the log has of a record. */
+async function feed(own: Workspace) {
+  const kind = random.pick(recordKinds) as RecordKind;
+  const id = anyId(own, kind);
+  const after = Math.max(0, own.changes - 1 - random.integer(20));
+
+  const response = await own.client.graphql(
+    `query ($id: ID!, $after: String) { changeCursor
+      changes(first: 100, after: $after) { nodes { cursor recordId record { id } user { id } fields { field before after } } endCursor }
+      then: ${oneField(kind)}(id: $id, asOf: "2100-01-01") { id name }
+      now: ${oneField(kind)}(id: $id) { history { nodes { recordId fields { before after } } } } }`,
+    { id, after: String(after) },
+  );
+
+  const { changeCursor, changes, then, now } = response.body.data;
+  expect(changeCursor, `seed ${seed}`).toBe(String(own.changes));
+  expect(changes.nodes.map(({ cursor }: { cursor: string }) => Number(cursor))).toEqual(
+    Array.from({ length: own.changes - after }, (_, index) => after + index + 1),
+  );
+  for (const { user } of changes.nodes) expect(user).toEqual({ id: own.name });
+  const mine = held(own, kind).find((record) => record.id === id);
+  expect(then, `seed ${seed}`).toEqual(mine ? { id, name: mine.name } : null);
+  for (const { recordId } of now?.history.nodes ?? []) expect(recordId).toBe(id);
+  if (!mine) expect(now).toBeNull();
   return { sent: id, response };
 }
 
@@ -236,7 +441,7 @@ async function ofForeign(own: Workspace) {
 
   for (const { name, kind, field } of links) {
     // Planted records have no creator.
-    const isCreatedBy = (record: Stored) => id === own.name && !record.name.endsWith(':planted');
+    const isCreatedBy = (record: Stored) => id === own.name && !plantedRecords.has(record.id);
     const refers = (record: Stored) => (field === 'createdBy' ? isCreatedBy(record) : record[field] === id);
     requireRecords(response.body.data.it[name], held(own, kind).filter(refers));
   }
@@ -317,7 +522,7 @@ async function filtered(own: Workspace) {
 
 /** One record by a value that other workspaces use too. */
 async function byValue(own: Workspace) {
-  const value = sharedId();
+  const value = externalId();
   const uid = `shared ${random.integer(3_000)}`;
   const kind = random.pick(recordKinds.filter(({ fields }) => 'externalIds' in fields)) as RecordKind;
 
@@ -328,9 +533,7 @@ async function byValue(own: Workspace) {
 
   const { byId, assetByUid } = response.body.data;
   const shown = ({ id, name }: Stored) => ({ id, name });
-  const having = held(own, kind).filter(
-    (record) => (record.externalIds as { erp?: string } | undefined)?.erp === value,
-  );
+  const having = withExternalId(own, kind, value);
   expect(byId, `seed ${seed}`).toEqual(having.length === 1 ? having.map(shown)[0] : null);
   expect(response.body.errors?.length ?? 0, `seed ${seed}`).toBe(having.length > 1 ? 1 : 0);
   const [asset] = held(own, assetKind).filter((record) => record.uid === uid);
@@ -338,24 +541,32 @@ async function byValue(own: Workspace) {
   return { sent: '', response };
 }
 
+const newIdOf = (prefix: string): string => newIds(prefix, 1)[0] ?? '';
+
+/** A field by whose values upserts find records. */
+const keyField = ({ fields }: RecordKind): string =>
+  Object.entries(fields).find(([, declared]) => 'key' in declared)?.[0] ?? '';
+
 /** With an ID of another workspace, a request gets the same response at the same cost as with an ID of no record. */
 async function compare(own: Workspace) {
   const kind = random.pick(recordKinds) as RecordKind;
   const other = random.pick(othersOf(own)) as Workspace;
   const foreign = random.pick(held(other, kind))?.id;
   if (!foreign) return list(own);
-  const unknown = newId(kind.idPrefix);
+  const unknown = newIdOf(kind.idPrefix);
   // Each query is another text: one that was sent before may come from a cache, which changes its cost.
-  const graphql = (query: string) => own.client.graphql(`${query} # ${newId('text')}`);
+  const graphql = (query: string) => own.client.graphql(`${query} # ${newIdOf('text')}`);
   const referring = random.pick(
     recordKinds.flatMap((source) =>
-      referencesOf(source).flatMap(({ name, target }) => (target === kind ? [{ path: pathOf(source), name }] : [])),
+      referencesOf(source).flatMap(({ name, target }) => (target === kind ? [{ source, name }] : [])),
     ),
   );
+  const references = random.pick(['REFUSE', 'CLEAR']);
   const ask = random.pick([
     (id: string) => graphql(`{ node(id: "${id}") { id } }`),
     (id: string) => graphql(`{ ${oneField(kind)}(id: "${id}") { id } }`),
     (id: string) => graphql(`{ nodes(ids: ["${id}"]) { id } }`),
+    (id: string) => graphql(`{ ${oneField(kind)}(id: "${id}", asOf: "2100-01-01") { id history { endCursor } } }`),
     (id: string) =>
       graphql(`{ _entities(representations: { __typename: "${kind.name}", id: "${id}" }) { __typename } }`),
     (id: string) => graphql(`{ ${listField(kind)}(where: { id: { eq: "${id}" } }) { totalCount nodes { id } } }`),
@@ -365,8 +576,21 @@ async function compare(own: Workspace) {
       ),
     (id: string) => own.client.patch(`/projects/${id}`, { name: 'x' }),
     (id: string) => graphql(`mutation { updateProject(id: "${id}", input: { name: "x" }) { id } }`),
+    (id: string) => graphql(`mutation { update${kind.plural}(input: { id: "${id}", name: "x" }) { id } }`),
+    (id: string) => graphql(`mutation { delete${kind.plural}(ids: "${id}", references: ${references}) { id } }`),
     ...(referring
-      ? [(id: string) => own.client.post(referring.path, [{ name: `${own.name}:x`, [referring.name]: id }])]
+      ? [
+          (id: string) => own.client.post(pathOf(referring.source), [{ name: `${own.name}:x`, [referring.name]: id }]),
+          (id: string) =>
+            graphql(
+              `mutation { importRecords(input: { ${listField(referring.source)}: { name: "x", ${referring.name}: "${id}" } }) { assets { id } } }`,
+            ),
+          (id: string) =>
+            graphql(
+              `mutation { upsert${referring.source.plural}(by: { field: ${keyField(referring.source).toUpperCase()} },
+                input: { ${keyField(referring.source)}: "new", name: "x", ${referring.name}: "${id}" }) { outcome } }`,
+            ),
+        ]
       : []),
   ]) as (id: string) => Promise<TestResponse>;
 
@@ -386,15 +610,18 @@ async function compare(own: Workspace) {
 }
 
 let service: Service;
+/** What planted records refer to. */
 const planted: string[] = [];
+const plantedRecords = new Set<string>();
 
 /** Creates records that refer to those of another workspace, which no request can do: their links must be null. */
 async function plantReferences() {
   for (const own of workspaces) {
     for (const other of othersOf(own)) {
       const [target] = held(other, project);
-      const id = newId('work_order');
+      const id = newIdOf('work_order');
       planted.push(String(target?.id));
+      plantedRecords.add(id);
       const now = new Date().toISOString();
       await service.database.run(
         'insert into work_orders (workspace_id, id, name, project_id, created_at, updated_at) values ($1, $2, $3, $4, $5, $6)',
@@ -417,6 +644,8 @@ test(`isolation between workspaces: ${operations} random requests of three works
       name,
       client: service.as(await service.key({ workspace: name, user: name })),
       records: new Map(),
+      changes: 1,
+      former: new Set(),
     })),
   );
   for (const own of workspaces) {
@@ -425,7 +654,7 @@ test(`isolation between workspaces: ${operations} random requests of three works
   }
   await plantReferences();
 
-  const reads = [list, page, page, byId, byId, ofForeign, backwards, filtered, filtered, byValue];
+  const reads = [list, feed, feed, page, page, byId, byId, ofForeign, backwards, filtered, filtered, byValue];
   let done = 0;
   while (done < operations) {
     // One workspace writes while the others read, so that the model determines what each read must return.
@@ -434,7 +663,15 @@ test(`isolation between workspaces: ${operations} random requests of three works
       [writer, ...readers].map(async (own) => {
         const isSmall = [...own.records.values()].flat().length < 600;
         const work =
-          own === writer && isSmall ? random.pick([create, create, change]) : random.pick([...reads, change]);
+          own === writer
+            ? random.pick([
+                ...(isSmall ? [create, create, create, importSite] : [changeSeveral, remove, remove, remove]),
+                change,
+                changeSeveral,
+                upsert,
+                remove,
+              ])
+            : random.pick([...reads, change]);
         return { own, ...(await (work ?? list)(own)) };
       }),
     );

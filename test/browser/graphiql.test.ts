@@ -69,12 +69,12 @@ describeInChromium('GraphiQL', () => {
       expect(await response.textContent()).toMatch(/"project".*"location"/s);
       await screenshot(page, 'graphiql');
 
-      await page.getByRole('button', { name: 'CreateLocations' }).click();
+      await page.getByRole('button', { name: 'ImportSite' }).click();
       await page
         .getByRole('region', { name: /variables/i })
         .getByText('North yard')
         .waitFor();
-      expect(await (await executeUntil(page, '"createLocations"')).textContent()).toContain('location_');
+      expect(await (await executeUntil(page, '"importRecords"')).textContent()).toContain('location_');
       await screenshot(page, 'graphiql-mutation');
       expect(visit).toMatchObject({ outside: [], errors: [] });
     });

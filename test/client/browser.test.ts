@@ -67,10 +67,10 @@ describe.runIf(hasBrowser || process.env.CI)('in Chromium', () => {
     });
   });
 
-  test('it follows no redirect, and does not retry a write that may be stored', async () => {
-    let requests = 0;
+  test('it follows no redirect, and sends a write that may be stored again, with its key', async () => {
+    const keys: unknown[] = [];
     await page.route(`${origin}/locations`, async (route) => {
-      requests += 1;
+      keys.push(route.request().headers()['idempotency-key']);
       await route.abort('connectionrefused');
     });
     await page.route(`${origin}/assets`, (route) => route.fulfill({ status: 302, headers: { location: '/healthz' } }));
@@ -82,6 +82,7 @@ describe.runIf(hasBrowser || process.env.CI)('in Chromium', () => {
     `);
 
     expect(result).toEqual(['ConnectionError true', 'UnexpectedResponseError false']);
-    expect(requests).toBe(1);
+    expect(keys).toEqual(Array(4).fill(expect.stringMatching(/^[0-9a-f]{32}$/)));
+    expect(new Set(keys).size).toBe(1);
   });
 });

@@ -103,7 +103,7 @@ describe('the client retries', () => {
   });
 });
 
-describe('the client never retries a write that may be stored:', () => {
+describe('the client never retries a write that may be stored by a service that does not know keys:', () => {
   test.each([
     [
       '503 that says it may be stored',

@@ -193,7 +193,8 @@ describe('graphql', () => {
       code: 'BAD_USER_INPUT',
       issues: [{ path: ['input', 1, 'name'] }],
     });
-    expect(error.mayBeStored).toBe(true);
+    expect(error.items).toMatchObject([{ index: 1, field: 'name' }]);
+    expect(error.mayBeStored).toBe(false);
   });
 });
 

@@ -218,7 +218,7 @@ test('an unknown option is rejected, with the names of all options', () => {
 
   expect(() => new Yardgraph(options)).toThrow(
     new TypeError(
-      `Yardgraph: unknown option apiKey${'y'.repeat(94)}, expected serverURL, apiKeyAuth, timeout or retries`,
+      `Yardgraph: unknown option apiKey${'y'.repeat(94)}, expected one of serverURL, apiKeyAuth, timeout, retries, idempotencyKeys, changeMessage`,
     ),
   );
 });

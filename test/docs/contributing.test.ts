@@ -48,18 +48,46 @@ test('the recipe for a record kind, followed to the letter, gives its operations
   expect(await ask(address, '{ crates { nodes { name location { name } } } }')).toEqual({
     crates: { nodes: [{ name: 'Shackles', location: { name: 'North yard' } }] },
   });
+  const [crate] = await created.json();
+  expect(
+    await ask(
+      address,
+      `mutation {
+         importRecords(input: { locations: [{ ref: "yard", name: "South yard" }], crates: [{ name: "Chains", location: { ref: "yard" } }] }) {
+           crates { name location { name } }
+         }
+         updateCrates(input: [{ id: "${crate.id}", name: "Slings" }]) { name history { nodes { action kind } } }
+         deleteCrates(ids: ["${crate.id}"], dryRun: true) { name }
+       }`,
+    ),
+  ).toEqual({
+    importRecords: { crates: [{ name: 'Chains', location: { name: 'South yard' } }] },
+    updateCrates: [
+      {
+        name: 'Slings',
+        history: {
+          nodes: [
+            { action: 'UPDATED', kind: 'CRATE' },
+            { action: 'CREATED', kind: 'CRATE' },
+          ],
+        },
+      },
+    ],
+    deleteCrates: [{ name: 'Slings' }],
+  });
+  await ask(address, `mutation { updateCrates(input: [{ id: "${crate.id}", name: "Shackles" }]) { id } }`);
   // Its declaration alone gives it filters, orders and a place among the reverse links.
   const filter = '(where: { location: { name: { eq: "North yard" } } }, orderBy: { name: ASC })';
   expect(
     await ask(
       address,
-      `{ locations(where: { crates: { some: {} } }) { nodes { crates { totalCount nodes { name } } } }
+      `{ locations(where: { crates: { some: { name: { eq: "Shackles" } } } }) { nodes { crates { totalCount nodes { name } } } }
          crates${filter} { totalCount } cratesSummary(groupBy: [LOCATION, MONTH_OF_CREATED]) { groups { count location { name } } } }`,
     ),
   ).toEqual({
     locations: { nodes: [{ crates: { totalCount: 1, nodes: [{ name: 'Shackles' }] } }] },
     crates: { totalCount: 1 },
-    cratesSummary: { groups: [{ count: 1, location: { name: 'North yard' } }] },
+    cratesSummary: { groups: expect.arrayContaining([{ count: 1, location: { name: 'North yard' } }]) },
   });
   const document = await (await fetch(`${address}/openapi.json`)).json();
   expect(document.paths['/crates']).toHaveProperty('post');

@@ -36,21 +36,13 @@ const tabNamed = (wanted: string) => {
   return found;
 };
 
-/** Runs a tab with more fields in its first record, as its comment says, and returns that record. */
-async function run(name: string, fields: object) {
-  const { query, variables } = tabNamed(name);
-  const input = [{ ...variables.input[0], ...fields }];
-  return Object.values<{ id: string }[]>(await service.data(query, { input }))[0]?.[0];
-}
-
-/** Runs the tabs that create records, with the IDs that their comments say to copy. */
+/** Runs the tab that creates linked records. */
 async function createStory(): Promise<void> {
-  const location = await run('CreateLocations', {});
-  const project = await run('CreateProjects', { locationId: location?.id });
-  await run('CreateWorkOrders', { projectId: project?.id, locationId: location?.id });
+  const { query, variables } = tabNamed('ImportSite');
+  await service.data(query, variables);
 }
 
-test('the first tab reads what the next three create', async () => {
+test('the first tab reads what the second creates', async () => {
   await createStory();
 
   expect((await service.data(tabs[0]?.query ?? '', tabs[0]?.variables)).workOrders.nodes).toEqual([
@@ -60,6 +52,33 @@ test('the first tab reads what the next three create', async () => {
       project: { name: 'Harbour wall', location: { name: 'North yard', city: 'Bremen' } },
       location: { name: 'North yard', latitude: 53.08, longitude: 8.8 },
     },
+  ]);
+});
+
+test('the tab with an upsert stores nothing until its comment is followed, then creates, then leaves unchanged', async () => {
+  const { query, variables } = tabNamed('UpsertAssets');
+  const outcome = async (dryRun: boolean) =>
+    (await service.data(query, { ...variables, dryRun })).upsertAssets.map((it: { outcome: string }) => it.outcome);
+
+  expect(variables.dryRun).toBe(true);
+  expect([await outcome(true), await outcome(true)]).toEqual([['CREATED'], ['CREATED']]);
+  expect([await outcome(false), await outcome(false)]).toEqual([['CREATED'], ['UNCHANGED']]);
+});
+
+test('the tab with a history shows the creation and the last change of a project', async () => {
+  await createStory();
+  const { id } = (await service.data('{ projects { nodes { id } } }')).projects.nodes[0];
+  await service.data(
+    'mutation ($id: ID!) { updateProject(id: $id, input: { name: "Harbour wall, phase 2" }) { id } }',
+    {
+      id,
+    },
+  );
+
+  const { projects } = await service.data(tabNamed('ProjectHistory').query);
+  expect(projects.nodes[0].history.nodes).toMatchObject([
+    { action: 'UPDATED', fields: [{ field: 'name', before: 'Harbour wall', after: 'Harbour wall, phase 2' }] },
+    { action: 'CREATED' },
   ]);
 });
 
@@ -75,7 +94,7 @@ test('the first tab continues with the cursor that its comment says to copy', as
   expect(namesOn(second)).toEqual(['order 1', 'order 0']);
 });
 
-test('every tab that reads finds what these three create', async () => {
+test('every tab that reads finds what the second creates', async () => {
   await createStory();
   const read = async (name: string) =>
     Object.values<object>(await service.data(tabNamed(name).query, tabNamed(name).variables))[0];
@@ -101,6 +120,7 @@ test('every tab that reads finds what these three create', async () => {
 
 test('the demo has the records of the tabs', async () => {
   await fillDemo(service.database);
+  const upsert = tabNamed('UpsertAssets');
 
   const { nodes } = (await service.data(tabs[0]?.query ?? '', tabs[0]?.variables)).workOrders;
   expect(nodes).toContainEqual({
@@ -109,6 +129,7 @@ test('the demo has the records of the tabs', async () => {
     project: { name: 'Harbour wall', location: { name: 'North yard', city: 'Bremen' } },
     location: { name: 'North yard', latitude: 53.08, longitude: 8.8 },
   });
+  expect((await service.data(upsert.query, upsert.variables)).upsertAssets).toMatchObject([{ outcome: 'UNCHANGED' }]);
 });
 
 test('FailingBatch, the last tab, fails as its comment says, with the batch of the README', async () => {

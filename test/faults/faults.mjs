@@ -7,10 +7,24 @@ const wall = ['sqlite', 'test/auth/wall.test.ts'];
 const keys = ['sqlite', 'test/auth/keys.test.ts'];
 const locks = ['sqlite', 'test/store/sqlite/locks.test.ts'];
 const store = ['sqlite', 'test/store/workspace-store.test.ts'];
+const changes = ['sqlite', 'test/store/changes.test.ts'];
+const workspaces = ['sqlite', 'test/store/workspaces.test.ts'];
 const groupCommit = ['sqlite', 'test/store/group-commit.test.ts'];
 const written = ['sqlite', 'test/graphql/written.test.ts'];
 const federation = ['sqlite', 'test/graphql/federation.test.ts'];
 const concurrency = ['postgres', 'test/spec/postgres/concurrency.test.ts'];
+const updates = ['sqlite', 'test/graphql/updates.test.ts'];
+const deletions = ['sqlite', 'test/graphql/deletions.test.ts'];
+const concurrentUpserts = ['postgres', 'test/graphql/upserts.test.ts'];
+const imports = ['sqlite', 'test/graphql/imports.test.ts'];
+const writeModel = ['sqlite', 'test/services/write-model.test.ts'];
+const dryRuns = ['sqlite', 'test/graphql/dry-runs.test.ts'];
+const concurrentUpdates = ['postgres', 'test/graphql/updates.test.ts'];
+const concurrentDeletions = ['postgres', 'test/graphql/deletions.test.ts'];
+const repeats = ['sqlite', 'test/spec/idempotency.test.ts'];
+const repeatedMutations = ['sqlite', 'test/graphql/idempotency.test.ts'];
+const keptResults = ['sqlite', 'test/store/idempotency.test.ts'];
+const clientRepeats = ['sqlite', 'test/client/repeats.test.ts'];
 const citus = ['postgres', 'test/spec/postgres/citus.test.ts'];
 
 const isAlways = (value) => () => () => value;
@@ -74,10 +88,7 @@ export const faults = [
   },
   {
     name: 'an update does not check the workspace of the record',
-    sql: (sql) => {
-      const read = unfiltered(/^select .* and id = \?/s)(sql);
-      return sql.startsWith('update') ? read.replace(/\bworkspace_id = \? and /, '? is not null and ') : read;
-    },
+    sql: unfiltered(/^select .* and \w+\.id = \?|^update .* and \w+\.id = sent\.id/s),
     tests: wall,
   },
   {
@@ -181,9 +192,9 @@ export const faults = [
       [
         'src/store',
         'createDerivedCache',
-        (original) => (driver) => {
-          const cache = original(driver);
-          return { ...cache, derive: (run, name, make) => cache.derive(run, name.split(' ').at(-1), make) };
+        (original) => () => {
+          const cache = original();
+          return { ...cache, derive: (source, name, make) => cache.derive({ ...source, workspaceId: '' }, name, make) };
         },
       ],
     ],
@@ -191,7 +202,7 @@ export const faults = [
   },
   {
     name: 'writes of other processes go unnoticed',
-    sql: (sql) => sql.replace('data_version as others', '1 as others'),
+    sql: (sql) => sql.replace('select number from change_numbers', 'select 1 as number from change_numbers'),
     tests: store,
   },
   {
@@ -341,14 +352,75 @@ export const faults = [
     tests: written,
   },
   {
-    name: 'on Postgres, a list from before a crash is returned after it',
-    sql: (sql) => sql.replace('(select checkpoint_lsn from pg_control_checkpoint())', "'same'"),
+    name: 'on Postgres, writes go unnoticed',
+    sql: (sql) => sql.replace('select number from change_numbers', 'select 1 as number from change_numbers'),
     tests: ['postgres', 'test/store/postgres/derived-values.test.ts'],
   },
   {
-    name: 'on Postgres, writes go unnoticed',
-    sql: (sql) => sql.replace('pg_current_snapshot()', "'same'"),
-    tests: ['postgres', 'test/store/postgres/derived-values.test.ts'],
+    name: 'what a transaction changes is not logged',
+    plant: [['src/store', 'logChanges', constant(async () => new Map())]],
+    tests: changes,
+  },
+  {
+    name: 'a number of a change is given to several changes',
+    sql: (sql) =>
+      sql.replace(/set number = (?:change_numbers\.)?number \+ excluded\.number/, 'set number = excluded.number'),
+    tests: changes,
+  },
+  {
+    name: 'what a record was before its change is not kept',
+    plant: [
+      [
+        'src/store',
+        'changeOf',
+        (original) =>
+          (...args) => ({ ...original(...args), before: {} }),
+      ],
+    ],
+    tests: changes,
+  },
+  { name: 'the log of all workspaces is read', sql: unfiltered(/^select .* from changes\b/s), tests: changes },
+  {
+    name: 'a page of changes begins with the first of a batch that was read in part',
+    plant: [['src/store', 'expanded', (original) => (row, part) => original(row, { ...part, skipped: 0 })]],
+    tests: changes,
+  },
+  {
+    name: 'what is created in a dry run is logged',
+    plant: [
+      [
+        'src/store',
+        'transactionStore',
+        (original) => {
+          let earlier = [];
+          return (scope, author, log) => {
+            log.push(...earlier);
+            earlier = log;
+            return original(scope, author, log);
+          };
+        },
+      ],
+    ],
+    tests: changes,
+  },
+  {
+    name: 'the numbers of a deleted workspace begin again',
+    plant: [
+      [
+        'src/store',
+        'deleteLog',
+        (original) => async (dialect, run, name) => {
+          await original(dialect, run, name);
+          await run('delete from change_numbers');
+        },
+      ],
+    ],
+    tests: workspaces,
+  },
+  {
+    name: 'a renamed workspace keeps its numbers, although they were read of others under the new name',
+    plant: [['src/store', 'shiftOf', constant(async () => 0)]],
+    tests: workspaces,
   },
   {
     name: 'gateways load records one by one',
@@ -484,5 +556,291 @@ export const faults = [
       ],
     ],
     tests: ['sqlite', 'test/logs.test.ts'],
+  },
+  {
+    name: 'changes do not look for cycles of categories',
+    plant: [['src/services', 'cycleIssues', isAlways([])]],
+    tests: updates,
+  },
+  {
+    name: 'categories that move at once do not wait for each other',
+    plant: [['src/services', 'lockTree', isAlways(undefined)]],
+    tests: concurrentUpdates,
+  },
+  {
+    name: 'changes ignore ifUpdatedAt',
+    plant: [['src/services', 'changedMeanwhile', isAlways([])]],
+    tests: updates,
+  },
+  {
+    name: 'changes do not look up what they refer to',
+    plant: [['src/services/validation.ts', 'referenceIssues', isAlways({ unresolved: [] })]],
+    tests: updates,
+  },
+  {
+    name: 'a batch of changes may have a record twice',
+    plant: [
+      [
+        'src/services',
+        'findBatch',
+        (original) => async (kind, ids, pathOf, find) => {
+          const { records, issues } = await original(kind, [...new Set(ids)], pathOf, find);
+          return { records, issues };
+        },
+      ],
+    ],
+    tests: updates,
+  },
+  {
+    name: 'deletions ignore what refers to the records',
+    plant: [['src/services', 'stillReferred', isAlways([])]],
+    tests: deletions,
+  },
+  {
+    name: 'records that are deleted together count as referring to each other',
+    plant: [
+      [
+        'src/services',
+        'findReferring',
+        (original) => (store, kind, deleted) =>
+          original(
+            { pages: (link, ids, query) => store.pages(link, ids, { ...query, where: { all: [] } }) },
+            kind,
+            deleted,
+          ),
+      ],
+    ],
+    tests: deletions,
+  },
+  {
+    name: 'cleared references do not change updatedAt',
+    plant: [
+      [
+        'src/services',
+        'withoutReference',
+        (original) => (session, link, record) => ({ ...original(session, link, record), updatedAt: record.updatedAt }),
+      ],
+    ],
+    tests: deletions,
+  },
+  {
+    name: 'deletions do not wait for those who refer to the records',
+    sql: (sql) => sql.replace(/ for update$/, ''),
+    tests: concurrentDeletions,
+  },
+  {
+    name: 'changes do not lock the records',
+    sql: (sql) => sql.replace(/ for no key update$/, ''),
+    tests: concurrentUpdates,
+  },
+  {
+    name: 'upserts of a key at once do not wait for each other',
+    sql: (sql) => sql.replace('select pg_advisory_xact_lock(hashtextextended($1, 0))', 'select $1::text'),
+    tests: concurrentUpserts,
+  },
+  {
+    name: 'an upsert changes the record that had the key before it was locked',
+    plant: [
+      [
+        'src/services',
+        'keyIn',
+        (original) => {
+          const sent = [];
+          return (item, by) => {
+            const key = original(item, by);
+            if (!item.value?.id) sent.push(key);
+            return sent.includes(key) ? key : sent.at(-1);
+          };
+        },
+      ],
+    ],
+    tests: concurrentUpserts,
+  },
+  {
+    name: 'an upsert takes the first of several records that have the key',
+    plant: [
+      [
+        'src/store',
+        'createRecordMatches',
+        (original) => (scope) => {
+          const matches = original(scope);
+          const first = async (found) => (await found).map((ids) => ids.slice(0, 1));
+          return {
+            findByText: (...args) => first(matches.findByText(...args)),
+            findByExternalId: (...args) => first(matches.findByExternalId(...args)),
+          };
+        },
+      ],
+    ],
+    tests: writeModel,
+  },
+  {
+    name: 'an upsert changes what is stored already',
+    plant: [['src/model', 'isSame', isAlways(false)]],
+    tests: writeModel,
+  },
+  {
+    name: 'an upsert removes the IDs of other systems',
+    plant: [
+      [
+        'src/services',
+        'completed',
+        (original) =>
+          (kind, by, item, ...rest) => {
+            const found = original(kind, by, item, ...rest);
+            return found.issues ? found : item;
+          },
+      ],
+    ],
+    tests: writeModel,
+  },
+  {
+    name: 'records are found by the keys of any workspace',
+    sql: unfiltered(/^select \(select string_agg/),
+    tests: wall,
+  },
+  {
+    name: 'records that an import creates do not exist for its other records',
+    plant: [['src/services', 'accepting', () => (store) => store]],
+    tests: imports,
+  },
+  {
+    name: 'an import may refer to any ID',
+    plant: [
+      [
+        'src/services',
+        'accepting',
+        () => (store) => ({
+          ...store,
+          existingValues: async (kind, field, values) =>
+            field === 'id' ? new Set(values) : store.existingValues(kind, field, values),
+        }),
+      ],
+    ],
+    tests: writeModel,
+  },
+  {
+    name: 'dry runs are stored',
+    plant: [['src/services', 'dryRun', () => (session, work) => work(session)]],
+    tests: dryRuns,
+  },
+  {
+    name: 'links of a dry run lead to what is stored',
+    plant: [['src/graphql/execution/loaders.ts', 'prime', isAlways(undefined)]],
+    tests: dryRuns,
+  },
+  {
+    name: 'what a dry run would have made is still read after it',
+    plant: [
+      [
+        'src/graphql/schema/mutations',
+        'write',
+        (original) =>
+          (context, ...rest) =>
+            original({ ...context, loaders: { ...context.loaders, clear: () => {} } }, ...rest),
+      ],
+    ],
+    tests: dryRuns,
+  },
+  {
+    name: 'a deletion in a tree clears references of other workspaces',
+    sql: unfiltered(/^select .* as parent/s),
+    tests: wall,
+  },
+  {
+    name: 'the key of a request is found in any workspace',
+    sql: unfiltered(/^select .* from idempotency_keys/s),
+    tests: repeats,
+  },
+  {
+    name: 'the results of creations are not stored under their keys',
+    plant: [['src/store', 'idempotencyRowsOf', isAlways([])]],
+    tests: repeats,
+  },
+  {
+    name: 'the results of transactions are not stored under their keys',
+    plant: [['src/store', 'storeResult', isAlways(undefined)]],
+    tests: repeats,
+  },
+  {
+    name: 'a request is the same whatever it asks for',
+    plant: [
+      [
+        'src/http',
+        'idempotencyKeyOf',
+        (original) =>
+          (...request) => {
+            const key = original(...request);
+            return key && { ...key, requestHash: '' };
+          },
+      ],
+    ],
+    tests: repeats,
+  },
+  {
+    name: 'a key stands for one request in all operations',
+    plant: [
+      [
+        'src/http',
+        'idempotencyKeyOf',
+        (original) =>
+          (...request) => {
+            const key = original(...request);
+            return key && { ...key, operation: '' };
+          },
+      ],
+    ],
+    tests: repeats,
+  },
+  {
+    name: 'a repeat returns records as they are now',
+    plant: [['src/services', 'recordsAt', (original) => (store, ids) => original(store, ids, Number.MAX_SAFE_INTEGER)]],
+    tests: repeats,
+  },
+  {
+    name: 'a repeat that fails does not look for its result',
+    plant: [['src/store', 'writeOnce', () => (_key, _scope, write) => write()]],
+    tests: keptResults,
+  },
+  {
+    name: 'old results are never deleted',
+    plant: [['src/store', 'deleteSlice', isAlways(0)]],
+    tests: keptResults,
+  },
+  {
+    name: 'mutations ignore the key',
+    plant: [
+      [
+        'src/graphql/schema/mutations',
+        'write',
+        (original) =>
+          (context, ...rest) =>
+            original({ ...context, sessionFor: () => context.session }, ...rest),
+      ],
+    ],
+    tests: repeatedMutations,
+  },
+  {
+    name: 'all mutations of a request have the same key',
+    plant: [
+      [
+        'src/graphql/schema/mutations',
+        'write',
+        (original) =>
+          (context, ...rest) =>
+            original({ ...context, sessionFor: () => context.sessionFor('') }, ...rest),
+      ],
+    ],
+    tests: repeatedMutations,
+  },
+  {
+    name: 'the client repeats writes at a service that does not know keys',
+    plant: [['src/client/send.ts', 'isStoredOnce', isAlways(true)]],
+    tests: clientRepeats,
+  },
+  {
+    name: 'the client forgets that an earlier attempt may be stored',
+    plant: [['src/client/retry.ts', 'isResolved', () => () => true]],
+    tests: clientRepeats,
   },
 ];

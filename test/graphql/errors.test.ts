@@ -1,7 +1,7 @@
 /** Errors of GraphQL: the first ten with their positions, however many there are. */
 import { GraphQLError } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { unavailable } from '../../src/errors.ts';
+import { invalid, unavailable } from '../../src/errors.ts';
 import { useErrorResponses } from '../../src/graphql/errors.ts';
 import { useSharedService } from '../support/service.ts';
 
@@ -9,6 +9,15 @@ const service = useSharedService();
 
 const more = 'only 10 errors are listed, there are more';
 const create = 'mutation ($input: [CreateLocationInput!]!) { createLocations(input: $input) { id } }';
+
+test('an error without issues is of a whole request: within an argument it stays the same, with its class and stack', () => {
+  const error = unavailable('try again', '40001');
+
+  expect(error.within('input')).toBe(error);
+  expect(invalid([{ path: [1], message: 'required' }]).within('input').issues).toEqual([
+    { path: ['input', 1], message: 'required' },
+  ]);
+});
 
 describe('of a document', () => {
   test.each([9, 10])('%i are all in the response, with their positions', async (count) => {

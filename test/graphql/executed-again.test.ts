@@ -8,6 +8,7 @@ import { documentPlan } from '../../src/graphql/plan/document-plan.ts';
 import { createGraphqlSchema } from '../../src/graphql/schema/schema.ts';
 import { project } from '../../src/records/index.ts';
 import { reverseLinksOf } from '../../src/records/reverse-links.ts';
+import { nobody } from '../support/open-store.ts';
 import { startService, useService } from '../support/service.ts';
 
 const service = useService();
@@ -75,7 +76,20 @@ test('a read that failed is not begun again', async () => {
     reads += 1;
     throw new Error('canceled');
   };
-  const store = { find: fail, list: fail, listLinked: fail, pages: fail, summarize: fail, count: fail };
+  const store = {
+    find: fail,
+    list: fail,
+    listLinked: fail,
+    pages: fail,
+    summarize: fail,
+    count: fail,
+    lastChange: fail,
+    changes: fail,
+    changePage: fail,
+    histories: fail,
+    versions: fail,
+    versionAt: fail,
+  };
   const schema = createGraphqlSchema(loadConfig({}).limits);
   const document = parse('{ projects { nodes { workOrders { totalCount } } } }');
   const loaders = createLoaders(store, documentPlan(schema, document));
@@ -83,6 +97,10 @@ test('a read that failed is not begun again', async () => {
   const [link] = reverseLinksOf('Project');
   const id = 'project_01h455vb4pex5vsknk084sn02q';
   const groups = { groupBy: [], limit: 1 };
+  const page = { after: 0, limit: 2 };
+  const historyPage = { limit: 2 };
+  const at = { time: '2026-03-01T00:00:00.000Z' };
+  const change = { number: 1, kind: 'Project', action: 'created', id, at: at.time, ...nobody } as const;
 
   for (const _time of [1, 2]) {
     const all = await Promise.allSettled([
@@ -91,11 +109,16 @@ test('a read that failed is not begun again', async () => {
       loaders.load(project, id),
       loaders.count(project),
       loaders.summarize(project, groups),
+      loaders.changePage(page),
+      loaders.history(project, id, historyPage),
+      loaders.after(change),
+      loaders.versionAt(project, id, at),
+      loaders.lastChange(),
     ]);
-    expect(all.map(({ status }) => status)).toEqual(Array(5).fill('rejected'));
+    expect(all.map(({ status }) => status)).toEqual(Array(10).fill('rejected'));
   }
 
-  expect(reads).toBe(5);
+  expect(reads).toBe(10);
 });
 
 test('documents that were parsed without their text do not share one', async () => {

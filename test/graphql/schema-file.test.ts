@@ -1,6 +1,7 @@
 /** schema.graphql is printed from the code; `npm run schema` updates it. */
 import {
   type GraphQLArgument,
+  GraphQLSchema,
   isEnumType,
   isInputObjectType,
   isInterfaceType,
@@ -9,11 +10,18 @@ import {
   isSpecifiedScalarType,
   printSchema,
 } from 'graphql';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
+import { createBuilder } from '../../src/graphql/schema/builder.ts';
+import { createInputTypes } from '../../src/graphql/schema/input-type.ts';
+import { upsertField } from '../../src/graphql/schema/mutations/upsert.ts';
+import { createObjectTypes } from '../../src/graphql/schema/object-type.ts';
 import { createGraphqlSchema } from '../../src/graphql/schema/schema.ts';
+import { required, text } from '../../src/model/fields.ts';
+import { recordKind } from '../../src/model/record-kind.ts';
 
-const schema = createGraphqlSchema(loadConfig({}).limits);
+const { limits } = loadConfig({});
+const schema = createGraphqlSchema(limits);
 
 test('schema.graphql is up to date', async () => {
   await expect(`${printSchema(schema)}\n`).toMatchFileSnapshot('../../schema.graphql');
@@ -50,4 +58,36 @@ test('descriptions call records what people call them: work orders, not work ord
       /(?:asset|order|project|location|category) records?\b/.test(description ?? ''),
     ),
   ).toEqual([]);
+});
+
+test('an upsert of a kind that has no key is refused when the schema is made', () => {
+  const crate = recordKind({
+    name: 'Crate',
+    plural: 'Crates',
+    label: 'crate',
+    pluralLabel: 'crates',
+    description: 'A box for tools or parts.',
+    table: 'crates',
+    idPrefix: 'crate',
+    fields: { name: required(text('The name of the crate.')) },
+    example: { name: 'Shackles' },
+    stamps: [],
+    unset: 'omitted',
+  });
+  const builder = createBuilder();
+  const types = createObjectTypes(builder, limits);
+  const upsert = upsertField({ builder, types, inputs: createInputTypes(builder, limits), limits });
+
+  expect(() => {
+    builder.mutationType({ fields: (t) => ({ upsertCrates: upsert(t, crate) }) });
+    builder.toSchema();
+  }).toThrow('upsertCrates has no key: declare');
+});
+
+test('an invalid schema is refused when it is made', () => {
+  const toSchema = vi.spyOn(Object.getPrototypeOf(createBuilder()), 'toSchema');
+  toSchema.mockReturnValue(new GraphQLSchema({}));
+
+  expect(() => createGraphqlSchema(limits)).toThrow('Query root type must be provided');
+  toSchema.mockRestore();
 });

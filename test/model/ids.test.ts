@@ -1,11 +1,14 @@
 /** Identifiers: valid TypeIDs, each greater than the one before. */
+import fc from 'fast-check';
 import { TypeID } from 'typeid-js';
 import { afterEach, expect, test, vi } from 'vitest';
-import { idPrefixOf, newId } from '../../src/model/ids.ts';
+import { idPrefixOf, idsFrom, newIds, placeAfter } from '../../src/model/ids.ts';
 
 afterEach(() => {
   vi.useRealTimers();
 });
+
+const newId = (prefix: string): string => newIds(prefix, 1)[0] ?? '';
 
 /** The UUID of an identifier, decoded by the reference implementation. */
 const uuidOf = (id: string) => TypeID.fromString(id).toUUID();
@@ -27,6 +30,20 @@ test('a hundred thousand identifiers are different, and sort in the order of cre
 
   expect(new Set(ids).size).toBe(ids.length);
   expect(ids.toSorted()).toEqual(ids);
+});
+
+test('the identifiers of a batch follow from the first one and their number', () => {
+  fc.assert(
+    fc.property(fc.nat(3_000), (count) => {
+      const ids = newIds('work_order', count + 1);
+
+      expect(idsFrom(ids[0] ?? '', count + 1)).toEqual(ids);
+      expect(idsFrom(ids[0] ?? '', 1, count)).toEqual(ids.slice(-1));
+      expect(placeAfter(ids[0] ?? '', ids.at(-1) ?? '')).toBe(count);
+    }),
+  );
+  // The last 30 bits overflow.
+  expect(idsFrom('asset_01h455vb4pex5v0sk0zzzzzz', 2)[1]).toBe('asset_01h455vb4pex5v0sk1000000');
 });
 
 test('identifiers keep increasing if the clock goes back', () => {

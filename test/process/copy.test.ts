@@ -8,9 +8,9 @@ import { createKeyStore } from '../../src/store/api-keys.ts';
 import { copyTables } from '../../src/store/copy.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { migrationNames } from '../../src/store/migrations.ts';
-import { createStoreOpener } from '../../src/store/workspace-store.ts';
 import { createDatabase, createFile } from '../support/database.ts';
-import { insert } from '../support/insert.ts';
+import { change, insert } from '../support/insert.ts';
+import { storeOpener } from '../support/open-store.ts';
 import { useProcesses } from '../support/process.ts';
 import { anyRecord, kinds } from '../support/records.ts';
 
@@ -46,9 +46,10 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
   /** Everything of two workspaces that is in a database. */
   const contents = async (database: Database) =>
     Promise.all(
-      ['ours', 'theirs'].flatMap((workspace) =>
-        recordKinds.map((kind) => createStoreOpener(database)(workspace).list(kind)),
-      ),
+      ['ours', 'theirs'].flatMap((workspace) => [
+        ...recordKinds.map((kind) => storeOpener(database)(workspace).list(kind)),
+        storeOpener(database)(workspace).changes({ after: 0, limit: 10_000, withBefore: true }),
+      ]),
     );
 
   test('whatever records there may be arrive as they were, and the command says how many', async () => {
@@ -58,23 +59,34 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
       for (const { kind } of kinds) {
         const inputs = fc.sample(anyRecord(kind), 100);
         // Valid because the records are of the kind.
-        await insert(createStoreOpener(from)(workspace), kind, inputs as never);
+        await insert(storeOpener(from)(workspace), kind, inputs as never);
       }
+    }
+
+    // Some of each are changed, of the second page, too.
+    for (const { kind } of kinds) {
+      const store = storeOpener(from)('theirs');
+      for (const { id } of (await store.list(kind)).slice(-25))
+        await change(store, kind, id, { externalIds: null } as never);
     }
 
     const { code, out, err } = await processes.start({}, 'copy', '--from', source.url, '--to', target.url).ended();
 
-    // Each record and the key, once when it is written and once when it is compared.
-    const steps = 2 * (2 * kinds.length * 100 + 1);
+    // Each record, the key, each row of the log and each number, once when it is written and once when it is compared.
+    const changes = 2 * kinds.length + 25 * kinds.length;
+    const steps = 2 * (2 * kinds.length * 100 + 1 + changes + 2);
     expect([code, err]).toEqual([0, expect.stringMatching(new RegExp(`^100% ${steps}/${steps} done$`, 'm'))]);
     expect(out.split('\n').map((line) => line.replace(/ +/g, ' '))).toEqual(
-      [...recordKinds.map(({ label }) => `${label} 200`), 'API key 1'].map((counted) =>
-        expect.stringMatching(`^${counted} records, the same in both: [0-9a-f]{64}$`),
+      [...recordKinds.map(({ label }) => `${label} 200`), 'API key 1', `change ${changes}`, 'change number 2'].map(
+        (counted) => expect.stringMatching(`^${counted} records, the same in both: [0-9a-f]{64}$`),
       ),
     );
     to = await openDatabase(target.url);
     expect(await contents(to)).toEqual(await contents(from));
     expect(await createKeyStore(to).list()).toEqual([key]);
+    const last = await storeOpener(from)('ours').lastChange();
+    await insert(storeOpener(to)('ours'), location, [{}]);
+    expect(await storeOpener(to)('ours').lastChange()).toBe(last + 1);
     await to.close();
   });
 
@@ -181,20 +193,21 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
 
   test('a target that holds anything, in any workspace, is left as it is', async () => {
     to = await openDatabase(target.url);
-    await insert(createStoreOpener(from)('ours'), location, [{}]);
-    const kept = await insert(createStoreOpener(to)('theirs'), location, [{}]);
+    await insert(storeOpener(from)('ours'), location, [{}]);
+    await insert(storeOpener(to)('theirs'), location, [{}]);
+    const kept = await contents(to);
     await to.close();
 
     const { code, out, err } = await processes.start({}, 'copy', '--from', source.url, '--to', target.url).ended();
 
     expect([code, out, err]).toEqual([1, '', 'the target is not empty: it has location records']);
     to = await openDatabase(target.url);
-    expect((await contents(to)).flat()).toEqual(kept);
+    expect(await contents(to)).toEqual(kept);
     await to.close();
   });
 
   test('records that arrive otherwise than they were sent are noticed, and nothing is kept', async () => {
-    await insert(createStoreOpener(from)('ours'), location, [{ name: 'Yard', latitude: 1 }]);
+    await insert(storeOpener(from)('ours'), location, [{ name: 'Yard', latitude: 1 }]);
     to = await openDatabase(target.url);
     const { inserts } = to.dialect;
     const forgetful: Database = {
@@ -219,7 +232,7 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
 
   test('what is written to the source meanwhile is left out as a whole', async () => {
     await insert(
-      createStoreOpener(from)('ours'),
+      storeOpener(from)('ours'),
       location,
       Array.from({ length: 4_500 }, () => ({})),
     );
@@ -230,20 +243,20 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
     const copied = await copyTables(from, to, recordKinds, {
       start: () => {},
       step: () => {
-        written ??= insert(createStoreOpener(writer)('zzz'), location, [{}]);
+        written ??= insert(storeOpener(writer)('zzz'), location, [{}]);
       },
     });
 
     expect(copied.find(({ table }) => table === location)?.records).toBe(4_500);
     await written;
-    expect(await createStoreOpener(from)('zzz').count(location)).toBe(1);
+    expect(await storeOpener(from)('zzz').count(location)).toBe(1);
     await writer.close();
     await to.close();
   });
 
   test('a hundred records are held at a time, for each may be of megabytes', async () => {
     await insert(
-      createStoreOpener(from)('ours'),
+      storeOpener(from)('ours'),
       location,
       Array.from({ length: 250 }, () => ({})),
     );

@@ -5,9 +5,9 @@ import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { location } from '../../src/records/index.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import { createStoreOpener } from '../../src/store/workspace-store.ts';
 import { createDatabase } from '../support/database.ts';
 import { insert } from '../support/insert.ts';
+import { storeOpener } from '../support/open-store.ts';
 import { post, useProcesses } from '../support/process.ts';
 
 const processes = useProcesses();
@@ -161,7 +161,7 @@ test('create and rotate change nothing if the key cannot be written to standard 
 
 test('a key of a workspace that has records, but no other key, says that it gives access to them', async () => {
   const opened = await openDatabase(database.url);
-  await insert(createStoreOpener(opened)('acme'), location, [{ name: 'North yard' }, { name: 'South yard' }]);
+  await insert(storeOpener(opened)('acme'), location, [{ name: 'North yard' }, { name: 'South yard' }]);
   await opened.close();
 
   const line = 'The workspace acme has 2 records already, to which this key gives access.';

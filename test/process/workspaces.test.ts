@@ -3,11 +3,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { asset, location, recordKinds } from '../../src/records/index.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import { createStoreOpener } from '../../src/store/workspace-store.ts';
 import { createWorkspaces, sizeOf } from '../../src/store/workspaces.ts';
 import { createDatabase } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
 import { insert } from '../support/insert.ts';
+import { storeOpener } from '../support/open-store.ts';
 import { useProcesses } from '../support/process.ts';
 
 const processes = useProcesses();
@@ -37,7 +37,7 @@ async function inDatabase<T>(work: (opened: Database) => Promise<T>): Promise<T>
 const add = (workspace: string, count: number) =>
   inDatabase((opened) => {
     const names = Array.from({ length: count }, (_, index) => ({ name: `location ${index}` }));
-    return insert(createStoreOpener(opened)(workspace), location, names);
+    return insert(storeOpener(opened)(workspace), location, names);
   });
 
 /** For `vi.waitFor`: how long a running service may use a workspace or key that it has cached. */
@@ -48,6 +48,13 @@ const sizes = () =>
   inDatabase(async (opened) => {
     const list = await createWorkspaces(opened, recordKinds).list();
     return Object.fromEntries(list.map((workspace) => [workspace.name, sizeOf(workspace)]));
+  });
+
+/** The number of logged changes of each workspace. */
+const logged = () =>
+  inDatabase(async ({ run }) => {
+    const rows = await run('select workspace_id, sum(records) as changes from changes group by workspace_id');
+    return Object.fromEntries(rows.map(({ workspace_id, changes }) => [workspace_id, Number(changes)]));
   });
 
 test('list shows the records and keys of each workspace, as a table and as JSON', async () => {
@@ -136,7 +143,7 @@ describe('while a service stores records,', () => {
       0,
       'Renamed acme to harbour; waiting 5 s for records that a running service may still store in acme.',
     ]);
-    expect(await sizes()).toEqual({ harbour: accepted });
+    expect([await sizes(), await logged()]).toEqual([{ harbour: accepted }, { harbour: accepted }]);
     expect(contents(out)).toBeGreaterThan(0);
   });
 
@@ -149,7 +156,7 @@ describe('while a service stores records,', () => {
     const { out } = await run('workspaces', 'rename', 'default', 'acme');
     const accepted = await writing;
 
-    expect(await sizes()).toEqual({ acme: accepted });
+    expect([await sizes(), await logged()]).toEqual([{ acme: accepted }, { acme: accepted }]);
     expect(contents(out)).toBe(accepted);
   });
 
@@ -163,7 +170,7 @@ describe('while a service stores records,', () => {
     const { out } = await run('workspaces', 'delete', 'acme', '--yes');
     const accepted = await writing;
 
-    expect(await sizes()).toEqual({ yard: 0 });
+    expect([await sizes(), await logged()]).toEqual([{ yard: 0 }, {}]);
     expect(contents(out.split('\n').at(-1) ?? '')).toBe(accepted);
   });
 
@@ -174,7 +181,7 @@ describe('while a service stores records,', () => {
     await vi.waitFor(() => expect(said.err).toContain('waiting'), { timeout: 10_000, interval: 5 });
     // As a process does that has not noticed yet.
     await inDatabase(async (opened) => {
-      const open = createStoreOpener(opened);
+      const open = storeOpener(opened);
       for (const workspace of ['acme', 'harbour'])
         await insert(open(workspace), asset, [{ name: 'Crane', uid: 'taken' }]);
     });
@@ -237,8 +244,8 @@ describe('kill -9', () => {
   const addMany = () =>
     inDatabase(async (opened) => {
       const records = Array.from({ length: count / 2 }, (_, index) => ({ name: `record ${index}` }));
-      await insert(createStoreOpener(opened)('acme'), asset, records);
-      await insert(createStoreOpener(opened)('acme'), location, records);
+      await insert(storeOpener(opened)('acme'), asset, records);
+      await insert(storeOpener(opened)('acme'), location, records);
     });
 
   /** Runs a command until it has opened the database. */
@@ -279,6 +286,7 @@ describe('kill -9', () => {
       await killAfter((duration * (round + 0.5)) / rounds, 'workspaces', 'rename', name, other);
       const { yard, ...left } = await sizes();
       expect([yard, Object.values(left)]).toEqual([1, [count]]);
+      expect(await logged()).toEqual({ yard, ...left });
       outcomes.push(left[name] === count ? 'undone' : 'done');
       name = Object.keys(left)[0] ?? '';
     }
@@ -297,6 +305,7 @@ describe('kill -9', () => {
       await killAfter((duration * (round + 0.5)) / rounds, 'workspaces', 'delete', 'acme', '--yes');
       const { yard, acme = 0 } = await sizes();
       expect([yard, [0, count]]).toEqual([1, expect.arrayContaining([acme])]);
+      expect(await logged()).toEqual({ yard, ...(acme > 0 && { acme }) });
       outcomes.push(acme === count ? 'undone' : 'done');
       if (acme === 0) await addMany();
     }

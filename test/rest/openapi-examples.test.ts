@@ -130,6 +130,13 @@ describe('error responses', () => {
       await open.post(path, body);
       return { body };
     },
+    'key-reused': async ({ method, path }) => {
+      const [{ id }] = await open.create('/projects', { name: 'Harbour wall' });
+      const own = path.replace(':id', id);
+      const headers = { 'idempotency-key': id };
+      await open.send(method as 'POST', own, method === 'POST' ? [{ name: 'Cranes' }] : { name: 'Pier' }, headers);
+      return { path: own, headers };
+    },
     'too-many-records': () => ({ body: Array.from({ length: 21 }, () => ({})) }),
     'body-too-large': () => ({ body: [{ name: 'x'.repeat(60_000) }] }),
     'content-type': () => ({ headers: { 'content-type': 'text/csv' } }),
@@ -140,8 +147,8 @@ describe('error responses', () => {
     },
     unexpected: () => failWith('SQLITE_ERROR'),
     unavailable: () => failWith('SQLITE_CANTOPEN'),
-    // A create of records without references is one statement, which commits itself.
-    'may-be-stored': () => failWith('SQLITE_IOERR', (sql) => sql === 'commit' || sql.startsWith('insert')),
+    // A create of records without references is one script, which commits itself.
+    'may-be-stored': () => failWith('08006', (sql) => sql === 'commit' || sql.startsWith('begin immediate;')),
   };
 
   async function send(route: Route, name: string, accept: string): Promise<TestResponse> {
@@ -202,6 +209,10 @@ describe('the headers that depend on the request or on a setting', () => {
       expect(counted.headers).toHaveProperty(name);
     }
     expect(unchanged.status).toBe(304);
+    const headers = { 'idempotency-key': 'one' };
+    await open.post('/locations', [{ name: 'North yard' }], headers);
+    const replayed = await open.post('/locations', [{ name: 'North yard' }], headers);
+    expect(replayed.headers['idempotency-replayed']).toBe('true');
     expectHeaders(unchanged, operationOf(routes.find(({ method }) => method === 'GET') as Route).responses[304]);
   });
 });

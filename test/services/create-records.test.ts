@@ -3,13 +3,14 @@ import { expect, test } from 'vitest';
 import { createSessionOpener } from '../../src/auth/authenticate.ts';
 import { anonymous } from '../../src/auth/keyring.ts';
 import { createRecords } from '../../src/services/create-records.ts';
+import { nobody } from '../support/open-store.ts';
 import { fullRecord, kinds } from '../support/records.ts';
 import { useService } from '../support/service.ts';
 
 const service = useService();
 
 test.each(kinds)('a new record is stored exactly as it was returned: $kind.label', async ({ kind, smallest }) => {
-  const session = { ...createSessionOpener(service.database)(anonymous), userId: 'user-7' };
+  const session = { ...createSessionOpener(service.database)(anonymous, { author: nobody }), userId: 'user-7' };
 
   const created = await createRecords(session, kind, [
     { value: fullRecord(kind) as never },
@@ -22,7 +23,7 @@ test.each(kinds)('a new record is stored exactly as it was returned: $kind.label
 test.each(kinds)(
   'a create stores its user in createdBy and updatedBy, if the kind has them: $kind.label',
   async ({ kind, smallest }) => {
-    const session = { ...createSessionOpener(service.database)(anonymous), userId: 'user-7' };
+    const session = { ...createSessionOpener(service.database)(anonymous, { author: nobody }), userId: 'user-7' };
 
     const [record] = await createRecords(session, kind, [{ value: smallest as never }]);
 

@@ -8,9 +8,9 @@ import fc from 'fast-check';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { assetCategory } from '../../src/records/index.ts';
-import { createStoreOpener } from '../../src/store/workspace-store.ts';
 import { createDatabase } from '../support/database.ts';
 import { insert } from '../support/insert.ts';
+import { storeOpener } from '../support/open-store.ts';
 import { startService, useSharedService } from '../support/service.ts';
 import { openTemporaryFiles } from '../support/temporary-files.ts';
 
@@ -216,7 +216,7 @@ describe('a list that is kept in a file', () => {
       name: `Cranes ${n}`,
       description: randomBytes(7_000).toString('base64'),
     }));
-    await insert(createStoreOpener(large.database)('default'), assetCategory, records);
+    await insert(storeOpener(large.database)('default'), assetCategory, records);
     await large.app.listen({ port: 0, host: '127.0.0.1' });
     const plain = await inject(large.app, { url: '/asset-categories' });
     expected = plain.text();
@@ -272,10 +272,11 @@ describe('a list that is kept in a file', () => {
     expect((await buffer(late)).toString() === expected).toBe(true);
 
     for (const response of slow) response.destroy();
-    await vi.waitFor(async () => {
+    const isCompressed = async () => {
       const response = await request('gzip');
       response.destroy();
       expect(response.headers['content-encoding']).toBe('gzip');
-    });
+    };
+    await vi.waitFor(isCompressed, { timeout: 20_000 });
   });
 });

@@ -120,7 +120,7 @@ test.each([
 });
 
 test('/healthz reports that the process runs, /readyz that the database responds', async () => {
-  expect((await service.get('/healthz')).body).toEqual({ status: 'ok' });
+  expect((await service.get('/healthz')).body).toEqual({ status: 'ok', idempotencyKeys: true });
   expect((await service.get('/readyz')).body).toEqual({ status: 'ok' });
 
   await service.database.knex.destroy();

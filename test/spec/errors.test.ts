@@ -55,11 +55,15 @@ describe('a method that a path does not support', () => {
   });
 
   test.each([
-    ['PUT', '/assets', 'POST only: assets can be created and read, but not changed'],
-    ['PATCH', '/work-orders', 'POST only: work orders can be created and read, but not changed'],
-    ['PUT', '/asset-categories', 'GET, HEAD, POST only: asset categories can be created and read, but not changed'],
-    ['DELETE', '/locations', 'POST only: locations cannot be deleted'],
-    ['DELETE', '/projects/x', 'PATCH only: projects cannot be deleted'],
+    ['PUT', '/assets', 'POST only: to change assets, send the mutation updateAssets to /graphql'],
+    ['PATCH', '/work-orders', 'POST only: to change work orders, send the mutation updateWorkOrders to /graphql'],
+    [
+      'PUT',
+      '/asset-categories',
+      'GET, HEAD, POST only: to change asset categories, send the mutation updateAssetCategories to /graphql',
+    ],
+    ['DELETE', '/locations', 'POST only: to delete locations, send the mutation deleteLocations to /graphql'],
+    ['DELETE', '/projects/x', 'PATCH only: to delete projects, send the mutation deleteProjects to /graphql'],
     ['PUT', '/projects', 'POST only: to change projects, send PATCH to /projects/{id}'],
     ['PUT', '/projects/x', 'PATCH only: to change projects, send PATCH to /projects/{id}'],
     [

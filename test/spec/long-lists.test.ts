@@ -6,9 +6,9 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { assetCategory } from '../../src/records/index.ts';
 import { toResponse } from '../../src/rest/response.ts';
-import { createStoreOpener } from '../../src/store/workspace-store.ts';
 import { createDatabase } from '../support/database.ts';
 import { insert } from '../support/insert.ts';
+import { storeOpener } from '../support/open-store.ts';
 import { startService } from '../support/service.ts';
 import { canListFiles, openTemporaryFiles } from '../support/temporary-files.ts';
 
@@ -16,7 +16,7 @@ let database: Awaited<ReturnType<typeof createDatabase>>;
 let service: Awaited<ReturnType<typeof startService>>;
 let expected: string;
 
-const store = () => createStoreOpener(service.database)('default');
+const store = () => storeOpener(service.database)('default');
 
 beforeAll(async () => {
   database = await createDatabase();

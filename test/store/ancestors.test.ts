@@ -4,9 +4,10 @@ import { assetCategory } from '../../src/records/index.ts';
 import { reverseLinksOf } from '../../src/records/reverse-links.ts';
 import type { Condition } from '../../src/store/condition.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import { createStoreOpener, type WorkspaceStore } from '../../src/store/workspace-store.ts';
+import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createOwnDatabase } from '../support/database.ts';
-import { insert } from '../support/insert.ts';
+import { change, insert } from '../support/insert.ts';
+import { storeOpener } from '../support/open-store.ts';
 
 const levels = 70;
 
@@ -20,7 +21,7 @@ beforeAll(async () => {
   const created = await createOwnDatabase();
   remove = created.remove;
   database = await openDatabase(created.url);
-  store = createStoreOpener(database)('ours');
+  store = storeOpener(database)('ours');
   for (let level = 0; level < levels; level += 1) {
     const [category] = await insert(store, assetCategory, [{ name: `level ${level}`, parentId: chain.at(-1) ?? null }]);
     chain.push(category?.id ?? '');
@@ -57,7 +58,7 @@ test('a filter finds records at any depth below the root', async () => {
 });
 
 test('a cycle, which two updates at once could make, ends', async () => {
-  await store.transaction((inside) => inside.update(assetCategory, chain[0] ?? '', { parentId: deepest() }));
+  await change(store, assetCategory, chain[0] ?? '', { parentId: deepest() });
 
   expect((await pageOf(deepest())).count).toBe(levels);
   expect(await store.count(assetCategory, { where: belowRoot })).toBe(levels);

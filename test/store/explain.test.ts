@@ -10,10 +10,11 @@ import { reverseLinksOf } from '../../src/records/reverse-links.ts';
 import type { Condition, Value } from '../../src/store/condition.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import type { RecordQuery } from '../../src/store/query/record-query.ts';
-import { createStoreOpener, type WorkspaceStore } from '../../src/store/workspace-store.ts';
+import type { TransactionStore, WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createOwnDatabase } from '../support/database.ts';
 import { type Plan, readPlan } from '../support/explain.ts';
 import { createRecords } from '../support/many-records.ts';
+import { storeOpener } from '../support/open-store.ts';
 
 let database: Database;
 let store: WorkspaceStore;
@@ -24,7 +25,7 @@ beforeAll(async () => {
   const created = await createOwnDatabase();
   remove = created.remove;
   database = await openDatabase(created.url);
-  const openStore = createStoreOpener(database);
+  const openStore = storeOpener(database);
   ids = await createRecords(openStore('acme'), 1);
   await createRecords(openStore('other'), 10);
   store = openStore('acme');
@@ -38,7 +39,9 @@ afterAll(async () => {
 /** Runs work that sends one statement, and returns the records that it found, and how the database reads them. */
 async function explain<T extends { readonly found: number }>(work: () => Promise<T>): Promise<T & Plan> {
   const sent: { readonly sql: string; readonly bindings: readonly unknown[] }[] = [];
-  const record = (statement: (typeof sent)[number]) => sent.push(statement);
+  const record = (statement: (typeof sent)[number]) => {
+    if (!/^begin|^commit|gin_clean_pending_list/.test(statement.sql)) sent.push(statement);
+  };
   database.knex.on('query', record);
   const result = await work();
   database.knex.removeListener('query', record);
@@ -220,6 +223,24 @@ describe.each(['without statistics', 'with statistics'])('%s', (statistics) => {
     }
   });
 
+  test.each([1, 100, 1_000])('%d records are found by what other systems know them by', async (size) => {
+    const numbers = Array.from({ length: size }, (_, index) => index * 7);
+    const findEach = (search: (inside: TransactionStore) => Promise<readonly (readonly string[])[]>) =>
+      explain(() => store.transaction(async (inside) => ({ found: (await search(inside)).flat().length })));
+
+    for (const [kind, field] of [
+      [asset, 'uid'],
+      [workOrder, 'reference'],
+    ] as const) {
+      const texts = numbers.map((n) => `${field} ${(n * 7_919) % 40_000}`);
+      const found = await findEach((inside) => inside.findByText(kind, field, texts));
+      expectIndexed(found, size);
+      expect(found.readsInOrder, found.text).toEqual([]);
+    }
+    const externalIds = numbers.map((n) => ({ key: 'erp', value: `E-${n}` }));
+    expectIndexed(await findEach((inside) => inside.findByExternalId(asset, externalIds)), size, buffersPerFiltered);
+  });
+
   test.each([1, 5, 20, 100])('%d records are found by their IDs', async (size) => {
     for (const kind of recordKinds) {
       const found = await find(kind, size);
@@ -248,4 +269,31 @@ describe.each(['without statistics', 'with statistics'])('%s', (statistics) => {
     expectFiltered(summary);
     expect(summary.readsInOrder, summary.text).toEqual([]);
   });
+});
+
+describe('for a deletion', () => {
+  test('finds all that refers to 100 projects', async () => {
+    const link = linkOf('Project', 'workOrders');
+
+    expectIndexed(await pages(link, 100, { where: { all: [] }, limit: 10_000, fields: new Set(['id']) }), 100);
+  });
+
+  test('counts what refers to 1,000 categories, except for what is deleted too', async () => {
+    const link = linkOf('AssetCategory', 'children');
+    const deleted = parentsOf(link, 1_000);
+    const where: Condition = { not: among('id', ...deleted) };
+
+    expectIndexed(await pages(link, 1_000, { where, withCount: true, limit: 3 }), 4_000);
+  });
+});
+
+test('finds the ancestors of 1,000 categories at once', async () => {
+  const link = linkOf('AssetCategory', 'ancestors');
+
+  const plan = await explain(async () => {
+    const found = await store.transaction((inside) => inside.ancestors(link, parentsOf(link, 1_000), 10_000));
+    return { found: found.size };
+  });
+
+  expectIndexed(plan, 1_000, 2 * buffersPerRecord);
 });

@@ -3,10 +3,10 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { asset, project, recordKinds, workOrder } from '../../src/records/index.ts';
 import { copyTables } from '../../src/store/copy.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import { createStoreOpener } from '../../src/store/workspace-store.ts';
 import { createWorkspaces } from '../../src/store/workspaces.ts';
 import { createOwnDatabase, isPostgres } from '../support/database.ts';
-import { insert } from '../support/insert.ts';
+import { change, insert } from '../support/insert.ts';
+import { storeOpener } from '../support/open-store.ts';
 
 let database: Database;
 let remove: () => Promise<void>;
@@ -22,7 +22,7 @@ afterEach(async () => {
   await remove();
 });
 
-const store = (workspace = 'acme', opened = database) => createStoreOpener(opened)(workspace);
+const store = (workspace = 'acme', opened = database) => storeOpener(opened)(workspace);
 
 /** The names of the assets with an external ID. */
 async function named(key: string, value?: string, workspace = 'acme', opened = database): Promise<string[]> {
@@ -48,8 +48,8 @@ test('of records that were created, changed and deleted', async () => {
   expect([await named('erp', '4711'), await named('legacy', 'A-1')]).toEqual([['Crane', 'Pump'], ['Crane']]);
   expect([await named('erp'), await named('erp', 'A-1'), await named('4711')]).toEqual([['Crane', 'Pump'], [], []]);
 
-  await store().update(asset, crane?.id ?? '', { externalIds: { erp: '4712' } });
-  await store().update(asset, pump?.id ?? '', { externalIds: null, name: 'Big pump' });
+  await change(store(), asset, crane?.id ?? '', { externalIds: { erp: '4712' } });
+  await change(store(), asset, pump?.id ?? '', { externalIds: null, name: 'Big pump' });
 
   expect([await named('erp', '4711'), await named('erp', '4712'), await named('legacy')]).toEqual([[], ['Crane'], []]);
   await createWorkspaces(database, recordKinds).remove('acme');
@@ -85,7 +85,7 @@ test('in a copy of the database', async () => {
 });
 
 test('that were stored before the database had an index', async () => {
-  await database.knex.migrate.down();
+  await database.knex.migrate.down({ name: '0004_indexes' });
   await insert(store(), asset, [{ name: 'Crane', externalIds: { erp: '4711' } }, { name: 'Pump' }]);
 
   expect(await database.migrate()).toEqual(['0004_indexes']);

@@ -2,10 +2,13 @@
 import { beforeEach, expect, test } from 'vitest';
 import { conflict, mayBeStored, unavailable } from '../../src/errors.ts';
 import { location } from '../../src/records/index.ts';
+import { changes } from '../../src/store/changes.ts';
 import { DatabaseError } from '../../src/store/database-error.ts';
 import type { Dialect } from '../../src/store/dialect.ts';
 import type { Run } from '../../src/store/driver.ts';
 import { type Check, createGroupCommit, type GroupCommit } from '../../src/store/group-commit.ts';
+import { sqliteDialect } from '../../src/store/sqlite/dialect.ts';
+import { nobody } from '../support/open-store.ts';
 
 /** The names of the records that each transaction tried to store. */
 let transactions: string[][];
@@ -16,13 +19,14 @@ let groups: GroupCommit;
 beforeEach(() => {
   transactions = [];
   refuse = () => undefined;
-  const inserts: Dialect['inserts'] = function* (_table, records) {
-    yield { sql: 'insert', values: records.map(({ name }) => name) };
+  const inserts: Dialect['inserts'] = function* (table, records) {
+    if (table !== changes) yield { sql: 'insert', values: records.map(({ name }) => name) };
   };
+  const dialect: Dialect = { ...sqliteDialect, inserts, withChanges: (insert) => insert };
   const transaction = async <T>(work: (run: Run, runAlone: Run) => Promise<T>): Promise<T> => {
     const names: string[] = [];
-    const run: Run = async (_sql, values = []) => {
-      names.push(...values.map(String));
+    const run: Run = async (sql, values = []) => {
+      if (sql === 'insert') names.push(...values.map(String));
       return [];
     };
     const result = await work(run, run);
@@ -31,8 +35,9 @@ beforeEach(() => {
     if (error) throw error;
     return result;
   };
-  groups = createGroupCommit({ transaction }, { inserts }, { concurrentGroups: 1 }, { connectionTimeout: 100 }, () => ({
+  groups = createGroupCommit({ transaction }, dialect, { concurrentGroups: 1 }, { connectionTimeout: 100 }, () => ({
     existingValues: async () => new Set(),
+    idempotencyResults: async () => [],
   }));
 });
 
@@ -41,7 +46,7 @@ const acceptAll: Check = async () => {};
 const add = (name: string, check = acceptAll) => addAll([{ name }], check);
 
 const addAll = (records: { name: string }[], check = acceptAll, workspaceId = 'acme') =>
-  groups.add({ workspaceId, kind: location, records, check, usage: { statements: 0 } });
+  groups.add({ workspaceId, kind: location, records, check, author: nobody, usage: { statements: 0 } });
 
 const outcomesOf = async (additions: Promise<void>[]) =>
   (await Promise.allSettled(additions)).map((outcome) =>

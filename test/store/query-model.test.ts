@@ -5,9 +5,10 @@ import { assetCategory, location, recordKinds } from '../../src/records/index.ts
 import type { Condition } from '../../src/store/condition.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import type { RecordQuery } from '../../src/store/query/record-query.ts';
-import { createStoreOpener, type WorkspaceStore } from '../../src/store/workspace-store.ts';
+import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createOwnDatabase } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
+import { storeOpener } from '../support/open-store.ts';
 import { createModel, type PlainRecord, positionOf } from '../support/query-model.ts';
 import { createRandom } from '../support/random.ts';
 import { createGenerator, texts } from '../support/random-queries.ts';
@@ -38,7 +39,7 @@ async function createWorld(seed: number) {
   const ids = new Map<string, string[]>(recordKinds.map(({ table }) => [table, []]));
   const generator = createGenerator(random, ids);
   const world = new Map<string, PlainRecord[]>(recordKinds.map(({ table }) => [table, []]));
-  const openStore = createStoreOpener(database);
+  const openStore = storeOpener(database);
   const ours = openStore(`ours-${seed}`);
 
   async function add(store: WorkspaceStore, kind: RecordKind): Promise<readonly PlainRecord[]> {
@@ -170,7 +171,7 @@ describe.each(Array.from({ length: worlds }, (_, index) => index))('in world %d'
 });
 
 test('each text is compared with all others as in the model', async () => {
-  const ours = createStoreOpener(database)('texts');
+  const ours = storeOpener(database)('texts');
   const stamps = { createdAt: '2026-03-01T00:00:00.000Z', updatedAt: '2026-03-01T00:00:00.000Z' };
   const records = await ours.add(location, [...texts.map((name) => ({ name })), {}], stamps);
   const model = createModel(new Map([[location.table, records as readonly object[] as PlainRecord[]]]));

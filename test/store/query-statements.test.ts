@@ -7,9 +7,10 @@ import { reverseLinksOf } from '../../src/records/reverse-links.ts';
 import type { Condition } from '../../src/store/condition.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import type { PagesQuery } from '../../src/store/query/record-query.ts';
-import { createStoreOpener, type WorkspaceStore } from '../../src/store/workspace-store.ts';
+import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createOwnDatabase } from '../support/database.ts';
 import { insert } from '../support/insert.ts';
+import { storeOpener } from '../support/open-store.ts';
 
 let database: Database;
 let remove: () => Promise<void>;
@@ -22,8 +23,8 @@ beforeAll(async () => {
   remove = created.remove;
   database = await openDatabase(created.url);
   database.knex.on('query', ({ sql }: { sql: string }) => statements.push(sql));
-  ours = createStoreOpener(database)('ours');
-  theirs = createStoreOpener(database)('theirs');
+  ours = storeOpener(database)('ours');
+  theirs = storeOpener(database)('theirs');
 });
 
 afterAll(async () => {

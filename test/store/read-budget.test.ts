@@ -4,9 +4,9 @@ import { ResponseTooLarge } from '../../src/errors.ts';
 import { location, project } from '../../src/records/index.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { oldestFirst } from '../../src/store/query/record-query.ts';
-import { createStoreOpener } from '../../src/store/workspace-store.ts';
 import { createOwnDatabase } from '../support/database.ts';
 import { insert } from '../support/insert.ts';
+import { storeOpener } from '../support/open-store.ts';
 
 // A budget of 2 * 5,000 + 1,000 characters.
 const limits = { maxTextLength: 100, maxExternalIds: 10, maxRecordLength: 1_000, maxResponseLength: 5_000 };
@@ -28,7 +28,7 @@ afterEach(async () => {
   await remove();
 });
 
-const workspace = () => createStoreOpener(database)('ours');
+const workspace = () => storeOpener(database)('ours');
 const store = () => workspace().within(limits);
 
 async function createProjects(count: number, length: number): Promise<string[]> {
@@ -132,7 +132,7 @@ test('a page that becomes shorter after it was measured is read', async () => {
     }),
   };
 
-  const found = await createStoreOpener(shrinking)('ours').within(limits).list(project, { limit: 51, fields });
+  const found = await storeOpener(shrinking)('ours').within(limits).list(project, { limit: 51, fields });
 
   expect(found.map(({ id }) => id)).toEqual([ids[0]]);
 });

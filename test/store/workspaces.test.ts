@@ -8,11 +8,11 @@ import { asset, assetCategory, location, recordKinds } from '../../src/records/i
 import { type ApiKey, createKeyStore, workspaceOfKey } from '../../src/store/api-keys.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { DatabaseError } from '../../src/store/database-error.ts';
-import { createStoreOpener } from '../../src/store/workspace-store.ts';
 import { createWorkspaces, sizeOf } from '../../src/store/workspaces.ts';
 import { createOwnDatabase } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
-import { insert } from '../support/insert.ts';
+import { change, insert } from '../support/insert.ts';
+import { storeOpener } from '../support/open-store.ts';
 import { anyRecord, kinds } from '../support/records.ts';
 
 let database: Database;
@@ -29,23 +29,32 @@ afterEach(async () => {
   await remove();
 });
 
+const now = '2026-03-01T00:00:00.000Z';
+
 const workspaces = () => createWorkspaces(database, recordKinds);
-const store = (workspace: string) => createStoreOpener(database)(workspace);
+const store = (workspace: string) => storeOpener(database)(workspace);
 const newKey = (workspace: string) => createKey(createKeyStore(database), { workspace, user: 'erp', readOnly: false });
 
-/** All records and keys of a workspace, without its name. */
+const changesOf = (workspace: string, after = 0) =>
+  store(workspace).changes({ after, limit: 10_000, withBefore: true });
+
+/** All records, changes and keys of a workspace, without its name. */
 async function contents(workspace: string) {
   const records = await Promise.all(recordKinds.map((kind) => store(workspace).list(kind)));
+  const changes = await changesOf(workspace);
   const keys = (await createKeyStore(database).list()).filter((key) => workspaceOfKey(key) === workspace);
   const withoutName = (record: object) => ({ ...record, workspaceId: undefined });
-  return { records: records.map((list) => list.map(withoutName)), keys: keys.map(({ id }) => id).toSorted() };
+  return {
+    records: records.map((list) => list.map(withoutName)),
+    changes: changes.map(withoutName),
+    keys: keys.map(({ id }) => id).toSorted(),
+  };
 }
 
-const empty = { records: recordKinds.map(() => []), keys: [] };
+const empty = { records: recordKinds.map(() => []), changes: [], keys: [] };
 
 /** Three levels of categories, of which some have ids before those of their parents. */
 async function plantCategories(workspace: string): Promise<void> {
-  const now = '2026-03-01T00:00:00.000Z';
   for (const [id, parentId] of [
     ['5', null],
     ['1', '5'],
@@ -70,6 +79,139 @@ test('rename moves all records of all kinds and all keys, and says how many', as
   expect([sizeOf(moved), moved.keys.length]).toEqual([20 * kinds.length + 4, 1]);
   expect(await contents('harbour')).toEqual(before);
   expect(await contents('acme')).toEqual(empty);
+});
+
+describe('the log of changes', () => {
+  const names = async (workspace: string) => (await store(workspace).list(location)).map(({ name }) => name);
+
+  test('moves with its numbers and earlier versions, and goes on under the new name, where cursors remain valid', async () => {
+    const [yard] = await insert(store('acme'), location, [{ name: 'North yard' }]);
+    const id = yard?.id ?? '';
+    await change(store('acme'), location, id, { name: 'South yard' });
+
+    await workspaces().rename('acme', 'harbour');
+    await insert(store('harbour'), location, [{ name: 'Dock' }]);
+
+    expect(await changesOf('acme')).toEqual([]);
+    const changes = await changesOf('harbour');
+    expect(changes.map(({ number, action }) => [number, action])).toEqual([
+      [1, 'created'],
+      [2, 'updated'],
+      [4, 'created'],
+    ]);
+    expect(await changesOf('harbour', 2)).toEqual(changes.slice(2));
+    expect(await store('harbour').versions(location, [{ id, number: 1 }])).toEqual([
+      { ...yard, workspaceId: 'harbour' },
+    ]);
+  });
+
+  test('of records deleted under the new name stays before that of the moved ones', async () => {
+    const [gone] = await insert(store('harbour'), location, [{ name: 'gone' }]);
+    await store('harbour').transaction((inside) => inside.delete(location, gone ? [gone] : [], now));
+    await insert(store('acme'), location, [{ name: 'a' }, { name: 'b' }]);
+    await insert(store('acme'), location, [{ name: 'c' }]);
+    const [moved] = [await changesOf('acme')];
+
+    await workspaces().rename('acme', 'harbour');
+
+    const changes = await changesOf('harbour');
+    expect(changes.map(({ action }) => action)).toEqual(['created', 'deleted', 'created', 'created', 'created']);
+    const read = await changesOf('harbour', 2);
+    expect(read.map(({ id }) => id)).toEqual(moved?.map(({ id }) => id));
+    expect(await store('harbour').lastChange()).toBeGreaterThanOrEqual(read.at(-1)?.number ?? Number.NaN);
+  });
+
+  test('of records that arrive after a rename moves after it', async () => {
+    await insert(store('acme'), location, [{ name: 'a' }]);
+    await workspaces().rename('acme', 'harbour');
+    await insert(store('acme'), location, [{ name: 'late' }, { name: 'later' }]);
+    for (const name of ['b', 'c', 'd']) await insert(store('harbour'), location, [{ name }]);
+    const cursor = await store('harbour').lastChange();
+
+    await workspaces().moveRest('acme', 'harbour');
+
+    const late = await store('harbour').list(location, { where: { field: 'name', in: ['late', 'later'] } });
+    expect((await changesOf('harbour', cursor)).map(({ id }) => id)).toEqual(late.map(({ id }) => id));
+    expect((await changesOf('harbour')).length).toBe(6);
+  });
+
+  test('is deleted with the workspace, whose next change has a greater number than any before', async () => {
+    await insert(store('acme'), location, [{ name: 'a' }, { name: 'b' }]);
+    await workspaces().remove('acme');
+    expect(await changesOf('acme')).toEqual([]);
+
+    await insert(store('acme'), location, [{ name: 'other' }]);
+
+    expect((await changesOf('acme')).map(({ number }) => number)).toEqual([4]);
+  });
+
+  test('ends, for whoever follows it, at the last number, even if no change has it', async () => {
+    const limits = { maxTextLength: 100, maxExternalIds: 10, maxRecordLength: 1_000, maxResponseLength: 1_000_000 };
+    const end = async (workspace: string, after: number) => {
+      const { end, ...page } = await store(workspace)
+        .within(limits)
+        .changePage({ after, limit: 50, withBefore: false });
+      expect(page).toEqual({ changes: [], hasMore: false });
+      expect(end).toBe(await store(workspace).lastChange());
+      return end;
+    };
+    await insert(store('acme'), location, [{ name: 'a' }, { name: 'b' }]);
+
+    await workspaces().rename('acme', 'harbour');
+    expect([await end('acme', 2), await end('harbour', 2)]).toEqual([3, 3]);
+
+    await workspaces().remove('harbour');
+    expect([await end('harbour', 0), await end('harbour', 3)]).toEqual([4, 4]);
+  });
+
+  test('shows a running service that what it has cached is out of date, also of records from before there was a log', async () => {
+    await insert(store('acme'), location, [{ name: 'a' }]);
+    await database.run('delete from changes');
+    await database.run('delete from change_numbers');
+    const shared = storeOpener(database);
+    const list = async (workspace: string) => {
+      const make = async () => ({ names: await names(workspace), length: 1, isInMemory: true });
+      return (await shared(workspace).derive('names', make)).names;
+    };
+    expect([await list('acme'), await list('harbour')]).toEqual([['a'], []]);
+
+    await workspaces().rename('acme', 'harbour');
+    expect([await list('acme'), await list('harbour')]).toEqual([[], ['a']]);
+    await workspaces().remove('harbour');
+    expect(await list('harbour')).toEqual([]);
+
+    // As many changes as there were before the workspace was deleted.
+    await insert(store('yard'), location, [{ name: 'a' }]);
+    expect(await list('yard')).toEqual(['a']);
+    await workspaces().remove('yard');
+    await insert(store('yard'), location, [{ name: 'b' }]);
+    expect(await list('yard')).toEqual(['b']);
+  });
+
+  test('moves with the keys of requests, so that they can still be repeated, except for those in use under the new name', async () => {
+    await insert(store('acme'), location, [{ name: 'a' }]);
+    const key = (workspace: string, name: string, result: number) =>
+      database.knex('idempotency_keys').insert({
+        ...{ workspace_id: workspace, operation: 'POST /locations', key: name, request_hash: 'x', created_at: now },
+        result: JSON.stringify([result]),
+      });
+    await key('acme', 'free', 1);
+    await key('acme', 'used', 2);
+    await key('harbour', 'used', 3);
+
+    await workspaces().rename('acme', 'harbour');
+
+    const results = async () => {
+      const rows = await database.knex('idempotency_keys').orderBy(['workspace_id', 'key']);
+      return rows.map(({ workspace_id, key, result }) => [workspace_id, key, result]);
+    };
+    expect(await results()).toEqual([
+      ['harbour', 'free', '[1]'],
+      ['harbour', 'used', '[3]'],
+    ]);
+    await workspaces().remove('harbour');
+    expect(await results()).toEqual([]);
+  });
 });
 
 test('keys of a renamed workspace give access to it, also after it is renamed again and back', async () => {
@@ -275,10 +417,10 @@ test('no sequence of renames and deletes touches another workspace', async () =>
         );
         expect(outcome).toBe(isAllowed);
         if (isAllowed) {
-          expected.set(current.name, { records: empty.records.map(() => []), keys: [] });
+          expected.set(current.name, { ...empty, records: empty.records.map(() => []) });
           if (current.do === 'rename') {
             const keys = [...own.keys, ...(before.get(current.to)?.keys ?? [])].toSorted();
-            expected.set(current.to, { records: own.records, keys });
+            expected.set(current.to, { records: own.records, changes: own.changes, keys });
           }
         }
         expect(await all()).toEqual(expected);

@@ -69,6 +69,7 @@ const types = {
   boolean: isPostgres ? 'boolean' : 'integer',
   dateTime: isPostgres ? 'timestamp(3) with time zone' : 'text',
   externalIds: isPostgres ? 'json' : 'text',
+  json: isPostgres ? 'json' : 'text',
 };
 
 describe.each([...recordKinds, apiKeys])('the table of $label records', (kind) => {

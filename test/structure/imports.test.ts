@@ -12,7 +12,7 @@ const mayImport: Record<string, string[]> = {
   slices: [],
   services: ['model', 'records', 'store', 'errors', 'slices'],
   config: ['model', 'store', 'errors'],
-  auth: ['model', 'services', 'store', 'config', 'errors'],
+  auth: ['model', 'services', 'store', 'config', 'errors', 'http'],
   http: ['model', 'config', 'errors', 'logs'],
   rest: ['model', 'records', 'services', 'store', 'config', 'errors', 'http', 'slices'],
   graphql: ['model', 'records', 'services', 'store', 'config', 'errors', 'http', 'load-late', 'slices'],

@@ -144,6 +144,7 @@ const withoutChanging = (output: string): string =>
     // Base64 of JSON with an ID.
     .replace(/"WyJ[\w-]+"/g, '"CURSOR"')
     .replace(/("(?:createdAt|updatedAt)":\s*)"[^"]*"/g, '$1"TIME"')
+    .replace(/(the updatedAt of the stored \w+, \\")[^"\\]*/g, '$1TIME')
     .replace(/\d{4}-\d\d-\d\d \d\d:\d\d/g, 'TIME')
     .replace(/in \d+\.\d s/g, 'in SECONDS')
     .replace(/yardgraph_([a-z]+)_[0-9a-f]{8}(?:_[\w-]{43})?/g, 'yardgraph_$1_KEY');

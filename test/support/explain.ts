@@ -1,6 +1,8 @@
 /** How the database reads the rows that a statement needs. */
 import { recordKinds } from '../../src/records/index.ts';
+import { changeNumbers, changes } from '../../src/store/changes.ts';
 import type { Run } from '../../src/store/driver.ts';
+import { idempotencyResults } from '../../src/store/idempotency.ts';
 import { isPostgres } from './database.ts';
 
 export interface Plan {
@@ -35,7 +37,8 @@ async function readSqlitePlan(run: Run, sql: string, values: readonly unknown[])
 
 /** By its name, or by an alias that the store uses for tables; t0 is a page. */
 const isTable = (name = ''): boolean =>
-  recordKinds.some(({ table }) => name.startsWith(table)) || /^(?:t[1-9]\d*|record|child)$/.test(name);
+  [...recordKinds, changes, changeNumbers, idempotencyResults].some(({ table }) => name.startsWith(table)) ||
+  /^(?:t[1-9]\d*|record|child)$/.test(name);
 
 interface Node {
   readonly 'Node Type': string;

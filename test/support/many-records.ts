@@ -2,7 +2,7 @@
 import type { Field } from '../../src/model/fields.ts';
 import type { CreateOf, RecordKind } from '../../src/model/record-kind.ts';
 import { asset, assetCategory, location, project, transportOrder, workOrder } from '../../src/records/index.ts';
-import type { TransactionStore } from '../../src/store/transaction-store.ts';
+import type { TransactionStore } from '../../src/store/workspace-store.ts';
 
 /** In the order in which they are created: each refers to those before it. */
 export const sizes: ReadonlyMap<RecordKind, number> = new Map<RecordKind, number>([

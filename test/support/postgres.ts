@@ -16,7 +16,9 @@ import { Client } from 'pg';
 import type { TestProject } from 'vitest/node';
 import { recordKinds } from '../../src/records/index.ts';
 import { apiKeys } from '../../src/store/api-keys.ts';
+import { changeNumbers, changes } from '../../src/store/changes.ts';
 import { openDatabase } from '../../src/store/database.ts';
+import { idempotencyResults } from '../../src/store/idempotency.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -124,7 +126,7 @@ export async function clearDatabase(
     const { rows } = await client.query(definition);
     templateDefinition ??= await query(databaseUrl(server, template), definition);
     if (JSON.stringify(rows) !== JSON.stringify(templateDefinition)) return false;
-    const tables = [...recordKinds, apiKeys].map(({ table }) => table);
+    const tables = [...recordKinds, apiKeys, changes, changeNumbers, idempotencyResults].map(({ table }) => table);
     await client.query(`set lock_timeout = '10s'; truncate ${tables.join(', ')}`);
     return true;
   } catch {

@@ -113,7 +113,7 @@ export async function startService(settings: Settings = {}, { closed = false }: 
     async statements(work: () => Promise<unknown>): Promise<string[]> {
       const statements: string[] = [];
       const record = ({ sql }: { sql: string }) => {
-        if (!/total_changes\(\)|pg_current_snapshot\(\)|from api_keys limit 1/.test(sql)) statements.push(sql);
+        if (!/number from change_numbers|from api_keys limit 1/.test(sql)) statements.push(sql);
       };
       database.knex.on('query', record);
       try {
@@ -186,18 +186,38 @@ export function useSharedService(settings: Settings = {}, access: Access = {}): 
   return service;
 }
 
-const tables = recordKinds.map(({ table }) => table).join('|');
-const touchesRecords = new RegExp(`\\b(?:from|into|update|join) (?:${tables})\\b`);
+const tables = [...recordKinds.map(({ table }) => table), 'changes', 'change_numbers', 'idempotency_keys'].join('|');
+const inserted = new RegExp(`\\binsert into (?:${tables})\\b(?: \\(([^)]*)\\))?`, 'g');
+const read = new RegExp(`\\b(?:from|update) (?:${tables})\\b`, 'g');
+const joined = new RegExp(
+  `\\bjoin (?:${tables})(?: as)? (\\w+)\\s+(?:on \\1\\.workspace_id = (?:\\?|\\$\\d+)|(using \\(workspace_id\\)))?`,
+  'g',
+);
+/** As a condition, or in the form that the index of external IDs has. */
+const limited = /\bworkspace_id(?: = (?:\?|\$\d+)|\], \w+\.external_ids::jsonb\) @> (?:\?|\$\d+))/g;
 
-const joinsAnyWorkspace = new RegExp(`\\bjoin (?:${tables}) (\\w+) on (?!\\1\\.workspace_id = (?:\\?|\\$\\d+))`);
+/** What the process reads for itself, while anybody waits for changes. */
+const watches = /^select workspace_id, number from change_numbers where workspace_id in \([?$, \d]+\)$/;
 
-/** An insert must name workspace_id, any other statement on records must have it as its first condition, and each of its joins. */
+/**
+ * Inserts name workspace_id; other statements on records, or on their changes, have it as the first condition, and each of their parts
+ * has it as a condition.
+ */
 const isLimitedToWorkspace = (sql: string): boolean =>
-  !touchesRecords.test(sql) ||
-  (!joinsAnyWorkspace.test(sql) &&
-    (sql.startsWith('insert') ? /^insert into \w+ \([^)]*\bworkspace_id\b/ : / where workspace_id = (?:\?|\$\d+)/).test(
-      sql,
-    ));
+  watches.test(sql) ||
+  statementsIn(sql).every((statement) => {
+    const reads = [...statement.matchAll(read)].length;
+    return (
+      [...statement.matchAll(inserted)].every(([, columns = '']) => /\bworkspace_id\b/.test(columns)) &&
+      [...statement.matchAll(joined)].every(([join]) => join.includes('workspace_id')) &&
+      (reads === 0 || / where workspace_id = (?:\?|\$\d+)/.test(statement)) &&
+      reads <= [...statement.matchAll(limited)].length
+    );
+  });
+
+/** Those of a script, with its texts, which could be anything, as parameters. */
+const statementsIn = (sql: string): string[] =>
+  sql.startsWith('begin immediate;') ? sql.replaceAll(/'[^']*'/g, '?').split(';') : [sql];
 
 /** Undefined if the text is not JSON. */
 function parseJson(text: string): Json {

@@ -1,5 +1,6 @@
 /** Which fields an object of a type has in a response, by their names in it and in their order. GraphQL specification: "CollectFields()". */
 import {
+  type DocumentNode,
   type FieldNode,
   type FragmentDefinitionNode,
   GraphQLIncludeDirective,
@@ -21,6 +22,15 @@ interface Execution {
 
 /** A field that is selected several times has several nodes, whose selections are merged. */
 export type FieldNodes = [FieldNode, ...FieldNode[]];
+
+/** The fragments of a document, by their names. */
+export function fragmentsIn({ definitions }: DocumentNode): Execution['fragments'] {
+  const fragments: Record<string, FragmentDefinitionNode> = Object.create(null);
+  for (const definition of definitions) {
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments[definition.name.value] = definition;
+  }
+  return fragments;
+}
 
 export function collectFields(
   { schema, fragments, variables }: Execution,

@@ -11,9 +11,10 @@ import { kindNamed, kindOfId } from '../../records/index.ts';
 import type { Condition } from '../../store/condition.ts';
 import { type LinkToRead, linkedRecord } from '../../store/linked-records.ts';
 import type { RecordQuery, Summary, SummaryQuery } from '../../store/query/record-query.ts';
-import type { Page } from '../../store/transaction-store.ts';
+import type { Page } from '../../store/read-records.ts';
 import type { LimitedReads } from '../../store/workspace-store.ts';
 import type { DocumentPlan, Link, Selection } from '../plan/document-plan.ts';
+import { type ChangeLoaders, createChangeLoaders } from './change-loaders.ts';
 import { createPageLoaders, type PageQuery } from './page-loaders.ts';
 import { createRecordCache, type RecordCache } from './record-cache.ts';
 
@@ -21,7 +22,7 @@ import { createRecordCache, type RecordCache } from './record-cache.ts';
  * Records have the fields that the document selects, and their ID. Queries are read once for each object that is passed: `parsed`
  * returns the same one for the same field.
  */
-export interface Loaders {
+export interface Loaders extends ChangeLoaders {
   /** What the arguments of a field ask for, parsed once: they are the same for all objects that have the field. */
   parsed<T>(fieldNodes: readonly FieldNode[], parse: () => T): T;
   /** The record, or null if there is none: the ID is unknown, foreign, or of another kind. A promise unless it is loaded. */
@@ -47,6 +48,8 @@ export interface Loaders {
   /** The number of records of a kind that match, counted once if no condition is set. */
   count(kind: RecordKind, where?: Condition): Promise<number>;
   summarize(kind: RecordKind, query: SummaryQuery): Promise<Summary>;
+  /** What a dry run would have made of these records, by their IDs; null if it would have deleted them. Links lead to them as they are here. */
+  prime(kind: RecordKind, records: ReadonlyMap<string, object | null>): void;
   /** Discards everything loaded, which may be stale after a write. */
   clear(): void;
 }
@@ -169,7 +172,10 @@ export function createLoaders(store: LimitedReads, plan: DocumentPlan): Loaders 
     return kindOfId(id) === kind ? loader.load([id]).then(() => loaded() ?? null) : null;
   }
 
+  const { clear: clearChanges, ...changeLoaders } = createChangeLoaders(store, plan, once);
+
   return {
+    ...changeLoaders,
     parsed,
     load,
     linked(record, field, kind) {
@@ -195,10 +201,14 @@ export function createLoaders(store: LimitedReads, plan: DocumentPlan): Loaders 
     follow: (items, listFields) => followLinks(items, linksIn(selectionsOf(listFields))),
     count: (kind, where) => once(where ?? kind, () => store.count(kind, { where })),
     summarize: (kind, query) => once(query, () => store.summarize(kind, query)),
+    prime(kind, records) {
+      for (const [id, record] of records) cacheOf(kind).set(id, record);
+    },
     clear() {
       caches.clear();
       reads.clear();
       pageLoaders.clear();
+      clearChanges();
     },
   };
 }

@@ -6,6 +6,8 @@ import type { LimitedReads } from '../../store/workspace-store.ts';
 export interface RecordCache {
   /** By ID; null if there is none. */
   readonly records: ReadonlyMap<string, object | null>;
+  /** Adds a record that need not be read, or null for an ID that is to have none. */
+  set(id: string, record: object | null): void;
   /** Adds the records with these IDs. Those whose reading failed are not read again. */
   readonly loader: DataLoader<readonly string[], unknown>;
 }
@@ -36,5 +38,5 @@ export function createRecordCache(
     },
     { cache: false },
   );
-  return { records, loader };
+  return { records, set: (id, record) => void records.set(id, record), loader };
 }

@@ -6,7 +6,6 @@
 import {
   defaultFieldResolver,
   type ExecutionArgs,
-  type FragmentDefinitionNode,
   type GraphQLAbstractType,
   type GraphQLLeafType,
   type GraphQLObjectType,
@@ -18,14 +17,13 @@ import {
   isListType,
   isNonNullType,
   isObjectType,
-  Kind,
   type OperationDefinitionNode,
   SchemaMetaFieldDef,
   type SelectionNode,
   TypeMetaFieldDef,
   TypeNameMetaFieldDef,
 } from 'graphql';
-import { collectFields, type FieldNodes } from './collect-fields.ts';
+import { collectFields, type FieldNodes, fragmentsIn } from './collect-fields.ts';
 import { itemsToJson, objectToJson, quoted, type Text, type Write } from './json-text.ts';
 
 /** The operation must be a query. */
@@ -33,10 +31,7 @@ export function writeQuery(
   { schema, document, rootValue, contextValue, variableValues }: ExecutionArgs,
   operation: OperationDefinitionNode,
 ): Text {
-  const fragments: Record<string, FragmentDefinitionNode> = Object.create(null);
-  for (const definition of document.definitions) {
-    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments[definition.name.value] = definition;
-  }
+  const fragments = fragmentsIn(document);
   const { coerced: variables = {}, errors } = getVariableValues(
     schema,
     operation.variableDefinitions ?? [],

@@ -3,6 +3,7 @@ import {
   type ASTVisitor,
   type DocumentNode,
   type ExecutionArgs,
+  type ExecutionResult,
   GraphQLError,
   getOperationAST,
   type ValidationContext,
@@ -20,23 +21,31 @@ export const useOperationLimits = (limits: Limits): Plugin => ({
     addValidationRule(documentRule(limits));
   },
   onExecute({ args, setResultAndStopExecution }) {
-    const operation = getOperationAST(args.document, args.operationName);
-    const plan = operation && documentPlan(args.schema, args.document).operations.get(operation);
-    if (!plan) return;
-    const requested = costOf(plan, args);
-    if (requested instanceof GraphQLError) return void setResultAndStopExecution({ errors: [requested] });
-    const extensions = { cost: { requested, limit: limits.maxCost } };
-    // Also rejects NaN: an infinite cost times the size of an empty list.
-    if (!(requested <= limits.maxCost)) {
-      return void setResultAndStopExecution({ errors: [tooCostly(limits.maxCost)], extensions });
-    }
+    const { errors, ...rest } = checked(args, limits);
+    if (errors) return void setResultAndStopExecution({ errors, ...rest });
     return {
       onExecuteDone({ result, setResult }) {
-        if (!isAsyncIterable(result)) setResult({ ...result, extensions });
+        if (!isAsyncIterable(result)) setResult({ ...result, ...rest });
       },
     };
   },
+  onSubscribe({ args, setResultAndStopExecution }) {
+    const result = checked(args, limits);
+    if (result.errors) setResultAndStopExecution(result);
+  },
 });
+
+/** The cost of the operation for the response, and the error if it may not be executed. */
+function checked(args: ExecutionArgs, { maxCost }: Limits): Pick<ExecutionResult, 'errors' | 'extensions'> {
+  const operation = getOperationAST(args.document, args.operationName);
+  const plan = operation && documentPlan(args.schema, args.document).operations.get(operation);
+  if (!plan) return {};
+  const requested = costOf(plan, args);
+  if (requested instanceof GraphQLError) return { errors: [requested] };
+  const extensions = { cost: { requested, limit: maxCost } };
+  // Also rejects NaN: an infinite cost times the size of an empty list.
+  return requested <= maxCost ? { extensions } : { errors: [tooCostly(maxCost)], extensions };
+}
 
 /** A validation rule that reads only the document's plan. What fragments repeat is limited by the cost. */
 const documentRule =

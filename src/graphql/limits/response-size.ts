@@ -3,11 +3,11 @@
  * length of its texts is not: a thousand records can link to the same record of two megabytes.
  */
 import { ResponseTooLarge } from '../../errors.ts';
-import { type ExternalIds, textLength } from '../../model/fields.ts';
+import { textLength } from '../../model/fields.ts';
 
 export interface ResponseSize {
   /** Throws a ResponseTooLarge above the limit. Always the same error, because it may be thrown for very many values. */
-  add(value: string | ExternalIds | null): void;
+  add(value: unknown): void;
   /** Starts again at zero, for an operation that is executed again. */
   clear(): void;
 }

@@ -13,7 +13,13 @@ import {
   Kind,
   type ValueNode,
 } from 'graphql';
-import { type ArgumentExtensions, argumentExtensions, fieldExtensions } from './extensions.ts';
+import {
+  type ArgumentExtensions,
+  argumentExtensions,
+  type FieldCost,
+  fieldExtensions,
+  type SentArguments,
+} from './extensions.ts';
 
 /** A field with a selection: waiting for a link's loader takes at least ten times as long as reading a value. */
 const objectCost = 5;
@@ -49,24 +55,42 @@ export function sumOf(costs: readonly Cost[]): Cost {
   return folded(sum);
 }
 
+interface SelectionCost {
+  readonly cost: Cost;
+  readonly sentLists: readonly SentList[];
+}
+
+/** What is selected on each item of a list that is as long as one that was sent to the field that returns it. */
+export interface SentList {
+  readonly name: string;
+  readonly cost: Cost;
+}
+
 /** The cost of a field and of what is selected on it, in a schema of so many types. Its definition is undefined only in an invalid document. */
 export function fieldCost(
   node: FieldNode,
   definition: Field | undefined,
-  selectionCost: Cost,
+  selection: SelectionCost,
   typeCount: number,
 ): Cost {
-  const { base = 0, perRecord = 0 } = fieldExtensions(definition).cost ?? {};
+  const { base = 0, perRecord = 0, listSize, listSizes } = fieldExtensions(definition).cost ?? {};
   const args = sentArguments(node, definition);
   const sum: CostSum = { fixed: base + ownCost(node, definition), parts: [] };
-  for (const { value, cost } of args)
+  for (const { cost, ...arg } of args)
     if (cost)
       add(
         sum,
         1,
-        dependentOn([value], ([sent]) => cost(sent)),
+        dependentOn([arg.value], ([sent]) => {
+          requireSize(arg, sent);
+          return cost(sent);
+        }),
       );
-  add(sum, sumOf([perRecord, selectionCost]), sizeOf(definition, args, typeCount));
+  add(sum, sumOf([perRecord, selection.cost]), sizeOf(definition, args, typeCount, listSize));
+  for (const { name, cost } of selection.sentLists) {
+    const size = listSizes && ((sent: SentArguments) => listSizes(sent)[name] ?? 0);
+    add(sum, cost, sizeOf(definition, args, typeCount, size));
+  }
   return folded(sum);
 }
 
@@ -95,21 +119,28 @@ function sentArguments({ arguments: sent = [] }: FieldNode, definition: Field | 
 }
 
 /** The size of the field's list; 1 for a field that returns no list, or a list whose page is counted by its connection. */
-function sizeOf(definition: Field | undefined, args: readonly SentArgument[], typeCount: number): Size {
+function sizeOf(
+  definition: Field | undefined,
+  args: readonly SentArgument[],
+  typeCount: number,
+  listSize: FieldCost['listSize'],
+): Size {
   if (!definition) return 1;
   if (isIntrospectionType(getNamedType(definition.type))) return introspectionSize(definition, typeCount);
-  const { listSize } = fieldExtensions(definition).cost ?? {};
   if (!listSize) return 1;
   return dependentOn(
     args.map(({ value }) => value),
     (values) => {
-      for (const [index, { value, requireLength }] of args.entries()) {
-        const sent = values[index];
-        if (value.kind === Kind.VARIABLE && Array.isArray(sent)) requireLength?.(sent.length, value.name.value);
-      }
+      for (const [index, arg] of args.entries()) requireSize(arg, values[index]);
       return listSize(Object.fromEntries(args.map(({ name }, index) => [name, values[index]])));
     },
   );
+}
+
+/** Throws a ServiceError for a list that is too long, if it is in a variable: the resolver checks those that are written in the document. */
+function requireSize({ name, value, requireLength, lengthIn }: Omit<SentArgument, 'cost'>, sent: unknown): void {
+  if (lengthIn && hasVariable(value)) requireLength?.(lengthIn(sent), name);
+  if (value.kind === Kind.VARIABLE && Array.isArray(sent)) requireLength?.(sent.length, value.name.value);
 }
 
 /** What `evaluate` returns for the values: at once, unless they contain variables. */

@@ -25,7 +25,7 @@ import {
   type SelectionSetNode,
   TypeMetaFieldDef,
 } from 'graphql';
-import { type Cost, fieldCost, sumOf, valueIn } from './cost.ts';
+import { type Cost, fieldCost, type SentList, sumOf, valueIn } from './cost.ts';
 import { fieldExtensions } from './extensions.ts';
 
 export interface DocumentPlan {
@@ -54,6 +54,8 @@ export interface OperationPlan {
 export interface Selection {
   readonly depth: number;
   readonly cost: Cost;
+  /** The lists of which the cost of the items is not part of it. */
+  readonly sentLists: readonly SentList[];
   /** The stored fields that are read of the object, also where a directive may skip them. */
   readonly storedFields: ReadonlySet<string>;
   /** Links to stored records, except those with a directive, which may skip them: their resolvers follow them. */
@@ -88,6 +90,7 @@ export function documentPlan(schema: GraphQLSchema, document: DocumentNode): Doc
 const empty: Selection = {
   depth: 0,
   cost: 0,
+  sentLists: [],
   storedFields: new Set(),
   links: [],
   parts: [],
@@ -146,7 +149,7 @@ function planDocument(schema: GraphQLSchema, document: DocumentNode): DocumentPl
   function planField(parent: Type, node: FieldNode): Selection {
     if (node.alias) aliases += 1;
     const definition = definitionOf(parent, node.name.value);
-    const { source, connection, connectionPart } = fieldExtensions(definition);
+    const { source, connection, connectionPart, cost } = fieldExtensions(definition);
     const below = node.selectionSet
       ? planSelectionSet(definition && getNamedType(definition.type), node.selectionSet)
       : empty;
@@ -158,7 +161,8 @@ function planDocument(schema: GraphQLSchema, document: DocumentNode): DocumentPl
     if (connection || returnsList) listSelections.set(node, below);
     return {
       depth: 1 + below.depth,
-      cost: fieldCost(node, definition, below.cost, typeCount),
+      cost: fieldCost(node, definition, cost?.isSent ? empty : below, typeCount),
+      sentLists: cost?.isSent ? [{ name: node.name.value, cost: below.cost }] : [],
       storedFields: new Set(source && [source.storedField]),
       links: source?.target ? [{ storedField: source.storedField, target: source.target, selection: below }] : [],
       parts: connectionPart === 'node' ? [below] : [],
@@ -203,6 +207,7 @@ function planDocument(schema: GraphQLSchema, document: DocumentNode): DocumentPl
 const joined = (selections: readonly Selection[]): Selection => ({
   depth: selections.reduce((most, { depth }) => Math.max(most, depth), 0),
   cost: sumOf(selections.map(({ cost }) => cost)),
+  sentLists: selections.flatMap(({ sentLists }) => sentLists),
   storedFields: new Set(selections.flatMap(({ storedFields }) => [...storedFields])),
   links: selections.flatMap(({ links }) => links),
   parts: selections.flatMap(({ parts }) => parts),

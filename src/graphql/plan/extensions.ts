@@ -51,10 +51,14 @@ export interface FieldCost {
   /** The largest number of records that the field returns or stores; 1 unless declared. */
   readonly listSize?: (args: SentArguments) => number;
   readonly perRecord?: number;
+  /** The same for lists in the object that the field returns, by their names there, if they are declared with `isSent`. */
+  readonly listSizes?: (args: SentArguments) => Readonly<Record<string, number>>;
+  /** The list is as long as one that was sent to the field that returns its object, which declares `listSizes`. */
+  readonly isSent?: boolean;
 }
 
 /** Arguments by name, before they are validated: as sent, whether in the document or in a variable, or undefined. */
-type SentArguments = Readonly<Record<string, unknown>>;
+export type SentArguments = Readonly<Record<string, unknown>>;
 
 export interface ArgumentExtensions {
   /**
@@ -62,6 +66,8 @@ export interface ArgumentExtensions {
    * resolver calls it for lists written in the document. `name` is the variable's or the argument's.
    */
   readonly requireLength?: (length: number, name: string) => void;
+  /** The length that `requireLength` is called with, if the argument is no list but has lists. The value is as sent. */
+  readonly lengthIn?: (value: unknown) => number;
   /** What a value adds to the cost of the field. The value is as sent, of any shape and size: it must be read within bounds. */
   readonly cost?: (value: unknown) => number;
 }

@@ -12,10 +12,14 @@ interface Types {
     // The kind's schema validates the input and reports all issues together, as over REST.
     DateTime: { Input: unknown; Output: string };
     ExternalIds: { Input: unknown; Output: ExternalIds };
+    FieldValue: { Input: never; Output: unknown };
   };
 }
 
 export type { InputRef } from '@pothos/core';
+
+// biome-ignore lint/suspicious/noExplicitAny: fields are derived, and only the kind's own types say what each holds.
+export type Values = Readonly<Record<string, any>>;
 
 export type Builder = ReturnType<typeof createBuilder>;
 
@@ -24,6 +28,7 @@ type Schema = Builder['$inferSchemaTypes'];
 export type ObjectRef<T> = PothosSchemaTypes.ObjectRef<Schema, T>;
 export type Interface<T> = PothosSchemaTypes.InterfaceRef<Schema, T>;
 export type InputFields = PothosSchemaTypes.InputFieldBuilder<Schema, 'InputObject'>;
+export type Argument<T> = PothosSchemaTypes.ArgumentRef<Schema, T>;
 export type InputField = InputFieldRef<Schema, NonNullable<unknown> | null | undefined>;
 export type QueryFields = PothosSchemaTypes.QueryFieldBuilder<Schema, Schema['Root']>;
 export type MutationFields = PothosSchemaTypes.MutationFieldBuilder<Schema, Schema['Root']>;
@@ -38,6 +43,10 @@ export function createBuilder() {
   });
   builder.scalarType('ExternalIds', {
     description: 'Identifiers in other systems, as an object with text values: `{ "erp": "4711" }`.',
+    serialize: (value) => value,
+  });
+  builder.scalarType('FieldValue', {
+    description: 'The value of any field of a record, as that field has it.',
     serialize: (value) => value,
   });
   return builder;

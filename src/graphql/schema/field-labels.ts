@@ -1,9 +1,10 @@
 /** Names of fields that follow from the declarations, and descriptions of fields. */
 import type { Field } from '../../model/fields.ts';
+import { linkField } from '../../model/labels.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 
-/** The field of a reference's link: `project` for `projectId`, and `createdBy` itself. */
-export const linkField = (field: string): string => field.replace(/Id$/, '');
+/** `CURRENT_LOCATION` */
+export const constantCase = (name: string): string => name.replace(/[A-Z]/g, '_$&').toUpperCase();
 
 /** The name of a type in running text: `work order type` */
 export const typeLabel = (name: string): string => name.replace(/(?<=.)[A-Z]/g, ' $&').toLowerCase();

@@ -1,10 +1,10 @@
 /** What the filter of a kind consists of. The input types, the conditions and the costs of filters follow from it. */
 import type { Field, NumberField } from '../../model/fields.ts';
+import { linkField } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import { kindNamed } from '../../records/index.ts';
 import { reverseLinksOf } from '../../records/reverse-links.ts';
-import { linkField } from './field-labels.ts';
 
 export type FilterField =
   | { readonly type: 'value'; readonly name: string; readonly field: Field }

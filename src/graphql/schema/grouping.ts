@@ -1,11 +1,11 @@
 /** What records can be grouped by in summaries: what they refer to, yes or no, or the month of a time. */
 import type { Field } from '../../model/fields.ts';
-import { capitalized, uncapitalized } from '../../model/labels.ts';
+import { capitalized, linkField, uncapitalized } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { Grouping } from '../../store/query/record-query.ts';
 import { refused } from './argument.ts';
 import type { Builder } from './builder.ts';
-import { linkField } from './field-labels.ts';
+import { constantCase } from './field-labels.ts';
 import { comparedFields } from './filter-fields.ts';
 
 export interface GroupingOption extends Grouping {
@@ -45,9 +45,6 @@ export function groupingOptions(kind: RecordKind): GroupingOptions {
     }),
   );
 }
-
-/** `CURRENT_LOCATION` */
-const constantCase = (name: string): string => name.replace(/[A-Z]/g, '_$&').toUpperCase();
 
 export const createGroupingType = (builder: Builder, { name, pluralLabel }: RecordKind, options: GroupingOptions) =>
   builder.enumType(`${name}Grouping`, {

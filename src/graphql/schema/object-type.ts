@@ -1,19 +1,16 @@
 /** Object types, derived from the record kinds: every field, beside every reference its link, and the reverse links. */
 import type { Limits } from '../../config.ts';
 import type { Field, ForeignReferenceField, ReferenceField } from '../../model/fields.ts';
-import { capitalized, withArticle } from '../../model/labels.ts';
+import { capitalized, linkField, withArticle } from '../../model/labels.ts';
 import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import { kindNamed, kindOfId, recordKinds } from '../../records/index.ts';
 import type { Context } from '../execution/context.ts';
 import type { FieldExtensions } from '../plan/extensions.ts';
-import type { Builder, Interface, ObjectFields, ObjectRef } from './builder.ts';
+import type { Builder, Interface, ObjectFields, ObjectRef, Values } from './builder.ts';
+import { type ChangeTypes, createChangeTypes } from './change-type.ts';
 import { type ConnectionTypes, createConnectionTypes, type TypeOf } from './connection-type.ts';
-import { linkField } from './field-labels.ts';
 import { createForeignTypes, type ForeignTypes } from './foreign-type.ts';
 import { reverseLinkFields } from './reverse-link.ts';
-
-// biome-ignore lint/suspicious/noExplicitAny: fields are derived, and only the kind's own types say what each holds.
-type Values = Readonly<Record<string, any>>;
 
 /** The type with this name; a declaration that names an unknown type fails here, when the schema is built. */
 type TypeNamed<T> = (name: string) => ObjectRef<T>;
@@ -28,6 +25,7 @@ export interface ObjectTypes {
   readonly of: TypeOf;
   readonly links: LinkTypes;
   readonly connections: ConnectionTypes;
+  readonly changes: ChangeTypes;
 }
 
 /** Makes the object types of one schema: the record kinds, the types of other systems, Node, and the connections between them. */
@@ -38,6 +36,7 @@ export function createObjectTypes(builder: Builder, limits: Limits): ObjectTypes
   const of: TypeOf = <K extends RecordKind>(kind: K) => stored(kind.name) as ObjectRef<RecordOf<K>>;
   const connections = createConnectionTypes(builder, of, limits);
   const links: LinkTypes = { stored, foreign: createForeignTypes(builder, connections, limits) };
+  const changes = createChangeTypes(builder, node, links.foreign.User, limits);
   for (const kind of recordKinds) {
     builder.objectType(stored(kind.name), {
       description: kind.description,
@@ -48,10 +47,11 @@ export function createObjectTypes(builder: Builder, limits: Limits): ObjectTypes
             Object.entries(kind.storedFields).flatMap(([name, field]) => fieldsFor(t, name, field, links)),
           ),
           ...reverseLinkFields(t, kind.name, connections, limits),
+          history: changes.historyField(t, kind),
         }) as never,
     });
   }
-  return { node, of, links, connections };
+  return { node, of, links, connections, changes };
 }
 
 function typesByName<T>(entries: readonly (readonly [string, ObjectRef<T>])[]): TypeNamed<T> {

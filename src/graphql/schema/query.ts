@@ -4,8 +4,10 @@ import type { RecordKind } from '../../model/record-kind.ts';
 import { asset, assetCategory, kindOfId, location, project, transportOrder, workOrder } from '../../records/index.ts';
 import type { Context } from '../execution/context.ts';
 import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../plan/extensions.ts';
-import { lengthLimit } from './argument.ts';
+import { lengthLimit, parseArgument } from './argument.ts';
 import type { Builder, QueryFields } from './builder.ts';
+import { parseFeed } from './change-arguments.ts';
+import { firstOf } from './change-type.ts';
 import { connectionCost, connectKind } from './connection.ts';
 import { type ForeignTypeName, foreignField } from './foreign-type.ts';
 import type { ObjectTypes } from './object-type.ts';
@@ -23,9 +25,22 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
       type: types.of(kind),
       nullable: true,
       description: `The ${kind.label} with this ID, or null if there is none.`,
-      args: { id: t.arg.id({ required: true, description: `The ID of the ${kind.label}.` }) },
+      args: {
+        id: t.arg.id({ required: true, description: `The ID of the ${kind.label}.` }),
+        asOf: t.arg({
+          type: 'DateTime',
+          description: `The ${kind.label} as it was at this time: null before it was created and after it was deleted, and where its changes are not known. What it links to is returned as it is now.`,
+        }),
+      },
       // The cast is safe because the loader returns records of the kind; the compiler cannot see it for a type parameter.
-      resolve: (_root, { id }, { loaders }) => loaders.load(kind, id) as never,
+      resolve: (_root, { id, asOf }, { loaders }, { fieldNodes }) =>
+        (asOf === null || asOf === undefined
+          ? loaders.load(kind, id)
+          : loaders.versionAt(
+              kind,
+              id,
+              loaders.parsed(fieldNodes, () => parseTime(asOf, limits)),
+            )) as never,
     });
 
   const page = <K extends RecordKind>(t: QueryFields, kind: K) =>
@@ -61,6 +76,8 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
     });
 
   const summary = createSummaryField(builder, types, limits);
+
+  const { page: changePage, kind: recordKind } = types.changes;
 
   const foreign = (t: QueryFields, name: ForeignTypeName) => foreignField(t, types.links.foreign, name, limits);
 
@@ -115,6 +132,25 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
       assetCategory: one(t, assetCategory),
       assetCategories: page(t, assetCategory),
       assetCategoriesSummary: summary(t, assetCategory),
+      changes: t.field({
+        type: changePage,
+        description:
+          'All changes of the workspace in the order in which they were made, page by page: to follow them without gaps or repeats, pass the `endCursor` of each page as `after` of the next.',
+        extensions: { cost: connectionCost(limits) } satisfies FieldExtensions,
+        args: {
+          after: t.arg.string({
+            description: 'Only changes after the one with this cursor; from the first one unless set.',
+          }),
+          first: t.arg.int({ description: firstOf(limits) }),
+          kinds: t.arg({ type: [recordKind], description: 'Only changes of records of these kinds.' }),
+        },
+        resolve: (_root, args, { loaders }, { fieldNodes }) =>
+          loaders.changePage(loaders.parsed(fieldNodes, () => parseFeed(args, limits))),
+      }),
+      changeCursor: t.string({
+        description: 'The cursor of the last change of the workspace: start here to follow only new changes.',
+        resolve: async (_root, _args, { loaders }) => String(await loaders.lastChange()),
+      }),
       company: foreign(t, 'Company'),
       status: foreign(t, 'Status'),
       assetType: foreign(t, 'AssetType'),
@@ -125,6 +161,10 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
     }),
   });
 }
+
+const parseTime = (sent: unknown, { maxTextLength }: Limits) => ({
+  time: String(parseArgument(['asOf'], { type: 'dateTime' }, sent, maxTextLength)),
+});
 
 function loadNode({ loaders }: Context, id: string) {
   const kind = kindOfId(id);

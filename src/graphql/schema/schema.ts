@@ -1,16 +1,20 @@
-/** Puts the GraphQL schema together from the record kinds, the queries and the mutations. Holds no data of a request. */
-import type { GraphQLSchema } from 'graphql';
+/** Puts the GraphQL schema together from the record kinds, the queries, the mutations and the subscription. Holds no data of a request. */
+import { assertValidSchema, type GraphQLSchema } from 'graphql';
 import type { Limits } from '../../config.ts';
 import { createBuilder } from './builder.ts';
 import { defineMutation } from './mutation.ts';
 import { createObjectTypes } from './object-type.ts';
 import { defineQuery } from './query.ts';
+import { defineSubscription } from './subscription.ts';
 
-/** The whole schema; schema.graphql in the root folder is printed from it. */
+/** The whole schema; schema.graphql in the root folder is printed from it. Throws if the declarations make an invalid one. */
 export function createGraphqlSchema(limits: Limits): GraphQLSchema {
   const builder = createBuilder();
   const types = createObjectTypes(builder, limits);
   defineQuery(builder, types, limits);
   defineMutation(builder, types, limits);
-  return builder.toSchema();
+  defineSubscription(builder, types, limits);
+  const schema = builder.toSchema();
+  assertValidSchema(schema);
+  return schema;
 }

@@ -7,6 +7,7 @@ import {
   badRequest,
   conflict,
   forbidden,
+  idempotencyKeyReused,
   invalid,
   mayBeStored,
   notFound,
@@ -18,6 +19,7 @@ import {
 } from '../../errors.ts';
 import type { ErrorResponse } from '../../http/error-response.ts';
 import { count } from '../../model/issues.ts';
+import { capitalized } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { createParser, updateParser } from '../../model/schemas.ts';
 import type { Route } from '../routes.ts';
@@ -103,14 +105,16 @@ export const unknownRecord = (kind: RecordKind): ErrorDescription => ({
   examples: { 'unknown-id': notFound(`there is no ${kind.label} with the ID "${exampleId(kind)}" in this workspace`) },
 });
 
-/** Only unique fields cause conflicts, and not every kind has one. */
-export function takenValue({ fields, label }: RecordKind): ErrorDescription | undefined {
+/** Not every kind has a unique field. */
+export function conflicting({ fields, label }: RecordKind): ErrorDescription {
+  const reused = 'the `Idempotency-Key` was sent with another request. Nothing is stored.';
+  const examples = { 'key-reused': idempotencyKeyReused() };
   const [name] = Object.entries(fields).find(([, { unique }]) => unique) ?? [];
-  if (name === undefined) return undefined;
+  if (name === undefined) return { description: capitalized(reused), examples };
   const message = `another ${label} has the ${name} "CR-1"`;
   return {
-    description: `The value of \`${name}\` is taken by another ${label} of the workspace or of the batch. Nothing is stored.`,
-    examples: { [`taken-${name}`]: conflict([{ path: [0, name], message }]) },
+    description: `The value of \`${name}\` is taken by another ${label} of the workspace or of the batch, or ${reused}`,
+    examples: { [`taken-${name}`]: conflict([{ path: [0, name], message }]), ...examples },
   };
 }
 
@@ -168,13 +172,10 @@ export const unavailableForReading: ErrorDescription = {
 
 export const unavailableForWriting: ErrorDescription = {
   description:
-    'The database is unavailable: retry after `Retry-After` seconds. Without this header, the connection was lost during the commit (the problem type is `urn:yardgraph:may-be-stored`): check first whether the records were stored.',
+    'The database is unavailable: retry after `Retry-After` seconds. Without this header, the connection was lost during the commit (the problem type is `urn:yardgraph:may-be-stored`): send the request again with the same `Idempotency-Key`; if it had none, check first whether the records were stored.',
   headers: ['Retry-After'],
   examples: {
     ...databaseUnavailable,
-    'may-be-stored': mayBeStored(
-      'connection lost during commit: check whether the records were stored before retrying',
-      '',
-    ),
+    'may-be-stored': mayBeStored('check whether the records were stored before retrying', ''),
   },
 };

@@ -4,13 +4,13 @@ import type { ErrorResponse } from '../../http/error-response.ts';
 import { plainError, problem } from '../../http/send-error.ts';
 import type { Route } from '../routes.ts';
 import {
+  conflicting,
   type ErrorDescription,
   forbiddenRead,
   forbiddenWrite,
   invalidHost,
   invalidRequest,
   rateLimited,
-  takenValue,
   tooLargeBatch,
   tooLargeChange,
   unauthorizedRequest,
@@ -64,12 +64,11 @@ export function errorResponses(route: Route, limits: Limits): Json {
       ...everywhere,
     };
   }
-  const taken = takenValue(kind);
   return {
     400: errorResponse(invalidRequest(route, limits)),
     403: ref('responses', 'Forbidden'),
     ...(operation === 'update' && { 404: errorResponse(unknownRecord(kind)) }),
-    ...(taken && { 409: errorResponse(taken) }),
+    409: errorResponse(conflicting(kind)),
     413: errorResponse(operation === 'create' ? tooLargeBatch(limits) : tooLargeChange),
     415: ref('responses', 'UnsupportedMediaType'),
     503: ref('responses', 'Unavailable'),
@@ -94,7 +93,7 @@ export const errorSchemas: Json = {
       type: {
         type: 'string',
         description:
-          '`about:blank`, or `urn:yardgraph:may-be-stored` for a 503 after which the request may have been stored',
+          '`about:blank`, `urn:yardgraph:may-be-stored` for a 503 after which the request may have been stored, or `urn:yardgraph:idempotency-key-reused` for a 409 because of the `Idempotency-Key`',
       },
       title: { type: 'string' },
       status: { type: 'integer' },

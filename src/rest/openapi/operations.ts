@@ -29,10 +29,10 @@ function create(route: Route, limits: Limits): Json {
       `Creates all records of the batch in one transaction, or none of them if any is invalid, and returns them in the order sent. A batch has at most ${count(limits.maxBatch)} records, and may be empty.`,
       repeatText(kind),
     ),
-    parameters: [ref('parameters', 'Prefer')],
+    parameters: writeParameters,
     requestBody: body(route, schema, `Each record has at most ${textLimit(limits)}.`),
     responses: {
-      201: success(route, many(kind), 'The created records, in the order sent.', ['Preference-Applied']),
+      201: success(route, many(kind), 'The created records, in the order sent.', writeHeaders),
       ...errorResponses(route, limits),
     },
   };
@@ -45,7 +45,7 @@ function update(route: Route, limits: Limits): Json {
     summary: `Change ${withArticle(kind.label)}`,
     description: sentences(
       `Changes the fields that are sent, and returns the whole ${kind.label}. Absent fields stay as they are, null clears a field, and \`externalIds\` is replaced as a whole. An empty object changes nothing, including \`updatedAt\`. If any field is invalid, nothing is changed.`,
-      'A repeated request changes only `updatedAt`.',
+      'Sent again without an `Idempotency-Key`, the request changes only `updatedAt`.',
     ),
     parameters: [
       {
@@ -55,7 +55,7 @@ function update(route: Route, limits: Limits): Json {
         description: `ID of the ${kind.label}, from the response that created it. If there is none yet, create one first.`,
         schema: { type: 'string' },
       },
-      ref('parameters', 'Prefer'),
+      ...writeParameters,
     ],
     requestBody: body(
       route,
@@ -63,9 +63,7 @@ function update(route: Route, limits: Limits): Json {
       `The changes have at most ${textLimit(limits)}.`,
     ),
     responses: {
-      200: success(route, ref('schemas', kind.name), `The changed ${kind.label}, with all its fields.`, [
-        'Preference-Applied',
-      ]),
+      200: success(route, ref('schemas', kind.name), `The changed ${kind.label}, with all its fields.`, writeHeaders),
       ...errorResponses(route, limits),
     },
   };
@@ -89,6 +87,10 @@ function list(route: Route, limits: Limits): Json {
   };
 }
 
+const writeParameters = ['Prefer', 'IdempotencyKey', 'XChangeMessage'].map((name) => ref('parameters', name));
+
+const writeHeaders: readonly HeaderName[] = ['Preference-Applied', 'Idempotency-Replayed'];
+
 const many = ({ name }: RecordKind): Json => ({ type: 'array', items: ref('schemas', name) });
 
 const body = (route: Route, schema: Json, description: string): Json => ({
@@ -111,6 +113,6 @@ const sentences = (...texts: readonly string[]): string => texts.join('\n\n');
 function repeatText({ fields, label }: RecordKind): string {
   const unique = Object.keys(fields).find((name) => fields[name]?.unique);
   return unique === undefined
-    ? 'A repeated request creates the records again.'
-    : `A repeated request creates the records again, unless they have a \`${unique}\`: it is unique in the workspace, and if another ${label} has it, the response is 409.`;
+    ? 'Sent again without an `Idempotency-Key`, the request creates the records again.'
+    : `Sent again without an \`Idempotency-Key\`, the request creates the records again, unless they have a \`${unique}\`: it is unique in the workspace, and if another ${label} has it, the response is 409.`;
 }

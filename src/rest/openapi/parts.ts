@@ -1,5 +1,9 @@
 /** The headers and parameters that the OpenAPI document describes once and refers to. */
 
+import { maxMessageLength } from '../../http/change-message.ts';
+import { idempotencyKeyPattern } from '../../http/idempotency-key.ts';
+import { count } from '../../model/issues.ts';
+
 export type Json = Readonly<Record<string, unknown>>;
 
 export const ref = (section: string, name: string): Json => ({ $ref: `#/components/${section}/${name}` });
@@ -18,6 +22,7 @@ export const headers = {
   ),
   'API-Version': always(text('The version of this interface.')),
   ETag: always(text('Changes whenever the response changes.')),
+  'Idempotency-Replayed': text('`true` if this is the response to an earlier request with the same `Idempotency-Key`.'),
   'Preference-Applied': text('`handling=lenient`, if the request asked for it.'),
   'WWW-Authenticate': always(text('How to send the key.')),
   'Retry-After': number('Seconds until a retry may succeed. Absent if the request may have been stored.'),
@@ -40,6 +45,19 @@ export const parameters: Json = {
     name: 'Prefer',
     in: 'header',
     description: '`handling=lenient` (RFC 7240): unknown fields are ignored instead of rejected.',
+    schema: { type: 'string' },
+  },
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    description:
+      'A text that this request has alone, such as the random UUID `6ec0bd7f-11c0-43da-975e-2a8ad9ebae0b`. A request that is sent again with the same key and the same body is not carried out again: it gets the response to the first one. See **Retries**.',
+    schema: { type: 'string', pattern: idempotencyKeyPattern },
+  },
+  XChangeMessage: {
+    name: 'X-Change-Message',
+    in: 'header',
+    description: `Why the records are created or changed, in UTF-8 and at most ${count(maxMessageLength)} characters: it is kept with each change, beside the user of the key and the ID of the request.`,
     schema: { type: 'string' },
   },
   IfNoneMatch: {

@@ -3,14 +3,13 @@
  * transaction mode.
  */
 import { type Knex, knex } from 'knex';
-import type { Field } from '../../model/fields.ts';
-import type { Table } from '../../model/record-kind.ts';
-import { columnList, columnsOf } from '../columns.ts';
-import { type Dialect, type Statement, selectRecords } from '../dialect.ts';
+import { columnList } from '../columns.ts';
+import { type Dialect, selectRecords } from '../dialect.ts';
 import type { Row } from '../driver.ts';
 import { runQuery } from '../query.ts';
 import { createFilters, textKey } from './filters.ts';
 import { selectPages, selectPagesWithin } from './pages.ts';
+import { deletions, inserts, updates, withChanges } from './writes.ts';
 
 export function createPostgresDialect(): Dialect {
   const builder = createBuilder();
@@ -27,10 +26,16 @@ export function createPostgresDialect(): Dialect {
     begin: "begin; set local idle_in_transaction_session_timeout = '60s'",
     beginSnapshot: 'begin isolation level repeatable read read only',
     jsonElements: 'json_array_elements',
+    jsonArrayOf: 'json_agg',
     prepareCopy: 'set local idle_in_transaction_session_timeout = 0',
     // At a higher isolation level it would not see what others did while it waited for the lock.
     lockMaintenance:
       "set transaction isolation level read committed; select pg_advisory_xact_lock(hashtext('yardgraph maintenance'))",
+    lock: 'select pg_advisory_xact_lock(hashtextextended($1, 0))',
+    // Each lookup would read all that is not sorted into the index yet, which only the owner can sort. Without the setting, a small table
+    // would be read from end to end for each of them, because comparing JSON counts as cheap.
+    prepareExternalIds: `select set_config('enable_seqscan', 'off', true),
+      case when pg_has_role(relowner, 'usage') then gin_clean_pending_list(oid) end from pg_class where oid = $1::regclass`,
     async findProblem(run) {
       const [row] = await run("select exists (select from pg_extension where extname = 'citus') as is_citus");
       isCitus = row?.is_citus === true;
@@ -45,6 +50,9 @@ export function createPostgresDialect(): Dialect {
     },
     byteLength: (column) => `octet_length(${column}::text)`,
     inserts: (table, records) => inserts(table, records, isCitus),
+    withChanges: (insert, changes, keyed) => (isCitus ? undefined : withChanges(insert, changes, keyed)),
+    updates,
+    deletions,
     selectPages: (run, pages) => selectPages(builder, run, pages),
     selectPagesWithin: (run, pages, maxBytes) => selectPagesWithin(builder, run, pages, maxBytes),
     month: (column) => `to_char(${column} at time zone 'UTC', 'YYYY-MM')`,
@@ -97,50 +105,4 @@ async function problemOf(run: (sql: string) => Promise<readonly Row[]>): Promise
   }
   if (Number(settings.digits) < 1) return `expected extra_float_digits of at least 1, it is ${settings.digits}`;
   return undefined;
-}
-
-/** The type of each field's column in the JSON from which records are inserted. */
-const jsonTypes: Record<Field['type'], string> = {
-  id: 'text',
-  text: 'text',
-  number: 'double precision',
-  boolean: 'boolean',
-  dateTime: 'timestamptz',
-  externalIds: 'json',
-  reference: 'text',
-  foreignReference: 'text',
-};
-
-const rowsPerInsert = 5_000;
-
-/**
- * One JSON parameter for thousands of records. With a parameter per value, of which a statement may have 65,535, batches take a
- * third longer.
- *
- * Citus runs an `insert … select` as a COPY. If the transaction has read the same shard before, it then commits without
- * two-phase commit, and acknowledged batches are lost when a worker dies. Citus does not use COPY for an insert with `returning`.
- */
-function* inserts(table: Table, unordered: readonly Row[], isCitus: boolean): Generator<Statement> {
-  const records = inOrderOfUniqueValues(table, unordered);
-  const columns = columnsOf(table);
-  const fields = columns.map(({ field }) => `"${field}"`).join(', ');
-  const types = columns.map(({ field, type }) => `"${field}" ${jsonTypes[type]}`).join(', ');
-  const sql =
-    `insert into ${table.table} (${columnList(table)}) select ${fields} from json_to_recordset($1) as _ (${types})` +
-    (isCitus ? ' returning 1' : '');
-  for (let start = 0; start < records.length; start += rowsPerInsert) {
-    yield { sql, values: [JSON.stringify(records.slice(start, start + rowsPerInsert))] };
-  }
-}
-
-/**
- * Sorts the records, so that of two concurrent transactions that insert the same unique values, one waits for the other at the
- * first of them. In different orders, each could wait for the other, which is a deadlock.
- */
-function inOrderOfUniqueValues(table: Table, records: readonly Row[]): readonly Row[] {
-  const [unique] = Object.entries(table.storedFields).find(([, field]) => field.unique) ?? [];
-  if (!unique || records.length < 2) return records;
-  const keyOf = (record: Row) => `${record.workspaceId} ${record[unique] ?? ''}`;
-  const keyed = records.map((record) => ({ key: keyOf(record), record }));
-  return keyed.sort((a, b) => (a.key < b.key ? -1 : Number(a.key > b.key))).map(({ record }) => record);
 }

@@ -21,27 +21,14 @@ export function createPostgresDriver(databaseUrl: string, options: DatabaseOptio
         acquireConnectionTimeout: options.connectionTimeout,
       },
     },
-    // Some groups are sent while others are synced to disk; with more of them, each would be smaller.
-    concurrentGroups: 4,
+    // One is sent while the other one is synced to disk. More would be smaller, and wait for each other's change numbers.
+    concurrentGroups: 2,
     query: (connection, sql, values) => query(connection as PostgresConnection, sql, values),
     isIdle: async (connection) => (connection as PostgresConnection).getTransactionStatus() === 'I',
     cancel: (connection) => cancel(connection as PostgresConnection),
     destroy: (connection) => void (connection as PostgresConnection).connection.stream.destroy(),
-    async readVersion(run) {
-      const [row] = await run(versionQuery);
-      return row?.version === null ? undefined : String(row?.version);
-    },
   };
 }
-
-/**
- * Equal snapshots see the same transactions, on any connection. After a restart, or a crash without one, the numbers of transactions
- * that had not committed are used again: the server's start and its last checkpoint tell such snapshots apart. Null on Citus, where
- * other nodes commit too.
- */
-const versionQuery = `select case when not exists (select from pg_extension where extname = 'citus')
-  then concat_ws(' ', pg_current_snapshot(), pg_postmaster_start_time(), (select checkpoint_lsn from pg_control_checkpoint()))
-  end as version`;
 
 /** The part of pg's client that is used here, some of it undocumented, and Knex's mark for connections to discard. */
 interface PostgresConnection {

@@ -28,9 +28,7 @@ export const createFilters = (builder: Knex, isCitus: () => boolean): Filters =>
   matchesAny: (column, patterns) => builder.raw(`${column} ~ any(?)`, [patterns.map(regularExpressionOf)]),
   hasExternalId({ workspaceId, table, alias, column }, key, value) {
     if (value === undefined) return builder.raw(`(${alias}.${column} ->> ?::text) is not null`, [key]);
-    // As in the index, whose entries contain the workspace: see migration 0004.
-    const contains = (row: string) =>
-      `jsonb_set('{}', array[${row}.workspace_id], ${row}.${column}::jsonb) @> ?::jsonb`;
+    const contains = (row: string) => `${indexed(row, column)} @> ?::jsonb`;
     const wanted = JSON.stringify({ [workspaceId]: { [key]: value } });
     // Citus would look for them on all of its machines.
     if (isCitus()) return builder.raw(contains(alias), [wanted]);
@@ -39,10 +37,22 @@ export const createFilters = (builder: Knex, isCitus: () => boolean): Filters =>
       wanted,
     ]);
   },
+  idsWithExternalId({ workspaceId, table, column }, key, value, limit) {
+    const object = `jsonb_build_object(?::text, jsonb_build_object(${key}, ${value}))`;
+    const found = builder(`${table} as found`).whereRaw(`${indexed('found', column)} @> ${object}`, [workspaceId]);
+    // With a condition on the workspace, a server without statistics would read all of the workspace for each of them.
+    if (isCitus()) found.where('found.workspace_id', workspaceId);
+    const first = found.orderBy('found.id').limit(limit).select('found.id', 'found.workspace_id');
+    return builder.from(first.as('first')).where('workspace_id', workspaceId).select('id');
+  },
   // Postgres makes a join of `exists`. Within `or` and `not` it would compare each row with all of the values of an `in`.
   isAmong: (column, rows) =>
     builder.raw(`exists (select 1 from ${rows.from} where ${rows.column} = ${column} and ?)`, [rows.where]),
 });
+
+/** As in the index, whose entries contain the workspace: see migration 0004. */
+const indexed = (row: string, column: string): string =>
+  `jsonb_set('{}', array[${row}.workspace_id], ${row}.${column}::jsonb)`;
 
 function regularExpressionOf({ characters, isAnchoredAtStart, isAnchoredAtEnd }: Pattern): string {
   const parts = characters.map((forms) => {

@@ -1,25 +1,44 @@
-/** The ancestors of a record in a tree of its kind. */
+/** The ancestors of records in a tree of their kind. */
 import type { Knex } from 'knex';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import { columnName } from '../columns.ts';
 import type { Scope } from './conditions.ts';
 
-/**
- * A subquery for the record with the ID `first`, an expression, and its ancestors, with all columns of their table. Because `union`
- * adds each ID only once, it also ends where a record is its own ancestor.
- */
+type Tree = Pick<ReverseLink, 'kind' | 'field'>;
+
+/** A subquery for the record with the ID `first`, an expression, and its ancestors, with all columns of their table. */
 export function ancestorsOf(
-  { dialect, workspaceId }: Pick<Scope, 'dialect' | 'workspaceId'>,
-  { kind, field }: Pick<ReverseLink, 'kind' | 'field'>,
+  scope: Pick<Scope, 'dialect' | 'workspaceId'>,
+  tree: Tree,
   first: Knex.Raw,
 ): Knex.QueryBuilder {
-  const { builder } = dialect;
+  const { builder } = scope.dialect;
+  const firstId = builder.from(builder.raw('(select ? as id) as first', [first])).select('id');
+  return withAncestors(scope, tree, firstId).select('record.*');
+}
+
+/** A query for the ID and the parent of the records with these IDs and of all their ancestors, each once. */
+export const parentsOf = (
+  scope: Pick<Scope, 'dialect' | 'workspaceId'>,
+  tree: Tree,
+  ids: readonly string[],
+): Knex.QueryBuilder =>
+  withAncestors(scope, tree, scope.dialect.rowsById(tree.kind, scope.workspaceId, ids).select('id')).select({
+    id: 'record.id',
+    parent: `record.${columnName(tree.field)}`,
+  });
+
+/** Because `union` adds each ID only once, the recursion also ends where a record is its own ancestor. */
+function withAncestors(
+  { dialect, workspaceId }: Pick<Scope, 'dialect' | 'workspaceId'>,
+  { kind, field }: Tree,
+  firstIds: Knex.QueryBuilder,
+): Knex.QueryBuilder {
   const recordsOfIds = (alias: string) => {
-    const records = builder.from('ancestor');
+    const records = dialect.builder.from('ancestor');
     dialect.joinById(records, { table: kind, alias }, { workspaceId, reference: 'ancestor.id' });
     return records;
   };
-  const firstId = builder.from(builder.raw('(select ? as id) as first', [first])).select('id');
   const parentIds = recordsOfIds('child').select(`child.${columnName(field)}`);
-  return recordsOfIds('record').withRecursive('ancestor', ['id'], firstId.union(parentIds)).select('record.*');
+  return recordsOfIds('record').withRecursive('ancestor', ['id'], firstIds.union(parentIds));
 }

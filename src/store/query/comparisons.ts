@@ -1,23 +1,28 @@
 /** Comparisons of a column with values, as SQL. */
 import type { Knex } from 'knex';
 import { isAscii } from '../../model/characters.ts';
-import type { Field } from '../../model/fields.ts';
+import type { StoredField } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
 import type { Comparison, Value } from '../condition.ts';
 import type { Dialect } from '../dialect.ts';
 import { patternOf } from './letter-case.ts';
 
-export function fieldOf(storedFields: Table['storedFields'], name: string): Field {
+export function fieldOf(storedFields: Table['storedFields'], name: string): StoredField {
   const field = storedFields[name];
   if (!field) throw new Error(`there is no field ${name}`);
   return field;
 }
 
 /** What an index has of a column. */
-export const keySql = ({ textKey }: Dialect, type: Field['type'], column: string): string =>
+export const keySql = ({ textKey }: Dialect, type: StoredField['type'], column: string): string =>
   type === 'text' && textKey ? textKey.sql(column) : column;
 
-export function comparisonSql(dialect: Dialect, type: Field['type'], column: string, comparison: Comparison): Knex.Raw {
+export function comparisonSql(
+  dialect: Dialect,
+  type: StoredField['type'],
+  column: string,
+  comparison: Comparison,
+): Knex.Raw {
   const { builder, filters } = dialect;
   if ('ignoreCase' in comparison && comparison.ignoreCase) return ignoringCase(dialect, column, comparison);
   if ('compare' in comparison) {
@@ -71,7 +76,7 @@ function ignoringCase(
 /** The operator is that of SQL. */
 export function comparedSql(
   { builder, textKey }: Dialect,
-  type: Field['type'],
+  type: StoredField['type'],
   column: string,
   operator: '=' | '<' | '<=' | '>' | '>=',
   value: Value,

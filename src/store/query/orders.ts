@@ -1,6 +1,6 @@
 /** Orders and positions in them, as SQL. Records without a value come last, and no two records have the same place. */
 import type { Knex } from 'knex';
-import type { Field } from '../../model/fields.ts';
+import type { StoredField } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
 import { columnName } from '../columns.ts';
 import type { Dialect } from '../dialect.ts';
@@ -10,7 +10,7 @@ import type { Order, Position } from './record-query.ts';
 /** A column by which records are ordered. */
 export interface Term {
   readonly column: string;
-  readonly type: Field['type'];
+  readonly type: StoredField['type'];
   /** What an index has of the column. */
   readonly key: string;
   readonly descending: boolean;

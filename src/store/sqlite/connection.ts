@@ -24,6 +24,9 @@ const pragmas = `
   pragma cache_size = -32768;
   pragma wal_autocheckpoint = 16384;`;
 
+/** What a statement has changed so far is kept in memory, in case it fails. In files, this took a third of the time of small inserts. */
+const writing = 'pragma temp_store = memory;';
+
 interface ConnectionOptions {
   /** Milliseconds that a statement may run. */
   readonly statementTimeout: number;
@@ -38,10 +41,11 @@ export function prepareConnection(
   { statementTimeout, readOnly }: ConnectionOptions,
   done: (error: Error | null, connection: SqliteConnection) => void,
 ): void {
-  const statements = createStatements(
-    (sql) => prepare(connection, sql),
-    () => connection.interrupt(),
-  );
+  const statements = createStatements({
+    prepare: (sql) => prepare(connection, sql),
+    execute: (script) => execute(connection, script),
+    interrupt: () => connection.interrupt(),
+  });
   statementsByConnection.set(connection, statements);
   const close = connection.close.bind(connection);
   let closed: Promise<Error | null> | undefined;
@@ -51,7 +55,7 @@ export function prepareConnection(
     void closed.then(done);
   };
   const busyTimeout = `pragma busy_timeout = ${Math.min(maxBusyTimeout, statementTimeout)};`;
-  connection.exec(`${busyTimeout}${pragmas}${readOnly ? 'pragma query_only = on;' : ''}`, (error) =>
+  connection.exec(`${busyTimeout}${pragmas}${readOnly ? 'pragma query_only = on;' : writing}`, (error) =>
     done(error, connection),
   );
 }
@@ -62,6 +66,11 @@ const prepare = (connection: SqliteConnection, sql: string): Promise<Statement> 
       if (error) reject(error);
       else resolve(this);
     });
+  });
+
+const execute = (connection: SqliteConnection, script: string): Promise<void> =>
+  new Promise((resolve, reject) => {
+    connection.exec(script, (error) => (error ? reject(error) : resolve()));
   });
 
 function statementsOf(connection: SqliteConnection): Statements {

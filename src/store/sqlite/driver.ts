@@ -14,28 +14,18 @@ export const inMemory = ':memory:';
 export const sqlitePath = (databaseUrl: string): string | undefined =>
   /^sqlite:(?!\/\/)(:memory:|[^:\s].*)$/.exec(databaseUrl)?.[1];
 
-interface PoolOptions {
-  readonly max: number;
-  readonly readOnly: boolean;
-  /** Whether `readVersion` runs on this pool. */
-  readonly isVersionPool: boolean;
-}
-
 /** Creates the file's folder if there is none. Throws StartError if the folder or the file cannot be written to. */
 export function createSqliteDriver(path: string, { connectionTimeout, statementTimeout }: DatabaseOptions): Driver {
   requireFolder(path);
-  let versionConnections = 0;
-  const pool = ({ max, readOnly, isVersionPool }: PoolOptions): Knex.Config => ({
+  const pool = ({ max, readOnly }: { max: number; readOnly: boolean }): Knex.Config => ({
     client: 'sqlite3',
     connection: { filename: path },
     useNullAsDefault: true,
     pool: {
       min: 1,
       max,
-      afterCreate: (connection: SqliteConnection, done: Parameters<typeof prepareConnection>[2]) => {
-        if (isVersionPool) versionConnections += 1;
-        prepareConnection(connection, { statementTimeout, readOnly }, done);
-      },
+      afterCreate: (connection: SqliteConnection, done: Parameters<typeof prepareConnection>[2]) =>
+        prepareConnection(connection, { statementTimeout, readOnly }, done),
     },
     acquireConnectionTimeout: connectionTimeout,
   });
@@ -44,23 +34,15 @@ export function createSqliteDriver(path: string, { connectionTimeout, statementT
     location: path === inMemory ? 'in memory only, lost when the process ends' : resolve(path),
     pools: {
       // SQLite has one writer: a second connection would only wait for the first, and block one of libuv's threads.
-      writes: pool({ max: 1, readOnly: false, isVersionPool: path === inMemory }),
+      writes: pool({ max: 1, readOnly: false }),
       // A database in memory has one connection only. Three connections read: a workspace may hold two of them for long.
-      ...(path !== inMemory && {
-        reads: pool({ max: 3, readOnly: true, isVersionPool: false }),
-        version: pool({ max: 1, readOnly: true, isVersionPool: true }),
-      }),
+      ...(path !== inMemory && { reads: pool({ max: 3, readOnly: true }) }),
     },
     concurrentGroups: 1,
     query: async (connection, sql, values) => (await query(connection as SqliteConnection, sql, values)) as Row[],
     isIdle: (connection) => isIdle(connection as SqliteConnection),
     cancel: (connection) => cancel(connection as SqliteConnection),
     destroy: (connection) => (connection as SqliteConnection).close(() => {}),
-    async readVersion(run) {
-      const [changes] = await run('select total_changes() as own, data_version as others from pragma_data_version');
-      // Both numbers start anew with each connection.
-      return `${versionConnections} ${changes?.own} ${changes?.others}`;
-    },
   };
 }
 

@@ -31,6 +31,13 @@ export const createFilters = (builder: Knex): Filters => ({
       })`,
       value === undefined ? [workspaceId, key] : [workspaceId, key, value],
     ),
+  idsWithExternalId: ({ workspaceId, table, column }, key, value, limit) =>
+    builder(`${table}_${column}`)
+      .where('workspace_id', workspaceId)
+      .whereRaw(`key = ${key} and value = ${value}`)
+      .orderBy('id')
+      .limit(limit)
+      .select('id'),
   // Reads these rows once, by their own indexes. With `exists`, SQLite would look them up for every row of the outer table.
   isAmong: (column, rows) =>
     builder.raw(`${column} in (select ${rows.column} from ${rows.from} where ?)`, [rows.where]),

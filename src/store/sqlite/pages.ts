@@ -13,7 +13,7 @@ import { jsonArray, valuesIn } from './json-array.ts';
 export async function selectPages(builder: Knex, run: Run, pages: PagesSelection): Promise<PageRows[]> {
   const { table, page, count } = pages;
   const columns = columnsOf(table);
-  if (page && columns.some(({ type }) => type === 'externalIds')) {
+  if (page && columns.some(({ type }) => type === 'externalIds' || type === 'json')) {
     return (await selectPagesWithin(builder, run, pages, Number.MAX_SAFE_INTEGER)) ?? [];
   }
   const rows = await runQuery(run, parentsQuery(builder, pages, columnList(table), jsonArray(columns)));

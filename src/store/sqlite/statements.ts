@@ -18,7 +18,17 @@ const interruptInterval = 20;
 
 export type Statements = ReturnType<typeof createStatements>;
 
-export function createStatements(prepare: (sql: string) => Promise<Statement>, interrupt: () => void) {
+/** How a script begins: statements without parameters that are a whole transaction. */
+export const scriptBegin = 'begin immediate;';
+
+interface SqliteDriver {
+  prepare(sql: string): Promise<Statement>;
+  /** Runs statements one after the other, until one fails. */
+  execute(script: string): Promise<void>;
+  interrupt(): void;
+}
+
+export function createStatements({ prepare, execute, interrupt }: SqliteDriver) {
   /** Statements that are no longer cached but not finalized yet. */
   let discarded: Statement[] = [];
   const cache = new LRUCache<string, Statement>({
@@ -35,6 +45,32 @@ export function createStatements(prepare: (sql: string) => Promise<Statement>, i
     const statement = await prepare(sql);
     cache.set(sql, statement);
     return statement;
+  }
+
+  async function runScript(script: string): Promise<void> {
+    try {
+      await execute(script);
+    } catch (error) {
+      // Fails if SQLite has rolled back by itself. The connection is inspected in any case.
+      await execute('rollback').catch(() => {});
+      throw error;
+    }
+  }
+
+  async function runStatement(sql: string, values: readonly unknown[]): Promise<unknown> {
+    try {
+      const statement = await prepared(sql);
+      const rows = await new Promise((resolve, reject) => {
+        statement.all(values, (error, result) => (error ? reject(error) : resolve(result)));
+      });
+      if (values.some(isLarge)) cache.delete(sql);
+      return rows;
+    } catch (error) {
+      // The driver does not reset a statement that failed: one that did not get the lock would remain an active writer, and
+      // SQLite commits nothing on a connection while another writer is active.
+      cache.delete(sql);
+      throw error;
+    }
   }
 
   async function finalizeDiscarded(): Promise<void> {
@@ -55,17 +91,7 @@ export function createStatements(prepare: (sql: string) => Promise<Statement>, i
       if (close) throw new Error('the connection is closed');
       running = Symbol();
       try {
-        const statement = await prepared(sql);
-        const rows = await new Promise((resolve, reject) => {
-          statement.all(values, (error, result) => (error ? reject(error) : resolve(result)));
-        });
-        if (values.some(isLarge)) cache.delete(sql);
-        return rows;
-      } catch (error) {
-        // The driver does not reset a statement that failed: one that did not get the lock would remain an active writer, and
-        // SQLite commits nothing on a connection while another writer is active.
-        cache.delete(sql);
-        throw error;
+        return await (sql.startsWith(scriptBegin) ? runScript(sql) : runStatement(sql, values));
       } finally {
         await end();
       }

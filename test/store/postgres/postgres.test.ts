@@ -7,9 +7,9 @@ import { ServiceError } from '../../../src/errors.ts';
 import { location } from '../../../src/records/index.ts';
 import { connectDatabase, defaultOptions, openDatabase } from '../../../src/store/database.ts';
 import { positionOfId } from '../../../src/store/query/record-query.ts';
-import { createStoreOpener } from '../../../src/store/workspace-store.ts';
 import { createDatabase } from '../../support/database.ts';
 import { insert } from '../../support/insert.ts';
+import { storeOpener } from '../../support/open-store.ts';
 import { databaseUrl, freePort, query, startPostgres } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
 
@@ -173,7 +173,7 @@ test('a process opens at most DATABASE_POOL_SIZE connections', async () => {
 
 test('a page is read from the primary key, even if the table has no statistics', async () => {
   const opened = await openDatabase(database.url);
-  const store = createStoreOpener(opened)('ours');
+  const store = storeOpener(opened)('ours');
   await opened.run('alter table locations set (autovacuum_enabled = off)');
   const records = await insert(
     store,

@@ -6,8 +6,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ServiceError } from '../../../src/errors.ts';
 import { location } from '../../../src/records/index.ts';
 import { type Database, defaultOptions, openDatabase } from '../../../src/store/database.ts';
-import { createStoreOpener } from '../../../src/store/workspace-store.ts';
 import { insert } from '../../support/insert.ts';
+import { storeOpener } from '../../support/open-store.ts';
 
 let folder: string;
 let database: Database;
@@ -21,6 +21,9 @@ afterEach(async () => {
   await database.close();
   rmSync(folder, { recursive: true });
 });
+
+/** For Knex: the migration that adds indexes and their statistics. */
+const indexes = { name: '0004_indexes' };
 
 const pragma = async (name: string) => Object.values((await database.run(`pragma ${name}`))[0] ?? {})[0];
 
@@ -40,7 +43,7 @@ test('a connection that was open before the migration uses the new indexes too, 
     const sql = `explain query plan select name, ${explained} from assets where workspace_id = 'acme' and status_id = 'new'`;
     return (await opened.read(sql)).map(({ detail }) => detail).join();
   };
-  await database.knex.migrate.down();
+  await database.knex.migrate.down(indexes);
   expect(await plan(database)).toContain('PRIMARY KEY');
   const other = await openDatabase(`sqlite:${folder}/new/folder/yardgraph.db`);
 
@@ -84,7 +87,7 @@ test('a database that is closed is one file, which can be copied', async () => {
 });
 
 test('the migration that adds statistics keeps those of other tables in the file', async () => {
-  await database.knex.migrate.down();
+  await database.knex.migrate.down(indexes);
   await database.run('create table own (a)');
   await database.run('create index own_a on own (a)');
   await database.run('insert into own values (1), (2)');
@@ -96,14 +99,14 @@ test('the migration that adds statistics keeps those of other tables in the file
   const ours = await statistics('assets');
 
   for (const migrate of ['latest', 'down'] as const) {
-    await database.knex.migrate[migrate]();
+    await database.knex.migrate[migrate](indexes);
 
     expect(await statistics('own')).toEqual([{ idx: 'own_a', stat: '2 1' }]);
     expect(await statistics('assets')).not.toEqual(ours);
   }
 });
 
-const store = () => createStoreOpener(database)('ours');
+const store = () => storeOpener(database)('ours');
 
 test('while another process holds the lock, a write is a 503, and the next one succeeds afterwards', async () => {
   const other = await openDatabase(`sqlite:${folder}/new/folder/yardgraph.db`);

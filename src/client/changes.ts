@@ -1,0 +1,96 @@
+/** Reads changes over GraphQL, page by page: those of the workspace in the order of their commits, and those of one record. */
+import { received, requireInteger } from './check.ts';
+import type { Graphql } from './graphql.ts';
+import { type ChangePage, changePageFields, type kinds, type RecordKind } from './graphql-types.ts';
+
+export interface ChangesOptions {
+  /** The cursor after which to read: `endCursor` of the last page that was processed. From the first change unless set. */
+  readonly after?: string | undefined;
+  /** Only changes of records of these kinds. */
+  readonly kinds?: readonly RecordKind[] | undefined;
+  /** Changes per page, up to 1,000, which is the default. */
+  readonly pageSize?: number | undefined;
+  /** Whether to wait for further changes after the last one, which is the default, or to end. */
+  readonly follow?: boolean | undefined;
+  /** Milliseconds between two questions for further changes. Default: 1,000. */
+  readonly interval?: number | undefined;
+  /** Ends the iteration when it is aborted, after the current request. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The changes of the workspace, in the order of their commits. Every page has changes. */
+export type Changes = (options?: ChangesOptions) => AsyncGenerator<ChangePage, void, undefined>;
+
+const maxInterval = 2 ** 31 - 1;
+
+export function changes(graphql: Graphql): Changes {
+  const query = `query ($after: String, $first: Int, $kinds: [RecordKind!]) { changes(after: $after, first: $first, kinds: $kinds) { ${changePageFields} } }`;
+
+  return (options = {}) => {
+    const { after, kinds, pageSize = 1_000, follow = true, interval = 1_000, signal } = options;
+    requireInteger('changes', 'pageSize', pageSize, 1, Number.MAX_SAFE_INTEGER);
+    requireInteger('changes', 'interval', interval, 1, maxInterval);
+    const read = (cursor: string | undefined) => graphql(query, { after: cursor, first: pageSize, kinds });
+    return pages(async (cursor) => (await read(cursor)).changes, {
+      after,
+      signal,
+      interval: follow ? interval : undefined,
+    });
+  };
+}
+
+/** The cursor of the workspace's last change, from which a new consumer follows after it has read the records themselves. */
+export function changeCursor(graphql: Graphql): () => Promise<string> {
+  return async () => (await graphql('{ changeCursor }')).changeCursor;
+}
+
+/** The changes of one record, the latest first; none if no such record is stored. */
+export function historyOf(
+  graphql: Graphql,
+  kind: keyof typeof kinds,
+  id: string,
+  { after, pageSize = 100 }: Pick<ChangesOptions, 'after' | 'pageSize'> = {},
+): AsyncGenerator<ChangePage, void, undefined> {
+  if (typeof id !== 'string') throw new TypeError(`history: expected the ID as a string, received ${received(id)}`);
+  requireInteger('history', 'pageSize', pageSize, 1, Number.MAX_SAFE_INTEGER);
+  const field = kind.charAt(0).toLowerCase() + kind.slice(1);
+  const query = `query ($id: ID!, $after: String, $first: Int) { ${field}(id: $id) { history(after: $after, first: $first) { ${changePageFields} } } }`;
+  return pages(async (cursor) => (await graphql(query, { id, after: cursor, first: pageSize }))[field]?.history, {
+    after,
+  });
+}
+
+interface Reading {
+  readonly after?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Milliseconds to wait after the last page; without it, the last page is the end. */
+  readonly interval?: number | undefined;
+}
+
+async function* pages(
+  read: (after: string | undefined) => Promise<ChangePage | undefined>,
+  { after, signal, interval }: Reading,
+): AsyncGenerator<ChangePage, void, undefined> {
+  let cursor = after;
+  while (!signal?.aborted) {
+    const page = await read(cursor);
+    if (!page) return;
+    cursor = page.endCursor;
+    if (page.nodes.length > 0) yield page;
+    if (page.hasMore) continue;
+    if (interval === undefined) return;
+    await pause(interval, signal);
+  }
+}
+
+const pause = (milliseconds: number, signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, milliseconds);
+    signal?.addEventListener('abort', end);
+    if (signal?.aborted) end();
+  });

@@ -1,0 +1,372 @@
+/** Types of GraphQL inputs and results, and the fields to select. Generated from the schema by `npm run schema`; do not edit. */
+import type {
+  Asset,
+  AssetCategory,
+  Location,
+  NewAsset,
+  NewAssetCategory,
+  NewLocation,
+  NewProject,
+  NewTransportOrder,
+  NewWorkOrder,
+  Project,
+  TransportOrder,
+  WorkOrder,
+} from './openapi.ts';
+
+/** What identifies an asset category in an upsert: `{ field: NAME }`. */
+export type AssetCategoryKey = { field: AssetCategoryKeyField };
+
+/** A field that identifies an asset category in an upsert. */
+export type AssetCategoryKeyField = 'NAME';
+
+/** An asset category to change, by its ID, and the new values of some fields: `{ id: "category_…", name: "Cranes" }`. Absent fields stay unchanged; null clears a field. */
+export interface AssetCategoryPatch extends Partial<NewAssetCategory> {
+  /** The ID of the asset category. */
+  id: string;
+  /** The `updatedAt` that the asset category was read with. If somebody has changed it since, the batch is refused with the code CONFLICT. */
+  ifUpdatedAt?: string | null;
+}
+
+/** What identifies an asset in an upsert: `{ externalId: "erp" }`. */
+export type AssetKey = { externalId: string; field?: never } | { field: AssetKeyField; externalId?: never };
+
+/** A field that identifies an asset in an upsert. */
+export type AssetKeyField = 'UID';
+
+/** An asset to change, by its ID, and the new values of some fields: `{ id: "asset_…", name: "Crane" }`. Absent fields stay unchanged; null clears a field. */
+export interface AssetPatch extends Partial<NewAsset> {
+  /** The location where the asset is, instead of `currentLocationId`: `{ externalId: { key: "erp", value: "4711" } }`. */
+  currentLocation?: StoredRecordLink | null;
+  /** The ID of the asset. */
+  id: string;
+  /** The `updatedAt` that the asset was read with. If somebody has changed it since, the batch is refused with the code CONFLICT. */
+  ifUpdatedAt?: string | null;
+}
+
+/** What was done to a record. */
+export type ChangeAction = 'CREATED' | 'DELETED' | 'UPDATED';
+
+/** The fields of an asset category to create: `{ name: "Cranes", description: "Mobile cranes and tower cranes." }`. A field that is null or absent is not set. */
+export interface CreateAssetCategoryInput extends NewAssetCategory {
+  /** The parent asset category, instead of `parentId`: `{ ref: "parent" }`. */
+  parent?: RecordLink | null;
+  /** A name of your choice, by which other records of the same mutation refer to this asset category. It is not stored. */
+  ref?: string | null;
+}
+
+/** The fields of an asset to create: `{ name: "Crane", assetTypeId: "ERP-TYPE-12", trackUtilization: true, manufacturedAt: "2019-05-01", acquiredAt: "2020-02-17T09:30:00+01:00", manufacturerId: "ERP-COMPANY-3", externalIds: { erp: "4711" } }`. A field that is null or absent is not set. */
+export interface CreateAssetInput extends NewAsset {
+  /** The location where the asset is, instead of `currentLocationId`: `{ externalId: { key: "erp", value: "4711" } }`. */
+  currentLocation?: RecordLink | null;
+  /** A name of your choice, by which other records of the same mutation refer to this asset. It is not stored. */
+  ref?: string | null;
+}
+
+/** The fields of a location to create: `{ name: "North yard", latitude: 53.08, longitude: 8.8, address1: "Hafenstraße 12", address2: "Gate 3", city: "Bremen", state: "Bremen", postalCode: "28217", country: "DE", externalIds: { erp: "4711" } }`. A field that is null or absent is not set. */
+export interface CreateLocationInput extends NewLocation {
+  /** A name of your choice, by which other records of the same mutation refer to this location. It is not stored. */
+  ref?: string | null;
+}
+
+/** The fields of a project to create: `{ name: "Harbour wall", reference: "P-7", startDate: "2026-03-01", notes: "The quay stays open to ships.", companyId: "ERP-COMPANY-5", locationId: "ERP-LOCATION-2", externalIds: { erp: "4711" } }`. A field that is null or absent is not set. */
+export interface CreateProjectInput extends NewProject {
+  /** The location of the project, instead of `locationId`: `{ externalId: { key: "erp", value: "4711" } }`. */
+  location?: RecordLink | null;
+  /** A name of your choice, by which other records of the same mutation refer to this project. It is not stored. */
+  ref?: string | null;
+}
+
+/** The fields of a transport order to create: `{ name: "Bring the crane to the harbour wall", reference: "TO-1", number: "2026-0001", notes: "Call the crane driver on arrival.", projectId: "ERP-PROJECT-7" }`. A field that is null or absent is not set. */
+export interface CreateTransportOrderInput extends NewTransportOrder {
+  /** The project that the transport is for, instead of `projectId`: `{ externalId: { key: "erp", value: "4711" } }`. */
+  project?: RecordLink | null;
+  /** A name of your choice, by which other records of the same mutation refer to this transport order. It is not stored. */
+  ref?: string | null;
+}
+
+/** The fields of a work order to create: `{ name: "Set up the crane", reference: "WO-1", projectId: "ERP-PROJECT-7", startDate: "2026-03-02T07:00:00+01:00", endDate: "2026-03-02T12:00:00+01:00", notes: "The road to the quay is closed until 06:30.", externalIds: { erp: "4711" } }`. A field that is null or absent is not set. */
+export interface CreateWorkOrderInput extends NewWorkOrder {
+  /** The location where the work is done, instead of `locationId`: `{ externalId: { key: "erp", value: "4711" } }`. */
+  location?: RecordLink | null;
+  /** The project that the work is for, instead of `projectId`: `{ externalId: { key: "erp", value: "4711" } }`. */
+  project?: RecordLink | null;
+  /** A name of your choice, by which other records of the same mutation refer to this work order. It is not stored. */
+  ref?: string | null;
+}
+
+/** The ID of a record in another system: `{ key: "erp", value: "4711" }`. */
+export interface ExternalIdInput {
+  /** The name of the system, as in `externalIds`. */
+  key: string;
+  /** The ID that the record has there. */
+  value: string;
+}
+
+/** The records to create, by their kind: `importRecords(input: { locations: [{ ref: "yard", name: "North yard" }], projects: [{ name: "Harbour wall", location: { ref: "yard" } }] }) { projects { id } }`. */
+export interface ImportInput {
+  /** The asset categories to create. */
+  assetCategories?: readonly CreateAssetCategoryInput[] | null;
+  /** The assets to create. */
+  assets?: readonly CreateAssetInput[] | null;
+  /** The locations to create. */
+  locations?: readonly CreateLocationInput[] | null;
+  /** The projects to create. */
+  projects?: readonly CreateProjectInput[] | null;
+  /** The transport orders to create. */
+  transportOrders?: readonly CreateTransportOrderInput[] | null;
+  /** The work orders to create. */
+  workOrders?: readonly CreateWorkOrderInput[] | null;
+}
+
+/** What identifies a location in an upsert: `{ externalId: "erp" }`. */
+export type LocationKey = { externalId: string };
+
+/** A location to change, by its ID, and the new values of some fields: `{ id: "location_…", name: "North yard" }`. Absent fields stay unchanged; null clears a field. */
+export interface LocationPatch extends Partial<NewLocation> {
+  /** The ID of the location. */
+  id: string;
+  /** The `updatedAt` that the location was read with. If somebody has changed it since, the batch is refused with the code CONFLICT. */
+  ifUpdatedAt?: string | null;
+}
+
+/** What identifies a project in an upsert: `{ externalId: "erp" }`. */
+export type ProjectKey = { externalId: string; field?: never } | { field: ProjectKeyField; externalId?: never };
+
+/** A field that identifies a project in an upsert. */
+export type ProjectKeyField = 'REFERENCE';
+
+/** A project to change, by its ID, and the new values of some fields: `{ id: "project_…", name: "Harbour wall" }`. Absent fields stay unchanged; null clears a field. */
+export interface ProjectPatch extends Partial<NewProject> {
+  /** The ID of the project. */
+  id: string;
+  /** The `updatedAt` that the project was read with. If somebody has changed it since, the batch is refused with the code CONFLICT. */
+  ifUpdatedAt?: string | null;
+  /** The location of the project, instead of `locationId`: `{ externalId: { key: "erp", value: "4711" } }`. */
+  location?: StoredRecordLink | null;
+}
+
+/** A kind of record. */
+export type RecordKind = 'ASSET' | 'ASSET_CATEGORY' | 'LOCATION' | 'PROJECT' | 'TRANSPORT_ORDER' | 'WORK_ORDER';
+
+/** Refers to a record without its ID: `{ externalId: { key: "erp", value: "4711" } }`, or `{ ref: "harbour-wall" }` for one that the same mutation creates. */
+export type RecordLink = { externalId: ExternalIdInput; ref?: never } | { ref: string; externalId?: never };
+
+/** What a deletion does if other records refer to those that are to be deleted. */
+export type ReferenceHandling = 'CLEAR' | 'REFUSE';
+
+/** Refers to a stored record without its ID: `{ externalId: { key: "erp", value: "4711" } }`. */
+export interface StoredRecordLink {
+  /** An external ID that exactly one stored record has: `{ key: "erp", value: "4711" }`. */
+  externalId: ExternalIdInput;
+}
+
+/** What identifies a transport order in an upsert: `{ field: REFERENCE }`. */
+export type TransportOrderKey = { field: TransportOrderKeyField };
+
+/** A field that identifies a transport order in an upsert. */
+export type TransportOrderKeyField = 'NUMBER' | 'REFERENCE';
+
+/** A transport order to change, by its ID, and the new values of some fields: `{ id: "transport_order_…", name: "Bring the crane to the harbour wall" }`. Absent fields stay unchanged; null clears a field. */
+export interface TransportOrderPatch extends Partial<NewTransportOrder> {
+  /** The ID of the transport order. */
+  id: string;
+  /** The `updatedAt` that the transport order was read with. If somebody has changed it since, the batch is refused with the code CONFLICT. */
+  ifUpdatedAt?: string | null;
+  /** The project that the transport is for, instead of `projectId`: `{ externalId: { key: "erp", value: "4711" } }`. */
+  project?: StoredRecordLink | null;
+}
+
+/** The fields of an asset category to create or change: `{ name: "Cranes", description: "Mobile cranes and tower cranes." }`. Of a stored asset category, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateAssetCategoryInput` requires. */
+export interface UpsertAssetCategoryInput extends Partial<NewAssetCategory> {}
+
+/** The fields of an asset to create or change: `{ name: "Crane", assetTypeId: "ERP-TYPE-12", trackUtilization: true, manufacturedAt: "2019-05-01", acquiredAt: "2020-02-17T09:30:00+01:00", manufacturerId: "ERP-COMPANY-3", externalIds: { erp: "4711" } }`. Of a stored asset, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateAssetInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps those of other systems. */
+export interface UpsertAssetInput extends Partial<NewAsset> {
+  /** The location where the asset is, instead of `currentLocationId`: `{ externalId: { key: "erp", value: "4711" } }`. */
+  currentLocation?: StoredRecordLink | null;
+}
+
+/** The fields of a location to create or change: `{ name: "North yard", latitude: 53.08, longitude: 8.8, address1: "Hafenstraße 12", address2: "Gate 3", city: "Bremen", state: "Bremen", postalCode: "28217", country: "DE", externalIds: { erp: "4711" } }`. Of a stored location, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateLocationInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps those of other systems. */
+export interface UpsertLocationInput extends Partial<NewLocation> {}
+
+/** What an upsert did with an item. */
+export type UpsertOutcome = 'CREATED' | 'UNCHANGED' | 'UPDATED';
+
+/** The fields of a project to create or change: `{ name: "Harbour wall", reference: "P-7", startDate: "2026-03-01", notes: "The quay stays open to ships.", companyId: "ERP-COMPANY-5", locationId: "ERP-LOCATION-2", externalIds: { erp: "4711" } }`. Of a stored project, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateProjectInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps those of other systems. */
+export interface UpsertProjectInput extends Partial<NewProject> {
+  /** The location of the project, instead of `locationId`: `{ externalId: { key: "erp", value: "4711" } }`. */
+  location?: StoredRecordLink | null;
+}
+
+/** The fields of a transport order to create or change: `{ name: "Bring the crane to the harbour wall", reference: "TO-1", number: "2026-0001", notes: "Call the crane driver on arrival.", projectId: "ERP-PROJECT-7" }`. Of a stored transport order, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateTransportOrderInput` requires. */
+export interface UpsertTransportOrderInput extends Partial<NewTransportOrder> {
+  /** The project that the transport is for, instead of `projectId`: `{ externalId: { key: "erp", value: "4711" } }`. */
+  project?: StoredRecordLink | null;
+}
+
+/** The fields of a work order to create or change: `{ name: "Set up the crane", reference: "WO-1", projectId: "ERP-PROJECT-7", startDate: "2026-03-02T07:00:00+01:00", endDate: "2026-03-02T12:00:00+01:00", notes: "The road to the quay is closed until 06:30.", externalIds: { erp: "4711" } }`. Of a stored work order, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateWorkOrderInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps those of other systems. */
+export interface UpsertWorkOrderInput extends Partial<NewWorkOrder> {
+  /** The location where the work is done, instead of `locationId`: `{ externalId: { key: "erp", value: "4711" } }`. */
+  location?: StoredRecordLink | null;
+  /** The project that the work is for, instead of `projectId`: `{ externalId: { key: "erp", value: "4711" } }`. */
+  project?: StoredRecordLink | null;
+}
+
+/** What identifies a work order in an upsert: `{ externalId: "erp" }`. */
+export type WorkOrderKey = { externalId: string; field?: never } | { field: WorkOrderKeyField; externalId?: never };
+
+/** A field that identifies a work order in an upsert. */
+export type WorkOrderKeyField = 'REFERENCE';
+
+/** A work order to change, by its ID, and the new values of some fields: `{ id: "work_order_…", name: "Set up the crane" }`. Absent fields stay unchanged; null clears a field. */
+export interface WorkOrderPatch extends Partial<NewWorkOrder> {
+  /** The ID of the work order. */
+  id: string;
+  /** The `updatedAt` that the work order was read with. If somebody has changed it since, the batch is refused with the code CONFLICT. */
+  ifUpdatedAt?: string | null;
+  /** The location where the work is done, instead of `locationId`: `{ externalId: { key: "erp", value: "4711" } }`. */
+  location?: StoredRecordLink | null;
+  /** The project that the work is for, instead of `projectId`: `{ externalId: { key: "erp", value: "4711" } }`. */
+  project?: StoredRecordLink | null;
+}
+
+/** A page of changes. */
+export interface ChangePage {
+  /** Where the page ends: pass it as `after` to get the next one. Every page has one, also an empty one. */
+  endCursor: string;
+  /** Whether there are more changes now. There may be although the page is empty, if it is limited to some `kinds`. */
+  hasMore: boolean;
+  /** The changes of the page. */
+  nodes: readonly Change[];
+}
+
+/** The creation, the update or the deletion of one record. */
+export interface Change {
+  /** What was done. */
+  action: ChangeAction;
+  /** When it was done. */
+  at: string;
+  /** The position of the change among all changes of the workspace, for `after`. */
+  cursor: string;
+  /** The fields that were changed, of those that clients may set. A creation and a deletion have all fields with a value. */
+  fields: readonly FieldChange[];
+  /** The kind of the record. */
+  kind: RecordKind;
+  /** Why it was done: the `X-Change-Message` header of the request. */
+  message: string | null;
+  /** The ID of the record. */
+  recordId: string;
+  /** The ID of the request that did it, as in its `X-Request-Id` header and in the log of the service. */
+  requestId: string | null;
+  /** Who did it, as named by the API key; null while the service has no keys. */
+  user: { id: string } | null;
+}
+
+/** What a change has done to one field of the record. */
+export interface FieldChange {
+  /** The value after the change; null if it was cleared, or the record was deleted. */
+  after: string | number | boolean | { [system: string]: string } | null;
+  /** The value before the change; null if it was not set. */
+  before: string | number | boolean | { [system: string]: string } | null;
+  /** The name of the field, such as `currentLocationId`. */
+  field: string;
+}
+
+/** The types of each kind. */
+export interface RecordTypes {
+  Asset: {
+    stored: Asset;
+    patch: AssetPatch;
+    upsert: UpsertAssetInput;
+    key: AssetKey;
+  };
+  WorkOrder: {
+    stored: WorkOrder;
+    patch: WorkOrderPatch;
+    upsert: UpsertWorkOrderInput;
+    key: WorkOrderKey;
+  };
+  Project: {
+    stored: Project;
+    patch: ProjectPatch;
+    upsert: UpsertProjectInput;
+    key: ProjectKey;
+  };
+  Location: {
+    stored: Location;
+    patch: LocationPatch;
+    upsert: UpsertLocationInput;
+    key: LocationKey;
+  };
+  TransportOrder: {
+    stored: TransportOrder;
+    patch: TransportOrderPatch;
+    upsert: UpsertTransportOrderInput;
+    key: TransportOrderKey;
+  };
+  AssetCategory: {
+    stored: AssetCategory;
+    patch: AssetCategoryPatch;
+    upsert: UpsertAssetCategoryInput;
+    key: AssetCategoryKey;
+  };
+}
+
+/** The imported records of each kind, in the order sent. */
+export interface ImportedRecords {
+  assets: Asset[];
+  workOrders: WorkOrder[];
+  projects: Project[];
+  locations: Location[];
+  transportOrders: TransportOrder[];
+  assetCategories: AssetCategory[];
+}
+
+/** The names of each kind, its fields, and what its records have for fields without a value. */
+export const kinds = {
+  Asset: {
+    plural: 'Assets',
+    list: 'assets',
+    unset: 'null',
+    fields:
+      'id name uid statusId assetTypeId currentLocationId trackUtilization manufacturedAt acquiredAt ownerId manufacturerId purchaseOrderId externalIds workspaceId createdAt updatedAt updatedBy { id }',
+  },
+  WorkOrder: {
+    plural: 'WorkOrders',
+    list: 'workOrders',
+    unset: 'omitted',
+    fields:
+      'id name typeId reference projectId statusId locationId startDate endDate notes externalIds workspaceId createdAt updatedAt createdBy { id } updatedBy { id }',
+  },
+  Project: {
+    plural: 'Projects',
+    list: 'projects',
+    unset: 'omitted',
+    fields:
+      'id name reference startDate endDate notes statusId companyId locationId externalIds workspaceId createdAt updatedAt createdBy { id } updatedBy { id }',
+  },
+  Location: {
+    plural: 'Locations',
+    list: 'locations',
+    unset: 'omitted',
+    fields:
+      'id name latitude longitude address1 address2 city state postalCode country externalIds workspaceId createdAt updatedAt',
+  },
+  TransportOrder: {
+    plural: 'TransportOrders',
+    list: 'transportOrders',
+    unset: 'omitted',
+    fields:
+      'id name reference number notes statusId projectId purchaseOrderId allocationOrderId workspaceId createdAt updatedAt createdBy { id }',
+  },
+  AssetCategory: {
+    plural: 'AssetCategories',
+    list: 'assetCategories',
+    unset: 'omitted',
+    fields: 'id name description parentId workspaceId createdAt updatedAt',
+  },
+} as const;
+
+/** The fields of a page of changes. */
+export const changePageFields =
+  'endCursor hasMore nodes { action at cursor fields { after before field } kind message recordId requestId user { id } }';

@@ -1,0 +1,74 @@
+/**
+ * Sends server-sent events, in the form of graphql-sse's distinct connections, which browsers' EventSource reads, too. Holds one event
+ * at a time: the next one is made when the client has read enough of those before.
+ */
+import { once } from 'node:events';
+import { PassThrough } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+export interface ServerEvent {
+  /** What a browser sends as `Last-Event-ID` when it connects again. */
+  readonly id?: string;
+  /** JSON without line breaks. */
+  readonly data: string;
+}
+
+export const eventStreamType = 'text/event-stream';
+
+/**
+ * Milliseconds between keep-alive comments, without which proxies and clients would close the connection. The key is checked as often: with
+ * the time for which it may be cached, this is at most five seconds.
+ */
+const interval = 3_000;
+
+const comment = ':\n\n';
+const complete = 'event: complete\ndata:\n\n';
+
+const textOf = ({ id, data }: ServerEvent): string =>
+  `event: next\n${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`;
+
+/** One result, as an event. */
+export const singleEvent = (data: string): string => `${textOf({ data })}${complete}`;
+
+/** Sets the headers of an event stream. Proxies such as nginx must not collect events before they send them on. */
+export const asEventStream = (reply: FastifyReply): FastifyReply =>
+  reply.type(eventStreamType).header('x-accel-buffering', 'no');
+
+/**
+ * Sends events until there are no more, until the client leaves, its access ends, or the service stops: then there is no `complete`, and
+ * clients connect again.
+ */
+export function sendEvents(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { events, end }: { readonly events: AsyncIterable<ServerEvent>; readonly end: AbortController },
+): FastifyReply {
+  const body = new PassThrough();
+  const timer = setInterval(async () => {
+    if (body.writableLength === 0) body.write(comment);
+    if (!(await request.hasAccess())) end.abort();
+  }, interval);
+  end.signal.addEventListener('abort', () => {
+    clearInterval(timer);
+    body.end();
+  });
+  // The headers are sent with the first bytes.
+  body.write(comment);
+  write(events, body, end.signal).then(
+    () => end.abort(),
+    (error: unknown) => {
+      request.log.error({ err: error }, 'an event stream has failed');
+      end.abort();
+    },
+  );
+  return asEventStream(reply).send(body);
+}
+
+async function write(events: AsyncIterable<ServerEvent>, body: PassThrough, signal: AbortSignal): Promise<void> {
+  for await (const event of events) {
+    if (signal.aborted) return;
+    if (!body.write(textOf(event))) await once(body, 'drain', { signal }).catch(() => undefined);
+    if (signal.aborted) return;
+  }
+  if (!signal.aborted) body.write(complete);
+}

@@ -1,0 +1,80 @@
+/** Reads changes for one request: the histories of all records of a list together, and what the changes of a page led to. */
+import DataLoader from 'dataloader';
+import type { RecordKind, RecordOf, Values } from '../../model/record-kind.ts';
+import { kindNamed, kindOfId } from '../../records/index.ts';
+import type { ChangePage, ChangePageQuery } from '../../store/change-pages.ts';
+import type { Change } from '../../store/read-changes.ts';
+import type { HistoryQuery } from '../../store/read-histories.ts';
+import type { LimitedReads } from '../../store/workspace-store.ts';
+import type { DocumentPlan } from '../plan/document-plan.ts';
+
+/** Queries are read once for each object that is passed: see loaders.ts. */
+export interface ChangeLoaders {
+  changePage(query: Omit<ChangePageQuery, 'withBefore'>): Promise<ChangePage>;
+  /** A page of the changes of a record, the latest first. All records for which the same object is passed in a step are read together. */
+  history(kind: RecordKind, id: string, query: Omit<HistoryQuery, 'withBefore'>): Promise<ChangePage>;
+  /** The record as the change has left it; null if it was deleted. */
+  after(change: Change): Promise<Values | null>;
+  /** The record as it was at a time. */
+  versionAt<K extends RecordKind>(kind: K, id: string, at: { readonly time: string }): Promise<RecordOf<K> | null>;
+  /** The number of the workspace's last change. */
+  lastChange(): Promise<number>;
+}
+
+type Once = <T>(key: object, read: () => Promise<T>) => Promise<T>;
+
+export function createChangeLoaders(
+  store: LimitedReads,
+  plan: DocumentPlan,
+  once: Once,
+): ChangeLoaders & { clear(): void } {
+  // What records were before their changes is long, and read only if the document selects it.
+  const withBefore = plan.storedFields.get('Change')?.has('before') ?? false;
+  const histories = new Map<object, DataLoader<string, ChangePage>>();
+
+  function createHistoryLoader(kind: RecordKind, { limit, before }: Omit<HistoryQuery, 'withBefore'>) {
+    const pageOf = (found: readonly Change[]): ChangePage => {
+      const changes = found.slice(0, limit);
+      return { changes, end: changes.at(-1)?.number ?? before ?? 0, hasMore: found.length > limit };
+    };
+    return new DataLoader<string, ChangePage>(
+      orErrors(async (ids) => (await store.histories(kind, ids, { before, limit: limit + 1, withBefore })).map(pageOf)),
+    );
+  }
+
+  const versions = new DataLoader<Change, Values | null>(
+    orErrors(async (changes) => {
+      const found = new Map<Change, Values | null>();
+      const readKind = async (name: string) => {
+        const ofKind = changes.filter(({ kind }) => kind === name);
+        const records = await store.versions(kindNamed(name), ofKind);
+        ofKind.forEach((change, index) => void found.set(change, records[index] ?? null));
+      };
+      await Promise.all([...new Set(changes.map(({ kind }) => kind))].map(readKind));
+      return changes.map((change) => found.get(change) ?? null);
+    }),
+  );
+
+  return {
+    changePage: (query) => once(query, () => store.changePage({ ...query, withBefore })),
+    history(kind, id, query) {
+      const loader = histories.get(query) ?? createHistoryLoader(kind, query);
+      histories.set(query, loader);
+      return loader.load(id);
+    },
+    after: async (change) => (change.action === 'deleted' ? null : versions.load(change)),
+    versionAt: async (kind, id, at) =>
+      kindOfId(id) === kind ? once(at, () => store.versionAt(kind, id, at.time)) : null,
+    lastChange: () => once(store, () => store.lastChange()),
+    clear() {
+      histories.clear();
+      versions.clearAll();
+    },
+  };
+}
+
+/** The errors are values, because DataLoader forgets a batch that fails, and would read it again. */
+const orErrors =
+  <Key, T>(read: (keys: readonly Key[]) => Promise<T[]>) =>
+  (keys: readonly Key[]): Promise<(T | Error)[]> =>
+    read(keys).catch((error: Error) => keys.map(() => error));

@@ -1,0 +1,21 @@
+/** What a subscription does while the database is unavailable: it waits, because a page that it left out would be lost. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { ServiceError } from '../../errors.ts';
+
+/** Milliseconds between two attempts. */
+const retryDelay = 1_000;
+
+export const isUnavailable = (error: unknown): boolean => error instanceof ServiceError && error.status === 503;
+
+/** Repeats the work while the database is unavailable. Undefined if the signal is aborted meanwhile. */
+export async function whenAvailable<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  while (!signal.aborted) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isUnavailable(error)) throw error;
+      await pause(retryDelay, undefined, { signal }).catch(() => undefined);
+    }
+  }
+  return undefined;
+}

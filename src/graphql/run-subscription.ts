@@ -1,0 +1,148 @@
+/**
+ * Executes subscriptions. Each event is an execution of its own, with a context of its own, like a query. What they hold between two
+ * events must be little, because there may be many of them at a time.
+ */
+import {
+  createSourceEventStream,
+  type ExecutionArgs,
+  type ExecutionResult,
+  GraphQLError,
+  getOperationAST,
+} from 'graphql';
+import { isAsyncIterable, type Plugin, processRegularResult, type YogaServerInstance } from 'graphql-yoga';
+import { badRequest, ResponseTooLarge, ServiceError } from '../errors.ts';
+import type { ChangePage } from '../store/change-pages.ts';
+import { rootCause, toResponse } from './errors.ts';
+import type { ServerEvent } from './event-stream.ts';
+import { collectFields, fragmentsIn } from './execution/collect-fields.ts';
+import type { Context } from './execution/context.ts';
+import { isUnavailable, whenAvailable } from './execution/when-available.ts';
+
+/** The context that the endpoint makes for a request. */
+export interface ServerContext extends Pick<Context, 'session' | 'sessionFor' | 'requestLog'> {
+  readonly client: {
+    readonly acceptsEvents: boolean;
+    readonly lastEventId: string | undefined;
+    /** Set when a subscription has begun. */
+    subscription?: Subscription;
+  };
+}
+
+export interface Subscription {
+  readonly events: AsyncIterable<ServerEvent>;
+  /** To be aborted when nobody reads the events any more. */
+  readonly end: AbortController;
+}
+
+type Yoga = YogaServerInstance<ServerContext, Pick<Context, 'responseSize'>>;
+
+export function useSubscriptions(): Plugin<Context & ServerContext, ServerContext, Pick<Context, 'responseSize'>> {
+  let yoga: Yoga;
+
+  /** Leaves the events to the endpoint: for yoga, there is nothing to send. */
+  async function begin(
+    args: ExecutionArgs,
+    context: Context & ServerContext,
+    end: AbortController,
+  ): Promise<ExecutionResult> {
+    if (!context.client.acceptsEvents) throw notAccepted();
+    requireField(args);
+    const source = await createSourceEventStream(args);
+    if (!isAsyncIterable(source)) return source;
+    context.client.subscription = { events: eventsOf(source as AsyncIterable<ChangePage>, args, context), end };
+    return {};
+  }
+
+  async function* eventsOf(
+    source: AsyncIterable<ChangePage>,
+    args: ExecutionArgs,
+    context: Context,
+  ): AsyncGenerator<ServerEvent> {
+    try {
+      for await (const page of source) {
+        const parts: ChangePage[] = [page];
+        for (let part = parts.shift(); part; part = parts.shift()) {
+          const result = await resultOf(part, args, context);
+          if (!result) return;
+          if (isTooLarge(result) && part.changes.length > 1) {
+            parts.unshift(...halvesOf(part));
+            continue;
+          }
+          const data = await textOf(isTooLarge(result) ? withAdvice(result, part) : result, context);
+          // Nobody can tell what was to be in an event without data: to go on after it would leave a gap.
+          if (!result.data) return yield { data };
+          yield { id: String(part.end), data };
+        }
+      }
+    } catch (error) {
+      yield { data: await textOf({ errors: [asGraphqlError(error)] }, context) };
+    }
+  }
+
+  /** Executes the operation for a page. Waits for the database: a page that was left out would be lost. */
+  const resultOf = (rootValue: ChangePage, args: ExecutionArgs, { session, requestLog, stream }: Context) =>
+    whenAvailable(async () => {
+      const { execute, contextFactory } = yoga.getEnveloped({ session, requestLog });
+      const result: ExecutionResult = await execute({ ...args, rootValue, contextValue: await contextFactory() });
+      const failure = result.errors?.map(rootCause).find(isUnavailable);
+      if (failure) throw failure;
+      return result;
+    }, stream.signal);
+
+  /** The same text as the body of a response to a query. */
+  const textOf = async (result: ExecutionResult, { requestLog }: Context): Promise<string> =>
+    processRegularResult(toResponse(result, requestLog), yoga.fetchAPI, 'application/json').text();
+
+  return {
+    onYogaInit: (init) => {
+      yoga = init.yoga as never;
+    },
+    onSubscribe({ args: { contextValue }, extendContext, setSubscribeFn }) {
+      const end = new AbortController();
+      extendContext({ stream: { lastEventId: contextValue.client.lastEventId, signal: end.signal } });
+      setSubscribeFn((args: ExecutionArgs) => begin(args, contextValue, end));
+    },
+  };
+}
+
+const notAccepted = () =>
+  new ServiceError(
+    406,
+    'a subscription is sent as server-sent events: expected an Accept header that allows text/event-stream',
+  );
+
+/** Without a field, graphql-js would fail. Validation rejects directives with variables here. */
+function requireField({ schema, document, operationName }: ExecutionArgs): void {
+  const selections = getOperationAST(document, operationName)?.selectionSet.selections ?? [];
+  const root = schema.getSubscriptionType();
+  const execution = { schema, fragments: fragmentsIn(document), variables: {} };
+  if (root && collectFields(execution, root, selections).size === 0) {
+    throw badRequest('a subscription must select a field');
+  }
+}
+
+const isTooLarge = ({ errors }: ExecutionResult): boolean =>
+  errors?.some((error) => rootCause(error) instanceof ResponseTooLarge) ?? false;
+
+/** The page as two, each with at least one of its changes. */
+function halvesOf({ changes, end, hasMore }: ChangePage): ChangePage[] {
+  const middle = Math.ceil(changes.length / 2);
+  const first = changes.slice(0, middle);
+  return [
+    { changes: first, end: first.at(-1)?.number ?? end, hasMore: true },
+    { changes: changes.slice(middle), end, hasMore },
+  ];
+}
+
+/** The error of a single change, which whoever connects again would get again. */
+function withAdvice({ errors = [] }: ExecutionResult, { changes }: ChangePage): ExecutionResult {
+  const [error] = errors;
+  const cursor = changes[0]?.number;
+  const message = `${error?.message}; it is one change: select fewer fields, or leave it out, with after: "${cursor}"`;
+  return { errors: [asGraphqlError(new ServiceError(413, message, [], { reason: 'response too large' }))] };
+}
+
+const asGraphqlError = (error: unknown): GraphQLError =>
+  error instanceof GraphQLError
+    ? error
+    : new GraphQLError('the subscription has failed', { originalError: error as Error });

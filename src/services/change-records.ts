@@ -1,0 +1,81 @@
+/** What updates and upserts have in common: in which order they lock, look up and check, and how they store new versions of records. */
+import type { Issue, PathOf } from '../model/issues.ts';
+import type { Linkable } from '../model/links.ts';
+import type { RecordKind, RecordOf, UpdateOf } from '../model/record-kind.ts';
+import type { TransactionStore } from '../store/workspace-store.ts';
+import { cycleIssues, lockTree } from './cycles.ts';
+import { resolveLinks } from './resolve-links.ts';
+import type { Session } from './session.ts';
+import { updateStamps } from './stamps.ts';
+import { referenceIssues, requireValid } from './validation.ts';
+
+/** Changes with the records that they are about, and what the service has found wrong with them. */
+interface Matched<K extends RecordKind> {
+  readonly changes: readonly Linkable<UpdateOf<K>>[];
+  /** The stored records, read with a lock; undefined where there is none. */
+  readonly records: readonly (RecordOf<K> | undefined)[];
+  readonly invalid?: readonly Issue[];
+  readonly conflicts?: readonly Issue[];
+}
+
+interface Options<K extends RecordKind> {
+  readonly pathOf: PathOf;
+  /** Finds the records of the changes, whose links are resolved. */
+  readonly match: (changes: readonly Linkable<UpdateOf<K>>[]) => Promise<Matched<K>>;
+  /** A field of which `match` has looked up all values. */
+  readonly lookedUp?: string | undefined;
+}
+
+/** A valid change: the stored record, if there is one, and its new values. */
+interface CheckedChange<K extends RecordKind> {
+  readonly record: RecordOf<K> | undefined;
+  readonly values: UpdateOf<K>;
+}
+
+/**
+ * Locks what the changes are about and refer to, and checks them all. Throws a ServiceError with every issue: 400, or 409 if conflicts
+ * with stored records are the only ones. Transactions that lock in another order could wait for each other: the tree comes first, then
+ * what is referred to, as for creations, and then the records.
+ */
+export async function checkedChanges<K extends RecordKind>(
+  transaction: TransactionStore,
+  kind: K,
+  sent: readonly Linkable<UpdateOf<K>>[],
+  { pathOf, match, lookedUp }: Options<K>,
+): Promise<CheckedChange<K>[]> {
+  await lockTree(transaction, kind, sent);
+  const resolved = await resolveLinks(transaction, sent);
+  const references = await referenceIssues(transaction, kind, { parsed: resolved, pathOf });
+  const { changes, records, invalid = [], conflicts = [] } = await match(resolved);
+  const cycles = await cycleIssues(transaction, kind, { changes, records, pathOf });
+  const found = { ...references, invalid: [...invalid, ...cycles], conflicts };
+  await requireValid(transaction, kind, { parsed: changes, pathOf, current: records, lookedUp, ...found }, 'lookup');
+  // All of them have values: they are valid.
+  return changes.map(({ value }, index) => ({ record: records[index], values: value ?? ({} as UpdateOf<K>) }));
+}
+
+interface NewValues<K extends RecordKind> {
+  readonly record: RecordOf<K>;
+  readonly values: object;
+}
+
+/** Stores the new values, and returns the records as they then are. A record without new values stays the same object. */
+export async function storeVersions<K extends RecordKind>(
+  transaction: TransactionStore,
+  session: Session,
+  kind: K,
+  changes: readonly NewValues<K>[],
+): Promise<RecordOf<K>[]> {
+  const versions = changes.map(({ record, values }) => {
+    const isChanged = Object.keys(values).length > 0;
+    return {
+      before: record,
+      after: isChanged ? { ...record, ...values, ...updateStamps(kind, session, record) } : record,
+    };
+  });
+  await transaction.update(
+    kind,
+    versions.filter(({ before, after }) => before !== after),
+  );
+  return versions.map(({ after }) => after);
+}

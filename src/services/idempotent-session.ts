@@ -1,0 +1,71 @@
+/** Requests that may be repeated: the first one writes, and the others get the same result. */
+import { kindOfId } from '../records/index.ts';
+import { type IdempotencyKey, idsToRecords, Repeated, type WriteResult } from '../store/idempotency.ts';
+import type { VersionAt } from '../store/read-changes.ts';
+import type { WorkspaceStore } from '../store/workspace-store.ts';
+import type { Session } from './session.ts';
+
+/**
+ * A session for one write, which is carried out once for the key. If it was before, the store returns what it returned then, with the
+ * records as they were, and `onRepeat` is called: so a service must do nothing with what the store returns except return it, as it is
+ * or made into something else without further reads. Without a key, it is the same session.
+ */
+export function withIdempotencyKey(
+  session: Session<WorkspaceStore>,
+  key: IdempotencyKey | undefined,
+  onRepeat: () => void,
+): Session<WorkspaceStore> {
+  if (!key) return session;
+  const store = session.store.withIdempotencyKey(key);
+
+  async function orEarlier<T>(write: Promise<T>): Promise<T> {
+    try {
+      return await write;
+    } catch (error) {
+      if (!(error instanceof Repeated)) throw error;
+      const returned = await returnedBy(session.store, error.result);
+      onRepeat();
+      // The cast is safe: a request with the same key, operation and body returned it.
+      return returned as T;
+    }
+  }
+
+  return {
+    ...session,
+    store: {
+      ...store,
+      add: (...creation) => orEarlier(store.add(...creation)),
+      transaction: (work) => orEarlier(store.transaction(work)),
+    },
+  };
+}
+
+/** What the write returned. The number of statements does not depend on the number of records. */
+async function returnedBy(store: WorkspaceStore, { before, after, returned }: WriteResult): Promise<unknown> {
+  const ids = new Set<string>();
+  idsToRecords(returned, (id) => {
+    ids.add(id);
+    return {};
+  });
+  const records = await recordsAt(store, ids, after);
+  // Those that the write deleted.
+  const deleted = [...ids].filter((id) => !records.has(id));
+  for (const [id, record] of await recordsAt(store, deleted, before)) records.set(id, record);
+  return idsToRecords(returned, (id) => {
+    const record = records.get(id);
+    if (!record) throw new Error('a record that a write returned is not in the log');
+    return record;
+  });
+}
+
+/** The records as they were right after the change with this number, by ID. */
+async function recordsAt(store: WorkspaceStore, ids: Iterable<string>, number: number): Promise<Map<string, object>> {
+  const records = new Map<string, object>();
+  const keys = [...ids].map((id): VersionAt => ({ id, number }));
+  for (const kind of new Set(keys.map(({ id }) => kindOfId(id)))) {
+    if (!kind) continue;
+    const ofKind = keys.filter(({ id }) => kindOfId(id) === kind);
+    for (const record of await store.versions(kind, ofKind)) if (record) records.set(record.id, record);
+  }
+  return records;
+}

@@ -1,0 +1,138 @@
+/** Creates records of several kinds together, which may refer to each other before they have IDs. */
+import { newIds } from '../model/ids.ts';
+import { type Issue, type PathOf, quote } from '../model/issues.ts';
+import { withArticle } from '../model/labels.ts';
+import { type Linkable, withIssues } from '../model/links.ts';
+import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
+import type { CheckStore } from '../store/check-store.ts';
+import type { TransactionStore } from '../store/workspace-store.ts';
+import { inTreeOrder, treeOf } from './cycles.ts';
+import { type Refs, resolveLinks } from './resolve-links.ts';
+import { requireMayWrite, type Session } from './session.ts';
+import { creationStamps } from './stamps.ts';
+import { findIssues, referenceIssues, throwIssues } from './validation.ts';
+
+/** The records of one kind to create. */
+export interface NewRecords<K extends RecordKind = RecordKind> {
+  readonly kind: K;
+  readonly items: readonly Linkable<CreateOf<K>>[];
+  readonly pathOf: PathOf;
+}
+
+/**
+ * Creates the records of all kinds in one transaction, or none, and returns them in the order sent. Throws a ServiceError: 403 if the
+ * session may not write, otherwise 400, or 409 if taken unique values are the only issues, with every invalid field.
+ */
+export async function importRecords(
+  session: Session,
+  batches: readonly NewRecords[],
+): Promise<RecordOf<RecordKind>[][]> {
+  requireMayWrite(session);
+  if (batches.every(({ items }) => items.length === 0)) return batches.map(() => []);
+  return session.store.transaction((transaction) => createTogether(transaction, session, batches));
+}
+
+async function createTogether(
+  transaction: TransactionStore,
+  session: Session,
+  batches: readonly NewRecords[],
+): Promise<RecordOf<RecordKind>[][]> {
+  const named = withRefs(batches);
+  const planned = named.batches.map((batch, at) => withIds(batch, at, named.places));
+  const refs: Refs = new Map(
+    [...named.places].map(([ref, { batch, index }]) => [ref, planned[batch]?.ids[index] ?? '']),
+  );
+  const resolved: readonly (NewRecords & Planned)[] = await inTurn(planned, async (batch) => ({
+    ...batch,
+    items: await resolveLinks(transaction, batch.items, refs),
+  }));
+
+  const store = accepting(transaction, new Set(planned.flatMap(({ ids }) => ids)));
+  throwIssues(
+    await inTurn(resolved, async ({ kind, items, pathOf }) => {
+      const batch = { parsed: items, pathOf };
+      return findIssues(store, kind, { ...batch, ...(await referenceIssues(store, kind, batch)) }, 'lookup');
+    }),
+  );
+
+  return inTurn(resolved, async ({ kind, items, ids, order }) => {
+    // All of them are valid.
+    const inputs = order.map((index) => items[index]?.value as CreateOf<RecordKind>);
+    const inOrder = order.map((index) => ids[index] ?? '');
+    const records = await transaction.add(kind, inputs, creationStamps(kind, session), { ids: inOrder });
+    const byId = new Map(records.map((record) => [record.id, record]));
+    return ids.map((id) => byId.get(id) as RecordOf<RecordKind>);
+  });
+}
+
+/** One after the other, as the transaction runs its statements, so that the first error is that of the first batch. */
+async function inTurn<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (const item of items) results.push(await work(item));
+  return results;
+}
+
+interface Place {
+  readonly batch: number;
+  readonly index: number;
+}
+
+/** The items by their refs. An item with a ref that an earlier one has gets an issue. */
+function withRefs(batches: readonly NewRecords[]) {
+  const places = new Map<string, Place>();
+  const checked = batches.map(({ items, ...batch }, at) => ({
+    ...batch,
+    items: items.map((item, index) => {
+      const { ref } = item;
+      if (ref === undefined) return item;
+      if (!places.has(ref)) {
+        places.set(ref, { batch: at, index });
+        return item;
+      }
+      const issue: Issue = { path: ['ref'], message: `another record of this mutation has the ref ${quote(ref)}` };
+      return withIssues(item, [issue]);
+    }),
+  }));
+  return { batches: checked, places: places as ReadonlyMap<string, Place> };
+}
+
+interface Planned {
+  /** The ID of each item. */
+  readonly ids: readonly string[];
+  /** The places of the items in the order in which they are stored, which is that of their IDs. */
+  readonly order: readonly number[];
+}
+
+/** Gives the items their IDs: in the order sent, but to parents before their children, without which these cannot be stored. */
+function withIds(batch: NewRecords, at: number, places: ReadonlyMap<string, Place>): NewRecords & Planned {
+  const { kind, items } = batch;
+  const tree = treeOf(kind);
+  const parentOf = items.map(({ links = [] }) => {
+    const link = links.find(({ field }) => field === tree?.field);
+    const place = link?.to.ref === undefined ? undefined : places.get(link.to.ref);
+    return link && place?.batch === at ? { name: link.name, index: place.index } : undefined;
+  });
+  const { order, inCycles } = inTreeOrder(items.keys(), (index) => parentOf[index]?.index);
+  const ids: string[] = [];
+  newIds(kind.idPrefix, items.length).forEach((id, place) => {
+    ids[order[place] ?? place] = id;
+  });
+  const checked = items.map((item, index) => {
+    const parent = parentOf[index];
+    if (!parent || !inCycles.has(index)) return item;
+    const message = `expected ${withArticle(kind.label)} that is neither this one nor below it`;
+    return withIssues(item, [{ path: [parent.name], message }]);
+  });
+  return { ...batch, items: checked, ids, order };
+}
+
+/** A store to which the new records exist already. */
+const accepting = (store: CheckStore, newIds: ReadonlySet<string>): CheckStore => ({
+  ...store,
+  async existingValues(kind, field, values) {
+    if (field !== 'id') return store.existingValues(kind, field, values);
+    const others = values.filter((id) => !newIds.has(id));
+    const existing = others.length > 0 ? await store.existingValues(kind, field, others) : [];
+    return new Set([...existing, ...values.filter((id) => newIds.has(id))]);
+  },
+});

@@ -1,0 +1,81 @@
+/** Changes records: a batch of them, or one. */
+import { notFound } from '../errors.ts';
+import { expected, type Issue, inBatch, type Parsed } from '../model/issues.ts';
+import type { Linkable } from '../model/links.ts';
+import type { Patch } from '../model/patch.ts';
+import type { RecordKind, RecordOf, UpdateOf } from '../model/record-kind.ts';
+import { kindOfId } from '../records/index.ts';
+import { findBatch } from './batch-ids.ts';
+import { checkedChanges, storeVersions } from './change-records.ts';
+import { requireMayWrite, type Session } from './session.ts';
+import { noRecord } from './unknown-ids.ts';
+
+/**
+ * Changes all records of a batch in one transaction, or none, and returns them in the order sent. An item without fields to change
+ * changes nothing, including `updatedAt`. Throws a ServiceError: 403 if the session may not write, otherwise 400, or 409 if conflicts
+ * with stored records are the only issues, with every issue of the batch.
+ */
+export async function updateRecords<K extends RecordKind>(
+  session: Session,
+  kind: K,
+  batch: readonly Patch<K>[],
+): Promise<RecordOf<K>[]> {
+  requireMayWrite(session);
+  if (batch.length === 0) return [];
+  const sent = batch.map(({ change }) => change);
+  return session.store.transaction(async (transaction) => {
+    const match = async (changes: readonly Linkable<UpdateOf<K>>[]) => {
+      const { records, issues } = await findBatch(
+        kind,
+        batch.map(({ id }) => id),
+        (index) => [index, 'id'],
+        (ids) => transaction.findToUpdate(kind, ids),
+      );
+      return { changes, records, invalid: issues, conflicts: changedMeanwhile(kind, batch, records) };
+    };
+    const checked = await checkedChanges(transaction, kind, sent, { pathOf: inBatch, match });
+    return storeVersions(transaction, session, kind, checked.flatMap(ofRecord));
+  });
+}
+
+/** Each change has a record: otherwise it is not valid. */
+const ofRecord = <R, V>({ record, values }: { record: R | undefined; values: V }) =>
+  record ? [{ record, values }] : [];
+
+/**
+ * Changes the fields of one record that were sent, and returns the whole record. Throws a ServiceError: 404 if there is no such
+ * record, otherwise like updateRecords.
+ */
+export async function updateRecord<K extends RecordKind>(
+  session: Session,
+  kind: K,
+  id: string,
+  change: Parsed<UpdateOf<K>>,
+): Promise<RecordOf<K>> {
+  requireMayWrite(session);
+  // Saves a statement, and lets only well-formed IDs reach the database.
+  if (kindOfId(id) !== kind) throw notFound(noRecord(kind, id));
+  return session.store.transaction(async (transaction) => {
+    const match = async (changes: readonly Linkable<UpdateOf<K>>[]) => {
+      const records = await transaction.findToUpdate(kind, [id]);
+      if (records.length === 0) throw notFound(noRecord(kind, id));
+      return { changes, records };
+    };
+    const checked = await checkedChanges(transaction, kind, [change], { pathOf: () => [], match });
+    const [changed] = await storeVersions(transaction, session, kind, checked.flatMap(ofRecord));
+    return changed as RecordOf<K>;
+  });
+}
+
+/** Records that somebody has changed since the version that the client has seen. */
+const changedMeanwhile = <K extends RecordKind>(
+  kind: K,
+  batch: readonly Patch<K>[],
+  records: readonly (RecordOf<K> | undefined)[],
+): Issue[] =>
+  batch.flatMap(({ ifUpdatedAt }, index) => {
+    const updatedAt = records[index]?.updatedAt;
+    if (ifUpdatedAt === undefined || updatedAt === undefined || ifUpdatedAt === updatedAt) return [];
+    const message = expected(`the updatedAt of the stored ${kind.label}, "${updatedAt}"`, ifUpdatedAt);
+    return [{ path: [index, 'ifUpdatedAt'], message }];
+  });

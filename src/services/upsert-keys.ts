@@ -1,0 +1,92 @@
+/** Finds the records that the items of an upsert are about, by the key that other systems know them by. */
+import type { ExternalIds } from '../model/fields.ts';
+import { type Issue, type Path, quote } from '../model/issues.ts';
+import { type Linkable, withIssues } from '../model/links.ts';
+import type { RecordKind, Values } from '../model/record-kind.ts';
+import type { TransactionStore } from '../store/workspace-store.ts';
+import { describeExternalId, listed, several } from './resolve-links.ts';
+
+/** What identifies the records of a batch: a field of the kind, or the ID that a system has given them. */
+export type UpsertKey = { readonly field: string } | { readonly externalId: string };
+
+/** An item without a key gets an issue instead. */
+interface Keyed<T> {
+  readonly item: Linkable<T>;
+  readonly key?: string;
+}
+
+/** The text of the key, or undefined: keys of external IDs may be any, such as `constructor`. */
+function keyIn({ value, validFields = {} }: Linkable<object>, by: UpsertKey): unknown {
+  const values = (value ?? validFields) as Values;
+  if ('field' in by) return values[by.field];
+  const externalIds = values.externalIds as ExternalIds | null | undefined;
+  return externalIds && Object.hasOwn(externalIds, by.externalId) ? externalIds[by.externalId] : undefined;
+}
+
+const pathOf = (by: UpsertKey): Path => ('field' in by ? [by.field] : ['externalIds', by.externalId]);
+
+const describeKey = (by: UpsertKey, key: string): string =>
+  'field' in by ? `the ${by.field} ${quote(key)}` : describeExternalId({ key: by.externalId, value: key });
+
+/** Items without a key, and those with a key that an earlier item has, get an issue. */
+export function withKeys<T extends object>(by: UpsertKey, items: readonly Linkable<T>[]): Keyed<T>[] {
+  const places = new Map<string, number>();
+  return items.map((item, index) => {
+    const key = keyIn(item, by);
+    if (typeof key !== 'string') {
+      const [field] = pathOf(by);
+      // It has an issue of its own if it was sent, but is invalid.
+      if (item.issues?.some(({ path }) => path[0] === field)) return { item };
+      const message = `required: records are found by ${'field' in by ? `the ${by.field}` : 'this external ID'}`;
+      return { item: withIssues(item, [{ path: pathOf(by), message }]) };
+    }
+    const earlier = places.get(key);
+    if (earlier === undefined) {
+      places.set(key, index);
+      return { item, key };
+    }
+    const message = `item [${earlier}] of this batch has ${describeKey(by, key)} too`;
+    const refused = withIssues(item, [{ path: pathOf(by), message }]);
+    // Its key is no further issue, such as that it is taken.
+    const [field = ''] = pathOf(by);
+    return { item: { ...refused, validFields: { ...refused.validFields, [field]: undefined } } as typeof refused };
+  });
+}
+
+/** The record of each item, locked; undefined where there is none, or several, which is an issue. */
+export async function findRecords<K extends RecordKind>(
+  transaction: TransactionStore,
+  kind: K,
+  by: UpsertKey,
+  keyed: readonly Keyed<object>[],
+) {
+  const keys = keyed.flatMap(({ key }) => (key === undefined ? [] : [key]));
+  const matches =
+    'field' in by
+      ? await transaction.findByText(kind, by.field, keys)
+      : await transaction.findByExternalId(
+          kind,
+          keys.map((value) => ({ key: by.externalId, value })),
+        );
+  const idsByKey = new Map(keys.map((key, index) => [key, matches[index] ?? []]));
+  const ids = [...idsByKey.values()].flatMap((found) => (found.length === 1 ? found : []));
+  const locked = ids.length > 0 ? await transaction.findToUpdate(kind, ids) : [];
+  const byId = new Map(locked.map((record) => [record.id, record]));
+
+  const invalid: Issue[] = [];
+  const records = keyed.map(({ key }, index) => {
+    const found = key === undefined ? [] : (idsByKey.get(key) ?? []);
+    const [id] = found;
+    if (key === undefined || id === undefined) return undefined;
+    if (found.length > 1) {
+      const message = `${several(kind, found)} have ${describeKey(by, key)}: ${listed(found)}`;
+      invalid.push({ path: [index, ...pathOf(by)], message });
+      return undefined;
+    }
+    const record = byId.get(id);
+    // Somebody has changed or deleted the record before it was locked: the transaction runs again.
+    if (!record || keyIn({ value: record }, by) !== key) return transaction.retry();
+    return record;
+  });
+  return { records, invalid };
+}

@@ -1,0 +1,104 @@
+/** Creates or changes records by a key that other systems know them by. */
+import { type ExternalIds, isSame } from '../model/fields.ts';
+import { inBatch } from '../model/issues.ts';
+import { type Linkable, withIssues } from '../model/links.ts';
+import type { CreateOf, RecordKind, RecordOf, UpdateOf, Values } from '../model/record-kind.ts';
+import { externalIdsProblem, recordLengthProblem, requiredMessage, type ValueLimits } from '../model/schemas.ts';
+import type { TransactionStore } from '../store/workspace-store.ts';
+import { checkedChanges, storeVersions } from './change-records.ts';
+import { requireMayWrite, type Session } from './session.ts';
+import { creationStamps } from './stamps.ts';
+import { findRecords, type UpsertKey, withKeys } from './upsert-keys.ts';
+
+export interface Upserted<K extends RecordKind> {
+  readonly record: RecordOf<K>;
+  readonly outcome: 'created' | 'updated' | 'unchanged';
+}
+
+/**
+ * Changes the records that have the keys of the items, and creates those that are missing, all in one transaction, or none. Returns them
+ * in the order sent. A record that has all values already stays as it is, including its `updatedAt`. Throws a ServiceError: 403 if the
+ * session may not write, otherwise 400, or 409 if conflicts with stored records are the only issues, with every issue of the batch.
+ */
+export async function upsertRecords<K extends RecordKind>(
+  session: Session,
+  kind: K,
+  by: UpsertKey,
+  batch: readonly Linkable<UpdateOf<K>>[],
+  limits: ValueLimits,
+): Promise<Upserted<K>[]> {
+  requireMayWrite(session);
+  if (batch.length === 0) return [];
+  return session.store.transaction(async (transaction) => {
+    // Otherwise two upserts of a key that no record has would both create one.
+    await transaction.lock(`upsert ${kind.table}`);
+    const match = async (resolved: typeof batch) => {
+      const keyed = withKeys(by, resolved);
+      const { records, invalid } = await findRecords(transaction, kind, by, keyed);
+      const ambiguous = new Set(invalid.map(({ path }) => path[0]));
+      const changes = keyed.map(({ item }, index) =>
+        ambiguous.has(index) ? item : completed(kind, by, item, records[index], limits),
+      );
+      return { changes, records, invalid };
+    };
+    const lookedUp = 'field' in by ? by.field : undefined;
+    const checked = await checkedChanges(transaction, kind, batch, { pathOf: inBatch, match, lookedUp });
+    return store(transaction, session, kind, checked);
+  });
+}
+
+/**
+ * The item as it is to be stored. A new record needs the required fields. If records are found by the IDs of one system, those of the
+ * other systems are kept, because each system knows only its own.
+ */
+function completed<K extends RecordKind>(
+  kind: K,
+  by: UpsertKey,
+  item: Linkable<UpdateOf<K>>,
+  record: RecordOf<K> | undefined,
+  limits: ValueLimits,
+): Linkable<UpdateOf<K>> {
+  const sent = (item.value ?? item.validFields) as Values;
+  if (!record) {
+    const missing = Object.entries(kind.fields).filter(
+      ([name, field]) =>
+        field.required && sent[name] === undefined && !item.issues?.some(({ path }) => path[0] === name),
+    );
+    return withIssues(
+      item,
+      missing.map(([name, field]) => ({ path: [name], message: requiredMessage(field) })),
+    );
+  }
+  if ('field' in by || item.issues) return item;
+  const externalIds = { ...((record as Values).externalIds as ExternalIds), ...(sent.externalIds as ExternalIds) };
+  const value = { ...item.value, externalIds } as UpdateOf<K>;
+  const tooMany = externalIdsProblem(externalIds, limits);
+  const problem = tooMany ?? recordLengthProblem(value, limits);
+  if (problem === undefined) return { ...item, value };
+  const path = tooMany === undefined ? [] : ['externalIds'];
+  return withIssues(item, [{ path, message: `${problem}, with those of the stored ${kind.label}` }]);
+}
+
+async function store<K extends RecordKind>(
+  transaction: TransactionStore,
+  session: Session,
+  kind: K,
+  changes: Awaited<ReturnType<typeof checkedChanges<K>>>,
+): Promise<Upserted<K>[]> {
+  // Missing records have all that is required: the batch is valid.
+  const missing = changes.flatMap(({ record, values }) => (record ? [] : [values as object as CreateOf<K>]));
+  const created = (await transaction.add(kind, missing, creationStamps(kind, session))).values();
+  const stored = changes.flatMap(({ record, values }) =>
+    record ? [{ record, values: differing(record, values) }] : [],
+  );
+  const versions = (await storeVersions(transaction, session, kind, stored)).values();
+  return changes.map(({ record }) => {
+    if (!record) return { record: created.next().value as RecordOf<K>, outcome: 'created' };
+    const version = versions.next().value as RecordOf<K>;
+    return { record: version, outcome: version === record ? 'unchanged' : 'updated' };
+  });
+}
+
+/** The values that the record does not have. */
+const differing = (record: Values, values: object): object =>
+  Object.fromEntries(Object.entries(values).filter(([name, value]) => !isSame(record[name], value)));

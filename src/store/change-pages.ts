@@ -1,0 +1,56 @@
+/** Reads the feed of a workspace page by page. */
+
+import { requireWhole } from './query/rows.ts';
+import { runQuery } from './query.ts';
+import { type Change, type ChangesQuery, createChangeReads } from './read-changes.ts';
+import type { Scope } from './read-records.ts';
+
+/** What to read of the feed; `limit` changes at most. */
+export type ChangePageQuery = Omit<ChangesQuery, 'upTo'>;
+
+export interface ChangePage {
+  readonly changes: readonly Change[];
+  /** The number after which the next page begins. All changes up to it are on this page or earlier ones, or of other kinds. */
+  readonly end: number;
+  readonly hasMore: boolean;
+}
+
+export interface ChangePageReads {
+  /** The next page. It may be empty although there is more: the changes of some kinds may be far apart. */
+  changePage(query: ChangePageQuery): Promise<ChangePage>;
+}
+
+/** The most rows of the log that are read for a page of some kinds: the changes between them are read, too. */
+const maxScanned = 100_000;
+
+export function createChangePageReads(scope: Scope): ChangePageReads {
+  const { dialect, run, workspaceId } = scope;
+  const { changes } = createChangeReads(scope);
+
+  /** The number of the workspace's last change, and of the row up to which the log is read for one page. */
+  async function extentAfter(after: number) {
+    const [row] = await runQuery(
+      run,
+      dialect.builder.raw(
+        `select number as last, (
+          select number from changes where workspace_id = ? and number >= ? order by number limit 1
+        ) as upto from change_numbers where workspace_id = ?`,
+        [workspaceId, requireWhole(after + maxScanned), workspaceId],
+      ),
+    );
+    const last = Number(row?.last ?? 0);
+    return { last, upTo: Number(row?.upto ?? last) };
+  }
+
+  return {
+    async changePage({ limit, ...query }) {
+      const { after } = query;
+      // Read first: numbers up to the last one to which no change belongs, such as after a renaming, are passed.
+      const { last, upTo } = await extentAfter(after);
+      const found = await changes({ ...query, upTo, limit: limit + 1 });
+      const page = found.slice(0, limit);
+      const end = found.length > limit ? page.at(-1)?.number : upTo;
+      return { changes: page, end: Math.max(after, end ?? 0), hasMore: found.length > limit || upTo < last };
+    },
+  };
+}

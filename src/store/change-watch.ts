@@ -1,0 +1,102 @@
+/**
+ * Waits for changes of workspaces. While anybody waits, the numbers of the last changes are read at intervals, by one statement for all
+ * workspaces; and those of a workspace soon after a write of this process.
+ */
+
+/** Milliseconds between two reads, within which changes of other processes are noticed. */
+const interval = 500;
+
+/** Milliseconds from a write of this process to the next read, so that many writes need few reads. */
+const delayAfterWrite = 10;
+
+interface Waiting {
+  readonly after: number;
+  readonly resolve: () => void;
+}
+
+interface Watch {
+  /** As last read. */
+  last: number;
+  readonly waiting: Set<Waiting>;
+}
+
+export interface ChangeWatch {
+  /** To be called after this process has changed something in the workspace. */
+  changed(workspaceId: string): void;
+  /** Resolves when the workspace has a change with a greater number, or the signal is aborted. */
+  wait(workspaceId: string, after: number, signal: AbortSignal): Promise<void>;
+}
+
+type ReadLastChanges = (workspaceIds: readonly string[]) => Promise<ReadonlyMap<string, number>>;
+
+/** One read runs at a time. */
+export function createChangeWatch(readLastChanges: ReadLastChanges): ChangeWatch {
+  const watches = new Map<string, Watch>();
+  /** Workspaces that may have changed since they were read. */
+  const outdated = new Set<string>();
+  let nextOfAll = 0;
+  let isReading = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  function readIn(milliseconds: number): void {
+    clearTimeout(timer);
+    // Whoever waits keeps a connection open; the timer need not keep the process running.
+    timer = setTimeout(() => void read(), milliseconds).unref();
+  }
+
+  async function read(): Promise<void> {
+    for (const [workspaceId, { waiting }] of watches) if (waiting.size === 0) watches.delete(workspaceId);
+    if (watches.size === 0) return outdated.clear();
+    const isOfAll = Date.now() >= nextOfAll;
+    if (isOfAll) nextOfAll = Date.now() + interval;
+    const due = [...watches.keys()].filter((workspaceId) => isOfAll || outdated.has(workspaceId));
+    outdated.clear();
+    isReading = true;
+    // While the database is unavailable, it is asked again and again.
+    const numbers = due.length > 0 ? await readLastChanges(due).catch(() => undefined) : undefined;
+    isReading = false;
+    if (numbers) for (const workspaceId of due) endWaits(workspaceId, numbers.get(workspaceId) ?? 0);
+    readIn(outdated.size > 0 ? delayAfterWrite : Math.max(0, nextOfAll - Date.now()));
+  }
+
+  function endWaits(workspaceId: string, last: number): void {
+    const watch = watches.get(workspaceId);
+    if (!watch) return;
+    watch.last = last;
+    for (const { after, resolve } of watch.waiting) if (last > after) resolve();
+  }
+
+  function readSoon(workspaceId: string, milliseconds: number): void {
+    const isPlanned = outdated.size > 0;
+    outdated.add(workspaceId);
+    if (!isReading && !isPlanned) readIn(milliseconds);
+  }
+
+  function begin(workspaceId: string): Watch {
+    const watch: Watch = { last: 0, waiting: new Set() };
+    watches.set(workspaceId, watch);
+    readSoon(workspaceId, 0);
+    return watch;
+  }
+
+  return {
+    changed(workspaceId) {
+      if (watches.has(workspaceId)) readSoon(workspaceId, delayAfterWrite);
+    },
+
+    wait(workspaceId, after, signal) {
+      const watch = watches.get(workspaceId) ?? begin(workspaceId);
+      return new Promise((resolve) => {
+        if (signal.aborted || watch.last > after) return resolve();
+        const end = () => {
+          watch.waiting.delete(waiting);
+          signal.removeEventListener('abort', end);
+          resolve();
+        };
+        const waiting: Waiting = { after, resolve: end };
+        watch.waiting.add(waiting);
+        signal.addEventListener('abort', end);
+      });
+    },
+  };
+}

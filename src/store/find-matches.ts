@@ -1,0 +1,64 @@
+/** Finds the records of one workspace that have given values: thousands of values in one statement, each looked up in an index. */
+import type { ExternalId } from '../model/links.ts';
+import type { RecordKind } from '../model/record-kind.ts';
+import { columnName } from './columns.ts';
+import { keySql } from './query/comparisons.ts';
+import { rowsQuery, runQuery } from './query.ts';
+import type { Scope } from './read-records.ts';
+
+/** The most records that are found for one value: who looks for one needs no more to see that there are several. */
+export const maxMatches = 4;
+
+/** The IDs of the records that have each of the values, in the order of the values: the oldest few. */
+type Matches = readonly (readonly string[])[];
+
+export interface RecordMatches {
+  findByText(kind: RecordKind, field: string, texts: readonly string[]): Promise<Matches>;
+  /** In the kind's field `externalIds`. */
+  findByExternalId(kind: RecordKind, externalIds: readonly ExternalId[]): Promise<Matches>;
+}
+
+export function createRecordMatches({ dialect, run, workspaceId }: Scope): RecordMatches {
+  const { builder, jsonElements, filters } = dialect;
+
+  /** `ids` is a subquery for the IDs of the records that have the parts `sent.value ->> 0`, `1`, … */
+  async function select(wanted: readonly (readonly string[])[], ids: ReturnType<typeof rowsQuery>): Promise<Matches> {
+    if (wanted.length === 0) return [];
+    const rows = await runQuery(
+      run,
+      builder.raw(
+        `select (select string_agg(matching.id, ' ') from ? as matching) as ids from ${jsonElements}(?) as sent`,
+        [ids, JSON.stringify(wanted)],
+      ),
+    );
+    return rows.map(({ ids }) => (ids === null ? [] : String(ids).split(' ')));
+  }
+
+  return {
+    findByText(kind, field, texts) {
+      const column = columnName(field);
+      const keyOf = (text: string) => keySql(dialect, 'text', text);
+      const ids = rowsQuery(dialect, kind, workspaceId)
+        .whereRaw(`${keyOf(column)} = ${keyOf('(sent.value ->> 0)')} and ${column} = (sent.value ->> 0)`)
+        .orderBy('id')
+        .limit(maxMatches)
+        .select('id');
+      return select(
+        texts.map((text) => [text]),
+        ids,
+      );
+    },
+
+    async findByExternalId(kind, externalIds) {
+      if (externalIds.length === 0) return [];
+      const { prepareExternalIds } = dialect;
+      if (prepareExternalIds) await run(prepareExternalIds, [`${kind.table}_external_ids`]);
+      const records = { workspaceId, table: kind.table, column: columnName('externalIds') };
+      const ids = filters.idsWithExternalId(records, 'sent.value ->> 0', 'sent.value ->> 1', maxMatches);
+      return select(
+        externalIds.map(({ key, value }) => [key, value]),
+        ids,
+      );
+    },
+  };
+}

@@ -1,0 +1,59 @@
+/**
+ * What renaming and deleting a workspace does to its log of changes and its idempotency keys. Change numbers never go back, even where
+ * nothing is left: what a process has cached, and the cursors of consumers, are never mistaken for those of later records.
+ */
+import { changes, takeNumbers } from './changes.ts';
+import type { Dialect } from './dialect.ts';
+import type { Run } from './driver.ts';
+import { rowsQuery, runQuery } from './query.ts';
+
+/** The results of writes, which are found by their change numbers. */
+const keysOf = ({ builder }: Dialect, workspaceId: string) =>
+  builder('idempotency_keys').where('workspace_id', workspaceId);
+
+/** Called after the records were moved: before, it would wait for transactions that have locked records and wait for their numbers. */
+export async function moveLog(dialect: Dialect, run: Run, from: string, to: string): Promise<void> {
+  const { builder } = dialect;
+  const numbers = await takeNumbers(
+    dialect,
+    run,
+    new Map([
+      [from, 1],
+      [to, 1],
+    ]),
+  );
+  const [end, free] = [numbers.get(from) ?? 1, numbers.get(to) ?? 1];
+  const shift = await shiftOf(dialect, run, { from, to, free });
+  const moved = { workspace_id: to, number: builder.raw('number + ?', [shift]) };
+  await runQuery(run, rowsQuery(dialect, changes, from).update(moved));
+  const last = Math.max(free, end + shift);
+  await runQuery(run, builder('change_numbers').where('workspace_id', to).update({ number: last }));
+  if (shift === 0) await moveKeys(dialect, run, from, to);
+  await runQuery(run, keysOf(dialect, from).delete());
+}
+
+/** What is added to the numbers of moved changes: nothing, so that cursors remain valid, unless others have been read under the name. */
+async function shiftOf(
+  dialect: Dialect,
+  run: Run,
+  { from, to, free }: { readonly from: string; readonly to: string; readonly free: number },
+): Promise<number> {
+  const [existing] = await runQuery(run, rowsQuery(dialect, changes, to).select('number').limit(1));
+  if (!existing) return 0;
+  const numbers = rowsQuery(dialect, changes, from).select(dialect.builder.raw('min(number - records + 1) as lowest'));
+  const [moved] = await runQuery(run, numbers);
+  return typeof moved?.lowest === 'number' ? Math.max(0, free - moved.lowest) : 0;
+}
+
+/** Except those that are in use under the new name. */
+async function moveKeys(dialect: Dialect, run: Run, from: string, to: string): Promise<void> {
+  const taken = keysOf(dialect, to).select('operation', 'key');
+  const free = keysOf(dialect, from).whereNotIn(['operation', 'key'], taken);
+  await runQuery(run, free.update({ workspace_id: to }));
+}
+
+export async function deleteLog(dialect: Dialect, run: Run, name: string): Promise<void> {
+  await takeNumbers(dialect, run, new Map([[name, 1]]));
+  await runQuery(run, rowsQuery(dialect, changes, name).delete());
+  await runQuery(run, keysOf(dialect, name).delete());
+}

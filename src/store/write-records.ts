@@ -1,0 +1,187 @@
+/** Writes the records of one workspace within a transaction, and collects the changes to be logged before its commit. */
+import type { Knex } from 'knex';
+import { tooLarge } from '../errors.ts';
+import { textLengthOfAll } from '../model/fields.ts';
+import { newIds } from '../model/ids.ts';
+import { count } from '../model/issues.ts';
+import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
+import type { ReverseLink } from '../model/reverse-link.ts';
+import { type Author, creationOf, type NewChange } from './changes.ts';
+import type { GroupCheckStore } from './check-store.ts';
+import { columnName, columnsOf } from './columns.ts';
+import type { Statement } from './dialect.ts';
+import type { Row } from './driver.ts';
+import { createRecordMatches, type RecordMatches } from './find-matches.ts';
+import { findIdempotencyResults } from './idempotency.ts';
+import { parentsOf } from './query/ancestors.ts';
+import { rowsQuery, runQuery } from './query.ts';
+import { selectWithin } from './read-budget.ts';
+import { type Scope, stored } from './read-records.ts';
+
+/** What the service sets on a new record, beside its ID and its workspace. */
+export interface Stamps {
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly createdBy?: string | null;
+  readonly updatedBy?: string | null;
+}
+
+/** A record that was read with a lock, and what it is to become. */
+export interface Replacement<R> {
+  readonly before: R;
+  readonly after: R;
+}
+
+export interface RecordWrites extends GroupCheckStore, RecordMatches {
+  /**
+   * Stores new records, and returns them in the order given. Fields that are absent are not set. `ids` are those that newIds has returned
+   * for them, if they are known already.
+   */
+  add<K extends RecordKind>(
+    kind: K,
+    inputs: readonly CreateOf<K>[],
+    stamps: Stamps,
+    ids?: readonly string[],
+  ): Promise<RecordOf<K>[]>;
+  /** Stores the records as they are to be. Each has another `updatedAt` than before. */
+  update<K extends RecordKind>(kind: K, replacements: readonly Replacement<RecordOf<K>>[]): Promise<void>;
+  /** Deletes records that were read with `findToDelete`. */
+  delete<K extends RecordKind>(kind: K, records: readonly RecordOf<K>[], at: string): Promise<void>;
+  /** Reads the records and locks them until the transaction ends. IDs without a record are left out. */
+  findToUpdate<K extends RecordKind>(kind: K, ids: readonly string[]): Promise<RecordOf<K>[]>;
+  /** The same, and also waits for transactions that are about to store references to them. */
+  findToDelete<K extends RecordKind>(kind: K, ids: readonly string[]): Promise<RecordOf<K>[]>;
+  /** The parent of each of the records and of all their ancestors, by their IDs: null for a root. At most `limit` are read. */
+  ancestors(tree: ReverseLink, ids: readonly string[], limit: number): Promise<ReadonlyMap<string, string | null>>;
+  /** Waits for all other transactions that hold the lock with this name in the workspace, and keeps it until this one ends. */
+  lock(name: string): Promise<void>;
+}
+
+/** The most text of the records that one transaction reads to change or delete them. */
+const maxBytes = 50_000_000;
+
+/** The changes are added to `log`. */
+export function createRecordWrites(scope: Scope, author: Author, log: NewChange[]): RecordWrites {
+  const { dialect, run, workspaceId } = scope;
+  let bytesLeft = maxBytes;
+
+  const runAll = async (statements: Iterable<Statement>) => {
+    for (const { sql, values } of statements) await run(sql, values);
+  };
+
+  /** In the order of the IDs, so that of two transactions with the same records, one waits for the other at the first of them. */
+  const lockedRows = (kind: RecordKind, ids: readonly string[]) =>
+    dialect.rowsById(kind, workspaceId, [...new Set(ids)].sort());
+
+  /** A batch names records in a few bytes, however much text they hold. */
+  async function readToWrite(
+    kind: RecordKind,
+    rows: Knex.QueryBuilder,
+    ids: readonly string[],
+  ): Promise<readonly Row[]> {
+    // A single record cannot be too long.
+    const isSingle = ids.length <= 1;
+    const records = await (isSingle
+      ? dialect.select(run, kind, rows)
+      : selectWithin(dialect, run, kind, rows, bytesLeft));
+    if (records) {
+      bytesLeft -= textLengthOfAll(records);
+      return records;
+    }
+    const most = `more than ${count(maxBytes)} bytes of text`;
+    throw tooLarge(`the ${kind.pluralLabel} hold ${most}: change or delete fewer at a time`, 'records too large');
+  }
+
+  const changeOf = (
+    kind: RecordKind,
+    action: 'updated' | 'deleted',
+    { workspaceId: _, ...before }: Row,
+    at: unknown,
+  ): NewChange => ({
+    ...author,
+    workspaceId,
+    kind: kind.name,
+    action,
+    firstId: String(before.id),
+    records: 1,
+    at: String(at),
+    before,
+  });
+
+  return {
+    ...createRecordMatches(scope),
+
+    async add(kind, inputs, stamps, ids = newIds(kind.idPrefix, inputs.length)) {
+      if (inputs.length === 0) return [];
+      const records = inputs.map((input, index) => ({ ...draftOf(kind, input, stamps), id: ids[index], workspaceId }));
+      await runAll(dialect.inserts(kind, records));
+      log.push(creationOf({ workspaceId, kind, author }, records));
+      return stored(kind, records);
+    },
+
+    async update(kind, replacements) {
+      if (replacements.length === 0) return;
+      const changed = new Set<string>();
+      for (const { before, after } of replacements as readonly Replacement<Row>[]) {
+        for (const { field } of columnsOf(kind)) {
+          if (!changed.has(field) && !isStoredAs(before[field], after[field])) changed.add(field);
+        }
+      }
+      const records = replacements.map(({ after }) => after as object as Row);
+      await runAll(dialect.updates(kind, workspaceId, records, changed));
+      for (const { before, after } of replacements)
+        log.push(changeOf(kind, 'updated', before as object as Row, after.updatedAt));
+    },
+
+    async delete(kind, records, at) {
+      await runAll(
+        dialect.deletions(
+          kind,
+          workspaceId,
+          records.map(({ id }) => id),
+        ),
+      );
+      for (const record of records) log.push(changeOf(kind, 'deleted', record as object as Row, at));
+    },
+
+    findToUpdate: async (kind, ids) =>
+      stored(kind, await readToWrite(kind, lockedRows(kind, ids).forNoKeyUpdate(), ids)),
+
+    findToDelete: async (kind, ids) => stored(kind, await readToWrite(kind, lockedRows(kind, ids).forUpdate(), ids)),
+
+    async ancestors(tree, ids, limit) {
+      const rows = await runQuery(run, parentsOf(scope, tree, ids).limit(limit));
+      // Above a root, the recursion has added a row without a record.
+      const records = rows.filter(({ id }) => id !== null);
+      return new Map(records.map(({ id, parent }) => [String(id), parent === null ? null : String(parent)]));
+    },
+
+    async lock(name) {
+      if (dialect.lock) await run(dialect.lock, [`${workspaceId} ${name}`]);
+    },
+
+    async existingValues(kind, field, values) {
+      const rows =
+        field === 'id'
+          ? lockedRows(kind, values)
+          : rowsQuery(dialect, kind, workspaceId, { where: { field, in: values } });
+      const found = await runQuery(run, rows.select({ value: columnName(field) }).forKeyShare());
+      return new Set(found.map(({ value }) => String(value)));
+    },
+
+    idempotencyResults: (keys) => findIdempotencyResults(scope, keys),
+  };
+}
+
+/** External IDs are stored in the order in which they were sent. */
+const isStoredAs = (before: unknown, after: unknown): boolean =>
+  before === after ||
+  (typeof before === 'object' && typeof after === 'object' && JSON.stringify(before) === JSON.stringify(after));
+
+/** A new record with all its fields, but without an ID and a workspace. */
+export function draftOf<K extends RecordKind>(kind: K, input: CreateOf<K>, stamps: Stamps): Row {
+  const values: Row = input;
+  const draft: Record<string, unknown> = {};
+  for (const { field } of columnsOf(kind)) draft[field] = values[field] ?? null;
+  return Object.assign(draft, stamps);
+}

@@ -1,0 +1,324 @@
+/** The feed of a workspace: every change once, in order, with what it did. */
+import { describe, expect, test } from 'vitest';
+import { assetCategory, project as projectKind } from '../../src/records/index.ts';
+import { deleteRecords, plantCreations } from '../support/changes.ts';
+import { startService, useService } from '../support/service.ts';
+
+const service = useService();
+const closed = useService({}, { closed: true });
+
+type Node = Readonly<Record<string, unknown>>;
+type FieldChange = Readonly<{ field: string; before: unknown; after: unknown }>;
+
+/** A project that was created at a location, then renamed, then moved away. */
+async function changedProject() {
+  const [yard] = await service.create('/locations', { name: 'North yard', city: 'Bremen' });
+  const [project] = await service.create('/projects', { name: 'Wall', startDate: '2026-03-01', locationId: yard.id });
+  await service.patch(`/projects/${project.id}`, { name: 'Harbour wall' });
+  await service.patch(`/projects/${project.id}`, { locationId: null, externalIds: { erp: 'P-7' } });
+  return { yard, project };
+}
+
+const fields = '{ changes { nodes { fields { field before after } } } }';
+
+/** The fields of each change of the workspace. */
+const fieldChanges = async (): Promise<FieldChange[][]> =>
+  (await service.data(fields)).changes.nodes.map((node: { fields: FieldChange[] }) => node.fields);
+
+/** All changes, read in pages of this size. */
+async function allChanges(first: number, kinds?: string[]) {
+  const nodes: Node[] = [];
+  let pages = 0;
+  for (let after = '0'; ; ) {
+    const { changes } = await service.data(
+      `query ($first: Int, $after: String, $kinds: [RecordKind!]) {
+        changes(first: $first, after: $after, kinds: $kinds) { nodes { cursor kind recordId action } endCursor hasMore } }`,
+      { first, after, kinds },
+    );
+    nodes.push(...changes.nodes);
+    pages += 1;
+    after = changes.endCursor;
+    if (!changes.hasMore) return { nodes, pages, after };
+  }
+}
+
+test('changes: every change of the workspace, in the order in which they were made', async () => {
+  const { yard, project } = await changedProject();
+
+  const { changes } = await service.data(
+    '{ changes { nodes { cursor action kind recordId at user { id } message } endCursor hasMore } }',
+  );
+
+  expect(changes).toMatchObject({
+    nodes: [
+      {
+        cursor: '1',
+        action: 'CREATED',
+        kind: 'LOCATION',
+        recordId: yard.id,
+        at: yard.createdAt,
+        user: null,
+        message: null,
+      },
+      { cursor: '2', action: 'CREATED', kind: 'PROJECT', recordId: project.id, at: project.createdAt },
+      { cursor: '3', action: 'UPDATED', kind: 'PROJECT', recordId: project.id },
+      { cursor: '4', action: 'UPDATED', kind: 'PROJECT', recordId: project.id },
+    ],
+    endCursor: '4',
+    hasMore: false,
+  });
+});
+
+test('a change says who made it, by which request, and why', async () => {
+  const acme = closed.as(await closed.key({ user: 'erp-sync' }));
+
+  await acme.post('/locations', [{ name: 'North yard' }], { 'x-request-id': 'r-1', 'x-change-message': 'Übernahme' });
+
+  expect((await acme.data('{ changes { nodes { user { id } requestId message } } }')).changes.nodes).toEqual([
+    { user: { id: 'erp-sync' }, requestId: 'r-1', message: 'Übernahme' },
+  ]);
+});
+
+describe('the fields of a change', () => {
+  test('of a creation: those that have a value', async () => {
+    await changedProject();
+
+    const [location, project] = await fieldChanges();
+
+    expect(location).toEqual([
+      { field: 'name', before: null, after: 'North yard' },
+      { field: 'city', before: null, after: 'Bremen' },
+    ]);
+    expect(project?.map(({ field, before }) => [field, before])).toEqual([
+      ['name', null],
+      ['startDate', null],
+      ['locationId', null],
+    ]);
+  });
+
+  test('of an update: those that differ, as the update has left them, whatever came later', async () => {
+    const { yard } = await changedProject();
+
+    const [, , renamed, moved] = await fieldChanges();
+
+    expect(renamed).toEqual([{ field: 'name', before: 'Wall', after: 'Harbour wall' }]);
+    expect(moved).toEqual([
+      { field: 'locationId', before: yard.id, after: null },
+      { field: 'externalIds', before: null, after: { erp: 'P-7' } },
+    ]);
+  });
+
+  test('of a deletion: those that had a value', async () => {
+    const { project } = await changedProject();
+    await deleteRecords(service.database, projectKind, [project.id]);
+
+    const { changes } = await service.data(
+      '{ changes(after: "4") { nodes { action message user { id } fields { field before after } record { id } } } }',
+    );
+
+    expect(changes.nodes).toEqual([
+      {
+        action: 'DELETED',
+        message: 'sold',
+        user: { id: 'operator' },
+        record: null,
+        fields: [
+          { field: 'name', before: 'Harbour wall', after: null },
+          { field: 'startDate', before: '2026-03-01T00:00:00.000Z', after: null },
+          { field: 'externalIds', before: { erp: 'P-7' }, after: null },
+        ],
+      },
+    ]);
+    // The changes before have not changed with it.
+    expect((await fieldChanges())[2]).toEqual([{ field: 'name', before: 'Wall', after: 'Harbour wall' }]);
+  });
+
+  test('numbers, booleans, texts and external IDs have the value that the field has', async () => {
+    await service.create('/locations', {
+      latitude: 53.08,
+      externalIds: JSON.parse('{"b":"2","a":"1","__proto__":"x"}'),
+    });
+    await service.create('/assets', { name: 'Pump "1" \\ \u2028', trackUtilization: false });
+
+    const values = (await fieldChanges()).map((each) =>
+      Object.fromEntries(each.map(({ field, after }) => [field, after])),
+    );
+
+    expect(values[0]?.latitude).toBe(53.08);
+    expect(JSON.stringify(values[0]?.externalIds)).toBe('{"b":"2","a":"1","__proto__":"x"}');
+    expect(values[1]).toEqual({ name: 'Pump "1" \\ \u2028', trackUtilization: false });
+  });
+});
+
+test('record: the record as it is now, with its links; null if it was deleted since', async () => {
+  const { yard, project } = await changedProject();
+  const [order] = await service.create('/work-orders', { name: 'Set up the crane', projectId: project.id });
+  await deleteRecords(service.database, projectKind, [project.id]);
+
+  const { changes } = await service.data(
+    '{ changes { nodes { recordId record { id ... on Location { city } ... on WorkOrder { name project { name } } } } } }',
+  );
+
+  expect(changes.nodes.map(({ record }: Node) => record)).toEqual([
+    { id: yard.id, city: 'Bremen' },
+    null,
+    null,
+    null,
+    { id: order.id, name: 'Set up the crane', project: null },
+    null,
+  ]);
+});
+
+describe('pages', () => {
+  test.each([1, 2, 3, 7, 100])('of %i: each change once, in order', async (size) => {
+    await service.create('/asset-categories', ...Array.from({ length: 9 }, (_, n) => ({ name: `Cranes ${n}` })));
+    await changedProject();
+    await service.create('/asset-categories', { name: 'Pumps' }, { name: 'Lifts' });
+
+    const { nodes, after } = await allChanges(size);
+
+    expect(nodes.map(({ cursor }) => Number(cursor))).toEqual(Array.from({ length: 15 }, (_, n) => n + 1));
+    expect(new Set(nodes.map(({ recordId }) => recordId)).size).toBe(13);
+    expect(after).toBe('15');
+  });
+
+  test('an empty page ends where it began, so that it can be asked for again', async () => {
+    const page = (after: string) =>
+      service.data(`{ changes(after: "${after}") { nodes { cursor } endCursor hasMore } changeCursor }`);
+    const empty = { nodes: [], hasMore: false };
+
+    expect(await page('0')).toEqual({ changes: { ...empty, endCursor: '0' }, changeCursor: '0' });
+    await service.create('/locations', { name: 'North yard' });
+    expect((await page('0')).changes.nodes).toEqual([{ cursor: '1' }]);
+    expect(await page('1')).toEqual({ changes: { ...empty, endCursor: '1' }, changeCursor: '1' });
+    expect((await page('999')).changes).toEqual({ ...empty, endCursor: '999' });
+  });
+
+  test('of some kinds: the changes of these, and a cursor behind those of the others', async () => {
+    await changedProject();
+    await service.create('/locations', { name: 'South yard' });
+
+    const projects = await allChanges(2, ['PROJECT', 'PROJECT', 'ASSET']);
+    const locations = await allChanges(2, ['LOCATION']);
+    const none = await allChanges(2, ['ASSET']);
+
+    expect(projects.nodes.map(({ cursor }) => cursor)).toEqual(['2', '3', '4']);
+    expect(locations.nodes.map(({ cursor }) => cursor)).toEqual(['1', '5']);
+    expect(none.nodes).toEqual([]);
+    expect([projects.after, locations.after, none.after]).toEqual(['5', '5', '5']);
+  });
+
+  test('of kinds whose changes are far apart: empty pages lead to them, none of which reads more than 100,000 rows', async () => {
+    const { database } = service;
+    await service.create('/locations', { name: 'North yard' });
+    for (let batch = 0; batch < 8; batch += 1) await plantCreations(database, assetCategory, 30_000);
+    await service.create('/locations', { name: 'South yard' });
+    await plantCreations(database, assetCategory, 10);
+
+    const { nodes, pages, after } = await allChanges(5, ['LOCATION']);
+
+    expect(nodes.map(({ cursor }) => cursor)).toEqual(['1', '240002']);
+    expect(pages).toBeGreaterThan(2);
+    expect(after).toBe('240012');
+  });
+});
+
+test.each([
+  ['changes(after: "soon")', 'after: expected a cursor of a change, such as "4711", received "soon"'],
+  ['changes(after: "")', 'after: expected a cursor of a change, such as "4711", received ""'],
+  ['changes(after: "-1")', 'after: expected a cursor of a change, such as "4711", received "-1"'],
+  [`changes(after: "${'9'.repeat(400)}")`, 'after: expected a cursor of a change, such as "4711", received "9999'],
+  ['changes(first: 0)', 'first: expected a whole number from 1 to 1000, received 0'],
+  ['changes(first: 1001)', 'first: expected a whole number from 1 to 1000, received 1001'],
+  ['changes(kinds: [])', 'kinds: expected at least one value, received none'],
+])('%s is rejected', async (field, message) => {
+  const { status, body } = await service.graphql(`{ ${field} { endCursor } }`);
+
+  expect(status).toBe(200);
+  expect(body.errors[0].message).toContain(message);
+  expect(body.errors[0].message.length).toBeLessThan(250);
+  expect(body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
+});
+
+test('a cursor has at most 15 digits', async () => {
+  expect((await service.data(`{ changes(after: "${'9'.repeat(15)}") { endCursor } }`)).changes.endCursor).toBe(
+    '9'.repeat(15),
+  );
+  expect((await service.graphql(`{ changes(after: "${'9'.repeat(16)}") { endCursor } }`)).body.errors).toHaveLength(1);
+});
+
+test('a page that was read several times is read anew after the next change', async () => {
+  const query = '{ changes(first: 10) { nodes { cursor fields { after } } endCursor } changeCursor }';
+  await service.create('/projects', { name: 'Wall' });
+  for (const _time of [1, 2, 3]) expect((await service.data(query)).changeCursor).toBe('1');
+
+  await service.create('/projects', { name: 'Bridge' });
+
+  expect(await service.data(query)).toMatchObject({ changes: { nodes: [{}, {}], endCursor: '2' }, changeCursor: '2' });
+});
+
+describe('statements', () => {
+  const full = `{ changes(first: 1000) { nodes { cursor action user { id } fields { field before after } record { id
+    ... on Location { city } ... on Project { name location { city } } } } endCursor } }`;
+
+  async function statementsOf(size: number, query: string) {
+    const other = await startService();
+    const locations = await other.create('/locations', ...Array.from({ length: size }, () => ({ city: 'Bremen' })));
+    const projects = await other.create('/projects', ...locations.map(({ id }) => ({ name: 'Wall', locationId: id })));
+    for (const { id } of projects.slice(0, 10)) await other.patch(`/projects/${id}`, { name: 'Harbour wall' });
+    const statements = await other.statements(async () => {
+      expect((await other.data(query)).changes.nodes.length).toBeGreaterThanOrEqual(size);
+    });
+    await other.stop();
+    return statements.length;
+  }
+
+  test('a page takes two statements', async () => {
+    const query =
+      '{ changes(first: 1000) { nodes { cursor action kind recordId at user { id } message } endCursor hasMore } }';
+
+    expect(await statementsOf(3, query)).toBe(2);
+    expect(await statementsOf(400, query)).toBe(2);
+  });
+
+  test('with what changed, and with records and their links, it takes as many for a thousand changes as for a few', async () => {
+    const few = await statementsOf(3, full);
+
+    expect(few).toBeLessThanOrEqual(10);
+    expect(await statementsOf(400, full)).toBe(few);
+  });
+
+  test('of some kinds, it takes two as well', async () => {
+    const query = '{ changes(first: 1000, kinds: [LOCATION]) { nodes { cursor } } }';
+
+    expect(await statementsOf(3, query)).toBe(2);
+    expect(await statementsOf(400, query)).toBe(2);
+  });
+});
+
+test('the cost of a page grows with its size, and with what is selected', async () => {
+  const costOf = async (query: string) => (await service.graphql(query)).body.extensions.cost.requested;
+
+  const small = await costOf('{ changes(first: 10) { nodes { cursor } } }');
+  expect(await costOf('{ changes(first: 1000) { nodes { cursor } } }')).toBeGreaterThan(90 * small);
+  expect(await costOf('{ changes(first: 10) { nodes { fields { field before after } } } }')).toBeGreaterThan(300);
+  const { body } = await service.graphql(
+    'query ($first: Int) { changes(first: $first) { nodes { record { ... on Location { projects(first: 1000) { nodes { name } } } } } } }',
+    { first: 1000 },
+  );
+  expect(body.errors[0].message).toContain('the operation costs more than 500,000');
+});
+
+test('texts of changes count for the length of a response', async () => {
+  const strict = await startService({ MAX_RESPONSE_LENGTH: '20000' });
+  const [project] = await strict.create('/projects', { name: 'Wall', notes: 'a'.repeat(9_000) });
+  for (const letter of 'bcde') await strict.patch(`/projects/${project.id}`, { notes: letter.repeat(9_000) });
+  const query = '{ changes { nodes { cursor fields { before after } } } }';
+
+  const { body } = await strict.graphql(query);
+  expect(body.errors[0].message).toContain('the response would hold more than 20,000 characters of text');
+  expect(body.data).toBeUndefined();
+  expect((await strict.data('{ changes { nodes { cursor } } }')).changes.nodes).toHaveLength(5);
+  expect((await strict.data('{ changes(first: 1) { nodes { fields { after } } } }')).changes.nodes).toHaveLength(1);
+  await strict.stop();
+});

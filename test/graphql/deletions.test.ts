@@ -1,0 +1,302 @@
+/** `deleteAssets` and its like: what still refers to a record keeps it from being deleted, or loses the reference. */
+import { describe, expect, test } from 'vitest';
+import type { RecordKind } from '../../src/model/record-kind.ts';
+import { asset, assetCategory, location, project } from '../../src/records/index.ts';
+import { deleteDocument, updateDocument } from '../support/mutations.ts';
+import { fullRecord, kinds, unknownId } from '../support/records.ts';
+import { startService, useService } from '../support/service.ts';
+
+const service = useService();
+
+const remove = (kind: RecordKind, ids: readonly string[], options: object = {}) =>
+  service.graphql(deleteDocument(kind, 'id name'), { ids, ...options });
+
+const exists = async (id: string): Promise<boolean> =>
+  (await service.data(`{ node(id: "${id}") { id } }`)).node !== null;
+
+test.each(kinds)('deletes $kind.label records, and returns what they were in the order sent', async (entry) => {
+  const { kind, path, smallest } = entry;
+  const [first, second, third] = await service.create(path, fullRecord(kind), smallest, smallest);
+  const fields = `id updatedAt ${Object.keys(kind.fields).join(' ')}`;
+
+  const { result } = await service.data(deleteDocument(kind, fields), { ids: [second.id, first.id] });
+
+  expect(result[0]).toMatchObject({ id: second.id, updatedAt: second.updatedAt, ...smallest });
+  expect(result[1]).toMatchObject({ id: first.id, updatedAt: first.updatedAt, ...fullRecord(kind) });
+  expect(await Promise.all([first, second, third].map(({ id }) => exists(id)))).toEqual([false, false, true]);
+});
+
+test('every failing ID is listed, with its position and the reason, and nothing is deleted', async () => {
+  const [crane] = await service.create('/assets', { name: 'Crane' });
+  const [yard] = await service.create('/locations', { name: 'North yard' });
+  const missing = unknownId(asset);
+
+  const { body } = await remove(asset, [crane.id, missing, yard.id, crane.id]);
+
+  expect(body.data).toEqual({ result: null });
+  expect(body.errors[0]).toMatchObject({
+    message: expect.stringContaining(
+      `[1]: there is no asset with the ID "${missing}" in this workspace; [2]: there is`,
+    ),
+    extensions: {
+      code: 'BAD_USER_INPUT',
+      issues: [
+        { path: ['ids', 1], message: `there is no asset with the ID "${missing}" in this workspace` },
+        { path: ['ids', 2], message: `there is no asset with the ID "${yard.id}": this is the ID of a location` },
+        { path: ['ids', 3], message: `item [0] of this batch has the ID "${crane.id}" too` },
+      ],
+    },
+  });
+  expect(await exists(crane.id)).toBe(true);
+});
+
+/** A location, with a project, work orders and an asset at it. */
+async function yardInUse() {
+  const [yard, other] = await service.create('/locations', { name: 'North yard' }, { name: 'South yard' });
+  const at = { locationId: yard.id };
+  const [wall] = await service.create('/projects', { name: 'Harbour wall', ...at });
+  const orders = await service.create('/work-orders', { name: 'Set up the crane', projectId: wall.id, ...at }, at, {
+    locationId: other.id,
+  });
+  const [crane] = await service.create('/assets', { name: 'Crane', currentLocationId: yard.id });
+  return { yard, other, wall, orders, crane };
+}
+
+test('a record that others refer to is a CONFLICT, which says how many there are, and names the first', async () => {
+  const { yard, other, wall, orders, crane } = await yardInUse();
+
+  const { body } = await remove(location, [other.id, yard.id]);
+
+  expect(body.errors[0].extensions).toEqual({
+    code: 'CONFLICT',
+    issues: [
+      {
+        path: ['ids', 0],
+        message: `1 work order points at this location: ${orders[2].id}; delete it first, or send references: CLEAR`,
+      },
+      {
+        path: ['ids', 1],
+        message: `1 asset, 2 work orders and 1 project point at this location: ${crane.id}, ${orders[0].id}, ${orders[1].id}, …; delete them first, or send references: CLEAR`,
+      },
+    ],
+  });
+  expect(await exists(other.id)).toBe(true);
+  const mixed = await remove(location, [yard.id, wall.id]);
+  expect(mixed.body.errors[0].extensions).toMatchObject({
+    code: 'BAD_USER_INPUT',
+    issues: [{ path: ['ids', 0] }, { path: ['ids', 1] }],
+  });
+});
+
+test('with references: CLEAR, what refers to the records loses the references, as changes of its own', async () => {
+  const { yard, other, wall, orders, crane } = await yardInUse();
+
+  const { body } = await remove(location, [yard.id], { references: 'CLEAR' });
+
+  expect(body.data.result).toEqual([{ id: yard.id, name: 'North yard' }]);
+  const { nodes } = await service.data(
+    `query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Asset { currentLocationId updatedAt }
+      ... on Project { locationId updatedAt name } ... on WorkOrder { locationId projectId updatedAt } } }`,
+    { ids: [crane, wall, ...orders].map(({ id }) => id) },
+  );
+  expect(nodes).toMatchObject([
+    { currentLocationId: null },
+    { locationId: null, name: 'Harbour wall' },
+    { locationId: null, projectId: wall.id },
+    { locationId: null },
+    { locationId: other.id, updatedAt: orders[2].updatedAt },
+  ]);
+  expect(nodes[0].updatedAt > crane.updatedAt).toBe(true);
+});
+
+describe('records that are deleted together', () => {
+  test('do not count as referring to each other', async () => {
+    const [root] = await service.create('/asset-categories', { name: 'root' });
+    const [child, ...others] = await service.create(
+      '/asset-categories',
+      ...['a', 'b', 'c', 'd', 'e'].map((name) => ({ name, parentId: root.id })),
+    );
+    const [leaf] = await service.create('/asset-categories', { name: 'leaf', parentId: child.id });
+
+    const refused = await remove(assetCategory, [root.id, child.id]);
+    const { body } = await remove(assetCategory, [root.id, child.id, ...others.map(({ id }) => id), leaf.id]);
+
+    const named = others.slice(0, 3).map(({ id }) => id);
+    expect(refused.body.errors[0].extensions.issues).toEqual([
+      {
+        path: ['ids', 0],
+        message: `4 asset categories point at this asset category: ${named.join(', ')}, …; delete them first, or send references: CLEAR`,
+      },
+      {
+        path: ['ids', 1],
+        message: `1 asset category points at this asset category: ${leaf.id}; delete it first, or send references: CLEAR`,
+      },
+    ]);
+    expect(body.data.result.map(({ name }: { name: string }) => name)).toEqual([
+      'root',
+      'a',
+      'b',
+      'c',
+      'd',
+      'e',
+      'leaf',
+    ]);
+  });
+
+  test('leave those below them as roots, with references: CLEAR', async () => {
+    const [root] = await service.create('/asset-categories', { name: 'root' });
+    const [child] = await service.create('/asset-categories', { name: 'child', parentId: root.id });
+    const [leaf] = await service.create('/asset-categories', { name: 'leaf', parentId: child.id });
+
+    await remove(assetCategory, [child.id, root.id], { references: 'CLEAR' });
+
+    expect((await service.get('/asset-categories')).body).toMatchObject([{ name: 'leaf', id: leaf.id }]);
+    expect((await service.get('/asset-categories')).body[0].parentId).toBeUndefined();
+  });
+});
+
+test('more references than a batch may have are not cleared', async () => {
+  const small = await startService({ MAX_BATCH: '2' });
+  const [yard] = await small.create('/locations', { name: 'North yard' });
+  const at = { locationId: yard.id };
+  await small.create('/work-orders', at, at);
+  await small.create('/projects', { name: 'Harbour wall', ...at });
+
+  const { body } = await small.graphql(deleteDocument(location), { ids: [yard.id], references: 'CLEAR' });
+  const tooMany = await small.graphql(deleteDocument(location), { ids: ['a', 'b', 'c'] });
+  await small.stop();
+
+  expect(body.errors[0]).toMatchObject({
+    message:
+      'expected at most 2 references to clear, there are 3: delete fewer records at once, or change those that refer to them first',
+    extensions: { code: 'BAD_USER_INPUT' },
+  });
+  expect(tooMany.body.errors[0].message).toBe('expected at most 2 records, received 3: send them in several batches');
+});
+
+test('clearing costs as much as the changes that it may make', async () => {
+  const cost = async (references: string | undefined) => {
+    const variables = { ids: [unknownId(location)], ...(references && { references }) };
+    return (await service.graphql(deleteDocument(location), variables)).body.extensions.cost.requested;
+  };
+
+  expect(await cost('REFUSE')).toBe(await cost(undefined));
+  expect(await cost('CLEAR')).toBe((await cost('REFUSE')) + 100_000);
+});
+
+test('a batch of 10,000 is deleted with what refers to it, and an empty one is none', async () => {
+  const projects = await service.create(
+    '/projects',
+    ...Array.from({ length: 10_000 }, (_, n) => ({ name: `Project ${n}` })),
+  );
+  await service.create('/work-orders', ...projects.map(({ id }) => ({ projectId: id })));
+  const ids = projects.map(({ id }) => id);
+
+  const refused = await remove(project, ids);
+  const { body } = await remove(project, ids, { references: 'CLEAR' });
+
+  expect(refused.body.errors[0].extensions.issues).toHaveLength(10_000);
+  expect(body.data.result.map(({ id }: { id: string }) => id)).toEqual(ids);
+  const counts = '{ projects { totalCount } workOrders(where: { projectId: { isNull: false } }) { totalCount } }';
+  expect(await service.data(counts)).toEqual({ projects: { totalCount: 0 }, workOrders: { totalCount: 0 } });
+  expect((await remove(project, [])).body.data).toEqual({ result: [] });
+});
+
+describe('what refers to a record while it is deleted', () => {
+  test('is refused, or keeps it from being deleted', async () => {
+    const outcomes = new Set<string>();
+    for (let round = 0; round < 20; round += 1) {
+      const [yard] = await service.create('/locations', { name: 'North yard' });
+
+      const [created, deleted] = await Promise.all([
+        service.post('/assets', [{ name: 'Crane', currentLocationId: yard.id }]),
+        remove(location, [yard.id]),
+      ]);
+
+      const isDeleted = deleted.body.errors === undefined;
+      expect([created.status, isDeleted], `${created.text} ${deleted.text}`).toEqual(
+        isDeleted ? [400, true] : [201, false],
+      );
+      outcomes.add(`${isDeleted}`);
+    }
+    expect(outcomes.size).toBeGreaterThan(0);
+  });
+
+  test('loses its reference if it was there first, with references: CLEAR', async () => {
+    for (let round = 0; round < 20; round += 1) {
+      const [yard] = await service.create('/locations', { name: 'North yard' });
+      const [order] = await service.create('/work-orders', { name: `${round}` });
+
+      const [changed, deleted] = await Promise.all([
+        service.graphql('mutation ($input: [WorkOrderPatch!]!) { updateWorkOrders(input: $input) { locationId } }', {
+          input: [{ id: order.id, locationId: yard.id }],
+        }),
+        remove(location, [yard.id], { references: 'CLEAR' }),
+      ]);
+
+      expect(deleted.body.errors).toBeUndefined();
+      expect(changed.status).toBe(200);
+      const { workOrder: stored } = await service.data(`{ workOrder(id: "${order.id}") { locationId } }`);
+      expect(stored).toEqual({ locationId: null });
+    }
+  });
+});
+
+test('deleting a category and its parent at once leaves no reference to nothing', async () => {
+  for (let round = 0; round < 20; round += 1) {
+    const [root] = await service.create('/asset-categories', { name: 'root' });
+    const [child] = await service.create('/asset-categories', { name: 'child', parentId: root.id });
+
+    await Promise.all([remove(assetCategory, [root.id], { references: 'CLEAR' }), remove(assetCategory, [child.id])]);
+
+    expect((await service.get('/asset-categories')).body).toEqual([]);
+  }
+});
+
+test('the uid of a deleted asset is free again', async () => {
+  const [{ id }] = await service.create('/assets', { name: 'Crane', uid: 'C-7' });
+
+  await remove(asset, [id]);
+
+  expect(await service.create('/assets', { name: 'Crane', uid: 'C-7' })).toHaveLength(1);
+});
+
+test('links to what was deleted lead nowhere in the same request', async () => {
+  const [wall] = await service.create('/projects', { name: 'Harbour wall' });
+  const [order] = await service.create('/work-orders', { name: 'Set up the crane', projectId: wall.id });
+
+  const { body } = await service.graphql(
+    `mutation { deleteWorkOrders(ids: ["${order.id}"]) { name project { name } }
+      deleteProjects(ids: ["${wall.id}"]) { name workOrders { totalCount } } }`,
+  );
+
+  expect(body.data).toEqual({
+    deleteWorkOrders: [{ name: 'Set up the crane', project: { name: 'Harbour wall' } }],
+    deleteProjects: [{ name: 'Harbour wall', workOrders: { totalCount: 0 } }],
+  });
+});
+
+test('records that hold too much text are not read to be changed or deleted together', async () => {
+  const large = await startService({
+    MAX_TEXT_LENGTH: '10000000',
+    MAX_RECORD_LENGTH: '30000000',
+    MAX_BODY_BYTES: '100000000',
+  });
+  const notes = 'x'.repeat(9_000_000);
+  const ids: string[] = [];
+  for (let n = 0; n < 6; n += 1) ids.push((await large.create('/projects', { name: `${n}`, notes }))[0].id);
+
+  const change = (changed: readonly string[]) =>
+    large.graphql(updateDocument(project), { input: changed.map((id) => ({ id, reference: 'P-7' })) });
+  const responses = [await large.graphql(deleteDocument(project), { ids }), await change(ids)];
+  const fewer = await change(ids.slice(1));
+  await large.stop();
+
+  for (const { status, body } of responses) {
+    expect(status).toBeLessThan(500);
+    expect(body.errors[0].message).toBe(
+      'the projects hold more than 50,000,000 bytes of text: change or delete fewer at a time',
+    );
+  }
+  expect(fewer.body.data.result).toHaveLength(5);
+});

@@ -1,0 +1,98 @@
+/** Subscriptions over a real connection: by the client of graphql-sse, and by one that stops reading. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createClient } from 'graphql-sse';
+import { describe, expect, test } from 'vitest';
+import { listen } from '../support/browser.ts';
+import { startService, useService } from '../support/service.ts';
+
+const service = useService({}, { closed: true });
+
+const query = 'subscription ($after: String) { changes(after: $after) { nodes { cursor recordId } endCursor } }';
+
+describe('the client of graphql-sse', () => {
+  const open = async () => {
+    const key = await service.key();
+    const url = `${await listen(service.app)}/graphql`;
+    return { key, client: createClient({ url, headers: { authorization: `Bearer ${key}` }, retryAttempts: 0 }) };
+  };
+
+  test('gets each change, until it ends the subscription', async () => {
+    const { key, client } = await open();
+    const events = client.iterate<{ changes: { endCursor: string } }>({ query });
+
+    const cursors: (string | undefined)[] = [];
+    const reading = (async () => {
+      for await (const { data } of events) {
+        cursors.push(data?.changes.endCursor);
+        if (cursors.length === 3) break;
+        await service.as(key).create('/assets', { name: 'Crane' });
+      }
+    })();
+    // Until the subscription has begun, nothing is sent for what is created.
+    while (cursors.length === 0) {
+      await service.as(key).create('/assets', { name: 'Pump' });
+      await pause(50);
+    }
+    await reading;
+
+    expect(cursors.map(Number)).toEqual(cursors.map(Number).toSorted((a, b) => a - b));
+    expect(new Set(cursors).size).toBe(3);
+    client.dispose();
+  });
+
+  test('gets a query and a mutation completed, and the errors of an invalid one', async () => {
+    const { client } = await open();
+    const one = async (document: string) => (await client.iterate({ query: document }).next()).value;
+
+    expect(await one('mutation { createLocations(input: [{ name: "North yard" }]) { name } }')).toMatchObject({
+      data: { createLocations: [{ name: 'North yard' }] },
+    });
+    expect(await one('{ locations { nodes { name } } }')).toMatchObject({
+      data: { locations: { nodes: [{ name: 'North yard' }] } },
+    });
+    expect(await one('subscription { changes { nope } }')).toMatchObject({
+      errors: [{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }],
+    });
+    client.dispose();
+  });
+
+  test('learns that its key is not valid', async () => {
+    const client = createClient({ url: `${await listen(service.app)}/graphql`, retryAttempts: 0 });
+
+    await expect(client.iterate({ query }).next()).rejects.toMatchObject({ response: { status: 401 } });
+    client.dispose();
+  });
+});
+
+describe('a client that does not read', () => {
+  test('makes the service read no further than it can send, and is disconnected', async () => {
+    const slow = await startService({ REQUEST_TIMEOUT: '100', LOG_LEVEL: 'info' });
+    const port = new URL(await listen(slow.app)).port;
+    const name = 'Crane '.padEnd(9_000, 'x');
+    for (let batch = 0; batch < 20; batch += 1) {
+      await slow.create('/assets', ...Array.from({ length: 200 }, () => ({ name })));
+    }
+    let pages = 0;
+    slow.database.knex.on('query', ({ sql }: { sql: string }) => {
+      if (/ from changes where /.test(sql)) pages += 1;
+    });
+    const document = encodeURIComponent('subscription { changes(after: "0") { nodes { fields { after } } } }');
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.on('error', () => {});
+    socket.pause();
+    socket.write(`GET /graphql?query=${document} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\n\r\n`);
+
+    // 4,000 changes are 80 pages and 36 MB, more than all buffers of a connection hold.
+    await expect
+      .poll(() => slow.logs.filter((line) => line.includes('connection closed')), { timeout: 30_000 })
+      .toHaveLength(1);
+
+    expect(pages).toBeGreaterThan(0);
+    expect(pages).toBeLessThan(60);
+    socket.destroy();
+    await once(socket, 'close');
+    await slow.stop();
+  });
+});

@@ -1,0 +1,268 @@
+/** The history of single records, and records as they were. */
+import { beforeEach, describe, expect, test } from 'vitest';
+import { location as locationKind, project as projectKind, recordKinds } from '../../src/records/index.ts';
+import { deleteRecords } from '../support/changes.ts';
+import { kinds } from '../support/records.ts';
+import { startService, useService } from '../support/service.ts';
+
+const service = useService();
+
+type Node = Readonly<Record<string, unknown>>;
+
+const historyOf = async (id: string, args = '') =>
+  (
+    await service.data(
+      `query ($id: ID!) { project(id: $id) { history${args} {
+    nodes { cursor action fields { field before after } } endCursor hasMore } } }`,
+      { id },
+    )
+  ).project.history;
+
+/** A project with so many names one after the other. */
+async function renamedProject(names: readonly string[]) {
+  const [first, ...others] = names;
+  const [project] = await service.create('/projects', { name: first });
+  for (const name of others) await service.patch(`/projects/${project.id}`, { name });
+  return project;
+}
+
+test.each(kinds)('$path: every record has its history, from its creation in a batch on', async ({ kind, path }) => {
+  const example = { name: 'North yard' };
+  const records = await service.create(path, example, example, example);
+  const field = kind.name.charAt(0).toLowerCase() + kind.name.slice(1);
+
+  for (const [index, { id, createdAt }] of records.entries()) {
+    const data = await service.data(
+      `query ($id: ID!) { record: ${field}(id: $id) { history { nodes { cursor kind recordId action at record { id } } } } }`,
+      { id },
+    );
+    expect(data.record.history.nodes).toMatchObject([
+      { cursor: String(index + 1), recordId: id, action: 'CREATED', at: createdAt, record: { id } },
+    ]);
+  }
+});
+
+describe('history', () => {
+  test('has the changes of the record, the latest first, and none of other records', async () => {
+    const { id } = await renamedProject(['Wall', 'Harbor wall', 'Harbour wall']);
+    await renamedProject(['Bridge', 'Canal bridge']);
+
+    expect(await historyOf(id)).toEqual({
+      nodes: [
+        { cursor: '3', action: 'UPDATED', fields: [{ field: 'name', before: 'Harbor wall', after: 'Harbour wall' }] },
+        { cursor: '2', action: 'UPDATED', fields: [{ field: 'name', before: 'Wall', after: 'Harbor wall' }] },
+        { cursor: '1', action: 'CREATED', fields: [{ field: 'name', before: null, after: 'Wall' }] },
+      ],
+      endCursor: '1',
+      hasMore: false,
+    });
+  });
+
+  test.each([1, 2, 3, 4, 5])('in pages of %i, each change once', async (size) => {
+    const { id } = await renamedProject(['a', 'b', 'c', 'd']);
+    const read: string[] = [];
+
+    let page = await historyOf(id, `(first: ${size})`);
+    read.push(...page.nodes.map(({ cursor }: Node) => cursor));
+    while (page.hasMore) {
+      page = await historyOf(id, `(first: ${size}, after: "${page.endCursor}")`);
+      read.push(...page.nodes.map(({ cursor }: Node) => cursor));
+    }
+
+    expect(read).toEqual(['4', '3', '2', '1']);
+    expect((await historyOf(id, `(after: "${page.endCursor}")`)).nodes).toEqual([]);
+  });
+
+  test('of a record from before there was a log has what was changed since', async () => {
+    const [project] = await service.create('/projects', { name: 'Wall' });
+    await service.database.run('delete from changes where workspace_id = $1', ['default']);
+    expect(await historyOf(project.id)).toEqual({ nodes: [], endCursor: '0', hasMore: false });
+
+    await service.patch(`/projects/${project.id}`, { name: 'Harbour wall' });
+
+    expect((await historyOf(project.id)).nodes).toEqual([
+      { cursor: '2', action: 'UPDATED', fields: [{ field: 'name', before: 'Wall', after: 'Harbour wall' }] },
+    ]);
+  });
+
+  test('is there on the records of lists and links, too', async () => {
+    const { id } = await renamedProject(['Wall', 'Harbour wall']);
+    await service.create('/work-orders', { name: 'Set up the crane', projectId: id });
+
+    const data = await service.data(`{
+      projects { nodes { history { nodes { cursor } } } }
+      workOrders { nodes { project { history(first: 1) { nodes { cursor } hasMore } } } }
+      changes(after: "2") { nodes { record { ... on WorkOrder { history { nodes { cursor } } } } } }
+    }`);
+
+    expect(data.projects.nodes[0].history.nodes).toEqual([{ cursor: '2' }, { cursor: '1' }]);
+    expect(data.workOrders.nodes[0].project.history).toEqual({ nodes: [{ cursor: '2' }], hasMore: true });
+    expect(data.changes.nodes[0].record.history.nodes).toEqual([{ cursor: '3' }]);
+  });
+
+  test('of many records takes as many statements as that of one', async () => {
+    const statementsOf = async (size: number, selection: string) => {
+      const other = await startService();
+      const projects = await other.create(
+        '/projects',
+        ...Array.from({ length: size }, (_, n) => ({ name: `Wall ${n}` })),
+      );
+      for (const { id } of projects.slice(0, 20)) await other.patch(`/projects/${id}`, { notes: 'Bring the crane' });
+      const statements = await other.statements(async () => {
+        const { nodes } = (
+          await other.data(`{ projects(first: ${size}) { nodes { history(first: 3) { ${selection} } } } }`)
+        ).projects;
+        expect(nodes).toHaveLength(size);
+        expect(nodes[0].history.nodes).toHaveLength(2);
+        expect(nodes.at(-1).history.nodes).toHaveLength(size > 20 ? 1 : 2);
+      });
+      await other.stop();
+      return statements.length;
+    };
+
+    expect(await statementsOf(1, 'nodes { cursor }')).toBe(3);
+    expect(await statementsOf(200, 'nodes { cursor }')).toBe(3);
+    const withFields = await statementsOf(1, 'nodes { fields { field before after } record { id } }');
+    expect(await statementsOf(200, 'nodes { fields { field before after } record { id } }')).toBe(withFields);
+    expect(withFields).toBeLessThanOrEqual(7);
+  });
+
+  test('has a change without fields if all were sent with the values they had, external IDs in whatever order', async () => {
+    const [{ id }] = await service.create('/projects', { name: 'Harbour wall', externalIds: { erp: '1', sap: '2' } });
+    await service.patch(`/projects/${id}`, { name: 'Harbour wall', externalIds: { sap: '2', erp: '1' } });
+
+    const { project } = await service.data(
+      `{ project(id: "${id}") { history { nodes { action fields { field } } } } }`,
+    );
+
+    expect(project.history.nodes[0]).toEqual({ action: 'UPDATED', fields: [] });
+  });
+
+  test('is read anew after a mutation of the same request', async () => {
+    const { id } = await renamedProject(['Wall']);
+
+    const data = await service.data(
+      `mutation ($id: ID!) {
+        a: updateProject(id: $id, input: { name: "Pier" }) { history { nodes { fields { after } } } }
+        b: updateProject(id: $id, input: { name: "Harbour wall" }) { history { nodes { fields { after } } } }
+      }`,
+      { id },
+    );
+
+    expect(data.a.history.nodes.map(({ fields }: { fields: Node[] }) => fields[0]?.after)).toEqual(['Pier', 'Wall']);
+    expect(data.b.history.nodes.map(({ fields }: { fields: Node[] }) => fields[0]?.after)).toEqual([
+      'Harbour wall',
+      'Pier',
+      'Wall',
+    ]);
+  });
+
+  test.each([
+    ['(after: "yesterday")', 'after: expected a cursor of a change, such as "4711", received "yesterday"'],
+    ['(first: 0)', 'first: expected a whole number from 1 to 1000, received 0'],
+  ])('with %s is rejected', async (args, message) => {
+    const { id } = await renamedProject(['Wall']);
+
+    const { body } = await service.graphql(`{ project(id: "${id}") { history${args} { endCursor } } }`);
+
+    expect(body.errors[0].message).toBe(message);
+  });
+});
+
+describe('asOf', () => {
+  let id: string;
+  /** The times from which on the project had each name. */
+  let times: string[];
+
+  const nameAt = async (time: string) =>
+    (await service.data('query ($id: ID!, $time: DateTime) { project(id: $id, asOf: $time) { name } }', { id, time }))
+      .project?.name ?? null;
+
+  const later = (time: string, milliseconds: number) => new Date(Date.parse(time) + milliseconds).toISOString();
+
+  beforeEach(async () => {
+    const [project] = await service.create('/projects', { name: 'Wall' });
+    id = project.id;
+    const [pier, harbourWall] = [
+      await service.patch(`/projects/${id}`, { name: 'Pier' }),
+      await service.patch(`/projects/${id}`, { name: 'Harbour wall' }),
+    ];
+    times = [project.createdAt, pier.body.updatedAt, harbourWall.body.updatedAt];
+  });
+
+  test('returns the record as it was at each time', async () => {
+    const [created = '', pier = '', harbourWall = ''] = times;
+
+    expect(await nameAt(later(created, -1))).toBeNull();
+    expect(await nameAt(created)).toBe('Wall');
+    expect(await nameAt(later(pier, -1))).toBe('Wall');
+    expect(await nameAt(pier)).toBe('Pier');
+    expect(await nameAt(later(harbourWall, -1))).toBe('Pier');
+    expect(await nameAt(harbourWall)).toBe('Harbour wall');
+    expect(await nameAt('2100-01-01')).toBe('Harbour wall');
+  });
+
+  test('returns null once the record was deleted, and what it was before that', async () => {
+    await deleteRecords(service.database, projectKind, [id]);
+
+    expect(await nameAt('2100-01-01')).toBeNull();
+    expect(await nameAt(times[2] ?? '')).toBe('Harbour wall');
+  });
+
+  test('returns several versions in one query, with all fields, and links to what is stored now', async () => {
+    const [yard] = await service.create('/locations', { name: 'North yard' });
+    const { body: moved } = await service.patch(`/projects/${id}`, {
+      locationId: yard.id,
+      externalIds: { erp: 'P-7' },
+    });
+    await service.patch(`/projects/${id}`, { locationId: null, externalIds: null });
+
+    const data = await service.data(
+      `query ($id: ID!, $time: DateTime) {
+        now: project(id: $id) { locationId updatedAt }
+        then: project(id: $id, asOf: $time) { id name locationId externalIds updatedAt location { name } history(first: 1) { endCursor } }
+        null: project(id: $id, asOf: null) { locationId }
+      }`,
+      { id, time: moved.updatedAt },
+    );
+
+    expect(data.now.locationId).toBeNull();
+    expect(data.null).toEqual({ locationId: null });
+    expect(data.then).toEqual({
+      id,
+      name: 'Harbour wall',
+      locationId: yard.id,
+      externalIds: { erp: 'P-7' },
+      updatedAt: moved.updatedAt,
+      location: { name: 'North yard' },
+      history: { endCursor: '6' },
+    });
+  });
+
+  test('returns null for an ID of another kind or of none, and for a time from before the log', async () => {
+    await service.database.run('delete from changes where workspace_id = $1', ['default']);
+    const [location] = await service.create('/locations', {});
+
+    expect(await nameAt(times[1] ?? '')).toBeNull();
+    expect(await nameAt(times[2] ?? '')).toBe('Harbour wall');
+    await deleteRecords(service.database, locationKind, [location.id]);
+    id = location.id;
+    expect(await nameAt(location.createdAt)).toBeNull();
+    id = 'nothing';
+    expect(await nameAt('2100-01-01')).toBeNull();
+  });
+
+  test.each(['soon', 7, ''])('of %j is rejected', async (time) => {
+    const { body } = await service.graphql('query ($time: DateTime) { asset(id: "x", asOf: $time) { id } }', { time });
+
+    expect(body.errors[0].message).toContain('asOf: expected a date such as 2026-03-01');
+    expect(body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
+  });
+
+  test('is there for every kind', async () => {
+    for (const kind of recordKinds) {
+      const field = kind.name.charAt(0).toLowerCase() + kind.name.slice(1);
+      expect(await service.data(`{ ${field}(id: "x", asOf: "2026-03-01") { id } }`)).toEqual({ [field]: null });
+    }
+  });
+});

@@ -1,0 +1,315 @@
+/** Records that refer to each other before they have IDs: imports of several kinds at once, and links by external IDs. */
+import { describe, expect, test } from 'vitest';
+import { createSessionOpener } from '../../src/auth/authenticate.ts';
+import { anonymous } from '../../src/auth/keyring.ts';
+import { asset, assetCategory, project, workOrder } from '../../src/records/index.ts';
+import { createDocument, importDocument, updateDocument, upsertDocument } from '../support/mutations.ts';
+import { nobody } from '../support/open-store.ts';
+import { startService, useService } from '../support/service.ts';
+
+const service = useService();
+
+const everything = `locations { id name } assetCategories { id name parent { name } } projects { id name location { name } }
+  assets { name currentLocation { name } } workOrders { name project { name } location { name } }
+  transportOrders { name project { name } }`;
+
+const erp = (value: string) => ({ externalId: { key: 'erp', value } });
+
+const site = {
+  locations: [{ ref: 'yard', name: 'North yard' }],
+  assetCategories: [
+    { ref: 'tower', name: 'Tower cranes', parent: { ref: 'cranes' } },
+    { ref: 'cranes', name: 'Cranes' },
+  ],
+  projects: [{ ref: 'wall', name: 'Harbour wall', location: { ref: 'yard' } }],
+  assets: [{ name: 'Crane', currentLocation: { ref: 'yard' } }],
+  workOrders: [{ name: 'Set up the crane', project: { ref: 'wall' }, location: { ref: 'yard' } }],
+  transportOrders: [{ name: 'Bring the crane to the harbour wall', project: { ref: 'wall' } }],
+};
+
+const imported = {
+  locations: [{ name: 'North yard' }],
+  assetCategories: [
+    { name: 'Tower cranes', parent: { name: 'Cranes' } },
+    { name: 'Cranes', parent: null },
+  ],
+  projects: [{ name: 'Harbour wall', location: { name: 'North yard' } }],
+  assets: [{ name: 'Crane', currentLocation: { name: 'North yard' } }],
+  workOrders: [{ name: 'Set up the crane', project: { name: 'Harbour wall' }, location: { name: 'North yard' } }],
+  transportOrders: [{ name: 'Bring the crane to the harbour wall', project: { name: 'Harbour wall' } }],
+};
+
+const lastChange = () => createSessionOpener(service.database)(anonymous, { author: nobody }).store.lastChange();
+
+const issuesOf = async (document: string, variables: object) => {
+  const before = await lastChange();
+  const { body } = await service.graphql(document, variables);
+  expect(await lastChange()).toBe(before);
+  return body.errors[0].extensions.issues;
+};
+
+test('an import stores records of all kinds with their links, and returns them in the order sent', async () => {
+  const { result } = await service.data(importDocument(everything), { input: site });
+
+  expect(result).toMatchObject(imported);
+  const { workOrders, assetCategories } = await service.data(
+    '{ workOrders { nodes { name project { location { name } } } } assetCategories { nodes { name } } }',
+  );
+  expect(workOrders.nodes).toEqual([{ name: 'Set up the crane', project: { location: { name: 'North yard' } } }]);
+  // Parents have the lower IDs.
+  expect(assetCategories.nodes).toEqual([{ name: 'Cranes' }, { name: 'Tower cranes' }]);
+});
+
+test('a dry run returns the same, with its links, and stores nothing', async () => {
+  const before = await lastChange();
+  const { result } = await service.data(importDocument(everything), { input: site, dryRun: true });
+
+  expect(result).toMatchObject(imported);
+  expect(await lastChange()).toBe(before);
+  expect((await service.data('{ workOrders { totalCount } }')).workOrders.totalCount).toBe(0);
+});
+
+test('an import may leave out kinds, and be empty', async () => {
+  const { result } = await service.data(importDocument(everything), { input: { assets: null, locations: [] } });
+
+  expect(result).toMatchObject({ locations: [], assets: [], workOrders: [] });
+});
+
+test('refs are of one request only, and are not stored', async () => {
+  await service.data(importDocument(), { input: site });
+
+  expect(await issuesOf(importDocument(), { input: { projects: [{ name: 'a', location: { ref: 'yard' } }] } })).toEqual(
+    [
+      {
+        path: ['input', 'projects', 0, 'location'],
+        message: 'this mutation creates no record with the ref "yard"',
+      },
+    ],
+  );
+});
+
+test('every issue of every kind is listed, with its path', async () => {
+  const input = {
+    locations: [{ ref: 'yard', latitude: 91 }, { ref: 'yard' }],
+    projects: [{ ref: 'wall', name: 'Harbour wall', location: { ref: 'crane' } }, { name: ' ' }],
+    assets: [{ ref: 'crane', name: 'Crane', currentLocationId: 'x', currentLocation: { ref: 'yard' } }],
+    workOrders: [{ project: { ref: '' } }, { project: erp('P-7') }],
+  };
+
+  const issues = await issuesOf(importDocument(), { input });
+
+  expect(issues.toSorted(byList)).toEqual([
+    { path: ['input', 'locations', 0, 'latitude'], message: 'expected a number from -90 to 90, received 91' },
+    { path: ['input', 'locations', 1, 'ref'], message: 'another record of this mutation has the ref "yard"' },
+    {
+      path: ['input', 'projects', 0, 'location'],
+      message: 'expected the ref of a location, "crane" is that of an asset',
+    },
+    {
+      path: ['input', 'projects', 1, 'name'],
+      message: 'expected text with at least one character that is not white space, received " "',
+    },
+    {
+      path: ['input', 'assets', 0, 'currentLocation'],
+      message: 'expected currentLocationId or currentLocation, received both',
+    },
+    {
+      path: ['input', 'workOrders', 0, 'project', 'ref'],
+      message: 'expected a text of 1 to 255 characters, received ""',
+    },
+    {
+      path: ['input', 'workOrders', 1, 'project'],
+      message: 'there is no project with the external ID "P-7" of "erp" in this workspace',
+    },
+  ]);
+});
+
+/** In the order of the lists above. */
+const byList = (a: { path: [string, string] }, b: { path: [string, string] }): number => {
+  const lists = ['locations', 'projects', 'assets', 'workOrders'];
+  return lists.indexOf(a.path[1]) - lists.indexOf(b.path[1]);
+};
+
+test('taken unique values alone are a CONFLICT', async () => {
+  await service.create('/assets', { name: 'Crane', uid: 'C-7' });
+
+  const { body } = await service.graphql(importDocument(), {
+    input: { locations: [{}], assets: [{ name: 'Crane', uid: 'C-7' }] },
+  });
+
+  expect(body.errors[0].extensions).toEqual({
+    code: 'CONFLICT',
+    issues: [{ path: ['input', 'assets', 0, 'uid'], message: 'another asset has the uid "C-7"' }],
+  });
+  expect((await service.data('{ locations { totalCount } }')).locations.totalCount).toBe(0);
+});
+
+describe('asset categories that refer to each other', () => {
+  const chain = (count: number) =>
+    Array.from({ length: count }, (_, n) => ({
+      name: `Category ${n}`,
+      ref: `c${n}`,
+      ...(n + 1 < count && { parent: { ref: `c${n + 1}` } }),
+    }));
+
+  test('are stored in any order, in as many as a batch may have', async () => {
+    const document = createDocument(assetCategory, 'name parentId');
+    const { result } = await service.data(document, { input: chain(10_000) });
+
+    expect(result.map(({ name }: { name: string }) => name)).toEqual(chain(10_000).map(({ name }) => name));
+    expect(result.at(-1).parentId).toBe(null);
+    expect(new Set(result.map(({ parentId }: { parentId: string }) => parentId)).size).toBe(10_000);
+  });
+
+  test('are refused where they form a cycle', async () => {
+    const input = [
+      { ref: 'a', parent: { ref: 'c' } },
+      { ref: 'b', parent: { ref: 'a' } },
+      { ref: 'c', parent: { ref: 'b' } },
+      { ref: 'd', parent: { ref: 'a' } },
+      { ref: 'e', parent: { ref: 'e' } },
+    ];
+
+    const issues = await issuesOf(createDocument(assetCategory), { input });
+
+    const message = expect.stringContaining('expected an asset category that is neither this one nor below it');
+    expect(issues).toEqual([0, 1, 2, 4].map((n) => ({ path: ['input', n, 'parent'], message })));
+  });
+});
+
+describe('a link by an external ID', () => {
+  test('sets the reference in creates, changes and upserts', async () => {
+    const [yard] = await service.create('/locations', { name: 'North yard', externalIds: { erp: 'L-1' } });
+    const [wall] = await service.create('/projects', { name: 'Harbour wall', externalIds: { erp: 'P-7' } });
+
+    const created = await service.data(createDocument(workOrder, 'id projectId locationId'), {
+      input: [
+        { project: erp('P-7'), location: erp('L-1') },
+        { projectId: 'elsewhere', location: null },
+      ],
+    });
+    expect(created.result).toMatchObject([
+      { projectId: wall.id, locationId: yard.id },
+      { projectId: 'elsewhere', locationId: null },
+    ]);
+    const [{ id }, other] = created.result;
+    const changed = await service.data(updateDocument(workOrder, 'projectId locationId'), {
+      input: [
+        { id, project: null },
+        { id: other.id, project: erp('P-7') },
+      ],
+    });
+    expect(changed.result).toEqual([
+      { projectId: null, locationId: yard.id },
+      { projectId: wall.id, locationId: null },
+    ]);
+    const upserted = await service.data(upsertDocument(project, 'outcome record { locationId }'), {
+      by: { externalId: 'erp' },
+      input: [{ externalIds: { erp: 'P-7' }, location: erp('L-1') }],
+    });
+    expect(upserted.result).toEqual([{ outcome: 'UPDATED', record: { locationId: yard.id } }]);
+  });
+
+  test('that several records have, or none, or one of another workspace, is an issue', async () => {
+    const closed = await startService({}, { closed: true });
+    const ours = closed.as(await closed.key({ workspace: 'ours' }));
+    const theirs = closed.as(await closed.key({ workspace: 'theirs' }));
+    await theirs.create('/projects', { name: 'Theirs', externalIds: { erp: 'theirs' } });
+    const [a, b] = await ours.create(
+      '/projects',
+      { name: 'a', externalIds: { erp: 'twice' } },
+      { name: 'b', externalIds: { erp: 'twice' } },
+    );
+
+    const { body } = await ours.graphql(createDocument(workOrder), {
+      input: [
+        { project: erp('twice') },
+        { project: erp('theirs') },
+        { project: { externalId: { key: 'sap', value: 'twice' } } },
+      ],
+    });
+
+    expect(body.errors[0].extensions.issues).toEqual([
+      {
+        path: ['input', 0, 'project'],
+        message: `2 projects have the external ID "twice" of "erp": ${a.id}, ${b.id}`,
+      },
+      {
+        path: ['input', 1, 'project'],
+        message: 'there is no project with the external ID "theirs" of "erp" in this workspace',
+      },
+      {
+        path: ['input', 2, 'project'],
+        message: 'there is no project with the external ID "twice" of "sap" in this workspace',
+      },
+    ]);
+    await closed.stop();
+  });
+
+  test('cannot be a ref in changes and upserts, which create nothing that could have one', async () => {
+    const location = { ref: 'yard' };
+    for (const variables of [
+      { document: updateDocument(project), input: [{ id: 'project_1', location }] },
+      { document: upsertDocument(project), by: { externalId: 'erp' }, input: [{ name: 'a', location }] },
+    ]) {
+      const { document, ...sent } = variables;
+      const { body } = await service.graphql(document, sent);
+      expect(body.errors[0].message).toContain('at "input[0].location"; Field "externalId" of required type');
+    }
+  });
+
+  test('has limits: texts are as long as in a record, and exactly one way is given', async () => {
+    expect(
+      await issuesOf(createDocument(asset), {
+        input: [{ name: 'Crane', currentLocation: { externalId: { key: 'a\0', value: 'x'.repeat(100_001) } } }],
+      }),
+    ).toMatchObject([
+      { path: ['input', 0, 'currentLocation', 'externalId', 'key'] },
+      { path: ['input', 0, 'currentLocation', 'externalId', 'value'] },
+    ]);
+    const { body } = await service.graphql(createDocument(asset), {
+      input: [{ name: 'Crane', currentLocation: { ...erp('1'), ref: 'x' } }],
+    });
+    expect(body.errors[0].message).toContain('Exactly one key must be specified for OneOf type "RecordLink"');
+  });
+});
+
+test('an import has at most as many records as a batch, in all lists together', async () => {
+  const small = await startService({ MAX_BATCH: '3' });
+  const response = (input: object) => small.graphql(importDocument(), { input });
+  const literal = await small.graphql(
+    'mutation { importRecords(input: { locations: [{}, {}], projects: [{ name: "a" }, { name: "b" }] }) { locations { id } } }',
+  );
+
+  const { body } = await response({ locations: [{}, {}], assets: [{ name: 'a' }, { name: 'b' }] });
+  const allowed = await response({ locations: [{}, {}], assets: [{ name: 'a' }] });
+
+  const message = 'expected at most 3 records, received 4: send them in several batches';
+  expect(body.errors).toMatchObject([{ message }]);
+  expect(literal.body.errors).toMatchObject([{ message }]);
+  expect(allowed.body.errors).toBeUndefined();
+  await small.stop();
+});
+
+test('each list of an import costs as much as was sent for it, so that a full one may select all', async () => {
+  const input = { locations: Array.from({ length: 9_999 }, () => ({})), projects: [{ name: 'Harbour wall' }] };
+
+  const { body } = await service.graphql(importDocument(everything), { input });
+
+  expect(body.errors).toBeUndefined();
+  expect(body.data.result.locations).toHaveLength(9_999);
+  // 10 for each record, 2 for `id name` of each location, 8 for `id name location { name }` of the project, and 1 for each object.
+  expect(body.extensions.cost.requested).toBe(10 * 10_000 + 2 * 9_999 + (2 + 5 + 1) + 7 * 5);
+});
+
+test('the lists of fragments and of aliases cost as much, and what was not sent costs nothing', async () => {
+  const costOf = async (fields: string, input: object) =>
+    (await service.graphql(importDocument(fields), { input })).body.extensions.cost.requested;
+  const input = { locations: [{}, {}] };
+
+  const plain = await costOf('locations { id name }', input);
+
+  expect(await costOf('... on ImportedRecords { locations { id name } }', input)).toBe(plain);
+  expect(await costOf('locations { id name } locations { id name }', input)).toBe(plain + 5 + 4);
+  expect(await costOf('locations { id name } assets { id name }', input)).toBe(plain + 5);
+});

@@ -1,0 +1,499 @@
+/** The feed as server-sent events: in the form that graphql-sse and a browser's EventSource read. */
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { unavailable } from '../../src/errors.ts';
+import { asset as assetKind } from '../../src/records/index.ts';
+import { plantCreations } from '../support/changes.ts';
+import { createDatabase } from '../support/database.ts';
+import { openEvents } from '../support/event-stream.ts';
+import { startService, useService } from '../support/service.ts';
+
+const service = useService();
+const closed = useService({}, { closed: true });
+
+const subscription = `subscription ($after: String, $kinds: [RecordKind!]) {
+  changes(after: $after, kinds: $kinds) { nodes { cursor recordId } endCursor hasMore } }`;
+
+type App = Pick<typeof service, 'app'>;
+type Options = Readonly<{ variables?: object; headers?: Record<string, string>; query?: string }>;
+
+async function follow({ app }: App, { variables = {}, headers = {}, query = subscription }: Options = {}) {
+  const events = await openEvents(app, {
+    method: 'POST',
+    url: '/graphql',
+    headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...headers },
+    payload: JSON.stringify({ query, variables }),
+  });
+  onTestFinished(events.close);
+  return {
+    ...events,
+    /** The cursors of the next event. */
+    async cursors() {
+      const event = await events.next();
+      return event?.data.data.changes.nodes.map(({ cursor }: { cursor: string }) => Number(cursor));
+    },
+  };
+}
+
+const names = (count: number) => Array.from({ length: count }, (_, n) => ({ name: `Crane ${n}` }));
+const upTo = (first: number, last: number) => Array.from({ length: last - first + 1 }, (_, n) => first + n);
+
+describe('a subscription', () => {
+  test('sends the changes that are made from now on, each event with the cursor as its ID', async () => {
+    await service.create('/locations', { name: 'North yard' });
+    const events = await follow(service);
+
+    const [asset] = await service.create('/assets', { name: 'Crane' });
+
+    expect(await events.next()).toEqual({
+      event: 'next',
+      id: '2',
+      data: {
+        data: { changes: { nodes: [{ cursor: '2', recordId: asset.id }], endCursor: '2', hasMore: false } },
+        extensions: { cost: expect.anything() },
+      },
+    });
+    await service.patch('/projects/none', { name: 'x' });
+    await service.create('/assets', { name: 'Pump' });
+    expect(await events.cursors()).toEqual([3]);
+  });
+
+  test('is sent as it is made: not compressed, not cached, and with a comment first', async () => {
+    const events = await follow(service, { headers: { 'accept-encoding': 'gzip, br' } });
+
+    expect(events.status).toBe(200);
+    expect(events.headers).toMatchObject({ 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' });
+    expect(events.headers['cache-control']).toContain('no-cache');
+    expect(events.headers).not.toHaveProperty('content-encoding');
+    expect(events.headers).not.toHaveProperty('content-length');
+    await service.create('/assets', { name: 'Crane' });
+    await events.next();
+    expect(events.text()).toMatch(/^:\n\nevent: next\nid: 1\ndata: \{.*\}\n\n$/);
+  });
+
+  test('begins after a cursor, and sends what there is in events of at most 50 changes', async () => {
+    await service.create('/assets', ...names(120));
+    const events = await follow(service, { variables: { after: '10' } });
+
+    expect(await events.cursors()).toEqual(upTo(11, 60));
+    expect(await events.cursors()).toEqual(upTo(61, 110));
+    expect(await events.cursors()).toEqual(upTo(111, 120));
+    await service.create('/assets', ...names(2));
+    expect(await events.cursors()).toEqual([121, 122]);
+  });
+
+  test('over GET, goes on where Last-Event-ID says, whatever the argument', async () => {
+    await service.create('/assets', ...names(9));
+    const events = await openEvents(service.app, {
+      method: 'GET',
+      url: '/graphql',
+      query: { query: subscription, variables: '{"after":"2"}' },
+      headers: { accept: 'text/event-stream', 'last-event-id': '7' },
+    });
+    onTestFinished(events.close);
+
+    expect((await events.next())?.data.data.changes.nodes.map(({ cursor }: { cursor: string }) => cursor)).toEqual([
+      '8',
+      '9',
+    ]);
+  });
+
+  test('of some kinds sends nothing of the others, and goes on behind them', async () => {
+    const events = await follow(service, { variables: { kinds: ['LOCATION', 'PROJECT'] } });
+    await plantCreations(service.database, assetKind, 250_000);
+    await service.create('/locations', { name: 'North yard' });
+    await service.create('/assets', ...names(3));
+    await service.create('/projects', { name: 'Harbour wall' });
+
+    const cursors: number[] = [];
+    // They may come together or one by one.
+    while (cursors.length < 2) cursors.push(...(await events.cursors()));
+
+    expect(cursors).toEqual([250_001, 250_005]);
+  });
+
+  test('sends what another process has written', async () => {
+    const { url, remove } = await createDatabase();
+    const [ours, theirs] = [await startService({ DATABASE_URL: url }), await startService({ DATABASE_URL: url })];
+    const events = await follow(ours);
+
+    await theirs.create('/assets', { name: 'Crane' });
+    expect(await events.cursors()).toEqual([1]);
+    await theirs.create('/assets', { name: 'Pump' });
+    expect(await events.cursors()).toEqual([2]);
+
+    await ours.stop();
+    await theirs.stop();
+    await remove();
+  });
+
+  test('sends each event with what it selects of the records as they are then, read anew', async () => {
+    const query = `subscription { changes { nodes { action fields { field before after } record { id
+      ... on Project { name location { city } } } } } }`;
+    const events = await follow(service, { query });
+    const [yard] = await service.create('/locations', { city: 'Bremen' });
+    await events.next();
+    const [project] = await service.create('/projects', { name: 'Wall', locationId: yard.id });
+    const created = await events.next();
+    await service.patch(`/projects/${project.id}`, { name: 'Harbour wall' });
+    const updated = await events.next();
+
+    expect(created?.data.data.changes.nodes[0].record).toEqual({
+      id: project.id,
+      name: 'Wall',
+      location: { city: 'Bremen' },
+    });
+    expect(updated?.data.data.changes.nodes).toEqual([
+      {
+        action: 'UPDATED',
+        fields: [{ field: 'name', before: 'Wall', after: 'Harbour wall' }],
+        record: { id: project.id, name: 'Harbour wall', location: { city: 'Bremen' } },
+      },
+    ]);
+  });
+});
+
+test('a subscription sends nothing of another workspace, whatever its cursor', async () => {
+  const [acme, bolt] = [await closed.key(), await closed.key({ workspace: 'bolt' })];
+  await closed.as(bolt).create('/assets', ...names(5));
+  const [fromNow, fromStart] = [
+    await follow(closed, { headers: { authorization: `Bearer ${acme}` } }),
+    await follow(closed, { headers: { authorization: `Bearer ${acme}`, 'last-event-id': '0' } }),
+  ];
+
+  await closed.as(bolt).create('/assets', ...names(5));
+  const [asset] = await closed.as(acme).create('/assets', { name: 'Crane' });
+
+  for (const events of [fromNow, fromStart]) {
+    const event = await events.next();
+    expect(event?.id).toBe('1');
+    expect(event?.data.data.changes.nodes).toEqual([{ cursor: '1', recordId: asset.id }]);
+  }
+});
+
+describe('what cannot be sent', () => {
+  test('a subscription to a client that accepts no events is a 406', async () => {
+    const { status, body } = await service.post('/graphql', { query: subscription }, { accept: 'application/json' });
+
+    expect(status).toBe(406);
+    expect(body.errors).toEqual([
+      {
+        message:
+          'a subscription is sent as server-sent events: expected an Accept header that allows text/event-stream',
+        extensions: { code: 'NOT_ACCEPTABLE' },
+      },
+    ]);
+  });
+
+  test('a client that accepts neither JSON nor events gets a 406', async () => {
+    const { status, body } = await service.post('/graphql', { query: '{ __typename }' }, { accept: 'image/png' });
+
+    expect(status).toBe(406);
+    expect(body.errors[0].message).toBe(
+      'expected an Accept header that allows application/graphql-response+json, application/json or text/event-stream',
+    );
+  });
+
+  test.each([
+    ['subscription { changes { nope } }', 'Cannot query field "nope" on type "ChangePage"'],
+    [
+      'subscription { changes(after: "soon") { endCursor } }',
+      'after: expected a cursor of a change, such as "4711", received "soon"',
+    ],
+    ['subscription { changes(kinds: []) { endCursor } }', 'kinds: expected at least one value, received none'],
+    ['subscription { changes { endCursor } b: changes { endCursor } }', 'must select only one top level field'],
+    ['subscription {', 'Syntax Error'],
+    [
+      `subscription { changes { nodes { record { ... on Location { projects(first: 1000) { nodes { workOrders(first: 1000)
+      { nodes { id } } } } } } } } }`,
+      'the operation costs more than 500,000',
+    ],
+    ['subscription { changes @skip(if: true) { endCursor } }', 'a subscription must select a field'],
+    [
+      'subscription ($no: Boolean!) { changes @skip(if: $no) { endCursor } }',
+      'Argument "if" of required type "Boolean!"',
+    ],
+  ])('%s: the error is the only event', async (query, message) => {
+    const events = await follow(service, { query });
+    const event = await events.next();
+
+    expect(events.status).toBe(200);
+    expect(event).toMatchObject({ event: 'next', id: undefined });
+    expect(event?.data.errors[0].message).toContain(message);
+    expect(event?.data.errors[0].message).not.toContain('unexpected');
+    expect(await events.next()).toMatchObject({ event: 'complete' });
+    expect(await events.next()).toBeUndefined();
+  });
+
+  test('a Last-Event-ID that is no cursor is an error', async () => {
+    const events = await follow(service, { headers: { 'last-event-id': 'soon' } });
+
+    expect((await events.next())?.data.errors[0].message).toBe(
+      'Last-Event-ID: expected a cursor of a change, such as "4711", received "soon"',
+    );
+  });
+
+  test('an error of the request has its status, as JSON', async () => {
+    const events = await follow(closed);
+
+    expect(events.status).toBe(401);
+    expect(events.headers['content-type']).toContain('application/json');
+  });
+
+  test('a change that holds too much text by itself says so, and what to do, as the last event', async () => {
+    const strict = await startService({ MAX_RESPONSE_LENGTH: '20000' });
+    const query = 'subscription { changes { nodes { a: fields { after } b: fields { after } c: fields { after } } } }';
+    const events = await follow(strict, { query });
+    await strict.create('/projects', { name: 'Wall', notes: 'a'.repeat(9_000) });
+
+    const event = await events.next();
+    expect(event?.data.errors[0].message).toBe(
+      'the response would hold more than 20,000 characters of text: request fewer records or fields at a time; it is one change: select fewer fields, or leave it out, with after: "1"',
+    );
+    // Whoever connects again gets the same error, and misses nothing.
+    expect(event?.id).toBeUndefined();
+    expect(await events.next()).toMatchObject({ event: 'complete' });
+    expect(await events.next()).toBeUndefined();
+    await strict.stop();
+  });
+});
+
+describe('changes that hold too much text for one event', () => {
+  const limits = { MAX_RESPONSE_LENGTH: '20000', MAX_TEXT_LENGTH: '9000' };
+  const walls = Array.from({ length: 20 }, () => ({ name: 'Wall', notes: 'a'.repeat(9_000) }));
+
+  /** The cursors and the IDs of events until the change with this number. */
+  async function eventsUntil(events: Awaited<ReturnType<typeof follow>>, last: number) {
+    const read: { cursors: number[]; id: number }[] = [];
+    while (read.at(-1)?.id !== last) {
+      const event = await events.next();
+      expect(event?.data.errors).toBeUndefined();
+      const cursors = event?.data.data.changes.nodes.map(({ cursor }: { cursor: string }) => Number(cursor));
+      read.push({ cursors, id: Number(event?.id) });
+    }
+    return read;
+  }
+
+  test('come in several, each with the cursor of its own last change', async () => {
+    const strict = await startService(limits);
+    const query = 'subscription { changes { nodes { cursor fields { after } } endCursor } }';
+    const events = await follow(strict, { query });
+    await strict.create('/projects', ...walls);
+
+    const read = await eventsUntil(events, walls.length);
+
+    expect(read.flatMap(({ cursors }) => cursors)).toEqual(upTo(1, walls.length));
+    expect(read.map(({ id }) => id)).toEqual(read.map(({ cursors }) => cursors.at(-1)));
+    await strict.stop();
+  });
+
+  test('are read in smaller pages, if even what is read for them is too much', async () => {
+    const strict = await startService({ ...limits, MAX_RECORD_LENGTH: '9500' });
+    const created = await strict.create('/projects', ...walls);
+    for (const { id } of created) await strict.patch(`/projects/${id}`, { name: 'Harbour wall' });
+    const query = 'subscription { changes(after: "20") { nodes { cursor fields { field } } } }';
+
+    const read = await eventsUntil(await follow(strict, { query }), 2 * walls.length);
+
+    expect(read.flatMap(({ cursors }) => cursors)).toEqual(upTo(21, 40));
+    await strict.stop();
+  });
+});
+
+describe('a number to which no change belongs', () => {
+  /** Counts what is read of the feed within the next half second. */
+  async function countPages(): Promise<number> {
+    const pages: string[] = [];
+    const listen = ({ sql }: { sql: string }) => /from .?changes.? where/.test(sql) && pages.push(sql);
+    service.database.knex.on('query', listen);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    service.database.knex.removeListener('query', listen);
+    return pages.length;
+  }
+
+  test('such as that of a renaming, is passed: a subscription waits for the next change', async () => {
+    await service.create('/assets', { name: 'Crane' });
+    const events = await follow(service, { variables: { after: '0' } });
+    expect(await events.cursors()).toEqual([1]);
+
+    await service.database.run(
+      `insert into change_numbers (workspace_id, number) values ('default', 1)
+        on conflict (workspace_id) do update set number = change_numbers.number + 1`,
+    );
+
+    expect(await countPages()).toBeLessThan(6);
+    await service.create('/assets', { name: 'Pump' });
+    expect(await events.cursors()).toEqual([3]);
+  });
+
+  test('that was announced but is not there, such as after a restore of the database, is not looked for in a loop', async () => {
+    const { read } = service.database;
+    vi.spyOn(service.database, 'read').mockImplementation(async (sql, values) =>
+      sql.startsWith('select workspace_id, number from change_numbers')
+        ? [{ workspace_id: 'default', number: 99 }]
+        : read(sql, values),
+    );
+    onTestFinished(() => void vi.restoreAllMocks());
+    const events = await follow(service);
+
+    expect(await countPages()).toBeLessThan(6);
+    events.close();
+  });
+});
+
+test('a query and a mutation are sent as one event to a client that accepts only events', async () => {
+  const query = await follow(service, { query: '{ locations { totalCount } }' });
+  const mutation = await follow(service, {
+    query: 'mutation { createLocations(input: [{ name: "North yard" }]) { name } }',
+  });
+
+  expect(await query.next()).toMatchObject({ event: 'next', data: { data: { locations: { totalCount: 0 } } } });
+  expect(await query.next()).toEqual({ event: 'complete', id: undefined, data: undefined });
+  expect((await mutation.next())?.data.data).toEqual({ createLocations: [{ name: 'North yard' }] });
+  expect(await mutation.next()).toMatchObject({ event: 'complete' });
+});
+
+test('a query to a client that accepts JSON, too, is JSON', async () => {
+  const accept = 'application/graphql-response+json, application/json, text/event-stream, multipart/mixed';
+
+  const { headers, body } = await service.post('/graphql', { query: '{ __typename }' }, { accept });
+
+  expect(headers['content-type']).toContain('application/graphql-response+json');
+  expect(body).toMatchObject({ data: { __typename: 'Query' } });
+});
+
+describe('the end of a subscription', () => {
+  test('comes within seconds after its key was revoked, without complete', async () => {
+    const key = await closed.key();
+    const events = await follow(closed, { headers: { authorization: `Bearer ${key}` } });
+    await closed.as(key).create('/assets', { name: 'Crane' });
+    expect(await events.cursors()).toEqual([1]);
+
+    await closed.database.run('update api_keys set revoked_at = $1 where id like $2', [
+      new Date().toISOString(),
+      `%${/_([0-9a-f]{8})_/.exec(key)?.[1]}%`,
+    ]);
+
+    expect(await events.next()).toBeUndefined();
+    expect(events.text()).not.toContain('complete');
+  });
+
+  test('comes when the first key is created, for one without a key', async () => {
+    const events = await follow(service);
+
+    await service.key();
+
+    expect(await events.next()).toBeUndefined();
+  });
+
+  test('comes when the service closes, and is not complete: clients connect again', async () => {
+    const own = await startService();
+    const events = await Promise.all([follow(own), follow(own)]);
+
+    await own.stop();
+
+    for (const each of events) {
+      expect(await each.next()).toBeUndefined();
+      expect(each.text()).toBe(':\n\n');
+    }
+  });
+
+  test('is when its request is logged, with all its statements', async () => {
+    const events = await follow(service);
+    await service.create('/assets', { name: 'Crane' });
+    await events.cursors();
+    const lines = () => service.logs.filter((line) => line.includes('"route":"/graphql"'));
+    expect(lines()).toEqual([]);
+
+    events.close();
+
+    await expect.poll(lines).toHaveLength(1);
+    expect(JSON.parse(lines()[0] ?? '')).toMatchObject({ method: 'POST', statements: expect.any(Number) });
+  });
+});
+
+describe('limits', () => {
+  test('a workspace may have 100 at a time; each that ends makes room for another', async () => {
+    const [acme, bolt] = [await closed.key(), await closed.key({ workspace: 'bolt' })];
+    const open = (key: string) => follow(closed, { headers: { authorization: `Bearer ${key}` } });
+    const all = await Promise.all(Array.from({ length: 100 }, () => open(acme)));
+    expect(new Set(all.map(({ status }) => status))).toEqual(new Set([200]));
+
+    const refused = await open(acme);
+    const others = await open(bolt);
+    all[0]?.close();
+
+    expect([refused.status, others.status]).toEqual([429, 200]);
+    await expect.poll(async () => (await open(acme)).status).toBe(200);
+    expect((await open(acme)).status).toBe(429);
+  });
+
+  test('a subscription counts as one request, however many events it has', async () => {
+    const limited = await startService({ RATE_LIMIT: '10' });
+    const events = await follow(limited);
+    for (let n = 1; n <= 5; n += 1) {
+      await limited.create('/assets', { name: 'Crane' });
+      expect(await events.cursors()).toEqual([n]);
+    }
+
+    expect((await limited.get('/asset-categories')).headers['ratelimit-remaining']).toBe(String(10 - 7));
+    await limited.stop();
+  });
+
+  test('all subscriptions of a workspace together ask for changes by one statement at a time', async () => {
+    const statements: string[] = [];
+    const listen = ({ sql }: { sql: string }) => statements.push(sql);
+    const all = await Promise.all(Array.from({ length: 50 }, () => follow(service)));
+    service.database.knex.on('query', listen);
+
+    await service.create('/assets', { name: 'Crane' });
+    for (const events of all) expect(await events.cursors()).toEqual([1]);
+
+    service.database.knex.removeListener('query', listen);
+    const polls = statements.filter((sql) => /^select .*number from change_numbers/.test(sql));
+    expect(polls.length).toBeGreaterThan(0);
+    expect(polls.length).toBeLessThan(15);
+  });
+});
+
+describe('while the database is unavailable', () => {
+  /** Lets this many reads fail of those whose SQL matches. */
+  function failReads(matching: RegExp, times: number) {
+    const { database } = service;
+    const open = database.forWorkspace.bind(database);
+    const failed: string[] = [];
+    vi.spyOn(database, 'forWorkspace').mockImplementation((workspaceId) => {
+      const statements = open(workspaceId);
+      const read: typeof statements.read = async (sql, values) => {
+        if (!matching.test(sql) || failed.length >= times) return statements.read(sql, values);
+        failed.push(sql);
+        throw unavailable('the database is unavailable', 'test');
+      };
+      return { ...statements, read };
+    });
+    onTestFinished(() => void vi.restoreAllMocks());
+    return failed;
+  }
+
+  test('a subscription waits, and then sends every change', async () => {
+    const failed = failReads(/from changes where/, 2);
+    const events = await follow(service);
+
+    await service.create('/assets', ...names(3));
+
+    expect(await events.cursors()).toEqual([1, 2, 3]);
+    expect(failed).toHaveLength(2);
+  });
+
+  test('an event that cannot be executed is executed again, and none is left out', async () => {
+    const failed = failReads(/from assets/, 2);
+    const query = 'subscription { changes { nodes { cursor record { id ... on Asset { name } } } } }';
+    const events = await follow(service, { query });
+
+    await service.create('/assets', { name: 'Crane' });
+    const event = await events.next();
+
+    expect(event?.data.errors).toBeUndefined();
+    expect(event?.data.data.changes.nodes[0].record.name).toBe('Crane');
+    expect(failed).toHaveLength(2);
+  });
+});

@@ -1,0 +1,338 @@
+/** `updateAssets` and its like: batches of changes, which are stored completely or not at all. */
+import { describe, expect, test } from 'vitest';
+import { asset, assetCategory, location, project, workOrder } from '../../src/records/index.ts';
+import { deleteDocument, updateDocument } from '../support/mutations.ts';
+import { fullRecord, kinds, unknownId } from '../support/records.ts';
+import { startService, useService } from '../support/service.ts';
+
+const service = useService();
+
+describe.each(kinds)('changing $kind.label records', ({ kind, path, smallest }) => {
+  const stored = Object.keys(kind.fields);
+  const optional = stored.filter((name) => !kind.fields[name as never]['required' as never]);
+
+  test('changes what is sent, leaves what is absent, and returns the records in the order sent', async () => {
+    const [first, second] = await service.create(path, fullRecord(kind), smallest);
+
+    const { result } = await service.data(updateDocument(kind, `id createdAt updatedAt ${stored.join(' ')}`), {
+      input: [
+        { id: second.id, ...without(fullRecord(kind), 'uid') },
+        { id: first.id, name: 'Other' },
+      ],
+    });
+
+    expect(result[0]).toMatchObject({ id: second.id, ...without(fullRecord(kind), 'uid') });
+    expect(result[1]).toMatchObject({ id: first.id, ...fullRecord(kind), name: 'Other', createdAt: first.createdAt });
+    expect(result[1].updatedAt > first.updatedAt).toBe(true);
+    const { nodes } = await service.data(
+      `query ($ids: [ID!]!) { nodes(ids: $ids) { ... on ${kind.name} {
+      id createdAt updatedAt ${stored.join(' ')} } } }`,
+      { ids: [second.id, first.id] },
+    );
+    expect(nodes).toEqual(result);
+  });
+
+  test('clears what is null', async () => {
+    const [{ id }] = await service.create(path, fullRecord(kind));
+
+    const cleared = Object.fromEntries(optional.map((name) => [name, null]));
+    const { result } = await service.data(updateDocument(kind, optional.join(' ')), { input: [{ id, ...cleared }] });
+
+    expect(result).toEqual([cleared]);
+  });
+
+  test('an item without fields changes nothing, updatedAt included', async () => {
+    const [{ id, updatedAt }] = await service.create(path, smallest);
+
+    expect(await service.data(updateDocument(kind, 'id updatedAt'), { input: [{ id }] })).toEqual({
+      result: [{ id, updatedAt }],
+    });
+  });
+});
+
+test('external IDs that are sent as they are stored are not written again', async () => {
+  const externalIds = { erp: '4711', telematics: 'T-1' };
+  const [{ id }] = await service.create('/assets', { name: 'Crane', externalIds });
+  const writtenBy = (change: object) =>
+    service.statements(() => service.data(updateDocument(asset), { input: [{ id, ...change }] }));
+  const setsThem = (sql: string) => /^(?:with .*)?update assets/s.test(sql) && sql.includes('external_ids');
+
+  const same = await writtenBy({ name: 'Tower crane', externalIds });
+  const reordered = await writtenBy({ externalIds: { telematics: 'T-1', erp: '4711' } });
+
+  expect([same.some(setsThem), reordered.some(setsThem)]).toEqual([false, true]);
+  const { asset: stored } = await service.data(`{ asset(id: "${id}") { externalIds } }`);
+  expect(Object.keys(stored.externalIds)).toEqual(['telematics', 'erp']);
+});
+
+const without = (record: Record<string, unknown>, name: string) =>
+  Object.fromEntries(Object.entries(record).filter(([key]) => key !== name));
+
+const issuesOf = async (document: string, variables: object) => {
+  const { body } = await service.graphql(document, variables);
+  expect(body.data).toEqual({ result: null });
+  return body.errors[0].extensions;
+};
+
+test('every failing item is listed, with its position and the reason, and nothing is stored', async () => {
+  const [crane, pump] = await service.create('/assets', { name: 'Crane', uid: 'C-7' }, { name: 'Pump' });
+  const [yard] = await service.create('/locations', { name: 'North yard' });
+  const missing = unknownId(asset);
+  const nowhere = unknownId(location);
+  const input = [
+    { id: crane.id, name: 'Other' },
+    { id: pump.id, name: ' ', uid: 'C-7', acquiredAt: 'soon', ifUpdatedAt: 'yesterday' },
+    { id: missing, currentLocationId: nowhere },
+    { id: yard.id },
+    { id: 'ERP-1' },
+    { id: crane.id },
+  ];
+
+  const { code, issues } = await issuesOf(updateDocument(asset), { input });
+
+  expect(code).toBe('BAD_USER_INPUT');
+  expect(issues).toEqual([
+    {
+      path: ['input', 1, 'ifUpdatedAt'],
+      message: 'expected a date such as 2026-03-01 or 2026-03-01T07:30:00Z, received "yesterday"',
+    },
+    {
+      path: ['input', 1, 'name'],
+      message: 'expected text with at least one character that is not white space, received " "',
+    },
+    {
+      path: ['input', 1, 'acquiredAt'],
+      message: 'expected a date such as 2026-03-01 or 2026-03-01T07:30:00Z, received "soon"',
+    },
+    { path: ['input', 1, 'uid'], message: 'another asset has the uid "C-7"' },
+    { path: ['input', 2, 'id'], message: `there is no asset with the ID "${missing}" in this workspace` },
+    {
+      path: ['input', 2, 'currentLocationId'],
+      message: `there is no location with the ID "${nowhere}" in this workspace`,
+    },
+    {
+      path: ['input', 3, 'id'],
+      message: `there is no asset with the ID "${yard.id}": this is the ID of a location`,
+    },
+    {
+      path: ['input', 4, 'id'],
+      message: 'there is no asset with the ID "ERP-1": only IDs given by this service (asset_…) are looked up',
+    },
+    { path: ['input', 5, 'id'], message: `item [0] of this batch has the ID "${crane.id}" too` },
+  ]);
+  expect((await service.data(`{ asset(id: "${crane.id}") { name updatedAt } }`)).asset).toEqual({
+    name: 'Crane',
+    updatedAt: crane.updatedAt,
+  });
+});
+
+test('an item is refused as a CONFLICT if the record was changed since the client has read it', async () => {
+  const [crane, pump] = await service.create('/assets', { name: 'Crane' }, { name: 'Pump' });
+  const change = (name: string) =>
+    service.graphql(updateDocument(asset, 'name updatedAt'), {
+      input: [
+        { id: pump.id, name: `${name} pump` },
+        { id: crane.id, name, ifUpdatedAt: crane.updatedAt },
+      ],
+    });
+
+  const first = await change('First');
+  const second = await change('Second');
+
+  const [, { updatedAt }] = first.body.data.result;
+  expect(second.body.errors[0]).toMatchObject({
+    message: `[1].ifUpdatedAt: expected the updatedAt of the stored asset, "${updatedAt}", received "${crane.updatedAt}"`,
+    extensions: { code: 'CONFLICT', issues: [{ path: ['input', 1, 'ifUpdatedAt'] }] },
+  });
+  const names = (await service.data('{ assets { nodes { name } } }')).assets.nodes;
+  expect(names).toEqual([{ name: 'First' }, { name: 'First pump' }]);
+});
+
+test('ifUpdatedAt alone only checks the record; null checks nothing', async () => {
+  const [{ id, updatedAt }] = await service.create('/assets', { name: 'Crane' });
+
+  const document = updateDocument(asset, 'updatedAt');
+  const berlin = updatedAt.replace('Z', '+00:00');
+  expect(await service.data(document, { input: [{ id, ifUpdatedAt: berlin }] })).toEqual({ result: [{ updatedAt }] });
+  expect(await service.data(document, { input: [{ id, ifUpdatedAt: null }] })).toEqual({ result: [{ updatedAt }] });
+});
+
+test('of several that change the same version at once, all but one are refused', async () => {
+  for (let round = 0; round < 10; round += 1) {
+    const [{ id, updatedAt }] = await service.create('/projects', { name: 'Harbour wall' });
+
+    const responses = await Promise.all(
+      ['a', 'b', 'c'].map((name) =>
+        service.graphql(updateDocument(project), { input: [{ id, name, ifUpdatedAt: updatedAt }] }),
+      ),
+    );
+
+    const codes = responses.map(({ body }) => body.errors?.[0].extensions.code ?? 'OK');
+    expect(codes.toSorted()).toEqual(['CONFLICT', 'CONFLICT', 'OK']);
+  }
+});
+
+test('a unique value may be kept; one that another record has is a CONFLICT, even if that record is to change too', async () => {
+  const [one, two] = await service.create('/assets', { name: 'a', uid: 'C-1' }, { name: 'b', uid: 'C-2' });
+
+  const kept = await service.data(updateDocument(asset, 'uid'), { input: [{ id: one.id, name: 'c', uid: 'C-1' }] });
+  const swapped = await issuesOf(updateDocument(asset), {
+    input: [
+      { id: one.id, uid: 'C-2' },
+      { id: two.id, uid: 'C-1' },
+    ],
+  });
+  const same = await issuesOf(updateDocument(asset), {
+    input: [
+      { id: one.id, uid: 'C-3' },
+      { id: two.id, uid: 'C-3' },
+    ],
+  });
+
+  expect(kept).toEqual({ result: [{ uid: 'C-1' }] });
+  expect(swapped).toEqual({
+    code: 'CONFLICT',
+    issues: [
+      { path: ['input', 0, 'uid'], message: 'another asset has the uid "C-2"' },
+      { path: ['input', 1, 'uid'], message: 'another asset has the uid "C-1"' },
+    ],
+  });
+  expect(same.issues).toEqual([{ path: ['input', 1, 'uid'], message: 'item [0] of this batch has the uid "C-3" too' }]);
+});
+
+test('what is read after a batch of changes in the same request is what was written', async () => {
+  const [{ id }] = await service.create('/projects', { name: 'Harbour wall' });
+  const [order] = await service.create('/work-orders', { name: 'Set up the crane', projectId: id });
+
+  const data = await service.data(`mutation {
+    a: updateWorkOrders(input: [{ id: "${order.id}", notes: "a" }]) { project { name } }
+    updateProjects(input: [{ id: "${id}", name: "Quay" }]) { name }
+    b: updateWorkOrders(input: [{ id: "${order.id}", notes: "b" }]) { project { name } }
+  }`);
+
+  expect([data.a, data.b]).toEqual([[{ project: { name: 'Harbour wall' } }], [{ project: { name: 'Quay' } }]]);
+});
+
+test('a batch of changes has the limit of all batches, in a variable and in the document', async () => {
+  const small = await startService({ MAX_BATCH: '2' });
+  const input = Array.from({ length: 3 }, () => ({ id: 'asset', acquiredAt: 5 }));
+
+  const inVariable = await small.graphql(updateDocument(asset), { input });
+  const inDocument = await small.graphql(
+    'mutation { updateAssets(input: [{ id: "a" }, { id: "b" }, { id: "c" }]) { id } }',
+  );
+  await small.stop();
+
+  const message = 'expected at most 2 records, received 3: send them in several batches';
+  for (const { body } of [inVariable, inDocument]) expect(body.errors[0].message).toBe(message);
+});
+
+test('a batch of 10,000 is changed, and an empty one is none', async () => {
+  const created = await service.create(
+    '/work-orders',
+    ...Array.from({ length: 10_000 }, (_, n) => ({ name: `${n}`, reference: 'WO-1', externalIds: { erp: `${n}` } })),
+  );
+
+  const input = created.map(({ id }, n) => ({ id, name: `changed ${n}` })).toReversed();
+  const { result } = await service.data(updateDocument(workOrder, 'id name reference externalIds'), { input });
+
+  expect(result).toEqual(
+    input.map(({ id, name }, n) => ({ id, name, reference: 'WO-1', externalIds: { erp: `${9_999 - n}` } })),
+  );
+  expect(await service.data(updateDocument(workOrder), { input: [] })).toEqual({ result: [] });
+});
+
+test('a read-only key may change and delete nothing, not even in a dry run', async () => {
+  const closed = await startService({}, { closed: true });
+  const reader = closed.as(await closed.key({ readOnly: true }));
+  const change = { input: [{ id: unknownId(project) }] };
+
+  const responses = [];
+  for (const dryRun of [false, true]) {
+    responses.push(await reader.graphql(updateDocument(project), { ...change, dryRun }));
+    responses.push(await reader.graphql(deleteDocument(project), { ids: [unknownId(project)], dryRun }));
+  }
+  await closed.stop();
+
+  for (const { status, body } of responses) {
+    expect([status, body.errors[0].message]).toEqual([403, 'this API key is read-only']);
+  }
+});
+
+describe('asset categories', () => {
+  /** Each is the parent of the next. */
+  async function chain(...names: string[]): Promise<string[]> {
+    const ids: string[] = [];
+    for (const name of names) {
+      const [{ id }] = await service.create('/asset-categories', { name, parentId: ids.at(-1) ?? null });
+      ids.push(id);
+    }
+    return ids;
+  }
+
+  const move = (...input: (readonly [string | undefined, string | null | undefined])[]) =>
+    service.graphql(updateDocument(assetCategory, 'name parent { name }'), {
+      input: input.map(([id, parentId]) => ({ id, parentId })),
+    });
+
+  const problem = (index: number, id: string | undefined) => ({
+    path: ['input', index, 'parentId'],
+    message: `expected the ID of an asset category that is neither this one nor below it, received "${id}"`,
+  });
+
+  test('cannot become their own parent, nor move below themselves', async () => {
+    const [a, b, c] = await chain('a', 'b', 'c');
+
+    for (const parent of [a, b, c]) {
+      const { body } = await move([a, parent]);
+      expect(body.errors[0].extensions).toEqual({ code: 'BAD_USER_INPUT', issues: [problem(0, parent)] });
+    }
+    expect((await move([c, a])).body.data.result).toEqual([{ name: 'c', parent: { name: 'a' } }]);
+  });
+
+  test('cannot form a cycle together, and every one that is part of it is named', async () => {
+    const [a, b] = await chain('a', 'b');
+    const [c, d, e] = await chain('c', 'd', 'e');
+
+    const { body } = await move([c, b], [e, null], [a, d]);
+
+    expect(body.errors[0].extensions.issues).toEqual([problem(0, b), problem(2, d)]);
+  });
+
+  test('may be turned around in one batch', async () => {
+    const [a, b, c] = await chain('a', 'b', 'c');
+
+    const { body } = await move([a, b], [b, c], [c, null]);
+
+    expect(body.data.result).toEqual([
+      { name: 'a', parent: { name: 'b' } },
+      { name: 'b', parent: { name: 'c' } },
+      { name: 'c', parent: null },
+    ]);
+  });
+
+  test('that move at once never form a cycle', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const [a] = await chain('a');
+      const [b] = await chain('b');
+      const [c] = await chain('c');
+
+      const responses = await Promise.all([move([a, b]), move([b, c]), move([c, a])]);
+
+      const failed = responses.filter(({ body }) => body.errors);
+      expect(failed.map(({ body }) => body.errors[0].extensions.code)).toEqual(['BAD_USER_INPUT']);
+    }
+  });
+});
+
+test('every mutation has an example in its description that the schema accepts', async () => {
+  const { __schema } = await service.data('{ __schema { mutationType { fields { name description } } } }');
+
+  for (const { name, description } of __schema.mutationType.fields) {
+    const example = /`(\w+\(.*?\) \{.*?\})`/.exec(description)?.[1];
+    expect(example, name).toContain(`${name}(`);
+    const { body } = await service.graphql(`mutation { ${example} }`);
+    const problems = (body.errors ?? []).map(({ message }: { message: string }) => message);
+    for (const message of problems) expect(message, name).toContain('there is no ');
+  }
+});

@@ -1,0 +1,392 @@
+/** Upserts: records are found by a key of another system, and created or changed. */
+import { describe, expect, test, vi } from 'vitest';
+import { createSessionOpener } from '../../src/auth/authenticate.ts';
+import { anonymous } from '../../src/auth/keyring.ts';
+import {
+  asset,
+  assetCategory,
+  location,
+  project,
+  recordKinds,
+  transportOrder,
+  workOrder,
+} from '../../src/records/index.ts';
+import { isPostgres } from '../support/database.ts';
+import { updateDocument, upsertDocument } from '../support/mutations.ts';
+import { nobody } from '../support/open-store.ts';
+import { startService, useService } from '../support/service.ts';
+
+const service = useService();
+
+const fields = (record: string) => `outcome record { id ${record} }`;
+const upsertAssets = (input: object[], options: object = {}) =>
+  service.graphql(upsertDocument(asset, fields('name uid externalIds updatedAt createdAt')), {
+    by: { field: 'UID' },
+    input,
+    ...options,
+  });
+const byErp = { by: { externalId: 'erp' } };
+const outcomes = (items: { outcome: string }[]) => items.map(({ outcome }) => outcome);
+const changeCount = () => createSessionOpener(service.database)(anonymous, { author: nobody }).store.lastChange();
+
+test('an upsert creates what is missing and changes what differs, and returns both in the order sent', async () => {
+  const [crane] = await service.create('/assets', { name: 'Crane', uid: 'C-7', statusId: 'in-service' });
+
+  const { body } = await upsertAssets([
+    { uid: 'E-1', name: 'Excavator' },
+    { uid: 'C-7', name: 'Tower crane' },
+    { uid: 'P-1', name: 'Pump' },
+  ]);
+
+  expect(body.data.result).toMatchObject([
+    { outcome: 'CREATED', record: { name: 'Excavator', uid: 'E-1' } },
+    { outcome: 'UPDATED', record: { name: 'Tower crane', uid: 'C-7', id: crane.id } },
+    { outcome: 'CREATED', record: { name: 'Pump', uid: 'P-1' } },
+  ]);
+  const [first, , third] = body.data.result;
+  expect(first.record.id < third.record.id).toBe(true);
+  const { assets } = await service.data('{ assets { nodes { name statusId } } }');
+  expect(assets.nodes).toEqual([
+    { name: 'Tower crane', statusId: 'in-service' },
+    { name: 'Excavator', statusId: null },
+    { name: 'Pump', statusId: null },
+  ]);
+});
+
+test('an upsert of what is stored already writes nothing, whatever the form of its values', async () => {
+  const sent = {
+    name: 'Crane',
+    uid: 'C-7',
+    acquiredAt: '2020-02-17T09:30:00+01:00',
+    externalIds: { erp: '4711', telematics: 'T-1' },
+  };
+  const [{ updatedAt }] = await service.create('/assets', sent);
+  const before = await changeCount();
+
+  const { body } = await upsertAssets([
+    { ...sent, acquiredAt: '2020-02-17T08:30:00.000Z', externalIds: { telematics: 'T-1', erp: '4711' } },
+  ]);
+
+  expect(body.data.result).toMatchObject([{ outcome: 'UNCHANGED', record: { updatedAt } }]);
+  expect(await changeCount()).toBe(before);
+});
+
+test('null clears a field, and absent fields stay', async () => {
+  await service.create('/locations', { name: 'North yard', city: 'Bremen', externalIds: { erp: '1' } });
+
+  const { result } = await service.data(upsertDocument(location, fields('name city')), {
+    ...byErp,
+    input: [{ externalIds: { erp: '1' }, city: null }],
+  });
+
+  expect(result).toMatchObject([{ outcome: 'UPDATED', record: { name: 'North yard', city: null } }]);
+});
+
+test.each([
+  ['work orders by reference', workOrder, { field: 'REFERENCE' }, { reference: 'WO-1' }],
+  ['projects by reference', project, { field: 'REFERENCE' }, { reference: 'P-7', name: 'Harbour wall' }],
+  ['transport orders by reference', transportOrder, { field: 'REFERENCE' }, { reference: 'TO-1' }],
+  ['transport orders by number', transportOrder, { field: 'NUMBER' }, { number: '2026-0001' }],
+  ['asset categories by name', assetCategory, { field: 'NAME' }, { name: 'Cranes' }],
+  ['locations by an external ID', location, { externalId: 'erp' }, { externalIds: { erp: '4711' } }],
+  ['texts longer than an index holds', workOrder, { field: 'REFERENCE' }, { reference: 'é'.repeat(3_000) }],
+  [
+    'external IDs with unusual names',
+    location,
+    { externalId: '__proto__' },
+    JSON.parse('{"externalIds":{"__proto__":"x"}}'),
+  ],
+] as const)('%s are found again', async (_, kind, by, item) => {
+  const document = upsertDocument(kind);
+  const first = await service.data(document, { by, input: [item] });
+  const second = await service.data(document, { by, input: [item] });
+
+  expect([...outcomes(first.result), ...outcomes(second.result)]).toEqual(['CREATED', 'UNCHANGED']);
+  expect(second.result[0].record.id).toBe(first.result[0].record.id);
+});
+
+test('texts that begin alike are different keys', async () => {
+  const start = 'a'.repeat(200);
+  await service.create('/work-orders', { reference: `${start}1` });
+
+  const { result } = await service.data(upsertDocument(workOrder), {
+    by: { field: 'REFERENCE' },
+    input: [{ reference: `${start}2` }, { reference: `${start}1`, notes: 'x' }],
+  });
+
+  expect(outcomes(result)).toEqual(['CREATED', 'UPDATED']);
+});
+
+describe('by an external ID', () => {
+  test('the IDs of other systems are kept', async () => {
+    await service.create('/assets', { name: 'Crane', externalIds: { telematics: 'T-1', erp: '4711' } });
+
+    const { body } = await upsertAssets([{ name: 'Crane', externalIds: { erp: '4711', workshop: 'W-9' } }], byErp);
+
+    expect(body.data.result).toMatchObject([
+      { outcome: 'UPDATED', record: { externalIds: { telematics: 'T-1', erp: '4711', workshop: 'W-9' } } },
+    ]);
+  });
+
+  test('those of other systems are not found', async () => {
+    await service.create('/assets', { name: 'Crane', externalIds: { erp: '1' } });
+
+    const { body } = await upsertAssets([{ name: 'Pump', externalIds: { telematics: '1' } }], {
+      by: { externalId: 'telematics' },
+    });
+
+    expect(outcomes(body.data.result)).toEqual(['CREATED']);
+  });
+
+  test('a record cannot collect more of them than one may be sent with', async () => {
+    const many = Object.fromEntries(Array.from({ length: 99 }, (_, n) => [`system-${n}`, 'x']));
+    await service.create('/assets', { name: 'Crane', externalIds: { erp: '1', ...many } });
+
+    const { body } = await upsertAssets([{ externalIds: { erp: '1', more: '1' } }], byErp);
+
+    expect(body.errors[0].extensions.issues).toEqual([
+      {
+        path: ['input', 0, 'externalIds'],
+        message: 'expected at most 100 keys, received 101, with those of the stored asset',
+      },
+    ]);
+  });
+});
+
+describe('an upsert of a record that holds more text than may be sent at once', () => {
+  const small = { MAX_TEXT_LENGTH: '10', MAX_RECORD_LENGTH: '20' };
+  const document = upsertDocument(workOrder, 'outcome record { name }');
+  const start = async () => {
+    const limited = await startService(small);
+    const [{ id }] = await limited.create('/work-orders', { reference: 'WO-1', externalIds: { erp: '1' } });
+    await limited.data(updateDocument(workOrder), { input: [{ id, notes: '1234567890', statusId: '12345' }] });
+    return limited;
+  };
+
+  test('is refused only for what is sent and the external IDs that are kept, as a change of it would be', async () => {
+    const limited = await start();
+
+    const { result } = await limited.data(document, {
+      ...byErp,
+      input: [{ externalIds: { erp: '1' }, name: 'Crane' }],
+    });
+
+    expect(result).toEqual([{ outcome: 'UPDATED', record: { name: 'Crane' } }]);
+    await limited.stop();
+  });
+
+  test('is refused if the kept external IDs make it too long', async () => {
+    const limited = await start();
+    await limited.data(document, { ...byErp, input: [{ externalIds: { erp: '1', sap: '1234567890' } }] });
+
+    const { body } = await limited.graphql(document, {
+      ...byErp,
+      input: [{ externalIds: { erp: '1' }, name: 'Crane' }],
+    });
+
+    expect(body.errors[0].extensions.issues).toEqual([
+      {
+        path: ['input', 0],
+        message:
+          'expected at most 20 characters of text in the whole record, received more, with those of the stored work order',
+      },
+    ]);
+    await limited.stop();
+  });
+});
+
+test('records of other workspaces are not found, whatever their keys', async () => {
+  const closed = await startService({}, { closed: true });
+  const ours = closed.as(await closed.key({ workspace: 'ours' }));
+  const theirs = closed.as(await closed.key({ workspace: 'theirs' }));
+  await theirs.create('/assets', { name: 'Theirs', uid: 'C-7', externalIds: { erp: '1' } });
+  const upsert = (by: object, item: object) => ours.data(upsertDocument(asset), { by, input: [item] });
+
+  const byUid = await upsert({ field: 'UID' }, { name: 'Ours', uid: 'C-7' });
+  const byId = await upsert({ externalId: 'erp' }, { name: 'Ours', externalIds: { erp: '1' } });
+
+  expect(outcomes([...byUid.result, ...byId.result])).toEqual(['CREATED', 'CREATED']);
+  expect((await theirs.data('{ assets { nodes { name } } }')).assets.nodes).toEqual([{ name: 'Theirs' }]);
+  await closed.stop();
+});
+
+describe('an upsert is refused, and nothing is stored,', () => {
+  const issuesOf = async (response: ReturnType<typeof service.graphql>) => {
+    const before = await changeCount();
+    const { body } = await response;
+    expect(await changeCount()).toBe(before);
+    return body.errors?.[0].extensions;
+  };
+
+  test('if items have no key, or the key of another item', async () => {
+    expect(
+      await issuesOf(
+        upsertAssets([{ uid: 'C-7', name: 'a' }, { name: 'b' }, { uid: 'C-7', name: 'c' }, { uid: null, name: 'd' }]),
+      ),
+    ).toEqual({
+      code: 'BAD_USER_INPUT',
+      issues: [
+        { path: ['input', 1, 'uid'], message: 'required: records are found by the uid' },
+        { path: ['input', 2, 'uid'], message: 'item [0] of this batch has the uid "C-7" too' },
+        { path: ['input', 3, 'uid'], message: 'required: records are found by the uid' },
+      ],
+    });
+    expect((await issuesOf(upsertAssets([{ name: 'a', externalIds: { sap: '1' } }], byErp)))?.issues).toEqual([
+      { path: ['input', 0, 'externalIds', 'erp'], message: 'required: records are found by this external ID' },
+    ]);
+  });
+
+  test('if an item matches several records, which are named', async () => {
+    const [a, b] = await service.create('/work-orders', { reference: 'WO-1' }, { reference: 'WO-1' });
+    const many = await service.create('/locations', ...Array(6).fill({ externalIds: { erp: '1' } }));
+
+    const orders = service.graphql(upsertDocument(workOrder), {
+      by: { field: 'REFERENCE' },
+      input: [{ reference: 'WO-1' }],
+    });
+    expect((await issuesOf(orders))?.issues).toEqual([
+      { path: ['input', 0, 'reference'], message: `2 work orders have the reference "WO-1": ${a.id}, ${b.id}` },
+    ]);
+    const locations = service.graphql(upsertDocument(location), { ...byErp, input: [{ externalIds: { erp: '1' } }] });
+    expect((await issuesOf(locations))?.issues).toEqual([
+      {
+        path: ['input', 0, 'externalIds', 'erp'],
+        message: `several locations have the external ID "1" of "erp": ${many
+          .slice(0, 3)
+          .map(({ id }: { id: string }) => id)
+          .join(', ')}, …`,
+      },
+    ]);
+  });
+
+  test('if a new record lacks a required field, and every invalid field is listed', async () => {
+    await service.create('/assets', { name: 'Crane', uid: 'C-7' });
+
+    expect(
+      (await issuesOf(upsertAssets([{ uid: 'C-7' }, { uid: 'P-1' }, { uid: 'P-2', name: ' ', acquiredAt: 'soon' }])))
+        ?.issues,
+    ).toEqual([
+      { path: ['input', 1, 'name'], message: 'required: the name of the asset' },
+      {
+        path: ['input', 2, 'name'],
+        message: 'expected text with at least one character that is not white space, received " "',
+      },
+      {
+        path: ['input', 2, 'acquiredAt'],
+        message: 'expected a date such as 2026-03-01 or 2026-03-01T07:30:00Z, received "soon"',
+      },
+    ]);
+  });
+
+  test('with CONFLICT if a unique value is taken, also by a record of the batch that gives it up', async () => {
+    await service.create(
+      '/assets',
+      { name: 'a', uid: 'A', externalIds: { erp: '1' } },
+      { name: 'b', uid: 'B', externalIds: { erp: '2' } },
+    );
+
+    const swapped = upsertAssets(
+      [
+        { uid: 'B', externalIds: { erp: '1' } },
+        { uid: 'A', externalIds: { erp: '2' } },
+      ],
+      byErp,
+    );
+
+    expect(await issuesOf(swapped)).toEqual({
+      code: 'CONFLICT',
+      issues: [
+        { path: ['input', 0, 'uid'], message: 'another asset has the uid "B"' },
+        { path: ['input', 1, 'uid'], message: 'another asset has the uid "A"' },
+      ],
+    });
+  });
+
+  test('if an asset category would become its own ancestor', async () => {
+    const [{ id }] = await service.create('/asset-categories', { name: 'Cranes' });
+    const [child] = await service.create('/asset-categories', { name: 'Tower cranes', parentId: id });
+
+    const upserted = service.graphql(upsertDocument(assetCategory), {
+      by: { field: 'NAME' },
+      input: [{ name: 'Cranes', parentId: child.id }],
+    });
+
+    expect((await issuesOf(upserted))?.issues).toMatchObject([{ path: ['input', 0, 'parentId'] }]);
+  });
+
+  test('if the name of the system is no text that can be stored', async () => {
+    const { body } = await upsertAssets([{ name: 'a' }], { by: { externalId: 'a\0b' } });
+
+    expect(body.errors[0].message).toContain('by.externalId: expected text without the character NUL');
+  });
+});
+
+test('of several upserts of a key at once, one creates the record', async () => {
+  const upsert = (n: number) =>
+    service.data(upsertDocument(workOrder), { by: { field: 'REFERENCE' }, input: [{ reference: `WO-${n}` }] });
+
+  for (let round = 0; round < 5; round += 1) {
+    const results = await Promise.all(Array.from({ length: 4 }, () => upsert(round)));
+
+    expect(outcomes(results.flatMap(({ result }) => result)).toSorted()).toEqual([
+      'CREATED',
+      ...Array(3).fill('UNCHANGED'),
+    ]);
+  }
+});
+
+const waitingCount = async () => {
+  const activity =
+    "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'";
+  const [row] = await service.database.run(activity);
+  return String(row?.count);
+};
+
+test('a record that gets another key while an upsert waits for it is not the one to change', async () => {
+  const [{ id }] = await service.create('/work-orders', { reference: 'WO-1', notes: 'first' });
+  let upserted: ReturnType<typeof service.data> | undefined;
+
+  await service.database.transaction(async (run) => {
+    await run('update work_orders set reference = $1 where workspace_id = $2 and id = $3', ['moved', 'default', id]);
+    const input = [{ reference: 'WO-1', notes: 'second' }];
+    upserted = service.data(upsertDocument(workOrder), { by: { field: 'REFERENCE' }, input });
+    // It has found the record, and waits for its lock. On SQLite it has not even begun.
+    if (isPostgres) await vi.waitFor(async () => expect(await waitingCount()).toBe('1'), { timeout: 30_000 });
+  });
+
+  expect(outcomes((await upserted)?.result)).toEqual(['CREATED']);
+  const { workOrders } = await service.data('{ workOrders { nodes { reference notes } } }');
+  expect(workOrders.nodes).toEqual([
+    { reference: 'moved', notes: 'first' },
+    { reference: 'WO-1', notes: 'second' },
+  ]);
+});
+
+test('a dry run returns the outcomes, and stores nothing', async () => {
+  await service.create('/assets', { name: 'Crane', uid: 'C-7' });
+  const before = await changeCount();
+
+  const { body } = await upsertAssets(
+    [
+      { uid: 'C-7', name: 'Tower crane' },
+      { uid: 'P-1', name: 'Pump' },
+    ],
+    {
+      dryRun: true,
+    },
+  );
+
+  expect(body.data.result).toMatchObject([
+    { outcome: 'UPDATED', record: { name: 'Tower crane' } },
+    { outcome: 'CREATED', record: { name: 'Pump' } },
+  ]);
+  expect(await changeCount()).toBe(before);
+  expect((await service.data('{ assets { nodes { name } } }')).assets.nodes).toEqual([{ name: 'Crane' }]);
+});
+
+test('every kind has an upsert', async () => {
+  const { __schema } = await service.data('{ __schema { mutationType { fields { name } } } }');
+  const names = __schema.mutationType.fields.map(({ name }: { name: string }) => name);
+
+  for (const { plural } of recordKinds) expect(names).toContain(`upsert${plural}`);
+});

@@ -1,0 +1,155 @@
+/**
+ * The process is killed amid every kind of write, again and again: what was acknowledged is there with its history, everything else whole
+ * or not at all, and the log has no gaps and agrees with the records.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { kindNamed, recordKinds } from '../../src/records/index.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import type { Change } from '../../src/store/read-changes.ts';
+import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
+import { createDatabase } from '../support/database.ts';
+import { byEffort } from '../support/effort.ts';
+import { storeOpener } from '../support/open-store.ts';
+import { useProcesses } from '../support/process.ts';
+
+const processes = useProcesses();
+
+const lives = byEffort({ small: 8, middle: 25, long: 60 });
+const writersPerLife = 6;
+
+/** What a request changes, as `ACTION KIND` for each record. */
+type Effect = readonly string[];
+
+interface Sent {
+  readonly effect: Effect;
+  isAcknowledged: boolean;
+}
+
+const times = (count: number, change: string): Effect => Array(count).fill(change);
+
+/** Writes in its own records, one kind of write after the other, until the service is gone. */
+async function write(address: string, name: string, sent: Map<string, Sent>): Promise<void> {
+  let requests = 0;
+
+  /** The response's records; undefined once the service is gone. */
+  async function send(effect: Effect, method: string, path: string, body: unknown) {
+    requests += 1;
+    const id = `${name}-${requests}`;
+    const request = { effect, isAcknowledged: false };
+    sent.set(id, request);
+    const response = await fetch(`${address}${path}`, {
+      method,
+      headers: {
+        'content-type': 'application/json',
+        'x-request-id': id,
+        ...(requests % 2 === 0 && { 'idempotency-key': id }),
+      },
+      body: JSON.stringify(body),
+    }).catch(() => undefined);
+    const result = await response?.json().catch(() => undefined);
+    if (!response || result === undefined) return undefined;
+    if (!response.ok || result.errors) throw new Error(`${response.status}: ${JSON.stringify(result)}`);
+    request.isAcknowledged = true;
+    return path === '/graphql' ? (Object.values(result.data)[0] as never) : result;
+  }
+
+  const mutate = (effect: Effect, query: string) =>
+    send(effect, 'POST', '/graphql', { query: `mutation { ${query} }` });
+  const list = (items: readonly string[]) => `[${items.join(', ')}]`;
+
+  for (let round = 0; ; round += 1) {
+    const size = [1, 3, 50][round % 3] ?? 1;
+    const uid = (n: number) => `${name}-${round}-${n}`;
+    const items = Array.from({ length: size }, (_, n) => ({ name: 'Crane', uid: uid(n) }));
+    const created: { id: string }[] | undefined = await send(times(size, 'created Asset'), 'POST', '/assets', items);
+    const [project] = (await send(['created Project'], 'POST', '/projects', [{ name: 'Harbour wall' }])) ?? [];
+    if (!created || !project) return;
+    const steps = [
+      () => send(['updated Project'], 'PATCH', `/projects/${project.id}`, { name: `Quay ${round}` }),
+      () =>
+        mutate(
+          times(size, 'updated Asset'),
+          `updateAssets(input: ${list(created.map(({ id }) => `{ id: "${id}", name: "Excavator" }`))}) { id }`,
+        ),
+      () =>
+        mutate(
+          [...times(size, 'updated Asset'), ...times(size, 'created Asset')],
+          `upsertAssets(by: { field: UID }, input: ${list(
+            Array.from({ length: 2 * size }, (_, n) => `{ uid: "${uid(n)}", name: "Pump" }`),
+          )}) { outcome }`,
+        ),
+      () =>
+        mutate(
+          ['created Location', 'created Project', ...times(size, 'created WorkOrder')],
+          `importRecords(input: {
+            locations: [{ ref: "yard", name: "North yard" }]
+            projects: [{ ref: "wall", name: "Harbour wall", location: { ref: "yard" } }]
+            workOrders: ${list(times(size, '{ name: "Set up the crane", project: { ref: "wall" } }'))}
+          }) { locations { id } }`,
+        ),
+      () =>
+        mutate(
+          times(size, 'deleted Asset'),
+          `deleteAssets(ids: ${JSON.stringify(created.map(({ id }) => id))}) { id }`,
+        ),
+    ];
+    for (const step of steps) if (!(await step())) return;
+  }
+}
+
+/** The changes of the workspace, from the first one to the last one. */
+async function allChanges(store: WorkspaceStore): Promise<Change[]> {
+  const all: Change[] = [];
+  for (;;) {
+    const page = await store.changes({ after: all.at(-1)?.number ?? 0, limit: 5_000, withBefore: false });
+    if (page.length === 0) return all;
+    all.push(...page);
+  }
+}
+
+/** The stored records, with when they were changed last. */
+async function storedRecords(store: WorkspaceStore): Promise<Map<string, string>> {
+  const lists = await Promise.all(recordKinds.map((kind) => store.list(kind)));
+  return new Map(lists.flat().map(({ id, updatedAt }) => [id, updatedAt]));
+}
+
+test(`${lives} times kill -9 amid every kind of write`, async () => {
+  const { url, remove } = await createDatabase({ empty: true });
+  const sent = new Map<string, Sent>();
+  const acknowledged = () => [...sent.values()].filter(({ isAcknowledged }) => isAcknowledged).length;
+  for (let life = 0; life < lives; life += 1) {
+    const service = processes.start({ DATABASE_URL: url, LOG_LEVEL: 'silent' });
+    const address = await service.ready();
+    const before = acknowledged();
+    const writers = Array.from({ length: writersPerLife }, (_, n) => write(address, `${life}-${n}`, sent));
+    while (acknowledged() < before + 10 * writersPerLife) await pause(5);
+    await pause(Math.random() * 100);
+    service.child.kill('SIGKILL');
+    await Promise.all([service.exited, ...writers]);
+  }
+
+  const database = await openDatabase(url);
+  const store = storeOpener(database)('default');
+  const changes = await allChanges(store);
+  const stored = await storedRecords(store);
+  const last = await store.lastChange();
+  await database.close();
+  await remove();
+
+  expect(changes.map(({ number }) => number)).toEqual(Array.from({ length: last }, (_, index) => index + 1));
+  const byRequest = new Map<string | null, Change[]>();
+  for (const change of changes) byRequest.set(change.requestId, [...(byRequest.get(change.requestId) ?? []), change]);
+  for (const [id, { effect, isAcknowledged }] of sent) {
+    const found = (byRequest.get(id) ?? []).map(({ action, kind }) => `${action} ${kind}`);
+    if (isAcknowledged || found.length > 0) expect([id, found.toSorted()]).toEqual([id, effect.toSorted()]);
+  }
+  const latest = new Map(changes.map((change) => [change.id, change]));
+  const expected = [...latest.values()].filter(({ action }) => action !== 'deleted').map(({ id, at }) => [id, at]);
+  expect(stored).toEqual(new Map(expected as [string, string][]));
+  expect(new Set(changes.map(({ kind }) => kindNamed(kind).name)).size).toBe(4);
+  const kept = [...sent].filter(([id, { isAcknowledged }]) => !isAcknowledged && byRequest.has(id)).length;
+  console.info(
+    `${acknowledged()} writes acknowledged in ${lives} lives; of ${sent.size - acknowledged()} others, ${kept} are stored`,
+  );
+}, 240_000);

@@ -1,0 +1,257 @@
+/**
+ * Random batches of creates, changes, upserts, imports and deletions, dry runs among them, against a model: each is accepted or refused
+ * as the rules say, what is stored is what the model has, and the log of changes leads from nothing to it. WRITES_SEED repeats a run.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { expect, test } from 'vitest';
+import type { RecordKind } from '../../src/model/record-kind.ts';
+import { reverseLinksOf } from '../../src/records/reverse-links.ts';
+import { requireConsistentLog } from '../support/consistent-log.ts';
+import { isPostgres } from '../support/database.ts';
+import { byEffort } from '../support/effort.ts';
+import {
+  createDocument,
+  deleteDocument,
+  importDocument,
+  updateDocument,
+  upsertDocument,
+} from '../support/mutations.ts';
+import { storeOpener } from '../support/open-store.ts';
+import { createRandom } from '../support/random.ts';
+import { anyImport, listOf } from '../support/random-imports.ts';
+import { useService } from '../support/service.ts';
+import {
+  createWriteModel,
+  externalIdOf,
+  type Fields,
+  type Item,
+  type ModelKind,
+  modelKinds,
+  type Stored,
+} from '../support/write-model.ts';
+
+const service = useService();
+const writes = byEffort(
+  isPostgres ? { small: 150, middle: 500, long: 3_000 } : { small: 400, middle: 1_500, long: 10_000 },
+);
+const seed = Number(process.env.WRITES_SEED ?? Date.now());
+const random = createRandom(seed);
+const model = createWriteModel(random);
+const { held, anyHeld, anyId, anyKey, anySystem, anyFields, withLinks, isAllowed } = model;
+
+/** How many writes were stored, by their names. */
+const stored = new Map<string, number>();
+
+/** Runs a write, and applies its result to the model if it is to be accepted and stored. */
+async function write<T>(
+  { name }: { name: string },
+  [document, variables]: [string, object],
+  isAccepted: boolean,
+  check: (result: T) => () => void,
+): Promise<void> {
+  const dryRun = random.chance(0.2);
+  const { body, text } = await service.graphql(document, { ...variables, dryRun });
+  expect(body.errors === undefined, `${text}, ${JSON.stringify(variables)}, seed ${seed}`).toBe(isAccepted);
+  if (!isAccepted) return;
+  const apply = check(body.data.result);
+  if (dryRun) return;
+  apply();
+  stored.set(name, (stored.get(name) ?? 0) + 1);
+}
+
+const selected = ({ fields }: ModelKind) => `id updatedAt ${fields.join(' ')}`;
+const several = <T>(most: number, make: () => T): T[] => Array.from({ length: 1 + random.integer(most) }, make);
+const unset = ({ fields }: ModelKind) => Object.fromEntries(fields.map((field) => [field, null]));
+const isResolved = ({ values }: Item): boolean => values !== undefined;
+const keep = (kind: RecordKind, records: readonly Stored[]) => {
+  for (const record of records) held(kind).set(record.id, record);
+};
+
+async function create(entry: ModelKind) {
+  const { kind } = entry;
+  const items = several(5, () => withLinks(kind, anyFields(entry, true)));
+  const values = items.map((item) => item.values ?? {});
+  const call: [string, object] = [createDocument(kind, selected(entry)), { input: items.map(({ sent }) => sent) }];
+
+  await write<Stored[]>(create, call, items.every(isResolved) && isAllowed(kind, values, values), (result) => {
+    expect(result, `seed ${seed}`).toMatchObject(values.map((fields) => ({ ...unset(entry), ...fields })));
+    return () => keep(kind, result);
+  });
+}
+
+async function update(entry: ModelKind) {
+  const { kind } = entry;
+  const patches = several(5, () => {
+    const id = anyId(kind);
+    const known = held(kind).get(id)?.updatedAt ?? null;
+    const ifUpdatedAt = random.chance(0.8) ? null : random.chance(0.8) ? known : '2026-01-01T00:00:00.000Z';
+    return { id, ifUpdatedAt, ...withLinks(kind, anyFields(entry, false)) };
+  });
+  const values = patches.map((patch) => patch.values ?? {});
+  const changed = patches.map(({ id }, index) => ({ ...held(kind).get(id), ...values[index] }));
+  const isAccepted =
+    patches.every(isResolved) &&
+    patches.every(({ id }) => held(kind).has(id)) &&
+    new Set(patches.map(({ id }) => id)).size === patches.length &&
+    patches.every(({ id, ifUpdatedAt }) => ifUpdatedAt === null || ifUpdatedAt === held(kind).get(id)?.updatedAt) &&
+    isAllowed(kind, changed, values);
+  const input = patches.map(({ id, ifUpdatedAt, sent }) => ({ id, ...sent, ...(ifUpdatedAt && { ifUpdatedAt }) }));
+
+  await write<Stored[]>(update, [updateDocument(kind, selected(entry)), { input }], isAccepted, (result) => {
+    for (const [index, record] of result.entries()) {
+      const { updatedAt: before, ...expected } = changed[index] as Stored;
+      expect(record, `seed ${seed}`).toMatchObject(expected);
+      expect(record.updatedAt === before).toBe(Object.keys(values[index] ?? {}).length === 0);
+    }
+    return () => keep(kind, result);
+  });
+}
+
+type Key = { readonly field: string } | { readonly externalId: string };
+
+const keyIn = (fields: Fields, by: Key): unknown =>
+  'field' in by ? fields[by.field] : externalIdOf(fields, by.externalId);
+
+function anyUpsertKey({ kind, fields }: ModelKind): Key {
+  const keys = Object.entries(kind.fields).flatMap(([field, declared]) => ('key' in declared ? [{ field }] : []));
+  const systems = (fields as readonly string[]).includes('externalIds') ? [{ externalId: anySystem() }] : [];
+  return random.pick<Key>([...keys, ...systems]) as Key;
+}
+
+/** Most items have a key: that of a record, or any. */
+function withKey(kind: RecordKind, by: Key, fields: Fields): Fields {
+  if (random.chance(0.03)) return fields;
+  const known = random.chance(0.6) ? keyIn(anyHeld(kind) ?? {}, by) : undefined;
+  const key = typeof known === 'string' ? known : anyKey();
+  if ('field' in by) return { ...fields, [by.field]: key };
+  return { ...fields, externalIds: { ...(fields.externalIds as object), [by.externalId]: key } };
+}
+
+async function upsert(entry: ModelKind) {
+  const { kind } = entry;
+  const by = anyUpsertKey(entry);
+  const items = several(5, () => withLinks(kind, withKey(kind, by, anyFields(entry, random.chance(0.9))))).map(
+    ({ sent, values = {} }, index, all) => {
+      const key = keyIn(sent, by);
+      const matches = [...held(kind).values()].filter((record) => keyIn(record, by) === key);
+      const [before] = matches;
+      const externalIds = { ...(before?.externalIds as object), ...(values.externalIds as object) };
+      const merged: Fields = before && 'externalId' in by ? { ...values, externalIds } : values;
+      const isComplete = Object.entries(kind.fields).every(
+        ([name, field]) => !('required' in field && field.required) || before || merged[name] !== undefined,
+      );
+      const isValid =
+        typeof key === 'string' &&
+        matches.length <= 1 &&
+        isComplete &&
+        all.every((other, place) => place === index || keyIn(other.sent, by) !== key) &&
+        all.every(isResolved);
+      return { sent, before, values: merged, isValid };
+    },
+  );
+  const values = items.map((item) => item.values);
+  const changed = items.map(({ before }, index) => ({ ...before, ...values[index] }));
+  const isAccepted = items.every(({ isValid }) => isValid) && isAllowed(kind, changed, values);
+  const call: [string, object] = [
+    upsertDocument(kind, `outcome record { ${selected(entry)} }`),
+    { by: 'field' in by ? { field: by.field.toUpperCase() } : by, input: items.map(({ sent }) => sent) },
+  ];
+
+  await write<{ outcome: string; record: Stored }[]>(upsert, call, isAccepted, (result) => {
+    for (const [index, { outcome, record }] of result.entries()) {
+      const before = items[index]?.before;
+      const isSame = Object.entries(values[index] ?? {}).every(([name, value]) =>
+        isDeepStrictEqual(before?.[name], value),
+      );
+      expect(outcome, `seed ${seed}`).toBe(!before ? 'CREATED' : isSame ? 'UNCHANGED' : 'UPDATED');
+      const { updatedAt: _, ...expected } = { ...unset(entry), ...changed[index] } as Fields;
+      expect(record, `seed ${seed}`).toMatchObject(expected);
+      if (before) expect(record.updatedAt === before.updatedAt).toBe(isSame);
+    }
+    return () =>
+      keep(
+        kind,
+        result.map(({ record }) => record),
+      );
+  });
+}
+
+async function importAll() {
+  const { batches, idIn, isAccepted } = anyImport(random, model);
+  const input = Object.fromEntries(batches.map(({ entry, items }) => [listOf(entry), items.map(({ sent }) => sent)]));
+  const document = importDocument(modelKinds.map((entry) => `${listOf(entry)} { ${selected(entry)} }`).join(' '));
+
+  await write<Record<string, Stored[]>>(importAll, [document, { input }], isAccepted, (result) => {
+    for (const { entry, items } of batches) {
+      const expected = items.map(({ values, refs }) => ({
+        ...unset(entry),
+        ...values,
+        ...Object.fromEntries(Object.entries(refs).map(([field, ref]) => [field, idIn(result, ref)])),
+      }));
+      expect(result[listOf(entry)], `seed ${seed}`).toMatchObject(expected);
+    }
+    return () => {
+      for (const { entry } of batches) keep(entry.kind, result[listOf(entry)] ?? []);
+    };
+  });
+}
+
+async function remove(entry: ModelKind) {
+  const { kind } = entry;
+  const ids = several(3, () => anyId(kind));
+  const references = random.pick(['REFUSE', 'CLEAR']);
+  const referring = reverseLinksOf(kind.name)
+    .filter(({ direction }) => direction === 'referring')
+    .flatMap((link) =>
+      [...held(link.kind).values()]
+        .filter((record) => ids.includes(String(record[link.field])) && !ids.includes(record.id))
+        .map((record) => ({ link, record })),
+    );
+  const isAccepted =
+    ids.every((id) => held(kind).has(id)) &&
+    new Set(ids).size === ids.length &&
+    (references === 'CLEAR' || referring.length === 0);
+
+  await write<Stored[]>(remove, [deleteDocument(kind, selected(entry)), { ids, references }], isAccepted, (result) => {
+    expect(result, `seed ${seed}`).toEqual(ids.map((id) => held(kind).get(id)));
+    return () => {
+      for (const id of ids) held(kind).delete(id);
+      for (const { link, record } of referring) {
+        const current = held(link.kind).get(record.id) as Stored;
+        keep(link.kind, [{ ...current, [link.field]: null, updatedAt: null }]);
+      }
+    };
+  });
+}
+
+const plain = (entry: ModelKind, record: Fields) =>
+  Object.fromEntries(['id', ...entry.fields].map((field) => [field, record[field]]));
+
+test(`${writes} random writes`, async () => {
+  const store = storeOpener(service.database)('default');
+  for (let done = 0; done < writes; done += 1) {
+    const entry = random.pick(modelKinds) as ModelKind;
+    // With more records, most keys would be those of several.
+    const isFull = held(entry.kind).size > 60;
+    const work = isFull ? remove : random.pick([create, update, update, update, upsert, upsert, importAll, remove]);
+    await (work ?? create)(entry);
+    for (const { kind } of modelKinds) {
+      // What a deletion has cleared has a time of its own.
+      for (const record of await store.list(kind)) {
+        const known = held(kind).get(record.id);
+        if (known?.updatedAt === null) held(kind).set(record.id, { ...known, updatedAt: record.updatedAt });
+      }
+    }
+  }
+
+  for (const entry of modelKinds) {
+    const records = (await store.list(entry.kind)).map((record) => plain(entry, record as never));
+    const expected = [...held(entry.kind).values()].toSorted((a, b) => (a.id < b.id ? -1 : 1));
+    expect(records, `seed ${seed}`).toEqual(expected.map((record) => plain(entry, record)));
+  }
+  expect([...stored.keys()].toSorted()).toEqual(['create', 'importAll', 'remove', 'update', 'upsert']);
+  await requireConsistentLog(
+    store,
+    modelKinds.map(({ kind }) => kind),
+  );
+});

@@ -1,0 +1,186 @@
+/** The number of statements of a write does not grow with its records. */
+import { expect, test } from 'vitest';
+import { asset, assetCategory, location, project, workOrder } from '../../src/records/index.ts';
+import { isPostgres } from '../support/database.ts';
+import {
+  createDocument,
+  deleteDocument,
+  importDocument,
+  updateDocument,
+  upsertDocument,
+} from '../support/mutations.ts';
+import { useService } from '../support/service.ts';
+
+const service = useService();
+
+type Ids = readonly string[];
+
+/** Assets at locations, projects, and categories at two levels. */
+async function records(count: number) {
+  const create = async (path: string, record: (index: number) => object): Promise<Ids> =>
+    (await service.create(path, ...Array.from({ length: count }, (_, index) => record(index)))).map(({ id }) => id);
+  const locations = await create('/locations', () => ({ name: 'North yard' }));
+  const places = await create('/locations', () => ({ name: 'South yard' }));
+  await create('/projects', (n) => ({
+    name: 'Harbour wall',
+    externalIds: { erp: `${count} ${n}`, telematics: 'T-1' },
+  }));
+  const unused = await create('/projects', () => ({ name: 'Bridge' }));
+  const assets = await create('/assets', (n) => ({
+    name: 'Crane',
+    uid: `stored ${count} ${n}`,
+    currentLocationId: locations[n],
+  }));
+  const categories = await create('/asset-categories', (n) => ({ name: `Cranes ${count} ${n}` }));
+  const above = await create('/asset-categories', () => ({ name: 'Lifting' }));
+  await create('/asset-categories', (n) => ({ name: 'Mobile cranes', parentId: categories[n] }));
+  return { locations, places, unused, assets, categories, above };
+}
+
+/** How many statements each write takes, by its name. */
+async function statementCounts(count: number): Promise<Record<string, number>> {
+  const { locations, places, unused, assets, categories, above } = await records(count);
+  const changes = (ids: Ids, change: (index: number) => object) => ({
+    input: ids.map((id, n) => ({ id, ...change(n) })),
+  });
+  const ofSystem = (n: number) => ({ externalId: { key: 'erp', value: `${count} ${n}` } });
+  const list = (item: (index: number) => object) => Array.from({ length: count }, (_, n) => item(n));
+  /** Half of the items are new, and half of the others have changed. */
+  const isNew = (n: number) => n % 2 === 1;
+  const mixed = (n: number) => ({ name: n % 4 === 0 ? 'Crane' : 'Tower crane' });
+  const writes: Record<string, [string, object]> = {
+    'create with links': [
+      createDocument(workOrder),
+      { input: list((n) => ({ name: 'Set up the crane', project: ofSystem(n) })) },
+    ],
+    'upsert by a field': [
+      upsertDocument(asset),
+      {
+        by: { field: 'UID' },
+        input: list((n) => ({
+          ...mixed(n),
+          uid: `${isNew(n) ? 'upserted' : 'stored'} ${count} ${n}`,
+          currentLocationId: locations[n],
+        })),
+      },
+    ],
+    'upsert by an external ID': [
+      upsertDocument(project),
+      {
+        by: { externalId: 'erp' },
+        input: list((n) => ({
+          name: n % 4 === 0 ? 'Harbour wall' : 'Bridge',
+          externalIds: { erp: `${isNew(n) ? 'upserted ' : ''}${count} ${n}` },
+          locationId: places[n],
+        })),
+      },
+    ],
+    'upsert in a tree': [
+      upsertDocument(assetCategory),
+      {
+        by: { field: 'NAME' },
+        input: list((n) => ({ name: `${isNew(n) ? 'Upserted' : 'Cranes'} ${count} ${n}`, parentId: above[n] })),
+      },
+    ],
+    'upsert that is invalid': [
+      upsertDocument(asset),
+      { by: { field: 'UID' }, input: list((n) => ({ uid: `${isNew(n) ? '' : 'stored '}${count} ${n}` })) },
+    ],
+    import: [
+      importDocument(),
+      {
+        input: {
+          locations: list((n) => ({ ref: `yard ${n}` })),
+          assetCategories: list((n) => ({ ref: `c ${n}`, ...(n > 0 && { parent: { ref: `c ${n - 1}` } }) })),
+          projects: list((n) => ({ ref: `wall ${n}`, name: 'Harbour wall', location: { ref: `yard ${n}` } })),
+          assets: list((n) => ({
+            name: 'Crane',
+            uid: `imported ${count} ${n}`,
+            currentLocation: { ref: `yard ${n}` },
+          })),
+          workOrders: list((n) => ({ project: ofSystem(n), location: { ref: `yard ${n}` } })),
+          transportOrders: list((n) => ({ project: { ref: `wall ${n}` } })),
+        },
+      },
+    ],
+    'import that is invalid': [
+      importDocument(),
+      {
+        input: {
+          locations: list((n) => ({ latitude: n === 0 ? 91 : 53 })),
+          workOrders: list((n) => ({ project: ofSystem(n), location: { ref: `none ${n}` } })),
+        },
+      },
+    ],
+    create: [
+      createDocument(asset),
+      { input: assets.map((_, n) => ({ name: 'Crane', uid: `new ${count} ${n}`, currentLocationId: places[n] })) },
+    ],
+    update: [
+      updateDocument(asset),
+      changes(assets, (n) => ({ name: 'Pump', uid: `${count} ${n}`, currentLocationId: locations[n] })),
+    ],
+    'update of a tree': [updateDocument(assetCategory), changes(categories, (n) => ({ parentId: above[n] }))],
+    'update that is invalid': [updateDocument(asset), changes(assets, () => ({ name: ' ', uid: 'same' }))],
+    'delete that is refused': [deleteDocument(location), { ids: locations }],
+    'delete that clears': [deleteDocument(location), { ids: locations, references: 'CLEAR' }],
+    'delete in a tree that clears': [deleteDocument(assetCategory), { ids: categories, references: 'CLEAR' }],
+    delete: [deleteDocument(project), { ids: unused }],
+  };
+  const counts: Record<string, number> = {};
+  for (const [name, [document, variables]] of Object.entries(writes)) {
+    for (const dryRun of [true, false]) {
+      const statements = await service.statements(async () => {
+        const { body, text } = await service.graphql(document, { ...variables, dryRun });
+        const isRefused = name.includes('invalid') || name.includes('refused');
+        expect(body.errors !== undefined, `${name}: ${text.slice(0, 1_000)}`).toBe(isRefused);
+      });
+      counts[dryRun ? `${name}, dry` : name] = statements.filter(
+        (sql) => !/^(?:begin;|begin immediate$|begin$|commit|rollback)/.test(sql),
+      ).length;
+    }
+  }
+  return counts;
+}
+
+test('a write of 1,000 records takes as many statements as one of 10', async () => {
+  const ten = await statementCounts(10);
+  const thousand = await statementCounts(1_000);
+
+  expect(thousand).toEqual(ten);
+  // Only Postgres is told to look up external IDs by their index, and only its transactions need locks.
+  const more = isPostgres ? 1 : 0;
+  // With the two that number the changes and log them.
+  expect(ten).toEqual({
+    create: 4,
+    'create, dry': 3,
+    'create with links': 5 + more,
+    'create with links, dry': 3 + more,
+    'upsert by a field': 7 + more,
+    'upsert by a field, dry': 5 + more,
+    'upsert by an external ID': 7 + 2 * more,
+    'upsert by an external ID, dry': 5 + 2 * more,
+    'upsert in a tree': 8 + 2 * more,
+    'upsert in a tree, dry': 6 + 2 * more,
+    'upsert that is invalid': 2 + more,
+    'upsert that is invalid, dry': 2 + more,
+    import: 11 + more,
+    'import, dry': 9 + more,
+    'import that is invalid': 2 + more,
+    'import that is invalid, dry': 2 + more,
+    update: 6,
+    'update, dry': 4,
+    'update of a tree': 6 + more,
+    'update of a tree, dry': 4 + more,
+    'update that is invalid': 2,
+    'update that is invalid, dry': 2,
+    'delete that is refused': 4,
+    'delete that is refused, dry': 4,
+    'delete that clears': 10,
+    'delete that clears, dry': 8,
+    'delete in a tree that clears': 8,
+    'delete in a tree that clears, dry': 6,
+    delete: 6,
+    'delete, dry': 4,
+  });
+});

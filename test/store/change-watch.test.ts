@@ -1,0 +1,181 @@
+/** Waiting for changes: few reads, however many wait and however much is written. */
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { createChangeWatch } from '../../src/store/change-watch.ts';
+
+let last: number;
+let reads: (readonly string[])[];
+let isUnavailable: boolean;
+
+const read = async (workspaceIds: readonly string[]) => {
+  reads.push(workspaceIds);
+  if (isUnavailable) throw new Error('unavailable');
+  return new Map(workspaceIds.map((workspaceId) => [workspaceId, last]));
+};
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  last = 7;
+  reads = [];
+  isUnavailable = false;
+});
+
+afterEach(() => {
+  expect(vi.getTimerCount()).toBe(0);
+  vi.useRealTimers();
+});
+
+/** Waits, and tells whether it is over. */
+function waitIn(watch: ReturnType<typeof createChangeWatch>, after: number, workspaceId = 'acme') {
+  const end = new AbortController();
+  const state = { isOver: false, end: () => end.abort() };
+  void watch.wait(workspaceId, after, end.signal).then(() => {
+    state.isOver = true;
+  });
+  return state;
+}
+
+/** After the last one has stopped to wait. */
+const lastRead = () => vi.advanceTimersByTimeAsync(1_000);
+
+test('while a hundred wait, the number is read twice a second, by one statement', async () => {
+  const watch = createChangeWatch(read);
+  const waiting = Array.from({ length: 100 }, () => waitIn(watch, 7));
+
+  await vi.advanceTimersByTimeAsync(10_000);
+
+  expect(reads.length).toBeLessThanOrEqual(21);
+  expect(reads.length).toBeGreaterThanOrEqual(19);
+  expect(waiting.some(({ isOver }) => isOver)).toBe(false);
+  for (const { end } of waiting) end();
+  await lastRead();
+});
+
+test('the numbers of a hundred workspaces are read by one statement, though some of them are written all the time', async () => {
+  const watch = createChangeWatch(read);
+  const waiting = Array.from({ length: 100 }, (_, n) => waitIn(watch, 7, `workspace-${n}`));
+  await vi.advanceTimersByTimeAsync(100);
+  reads = [];
+
+  for (let tick = 0; tick < 1_000; tick += 1) {
+    watch.changed('workspace-1');
+    watch.changed('workspace-2');
+    await vi.advanceTimersByTimeAsync(10);
+  }
+
+  const ofAll = reads.filter((workspaceIds) => workspaceIds.length === 100);
+  expect(ofAll.length).toBeLessThanOrEqual(20);
+  expect(ofAll.length).toBeGreaterThanOrEqual(18);
+  expect(new Set(reads.filter((it) => !ofAll.includes(it)).map(String))).toEqual(new Set(['workspace-1,workspace-2']));
+  expect(reads.length).toBeLessThanOrEqual(1_001);
+  for (const { end } of waiting) end();
+  await lastRead();
+});
+
+test('a change of another process ends the waits for it at the next read, and no others', async () => {
+  const watch = createChangeWatch(read);
+  const [early, late] = [waitIn(watch, 7), waitIn(watch, 8)];
+
+  last = 8;
+  await vi.advanceTimersByTimeAsync(500);
+
+  expect([early.isOver, late.isOver]).toEqual([true, false]);
+  late.end();
+  await lastRead();
+});
+
+test('after a write of this process the number is read soon, once for many writes', async () => {
+  const watch = createChangeWatch(read);
+  const waiting = waitIn(watch, 7);
+  await vi.advanceTimersByTimeAsync(100);
+  const before = reads.length;
+
+  last = 1_007;
+  for (let write = 0; write < 1_000; write += 1) watch.changed('acme');
+  await vi.advanceTimersByTimeAsync(20);
+
+  expect(waiting.isOver).toBe(true);
+  expect(reads.length - before).toBe(1);
+  await lastRead();
+});
+
+test('a write while the number is being read is noticed too', async () => {
+  let write: () => void = () => {};
+  const watch = createChangeWatch(async (workspaceIds) => {
+    const numbers = await read(workspaceIds);
+    write();
+    return numbers;
+  });
+  const waiting = waitIn(watch, 7);
+  write = () => {
+    write = () => {};
+    last = 8;
+    watch.changed('acme');
+  };
+
+  await vi.advanceTimersByTimeAsync(50);
+
+  expect(waiting.isOver).toBe(true);
+  await lastRead();
+});
+
+test('nobody waits, nothing is read: neither after writes nor after the last one has left', async () => {
+  const watch = createChangeWatch(read);
+
+  watch.changed('acme');
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(reads).toEqual([]);
+
+  const waiting = waitIn(watch, 7);
+  await vi.advanceTimersByTimeAsync(100);
+  waiting.end();
+  await lastRead();
+  const before = reads.length;
+  await vi.advanceTimersByTimeAsync(5_000);
+
+  expect(waiting.isOver).toBe(true);
+  expect(reads).toHaveLength(before);
+});
+
+test('each workspace is watched for itself', async () => {
+  const watch = createChangeWatch(read);
+  const waiting = [waitIn(watch, 7, 'acme'), waitIn(watch, 7, 'bolt')];
+  await vi.advanceTimersByTimeAsync(100);
+  reads = [];
+
+  watch.changed('bolt');
+  await vi.advanceTimersByTimeAsync(20);
+
+  expect(reads).toEqual([['bolt']]);
+  for (const { end } of waiting) end();
+  await lastRead();
+});
+
+test('while the database is unavailable, waiting goes on', async () => {
+  const watch = createChangeWatch(read);
+  isUnavailable = true;
+  const waiting = waitIn(watch, 7);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(waiting.isOver).toBe(false);
+
+  isUnavailable = false;
+  last = 8;
+  await vi.advanceTimersByTimeAsync(500);
+
+  expect(waiting.isOver).toBe(true);
+  await lastRead();
+});
+
+test('a workspace that has fewer changes than before, such as one that was created anew, is waited for like any other', async () => {
+  const watch = createChangeWatch(read);
+  const others = waitIn(watch, 7);
+  await vi.advanceTimersByTimeAsync(500);
+  last = 2;
+  await vi.advanceTimersByTimeAsync(500);
+  const waiting = waitIn(watch, 5);
+  await vi.advanceTimersByTimeAsync(500);
+
+  expect([others.isOver, waiting.isOver]).toEqual([false, false]);
+  others.end();
+  waiting.end();
+  await lastRead();
+});

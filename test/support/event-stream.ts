@@ -1,0 +1,52 @@
+/** Reads server-sent events one by one, those of an injected request or of a response to fetch. */
+import type { FastifyInstance, InjectOptions } from 'fastify';
+
+export interface SentEvent {
+  readonly event: string;
+  readonly id: string | undefined;
+  // biome-ignore lint/suspicious/noExplicitAny: the tests say what an event holds.
+  readonly data: any;
+}
+
+export interface EventReader {
+  /** The next event; undefined if the stream has ended. */
+  next(): Promise<SentEvent | undefined>;
+  /** All that was read as text, comments too. */
+  text(): string;
+}
+
+export async function openEvents(app: FastifyInstance, options: InjectOptions) {
+  const response = await app.inject({ ...options, payloadAsStream: true });
+  const stream = response.stream();
+  return {
+    status: response.statusCode,
+    headers: response.headers,
+    ...eventReader(stream),
+    /** As if the client had closed the connection. */
+    close: () => void response.raw.res.destroy(),
+  };
+}
+
+export function eventReader(stream: AsyncIterable<string | Uint8Array>): EventReader {
+  let text = '';
+  async function* eventsIn(): AsyncGenerator<SentEvent, undefined> {
+    const decoder = new TextDecoder();
+    let rest = '';
+    for await (const chunk of stream) {
+      const received = typeof chunk === 'string' ? chunk : decoder.decode(chunk, { stream: true });
+      text += received;
+      const blocks = `${rest}${received}`.split('\n\n');
+      rest = blocks.pop() ?? '';
+      for (const block of blocks) {
+        const fields = new Map(block.split('\n').map((line) => line.split(/: ?(.*)/s, 2) as [string, string]));
+        const event = fields.get('event');
+        if (event === undefined) continue;
+        const data = fields.get('data');
+        yield { event, id: fields.get('id'), data: data ? JSON.parse(data) : undefined };
+      }
+    }
+    return undefined;
+  }
+  const events = eventsIn();
+  return { next: async () => (await events.next()).value, text: () => text };
+}
