@@ -125,6 +125,8 @@ export async function startService(settings: Settings = {}, { closed = false }: 
     },
 
     async stop(): Promise<void> {
+      // As the process does: a client may have opened a connection without sending anything, which would never be closed.
+      app.server.closeAllConnections();
       await app.close();
       await database.close();
       await remove();
