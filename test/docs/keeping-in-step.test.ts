@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { checkedBlock, pastePage, queryPage } from '../support/docs.ts';
+import { checkedBlock, pastePage } from '../support/docs.ts';
 import { ask, post, useProcesses } from '../support/process.ts';
 
 const page = 'docs/keeping-in-step.md';
@@ -13,7 +13,6 @@ const processes = useProcesses();
 test('the examples of the page return what it shows', async () => {
   const address = await processes.start().ready();
 
-  await queryPage(page, address);
   await pastePage(page, processes.folder, address);
 });
 
