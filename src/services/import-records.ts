@@ -55,11 +55,13 @@ async function createTogether(
     }),
   );
 
+  // The same for all kinds: as of that time, everything that was imported is there.
+  const now = new Date().toISOString();
   return inTurn(resolved, async ({ kind, items, ids, order }) => {
     // All of them are valid.
     const inputs = order.map((index) => items[index]?.value as CreateOf<RecordKind>);
     const inOrder = order.map((index) => ids[index] ?? '');
-    const records = await transaction.add(kind, inputs, creationStamps(kind, session), { ids: inOrder });
+    const records = await transaction.add(kind, inputs, creationStamps(kind, session, now), { ids: inOrder });
     const byId = new Map(records.map((record) => [record.id, record]));
     return ids.map((id) => byId.get(id) as RecordOf<RecordKind>);
   });

@@ -3,9 +3,12 @@ import type { RecordKind, RecordOf } from '../model/record-kind.ts';
 import type { Stamps } from '../store/write-records.ts';
 import type { Session } from './session.ts';
 
-/** A new record counts as last changed by its creator. */
-export function creationStamps(kind: RecordKind, { userId }: Pick<Session, 'userId'>): Stamps {
-  const now = new Date().toISOString();
+/** A new record counts as last changed by its creator. `now` is a time in ISO 8601. */
+export function creationStamps(
+  kind: RecordKind,
+  { userId }: Pick<Session, 'userId'>,
+  now = new Date().toISOString(),
+): Stamps {
   const users = Object.fromEntries(kind.stamps.map((stamp) => [stamp, userId]));
   return { createdAt: now, updatedAt: now, ...users };
 }

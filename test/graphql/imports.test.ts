@@ -69,6 +69,16 @@ test('a dry run returns the same, with its links, and stores nothing', async () 
   expect((await service.data('{ workOrders { totalCount } }')).workOrders.totalCount).toBe(0);
 });
 
+test('all records of an import are created at the same time', async () => {
+  const projects = Array.from({ length: 300 }, (_, index) => ({ ...site.projects[0], ref: `wall ${index}` }));
+  const { result } = await service.data(importDocument('locations { createdAt } projects { createdAt }'), {
+    input: { ...site, projects, workOrders: [], transportOrders: [] },
+  });
+
+  const [{ createdAt }] = result.locations;
+  expect(new Set(result.projects.map((item: { createdAt: string }) => item.createdAt))).toEqual(new Set([createdAt]));
+});
+
 test('an import may leave out kinds, and be empty', async () => {
   const { result } = await service.data(importDocument(everything), { input: { assets: null, locations: [] } });
 
