@@ -8,7 +8,7 @@ import type { TransactionStore } from '../store/workspace-store.ts';
 import { checkedChanges, storeVersions } from './change-records.ts';
 import { requireMayWrite, type Session } from './session.ts';
 import { creationStamps } from './stamps.ts';
-import { findRecords, type UpsertKey, withKeys } from './upsert-keys.ts';
+import { findRecords, requireKeys, type UpsertKey } from './upsert-keys.ts';
 
 export interface Upserted<K extends RecordKind> {
   readonly record: RecordOf<K>;
@@ -33,7 +33,7 @@ export async function upsertRecords<K extends RecordKind>(
     // Otherwise two upserts of a key that no record has would both create one.
     await transaction.lock(`upsert ${kind.table}`);
     const match = async (resolved: typeof batch) => {
-      const keyed = withKeys(by, resolved);
+      const keyed = requireKeys(by, resolved);
       const { records, invalid } = await findRecords(transaction, kind, by, keyed);
       const ambiguous = new Set(invalid.map(({ path }) => path[0]));
       const changes = keyed.map(({ item }, index) =>
