@@ -566,6 +566,7 @@ async function compare(own: Workspace) {
     (id: string) => graphql(`{ node(id: "${id}") { id } }`),
     (id: string) => graphql(`{ ${oneField(kind)}(id: "${id}") { id } }`),
     (id: string) => graphql(`{ nodes(ids: ["${id}"]) { id } }`),
+    (id: string) => graphql(`{ history(id: "${id}") { nodes { cursor recordId fields { before } } } }`),
     (id: string) => graphql(`{ ${oneField(kind)}(id: "${id}", asOf: "2100-01-01") { id history { endCursor } } }`),
     (id: string) =>
       graphql(`{ _entities(representations: { __typename: "${kind.name}", id: "${id}" }) { __typename } }`),

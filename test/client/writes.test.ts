@@ -56,17 +56,19 @@ describe.each(kinds)('$kind.plural', ({ kind, path }) => {
     expect(await methods().delete([])).toEqual([]);
   });
 
-  test('have a history, page by page, the latest change first', async () => {
+  test('have a history, page by page, the latest change first, also when they were deleted', async () => {
     const [{ id }] = await methods().create([{ name: 'Crane' }]);
     await methods().update([{ id, name: 'Tower crane' }]);
+    await methods().delete([id]);
 
     const read = await pagesOf(methods().history(id, { pageSize: 1 }));
 
     expect(read.map(({ nodes }) => nodes.map(({ action, recordId }) => [action, recordId]))).toEqual([
+      [['DELETED', id]],
       [['UPDATED', id]],
       [['CREATED', id]],
     ]);
-    expect(read[0]?.nodes[0]?.fields).toEqual([{ field: 'name', before: 'Crane', after: 'Tower crane' }]);
+    expect(read[1]?.nodes[0]?.fields).toEqual([{ field: 'name', before: 'Crane', after: 'Tower crane' }]);
   });
 });
 

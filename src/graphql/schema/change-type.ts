@@ -54,15 +54,9 @@ export function createChangeTypes(builder: Builder, node: Interface<Values>, use
       type: page,
       description: `The changes of the ${of.label}, the latest first. Changes that were made before the service kept a history are not known.`,
       extensions: { cost: connectionCost(limits) } satisfies FieldExtensions,
-      args: {
-        first: t.arg.int({ description: firstOf(limits) }),
-        after: t.arg.string({
-          description: 'Only changes before the one with this cursor: the next page of the list.',
-        }),
-      },
+      args: historyArguments(t, limits),
       resolve: ({ id }, args, { loaders }, { fieldNodes }) =>
         loaders.history(
-          of,
           id,
           loaders.parsed(fieldNodes, () => parseHistory(args, limits)),
         ),
@@ -70,6 +64,13 @@ export function createChangeTypes(builder: Builder, node: Interface<Values>, use
 
   return { kind, page, historyField };
 }
+
+export const historyArguments = (t: Pick<ObjectFields<Values>, 'arg'>, limits: Limits) => ({
+  first: t.arg.int({ description: firstOf(limits) }),
+  after: t.arg.string({
+    description: 'Only changes before the one with this cursor: the next page of the list.',
+  }),
+});
 
 /** The description of `first`. */
 export const firstOf = (limits: Limits): string =>
