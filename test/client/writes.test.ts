@@ -10,7 +10,7 @@ import {
   type WorkOrder,
   type Yardgraph,
 } from '../../src/client/index.ts';
-import { clientOf, errorOf } from '../support/client.ts';
+import { clientOf, errorOf, methodsOf } from '../support/client.ts';
 import { fullRecord, kinds } from '../support/records.ts';
 import { useService, useSharedService } from '../support/service.ts';
 
@@ -22,18 +22,9 @@ beforeEach(async () => {
   yardgraph = await clientOf(service);
 });
 
-const namesOf = {
-  '/assets': 'assets',
-  '/work-orders': 'workOrders',
-  '/projects': 'projects',
-  '/locations': 'locations',
-  '/transport-orders': 'transportOrders',
-  '/asset-categories': 'assetCategories',
-} as const;
-
 describe.each(kinds)('$kind.plural', ({ kind, path }) => {
   // The methods of all kinds have the same form.
-  const methods = () => yardgraph[namesOf[path]] as unknown as Yardgraph['locations'];
+  const methods = () => yardgraph[methodsOf[path]] as unknown as Yardgraph['locations'];
 
   test('are updated, and returned as REST returns them', async () => {
     const [created] = await methods().create([fullRecord(kind)]);

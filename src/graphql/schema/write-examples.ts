@@ -40,8 +40,14 @@ const keyOf = (kind: RecordKind): string =>
 export const exampleLink = ({ fields }: RecordKind): string =>
   code(literal(fields.externalIds ? { externalId: { key: 'erp', value: '4711' } } : { ref: 'parent' }));
 
-export const exampleImport =
-  '`importRecords(input: { locations: [{ ref: "yard", name: "North yard" }], projects: [{ name: "Harbour wall", location: { ref: "yard" } }] }) { projects { id } }`';
+const imported = literal({
+  locations: [{ ref: 'yard', name: 'North yard' }],
+  projects: [{ name: 'Harbour wall', location: { ref: 'yard' } }],
+});
+
+export const exampleImportInput = code(imported);
+
+export const exampleImport = code(`importRecords(input: ${imported}) { projects { id } }`);
 
 export const exampleDelete = (kind: RecordKind): string => mutation(`delete${kind.plural}`, { ids: [exampleId(kind)] });
 
@@ -53,12 +59,15 @@ const patchOf = (kind: RecordKind) => ({ id: exampleId(kind), ...changeOf(kind) 
 
 const mutation = (name: string, args: object): string => code(`${name}(${entries(args)}) { id }`);
 
-const code = (text: string): string => `\`${text}\``;
+function code(text: string): string {
+  return `\`${text}\``;
+}
 
-const entries = (object: object): string =>
-  Object.entries(object)
+function entries(object: object): string {
+  return Object.entries(object)
     .map(([name, value]) => `${name}: ${literal(value)}`)
     .join(', ');
+}
 
 /** A value as GraphQL writes it. */
 function literal(value: unknown): string {
