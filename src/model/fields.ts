@@ -102,12 +102,12 @@ export const foreignTypes = {
 
 type ForeignType = keyof typeof foreignTypes;
 
-/** The length of a text, or of external IDs with their keys, in UTF-16 code units; 0 for any other value. */
+/** The length of a text, or of all texts and names in an object, in UTF-16 code units; 0 for any other value. */
 export function textLength(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 0;
   let length = 0;
-  for (const [key, text] of Object.entries(value)) length += key.length + String(text).length;
+  for (const [name, inner] of Object.entries(value)) length += name.length + textLength(inner);
   return length;
 }
 
