@@ -92,7 +92,7 @@ function createChangeType(
       UPDATED: {
         value: 'updated',
         description:
-          'Some of its fields were changed, or all were sent with the values they had: then `fields` is empty.',
+          'Some of its fields were changed. `fields` is empty after a PATCH or `updateProject` with the values that it had.',
       },
       DELETED: { value: 'deleted', description: 'It was deleted.' },
     } as const,
