@@ -3,8 +3,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type DocumentNode, NoSchemaIntrospectionCustomRule } from 'graphql';
 import { _createLRUCache as createCache, createYoga, type Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
+
 import { idempotencyKeyOf, markReplayed } from '../http/idempotency-key.ts';
 import { withIdempotencyKey } from '../services/idempotent-session.ts';
+
 import { useOperationChoice } from './choose-operation.ts';
 import { sendGraphqlError, useErrorResponses } from './errors.ts';
 import { asEventStream, sendEvents, singleEvent } from './event-stream.ts';
