@@ -54,7 +54,7 @@ query LinkedWorkOrders($after: String) {
   tab(
     `
 # A site with its project and work, all or nothing.
-# A "ref" is a name for this request: others refer
+# A "ref" is a name in this mutation: others refer
 # to the record by it. To refer to a record that is
 # stored already, use its external ID:
 # { "externalId": { "key": "erp", "value": "4711" } }
@@ -94,8 +94,8 @@ mutation ImportSite($input: ImportInput!) {
 # An upsert changes the records that match by a key,
 # and creates the others. This is a dry run: it shows
 # what would happen, and stores nothing. Set "dryRun"
-# to false, and press play twice: CREATED or UPDATED,
-# then UNCHANGED.
+# to false below, and press play twice: CREATED or
+# UPDATED, then UNCHANGED.
 mutation UpsertAssets(
   $input: [UpsertAssetInput!]!
   $dryRun: Boolean!
@@ -115,7 +115,8 @@ mutation UpsertAssets(
   }
 }
 `,
-    { input: [{ uid: 'CR-0101', name: 'Crane', manufacturedAt: '2019-05-01' }], dryRun: true },
+    // First, because the tab shows only a few lines of its variables.
+    { dryRun: true, input: [{ uid: 'CR-0101', name: 'Crane', manufacturedAt: '2019-05-01' }] },
   ),
   tab(
     `

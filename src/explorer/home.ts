@@ -61,7 +61,7 @@ const pageHtml = (
 transport orders.</p>
 <p class="key">${needsKey ? keyNeeded : noKeyNeeded}</p>
 <ul>
-${graphiql ? link('graphql', 'GraphiQL', 'Query records and everything they link to, in the browser.') : ''}
+${graphiql ? link('graphql', 'GraphiQL', 'Query and change records and everything they link to, in the browser.') : ''}
 ${link('reference', 'REST reference', 'The operations that create and change records. Try them on the page.')}
 ${link('openapi.json', 'OpenAPI document', 'The REST interface, for client generators.')}
 ${link('healthz', 'Health', 'Whether the service runs.')}

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { buildSchema, isInputObjectType } from 'graphql';
 import { expect, test } from 'vitest';
-import { queryPage, readPage } from '../support/docs.ts';
+import { pastePage, readPage } from '../support/docs.ts';
 import { post, useProcesses } from '../support/process.ts';
 
 const page = 'docs/filters.md';
@@ -11,7 +11,7 @@ const processes = useProcesses();
 test('the examples of the page on filters return what it shows, and invalid filters the messages of its table', async () => {
   const address = await processes.start({}, 'demo').ready();
 
-  await queryPage(page, address);
+  await pastePage(page, processes.folder, address);
 
   const rows = [...readPage(page).matchAll(/^\| `(\{.*\})` \| `(.*)` \|$/gm)];
   expect(rows.length).toBeGreaterThan(4);

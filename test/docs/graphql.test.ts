@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 import { foreignTypes } from '../../src/model/fields.ts';
 import { recordKinds } from '../../src/records/index.ts';
 import { reverseLinksOf } from '../../src/records/reverse-links.ts';
-import { checkedBlock, pastePage, queryPage, readPage } from '../support/docs.ts';
+import { checkedBlock, pastePage, readPage } from '../support/docs.ts';
 import { companiesSdl, startGateway } from '../support/gateway.ts';
 import { useProcesses } from '../support/process.ts';
 import { startService } from '../support/service.ts';
@@ -19,7 +19,6 @@ test('the examples of the GraphQL guide return what the page shows', async () =>
   const address = await processes.start({}, 'demo').ready();
 
   await pastePage(page, processes.folder, address);
-  await queryPage(page, address);
 });
 
 test('the table of reverse links has every one', () => {

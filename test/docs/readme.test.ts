@@ -15,7 +15,7 @@ test('the tour and the commands on keys can be pasted, in this order', async () 
 
   const outputs = await pastePage('README.md', processes.folder, address);
 
-  const keys = stepsOf('README.md', 'sh').findIndex(({ text }) => text.includes('keys create'));
+  const keys = stepsOf('README.md').findIndex(({ text }) => text.includes('keys create'));
   expect(outputs[keys]).toMatch(/\[\]$/);
   // Within five seconds.
   await vi.waitFor(async () => expect((await fetch(`${address}/asset-categories`)).status).toBe(401), 20_000);

@@ -9,7 +9,6 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'n
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
-import { post } from './process.ts';
 
 export interface Block {
   readonly language: string;
@@ -51,10 +50,11 @@ interface Step extends Block {
   readonly output?: Block | undefined;
 }
 
-export function stepsOf(page: string, language: string): Step[] {
+/** The blocks of a page that are executed, in its order. */
+export function stepsOf(page: string): Step[] {
   const blocks = blocksOf(page);
   return blocks.flatMap((block, index) => {
-    if (block.language !== language || block.use !== 'run') return [];
+    if (block.use !== 'run') return [];
     const following = blocks.slice(index + 1, index + 3);
     const variables = following[0]?.use === 'variables' ? following[0] : undefined;
     const next = variables ? following[1] : following[0];
@@ -67,18 +67,25 @@ type Env = Readonly<Record<string, string>>;
 const separator = '\u001e';
 
 /**
- * Pastes the `sh run` blocks of a page into one shell that runs in the folder, where `npx yardgraph` is the compiled service. Fails
- * if a command fails, or if an output is not the page's. Returns the outputs.
+ * Executes a page from top to bottom, in one shell that runs in the folder, where `npx yardgraph` is the compiled service: pastes its
+ * `sh run` blocks, and sends its `graphql run` blocks. Fails if a command fails, or if an output is not the page's. Returns the outputs.
  */
 export async function pastePage(page: string, folder: string, address: string, env: Env = {}): Promise<string[]> {
-  const steps = stepsOf(page, 'sh');
+  const steps = stepsOf(page);
   expect(steps).not.toEqual([]);
-  const script = steps.map(({ text }) => withOwnKey(at(address, text))).join(`printf '${separator}'\n`);
+  const script = steps.map((step) => withOwnKey(at(address, commandOf(step)))).join(`printf '${separator}'\n`);
   const outputs = (await pasteText(script, folder, env)).split(separator);
   steps.forEach(({ output, text }, index) => {
     if (output) expectOutput(output, at('http://127.0.0.1:4000', outputs[index] ?? ''), text);
   });
   return outputs;
+}
+
+function commandOf({ language, text, variables }: Step): string {
+  if (language !== 'graphql') return text;
+  const body = JSON.stringify({ query: text, variables: variables && JSON.parse(variables.text) });
+  const quoted = body.replaceAll("'", String.raw`'\''`);
+  return `curl -s http://127.0.0.1:4000/graphql -H 'Content-Type: application/json' -d '${quoted}'\n`;
 }
 
 /** Runs commands in a shell in the folder, and returns all that they print. */
@@ -93,19 +100,6 @@ export async function pasteText(script: string, folder: string, env: Env = {}): 
     ({ stdout }) => stdout,
     ({ stdout }) => Promise.reject(new Error(`a command failed after printing\n${stdout}`)),
   );
-}
-
-/** Sends the `graphql run` blocks of a page. Fails if a response is not the page's. */
-export async function queryPage(page: string, address: string): Promise<void> {
-  const steps = stepsOf(page, 'graphql');
-  expect(steps).not.toEqual([]);
-  for (const { text, variables, output } of steps) {
-    const response = await post(`${address}/graphql`, {
-      query: text,
-      variables: variables && JSON.parse(variables.text),
-    });
-    if (output) expectOutput(output, await response.text(), text);
-  }
 }
 
 /** The text with the address of the running service in place of the one in the documentation, or the other way round. */

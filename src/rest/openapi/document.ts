@@ -52,7 +52,7 @@ export function openApiDocument(limits: Limits): Json {
 
 const introduction = ({ maxBodyBytes, maxNesting }: Limits): string =>
   `
-Records are created in batches, all or nothing, and returned in the order sent. To read them with everything they refer to, use GraphQL at \`/graphql\`.
+Records are created in batches, all or nothing, and returned in the order sent. To read them with everything they refer to, and to update, upsert or delete them, use GraphQL at \`/graphql\`.
 
 **Keys.** A key gives access to one workspace, and is sent as \`Authorization: Bearer KEY\`, \`Authorization: KEY\` or \`X-API-Key: KEY\`. Until the first key is created, the service is open to everyone on its machine, and needs none.
 
@@ -68,5 +68,5 @@ Records are created in batches, all or nothing, and returned in the order sent. 
 
 **Errors** are \`{ "error": "…", "code": "400" }\`. For a batch, the message lists up to ten invalid fields and counts the rest. With \`Accept: application/problem+json\`, the response is a problem (RFC 9457) that lists all of them. Besides the statuses of each operation, there are 404 for an unknown path, 405 for a method that a path does not support, 408 for a request that arrives too slowly, 417 for an \`Expect\` other than \`100-continue\`, and 431 for headers that are too large.
 
-**Retries.** 429 and 503 have \`Retry-After\`. A write with an \`Idempotency-Key\` can be sent again with the same key and the same body, also after a lost connection: it is carried out once, and a repeat gets the first response again, with \`Idempotency-Replayed: true\`. A repeat that arrives while the first request is still running waits for it. A key belongs to one workspace and one operation, and is kept for 24 hours; with another body, the response is 409. Nothing is kept for a request that fails. Without a key, a repeated create creates the records again: retry it only after a 429, or after a 503 unless its problem has the type \`urn:yardgraph:may-be-stored\`.
+**Retries.** 429 and 503 have \`Retry-After\`, unless the request may have been stored. A write with an \`Idempotency-Key\` can be sent again with the same key and the same body, also after a lost connection: it is carried out once, and a repeat gets the first response again, with \`Idempotency-Replayed: true\`. A repeat that arrives while the first request is still running waits for it. A key belongs to one workspace and one operation, and is kept for 24 hours; with another body, the response is 409. Nothing is kept for a request that fails. Without a key, a repeated create creates the records again: retry it only after a 429, or after a 503 unless its problem has the type \`urn:yardgraph:may-be-stored\`.
 `.trim();
