@@ -1,7 +1,7 @@
 /** Reads changes over GraphQL, page by page: those of the workspace in the order of their commits, and those of one record. */
 import { received, requireInteger } from './check.ts';
 import type { Graphql } from './graphql.ts';
-import { type ChangePage, changePageFields, type kinds, type RecordKind } from './graphql-types.ts';
+import { type ChangePage, changePageFields, type RecordKind } from './graphql-types.ts';
 
 export interface ChangesOptions {
   /** The cursor after which to read: `endCursor` of the last page that was processed. From the first change unless set. */
@@ -44,20 +44,17 @@ export function changeCursor(graphql: Graphql): () => Promise<string> {
   return async () => (await graphql('{ changeCursor }')).changeCursor;
 }
 
-/** The changes of one record, the latest first; none if no such record is stored. */
+/** The changes of one record, the latest first, also after it was deleted; none for an ID that no record has had. */
 export function historyOf(
   graphql: Graphql,
-  kind: keyof typeof kinds,
-  id: string,
-  { after, pageSize = 100 }: Pick<ChangesOptions, 'after' | 'pageSize'> = {},
-): AsyncGenerator<ChangePage, void, undefined> {
-  if (typeof id !== 'string') throw new TypeError(`history: expected the ID as a string, received ${received(id)}`);
-  requireInteger('history', 'pageSize', pageSize, 1, Number.MAX_SAFE_INTEGER);
-  const field = kind.charAt(0).toLowerCase() + kind.slice(1);
-  const query = `query ($id: ID!, $after: String, $first: Int) { ${field}(id: $id) { history(after: $after, first: $first) { ${changePageFields} } } }`;
-  return pages(async (cursor) => (await graphql(query, { id, after: cursor, first: pageSize }))[field]?.history, {
-    after,
-  });
+): (id: string, options?: Pick<ChangesOptions, 'after' | 'pageSize'>) => AsyncGenerator<ChangePage, void, undefined> {
+  const query = `query ($id: ID!, $after: String, $first: Int) { history(id: $id, after: $after, first: $first) { ${changePageFields} } }`;
+
+  return (id, { after, pageSize = 100 } = {}) => {
+    if (typeof id !== 'string') throw new TypeError(`history: expected the ID as a string, received ${received(id)}`);
+    requireInteger('history', 'pageSize', pageSize, 1, Number.MAX_SAFE_INTEGER);
+    return pages(async (cursor) => (await graphql(query, { id, after: cursor, first: pageSize })).history, { after });
+  };
 }
 
 interface Reading {
@@ -68,13 +65,12 @@ interface Reading {
 }
 
 async function* pages(
-  read: (after: string | undefined) => Promise<ChangePage | undefined>,
+  read: (after: string | undefined) => Promise<ChangePage>,
   { after, signal, interval }: Reading,
 ): AsyncGenerator<ChangePage, void, undefined> {
   let cursor = after;
   while (!signal?.aborted) {
     const page = await read(cursor);
-    if (!page) return;
     cursor = page.endCursor;
     if (page.nodes.length > 0) yield page;
     if (page.hasMore) continue;

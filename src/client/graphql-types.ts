@@ -103,7 +103,7 @@ export interface ExternalIdInput {
   value: string;
 }
 
-/** The records to create, by their kind: `importRecords(input: { locations: [{ ref: "yard", name: "North yard" }], projects: [{ name: "Harbour wall", location: { ref: "yard" } }] }) { projects { id } }`. */
+/** The records to create, by their kind: `{ locations: [{ ref: "yard", name: "North yard" }], projects: [{ name: "Harbour wall", location: { ref: "yard" } }] }`. */
 export interface ImportInput {
   /** The asset categories to create. */
   assetCategories?: readonly CreateAssetCategoryInput[] | null;

@@ -1,5 +1,4 @@
 /** Updates, upserts, deletes and imports records over GraphQL, and returns them with all their fields, in the form that REST gives them. */
-
 import { type ChangesOptions, historyOf } from './changes.ts';
 import { received } from './check.ts';
 import type { Graphql } from './graphql.ts';
@@ -47,7 +46,10 @@ export type UpdateBatch<Kind extends KindName> = <const Batch extends readonly u
 export interface Writes<Kind extends KindName> {
   /** Changes records. Absent fields stay unchanged, null clears a field, and `externalIds` is replaced as a whole. */
   readonly update: UpdateBatch<Kind>;
-  /** Changes the records that match by the key, and creates the others. The external IDs sent are added to those stored. */
+  /**
+   * Changes the records that match by the key, and creates the others. `externalIds` is replaced as a whole, but an upsert by an external
+   * ID keeps those of other systems.
+   */
   readonly upsert: <const Batch extends readonly unknown[]>(
     by: RecordTypes[Kind]['key'],
     items: { readonly [Index in keyof Batch]: RecordTypes[Kind]['upsert'] },
@@ -55,7 +57,7 @@ export interface Writes<Kind extends KindName> {
   ) => Promise<Each<Batch, Upserted<RecordTypes[Kind]['stored']>>>;
   /** Deletes records, and returns them as they were. */
   readonly delete: (ids: readonly string[], options?: DeleteOptions) => Promise<RecordTypes[Kind]['stored'][]>;
-  /** The changes of a record, the latest first, page by page. */
+  /** The changes of a record, the latest first, page by page, also after it was deleted. */
   readonly history: (id: string, options?: Pick<ChangesOptions, 'after' | 'pageSize'>) => AsyncGenerator<ChangePage>;
 }
 
@@ -111,7 +113,7 @@ export function writes<Kind extends KindName>(graphql: Graphql, name: Kind): Wri
         stored,
       ) as never;
     },
-    history: (id, options) => historyOf(graphql, name, id, options),
+    history: historyOf(graphql),
   };
   // The methods check nothing themselves: which fields a kind has, the service knows.
   return writesOfKind as never;

@@ -172,8 +172,9 @@ query WorkByMonth {
   tab(
     `
 # Who has changed the project that was changed last,
-# when, and what it was before. To follow all changes
-# of the workspace, see "changes" in the docs.
+# when, and what it was before. To see all changes of
+# the workspace as they are made, open a new tab with
+# subscription { changes { nodes { action kind } } }
 query ProjectHistory {
   projects(
     first: 1

@@ -7,7 +7,7 @@ const reasons: Readonly<Record<number, string>> = {
   405: 'unsupported method',
   406: 'unsupported Accept',
   408: 'request too slow',
-  409: 'value already taken',
+  409: 'conflict with stored records',
   413: 'body too large',
   415: 'unsupported content type',
   417: 'unsupported Expect',

@@ -22,8 +22,8 @@ interface IdField extends Described {
 
 interface TextField extends Described {
   readonly type: 'text';
-  /** An upsert can find the record by it. */
-  readonly key?: boolean;
+  /** An upsert can match records by it. */
+  readonly matchable?: boolean;
   /** A value for the documentation of filters, where the kind's example has none because no two records may have it. */
   readonly example?: string;
 }
@@ -102,12 +102,12 @@ export const foreignTypes = {
 
 type ForeignType = keyof typeof foreignTypes;
 
-/** The length of a text, or of external IDs with their keys, in UTF-16 code units; 0 for any other value. */
+/** The length of a text, or of all texts and names in an object, in UTF-16 code units; 0 for any other value. */
 export function textLength(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 0;
   let length = 0;
-  for (const [key, text] of Object.entries(value)) length += key.length + String(text).length;
+  for (const [name, inner] of Object.entries(value)) length += name.length + textLength(inner);
   return length;
 }
 
@@ -171,10 +171,10 @@ export const json = (description: string) => ({ type: 'json', description }) as 
 
 export const required = <F extends StoredField>(field: F) => ({ ...field, required: true }) as const;
 
-export const key = <F extends TextField>(field: F) => ({ ...field, key: true }) as const;
+export const matchable = <F extends TextField>(field: F) => ({ ...field, matchable: true }) as const;
 
 export const unique = <F extends TextField>(field: F, { example }: { example: string }) =>
-  ({ ...field, key: true, unique: true, example }) as const;
+  ({ ...field, matchable: true, unique: true, example }) as const;
 
 export const mustExist = <F extends ReferenceField>(field: F) =>
   ({ ...field, mustExist: true, description: `The ID of ${field.refersTo}, which must be stored here.` }) as const;

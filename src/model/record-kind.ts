@@ -89,9 +89,9 @@ export type CreateOf<K extends RecordKind> =
 export type UpdateOf<K extends RecordKind> =
   K extends RecordKind<infer F> ? { readonly [N in keyof F]?: NullableValue<F[N]> } : never;
 
-/** The names of the fields by which an upsert can find records of the kind, in their order. */
-export const keyFields = ({ fields }: RecordKind): readonly string[] =>
-  Object.entries(fields).flatMap(([name, field]) => (field.type === 'text' && field.key ? [name] : []));
+/** The names of the fields by which an upsert can match records of the kind, in their order. */
+export const matchableFields = ({ fields }: RecordKind): readonly string[] =>
+  Object.entries(fields).flatMap(([name, field]) => (field.type === 'text' && field.matchable ? [name] : []));
 
 /** Declares a record kind. Its table has one column per stored field: see docs/contributing.md. */
 export function recordKind<const F extends Fields, const S extends Stamp = never>(

@@ -1,4 +1,4 @@
-import { key, mustExist, reference, text } from '../model/fields.ts';
+import { matchable, mustExist, reference, text } from '../model/fields.ts';
 import { recordKind } from '../model/record-kind.ts';
 
 /** Interface: "Asset category". The tree cannot contain cycles: see services/cycles.ts. */
@@ -11,7 +11,7 @@ export const assetCategory = recordKind({
   table: 'asset_categories',
   idPrefix: 'category',
   fields: {
-    name: key(text('The name of the asset category.')),
+    name: matchable(text('The name of the asset category.')),
     description: text('The description of the asset category.'),
     parentId: mustExist(reference('AssetCategory', 'the parent asset category', { reverse: 'children' })),
   },

@@ -1,4 +1,4 @@
-import { dateTime, externalIds, foreignReference, key, reference, required, text } from '../model/fields.ts';
+import { dateTime, externalIds, foreignReference, matchable, reference, required, text } from '../model/fields.ts';
 import { recordKind } from '../model/record-kind.ts';
 
 /** Interface: "Project". */
@@ -12,7 +12,7 @@ export const project = recordKind({
   idPrefix: 'project',
   fields: {
     name: required(text('The name of the project.')),
-    reference: key(text('The reference code of the project.')),
+    reference: matchable(text('The reference code of the project.')),
     startDate: dateTime('When the project starts.'),
     endDate: dateTime('When the project ends.'),
     notes: text('Notes on the project.'),

@@ -1,4 +1,4 @@
-import { foreignReference, key, reference, text } from '../model/fields.ts';
+import { foreignReference, matchable, reference, text } from '../model/fields.ts';
 import { recordKind } from '../model/record-kind.ts';
 
 /** Interface: "Transport order". */
@@ -12,8 +12,8 @@ export const transportOrder = recordKind({
   idPrefix: 'transport_order',
   fields: {
     name: text('The name of the transport order.'),
-    reference: key(text('The reference code of the transport order.')),
-    number: key(text('The number of the transport order.')),
+    reference: matchable(text('The reference code of the transport order.')),
+    number: matchable(text('The number of the transport order.')),
     notes: text('Notes on the transport order.'),
     statusId: foreignReference('Status', 'the status of the transport order'),
     projectId: reference('Project', 'the project that the transport is for'),

@@ -1,4 +1,4 @@
-import { dateTime, externalIds, foreignReference, key, reference, text } from '../model/fields.ts';
+import { dateTime, externalIds, foreignReference, matchable, reference, text } from '../model/fields.ts';
 import { recordKind } from '../model/record-kind.ts';
 
 /** Interface: "Work order". */
@@ -13,7 +13,7 @@ export const workOrder = recordKind({
   fields: {
     name: text('The name of the work order.'),
     typeId: foreignReference('WorkOrderType', 'the type of the work order'),
-    reference: key(text('The reference code of the work order.')),
+    reference: matchable(text('The reference code of the work order.')),
     projectId: reference('Project', 'the project that the work is for'),
     statusId: foreignReference('Status', 'the status of the work order'),
     locationId: reference('Location', 'the location where the work is done'),

@@ -1,7 +1,8 @@
 /** What updates and upserts have in common: in which order they lock, look up and check, and how they store new versions of records. */
+import { isSame } from '../model/fields.ts';
 import type { Issue, PathOf } from '../model/issues.ts';
 import type { Linkable } from '../model/links.ts';
-import type { RecordKind, RecordOf, UpdateOf } from '../model/record-kind.ts';
+import type { RecordKind, RecordOf, UpdateOf, Values } from '../model/record-kind.ts';
 import type { TransactionStore } from '../store/workspace-store.ts';
 import { cycleIssues, lockTree } from './cycles.ts';
 import { resolveLinks } from './resolve-links.ts';
@@ -79,3 +80,7 @@ export async function storeVersions<K extends RecordKind>(
   );
   return versions.map(({ after }) => after);
 }
+
+/** The values that the record does not have: to store the others would be a change without a difference. */
+export const differing = (record: Values, values: object): object =>
+  Object.fromEntries(Object.entries(values).filter(([name, value]) => !isSame(record[name], value)));

@@ -34,7 +34,7 @@ export async function resolveLinks<T>(
         ? single(kindNamed(link.target), link.to.externalId, matches.get(keyOf(link)) ?? [])
         : created(kindNamed(link.target), link.to.ref, refs);
       if ('id' in found) resolved[link.field] = found.id;
-      else issues.push({ path: [link.name], message: found.problem });
+      else issues.push({ path: [link.name, link.to.externalId ? 'externalId' : 'ref'], message: found.problem });
     }
     return withIssues(withValues(item, resolved), issues);
   });

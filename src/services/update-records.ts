@@ -6,13 +6,13 @@ import type { Patch } from '../model/patch.ts';
 import type { RecordKind, RecordOf, UpdateOf } from '../model/record-kind.ts';
 import { kindOfId } from '../records/index.ts';
 import { findBatch } from './batch-ids.ts';
-import { checkedChanges, storeVersions } from './change-records.ts';
+import { checkedChanges, differing, storeVersions } from './change-records.ts';
 import { requireMayWrite, type Session } from './session.ts';
 import { noRecord } from './unknown-ids.ts';
 
 /**
- * Changes all records of a batch in one transaction, or none, and returns them in the order sent. An item without fields to change
- * changes nothing, including `updatedAt`. Throws a ServiceError: 403 if the session may not write, otherwise 400, or 409 if conflicts
+ * Changes all records of a batch in one transaction, or none, and returns them in the order sent. A record that has all values
+ * already stays as it is, including its `updatedAt`. Throws a ServiceError: 403 if the session may not write, otherwise 400, or 409 if conflicts
  * with stored records are the only issues, with every issue of the batch.
  */
 export async function updateRecords<K extends RecordKind>(
@@ -34,7 +34,13 @@ export async function updateRecords<K extends RecordKind>(
       return { changes, records, invalid: issues, conflicts: changedMeanwhile(kind, batch, records) };
     };
     const checked = await checkedChanges(transaction, kind, sent, { pathOf: inBatch, match });
-    return storeVersions(transaction, session, kind, checked.flatMap(ofRecord));
+    const changes = checked.flatMap(ofRecord);
+    return storeVersions(
+      transaction,
+      session,
+      kind,
+      changes.map(({ record, values }) => ({ record, values: differing(record, values) })),
+    );
   });
 }
 
@@ -43,7 +49,8 @@ const ofRecord = <R, V>({ record, values }: { record: R | undefined; values: V }
   record ? [{ record, values }] : [];
 
 /**
- * Changes the fields of one record that were sent, and returns the whole record. Throws a ServiceError: 404 if there is no such
+ * Changes the fields of one record that were sent, and returns the whole record. Unless none was sent, it counts as changed, also with the
+ * values that it had: so PATCH has always done. Throws a ServiceError: 404 if there is no such
  * record, otherwise like updateRecords.
  */
 export async function updateRecord<K extends RecordKind>(

@@ -29,7 +29,7 @@ const describeKey = (by: UpsertKey, key: string): string =>
   'field' in by ? `the ${by.field} ${quote(key)}` : describeExternalId({ key: by.externalId, value: key });
 
 /** Items without a key, and those with a key that an earlier item has, get an issue. */
-export function withKeys<T extends object>(by: UpsertKey, items: readonly Linkable<T>[]): Keyed<T>[] {
+export function requireKeys<T extends object>(by: UpsertKey, items: readonly Linkable<T>[]): Keyed<T>[] {
   const places = new Map<string, number>();
   return items.map((item, index) => {
     const key = keyIn(item, by);

@@ -1,14 +1,14 @@
 /** Creates or changes records by a key that other systems know them by. */
-import { type ExternalIds, isSame } from '../model/fields.ts';
+import type { ExternalIds } from '../model/fields.ts';
 import { inBatch } from '../model/issues.ts';
 import { type Linkable, withIssues } from '../model/links.ts';
 import type { CreateOf, RecordKind, RecordOf, UpdateOf, Values } from '../model/record-kind.ts';
 import { externalIdsProblem, recordLengthProblem, requiredMessage, type ValueLimits } from '../model/schemas.ts';
 import type { TransactionStore } from '../store/workspace-store.ts';
-import { checkedChanges, storeVersions } from './change-records.ts';
+import { checkedChanges, differing, storeVersions } from './change-records.ts';
 import { requireMayWrite, type Session } from './session.ts';
 import { creationStamps } from './stamps.ts';
-import { findRecords, type UpsertKey, withKeys } from './upsert-keys.ts';
+import { findRecords, requireKeys, type UpsertKey } from './upsert-keys.ts';
 
 export interface Upserted<K extends RecordKind> {
   readonly record: RecordOf<K>;
@@ -33,7 +33,7 @@ export async function upsertRecords<K extends RecordKind>(
     // Otherwise two upserts of a key that no record has would both create one.
     await transaction.lock(`upsert ${kind.table}`);
     const match = async (resolved: typeof batch) => {
-      const keyed = withKeys(by, resolved);
+      const keyed = requireKeys(by, resolved);
       const { records, invalid } = await findRecords(transaction, kind, by, keyed);
       const ambiguous = new Set(invalid.map(({ path }) => path[0]));
       const changes = keyed.map(({ item }, index) =>
@@ -98,7 +98,3 @@ async function store<K extends RecordKind>(
     return { record: version, outcome: version === record ? 'unchanged' : 'updated' };
   });
 }
-
-/** The values that the record does not have. */
-const differing = (record: Values, values: object): object =>
-  Object.fromEntries(Object.entries(values).filter(([name, value]) => !isSame(record[name], value)));

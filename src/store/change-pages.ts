@@ -1,5 +1,4 @@
 /** Reads the feed of a workspace page by page. */
-
 import { requireWhole } from './query/rows.ts';
 import { runQuery } from './query.ts';
 import { type Change, type ChangesQuery, createChangeReads } from './read-changes.ts';

@@ -1,6 +1,6 @@
 /** The SQL that SQLite and Postgres write differently. All other SQL is written once, by Knex's query builder. */
 import type { Knex } from 'knex';
-import type { StoredField } from '../model/fields.ts';
+import { type StoredField, textLengthOfAll } from '../model/fields.ts';
 import type { Table } from '../model/record-kind.ts';
 import { mapTextsInSlices } from '../slices.ts';
 import type { NewChange } from './changes.ts';
@@ -148,11 +148,10 @@ export async function selectRecords(
   const columns = columnsOf(table);
   const rows = await selectValues(run, columns, query, isBounded);
   const toRecord = (values: readonly unknown[]) => recordIn(columns, values);
-  return columns.some(isJson) ? mapTextsInSlices(rows, textLengthOfAll, toRecord) : rows.map(toRecord);
+  return columns.some(isJson)
+    ? mapTextsInSlices(rows, (values) => textLengthOfAll([values]), toRecord)
+    : rows.map(toRecord);
 }
 
 /** Whether the column has JSON, which takes time to parse. */
 export const isJson = ({ type }: SelectedColumn): boolean => type === 'externalIds' || type === 'json';
-
-const textLengthOfAll = (values: readonly unknown[]): number =>
-  values.reduce((sum: number, value) => sum + (typeof value === 'string' ? value.length : 0), 0);

@@ -1,6 +1,5 @@
 /** Reads the histories of many records of one workspace, with two statements however many there are. */
 import { placeAfter } from '../model/ids.ts';
-import type { RecordKind } from '../model/record-kind.ts';
 import { changes as table } from './changes.ts';
 import { requireWhole } from './query/rows.ts';
 import { rowsQuery, runQuery } from './query.ts';
@@ -16,8 +15,8 @@ export interface HistoryQuery {
 }
 
 export interface HistoryReads {
-  /** The changes of each of these records, the latest first, in the order of the IDs. */
-  histories(kind: RecordKind, ids: readonly string[], query: HistoryQuery): Promise<Change[][]>;
+  /** The changes of each of the records with these IDs, of any kinds, the latest first, in the order of the IDs. */
+  histories(ids: readonly string[], query: HistoryQuery): Promise<Change[][]>;
 }
 
 export function createHistoryReads(scope: Scope): HistoryReads {
@@ -49,7 +48,7 @@ export function createHistoryReads(scope: Scope): HistoryReads {
   }
 
   return {
-    async histories(kind, ids, query) {
+    async histories(ids, query) {
       const { before = Number.POSITIVE_INFINITY, limit } = query;
       if (ids.length === 0) return [];
       const numbers = await rowNumbers(ids, query);
@@ -64,7 +63,7 @@ export function createHistoryReads(scope: Scope): HistoryReads {
       return ids.map((id, index) => {
         const { later = [], creation = [] } = numbers[index] ?? {};
         const changes = rowsWith(later.toSorted((a, b) => b - a)).flatMap((row) => expanded(row));
-        const created = rowsWith(creation).flatMap((row) => creationIn(row, kind, id));
+        const created = rowsWith(creation).flatMap((row) => creationIn(row, id));
         return [...changes, ...created.filter(({ number }) => number < before)].slice(0, limit);
       });
     },
@@ -72,7 +71,7 @@ export function createHistoryReads(scope: Scope): HistoryReads {
 }
 
 /** None if the row has the creation of other records, and this one was created before there was a log. */
-function creationIn(row: ChangesRow, kind: RecordKind, id: string): Change[] {
-  const place = row.kind === kind.name ? placeAfter(row.firstId, id) : undefined;
+function creationIn(row: ChangesRow, id: string): Change[] {
+  const place = placeAfter(row.firstId, id);
   return place !== undefined && place < row.records ? expanded(row, { skipped: place, limit: 1 }) : [];
 }

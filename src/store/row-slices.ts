@@ -2,6 +2,7 @@
  * Splits the rows that statements write. A statement has the values of its rows in one JSON text, which is made at once: it must be
  * short enough for V8, and for other requests to be handled in between.
  */
+import { textLength } from '../model/fields.ts';
 import type { Row } from './driver.ts';
 
 /** Characters of the rows of a statement, unless a single row has more. Quotes and control characters can make the JSON longer. */
@@ -11,7 +12,7 @@ export function* slicesOf(rows: readonly Row[], maxRows: number): Generator<read
   let start = 0;
   let length = 0;
   for (const [index, row] of rows.entries()) {
-    const own = lengthOf(row);
+    const own = textLength(row);
     if (index > start && (index - start >= maxRows || length + own > maxLength)) {
       yield rows.slice(start, index);
       start = index;
@@ -20,13 +21,4 @@ export function* slicesOf(rows: readonly Row[], maxRows: number): Generator<read
     length += own;
   }
   if (start < rows.length) yield start === 0 ? rows : rows.slice(start);
-}
-
-/** The characters of all texts, also of those inside of JSON. */
-function lengthOf(value: unknown): number {
-  if (typeof value === 'string') return value.length;
-  if (typeof value !== 'object' || value === null) return 0;
-  let length = 0;
-  for (const [name, inner] of Object.entries(value)) length += name.length + lengthOf(inner);
-  return length;
 }

@@ -4,8 +4,8 @@
  * WALL_SEED repeats a run.
  */
 import { expect, test } from 'vitest';
-import { newIds } from '../../src/model/ids.ts';
-import type { RecordKind } from '../../src/model/record-kind.ts';
+import { idsFrom, newIds } from '../../src/model/ids.ts';
+import { matchableFields, type RecordKind } from '../../src/model/record-kind.ts';
 import {
   assetCategory,
   asset as assetKind,
@@ -544,8 +544,7 @@ async function byValue(own: Workspace) {
 const newIdOf = (prefix: string): string => newIds(prefix, 1)[0] ?? '';
 
 /** A field by whose values upserts find records. */
-const keyField = ({ fields }: RecordKind): string =>
-  Object.entries(fields).find(([, declared]) => 'key' in declared)?.[0] ?? '';
+const matchableField = (kind: RecordKind): string => matchableFields(kind)[0] ?? '';
 
 /** With an ID of another workspace, a request gets the same response at the same cost as with an ID of no record. */
 async function compare(own: Workspace) {
@@ -553,7 +552,8 @@ async function compare(own: Workspace) {
   const other = random.pick(othersOf(own)) as Workspace;
   const foreign = random.pick(held(other, kind))?.id;
   if (!foreign) return list(own);
-  const unknown = newIdOf(kind.idPrefix);
+  // Of the same time, which decides whether this workspace has an earlier creation that could have been that of the record.
+  const [unknown = ''] = idsFrom(foreign, 1, 1_000_000);
   // Each query is another text: one that was sent before may come from a cache, which changes its cost.
   const graphql = (query: string) => own.client.graphql(`${query} # ${newIdOf('text')}`);
   const referring = random.pick(
@@ -566,6 +566,7 @@ async function compare(own: Workspace) {
     (id: string) => graphql(`{ node(id: "${id}") { id } }`),
     (id: string) => graphql(`{ ${oneField(kind)}(id: "${id}") { id } }`),
     (id: string) => graphql(`{ nodes(ids: ["${id}"]) { id } }`),
+    (id: string) => graphql(`{ history(id: "${id}") { nodes { cursor recordId fields { before } } } }`),
     (id: string) => graphql(`{ ${oneField(kind)}(id: "${id}", asOf: "2100-01-01") { id history { endCursor } } }`),
     (id: string) =>
       graphql(`{ _entities(representations: { __typename: "${kind.name}", id: "${id}" }) { __typename } }`),
@@ -587,8 +588,8 @@ async function compare(own: Workspace) {
             ),
           (id: string) =>
             graphql(
-              `mutation { upsert${referring.source.plural}(by: { field: ${keyField(referring.source).toUpperCase()} },
-                input: { ${keyField(referring.source)}: "new", name: "x", ${referring.name}: "${id}" }) { outcome } }`,
+              `mutation { upsert${referring.source.plural}(by: { field: ${matchableField(referring.source).toUpperCase()} },
+                input: { ${matchableField(referring.source)}: "new", name: "x", ${referring.name}: "${id}" }) { outcome } }`,
             ),
         ]
       : []),

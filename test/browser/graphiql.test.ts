@@ -1,5 +1,5 @@
 /** GraphiQL in a real browser on the demo's data: its examples run, it asks for a key once, and it loads nothing from outside. */
-import type { Page } from 'playwright-core';
+import type { Page, Response } from 'playwright-core';
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { revokeKey } from '../../src/auth/keys.ts';
 import { fillDemo } from '../../src/demo/fill.ts';
@@ -58,7 +58,7 @@ describeInChromium('GraphiQL', () => {
     vi.waitFor(async () => expect((await get()).status).toBe(401), { timeout: 20_000, interval: 200 });
 
   describe('of a service without keys', () => {
-    const { openPage, visitGraphiql } = useDemo();
+    const { service, openPage, visitGraphiql } = useDemo();
 
     test('opens on its examples: the first returns linked data, and a click on another opens its variables too', async () => {
       const { page, visit } = await visitGraphiql();
@@ -76,6 +76,28 @@ describeInChromium('GraphiQL', () => {
         .waitFor();
       expect(await (await executeUntil(page, '"importRecords"')).textContent()).toContain('location_');
       await screenshot(page, 'graphiql-mutation');
+      expect(visit).toMatchObject({ outside: [], errors: [] });
+    });
+
+    test('shows the changes that a subscription gets until it is stopped', async () => {
+      const { page, origin, visit } = await openPage();
+      const query = 'subscription { changes(after: "0") { nodes { action fields { after } } } }';
+      await page.goto(`${origin}/graphql?query=${encodeURIComponent(query)}`);
+      const isStream = (response: Response) =>
+        response.headers()['content-type']?.startsWith('text/event-stream') === true;
+      const stream = page.waitForResponse(isStream);
+      await executeUntil(page, '"CREATED"');
+
+      for (const name of ['Crane', 'Pump']) {
+        await service.create('/assets', { name });
+        await result(page).getByText(`"${name}"`).waitFor();
+      }
+      const request = (await stream).request();
+      const closed = page.waitForEvent('requestfailed', (failed) => failed === request);
+      await page.getByRole('button', { name: /stop query/i }).click();
+
+      await closed;
+      await play(page).waitFor();
       expect(visit).toMatchObject({ outside: [], errors: [] });
     });
 

@@ -1,5 +1,4 @@
 /** The client's types of GraphQL's inputs and results are generated from the schema; `npm run schema` regenerates them. */
-
 import {
   type GraphQLInputObjectType,
   type GraphQLNamedType,
@@ -15,7 +14,6 @@ import {
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { createGraphqlSchema } from '../../src/graphql/schema/schema.ts';
-
 import { listField } from '../../src/model/labels.ts';
 import { recordKinds } from '../../src/records/index.ts';
 

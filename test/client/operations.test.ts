@@ -10,7 +10,7 @@ import {
   type WorkOrder,
   type Yardgraph,
 } from '../../src/client/index.ts';
-import { clientOf, errorOf } from '../support/client.ts';
+import { clientOf, errorOf, methodsOf } from '../support/client.ts';
 import { fullRecord, kinds, unknownId } from '../support/records.ts';
 import { useService } from '../support/service.ts';
 
@@ -21,18 +21,9 @@ beforeEach(async () => {
   client = await clientOf(service);
 });
 
-const operations = {
-  '/assets': 'assets',
-  '/work-orders': 'workOrders',
-  '/projects': 'projects',
-  '/locations': 'locations',
-  '/transport-orders': 'transportOrders',
-  '/asset-categories': 'assetCategories',
-} as const;
-
 describe.each(kinds)('create $kind.plural', ({ kind, path, smallest }) => {
   const create = (records: readonly object[]): Promise<{ id: string; name?: string }[]> =>
-    (client[operations[path]].create as typeof client.locations.create)(records);
+    (client[methodsOf[path]].create as typeof client.locations.create)(records);
 
   test('stores the records and returns them in the order sent', async () => {
     const names = Array.from({ length: 30 }, (_, index) => `record ${index}`);

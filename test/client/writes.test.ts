@@ -10,7 +10,7 @@ import {
   type WorkOrder,
   type Yardgraph,
 } from '../../src/client/index.ts';
-import { clientOf, errorOf } from '../support/client.ts';
+import { clientOf, errorOf, methodsOf } from '../support/client.ts';
 import { fullRecord, kinds } from '../support/records.ts';
 import { useService, useSharedService } from '../support/service.ts';
 
@@ -22,18 +22,9 @@ beforeEach(async () => {
   yardgraph = await clientOf(service);
 });
 
-const namesOf = {
-  '/assets': 'assets',
-  '/work-orders': 'workOrders',
-  '/projects': 'projects',
-  '/locations': 'locations',
-  '/transport-orders': 'transportOrders',
-  '/asset-categories': 'assetCategories',
-} as const;
-
 describe.each(kinds)('$kind.plural', ({ kind, path }) => {
   // The methods of all kinds have the same form.
-  const methods = () => yardgraph[namesOf[path]] as unknown as Yardgraph['locations'];
+  const methods = () => yardgraph[methodsOf[path]] as unknown as Yardgraph['locations'];
 
   test('are updated, and returned as REST returns them', async () => {
     const [created] = await methods().create([fullRecord(kind)]);
@@ -56,17 +47,19 @@ describe.each(kinds)('$kind.plural', ({ kind, path }) => {
     expect(await methods().delete([])).toEqual([]);
   });
 
-  test('have a history, page by page, the latest change first', async () => {
+  test('have a history, page by page, the latest change first, also when they were deleted', async () => {
     const [{ id }] = await methods().create([{ name: 'Crane' }]);
     await methods().update([{ id, name: 'Tower crane' }]);
+    await methods().delete([id]);
 
     const read = await pagesOf(methods().history(id, { pageSize: 1 }));
 
     expect(read.map(({ nodes }) => nodes.map(({ action, recordId }) => [action, recordId]))).toEqual([
+      [['DELETED', id]],
       [['UPDATED', id]],
       [['CREATED', id]],
     ]);
-    expect(read[0]?.nodes[0]?.fields).toEqual([{ field: 'name', before: 'Crane', after: 'Tower crane' }]);
+    expect(read[1]?.nodes[0]?.fields).toEqual([{ field: 'name', before: 'Crane', after: 'Tower crane' }]);
   });
 });
 

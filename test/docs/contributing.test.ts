@@ -57,6 +57,9 @@ test('the recipe for a record kind, followed to the letter, gives its operations
            crates { name location { name } }
          }
          updateCrates(input: [{ id: "${crate.id}", name: "Slings" }]) { name history { nodes { action kind } } }
+         upsertCrates(by: { field: NAME }, input: [{ name: "Slings" }, { name: "Chains", locationId: null }, { name: "Hooks" }]) {
+           outcome
+         }
          deleteCrates(ids: ["${crate.id}"], dryRun: true) { name }
        }`,
     ),
@@ -73,6 +76,7 @@ test('the recipe for a record kind, followed to the letter, gives its operations
         },
       },
     ],
+    upsertCrates: [{ outcome: 'UNCHANGED' }, { outcome: 'UPDATED' }, { outcome: 'CREATED' }],
     deleteCrates: [{ name: 'Slings' }],
   });
   await ask(address, `mutation { updateCrates(input: [{ id: "${crate.id}", name: "Shackles" }]) { id } }`);

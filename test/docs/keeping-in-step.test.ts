@@ -105,7 +105,7 @@ test('the program that pushes an export says why it was rejected', async () => {
 
   expect(push({ sites: [], jobs: [], tasks: [task] })).toEqual({
     status: 1,
-    stderr: 'item 0, project: there is no project with the external ID "P-7" of "erp" in this workspace\n',
+    stderr: 'item 0, project.externalId: there is no project with the external ID "P-7" of "erp" in this workspace\n',
   });
   expect(push({ sites, jobs: [], tasks: [] })).toMatchObject({
     status: 1,

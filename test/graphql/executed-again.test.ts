@@ -110,7 +110,7 @@ test('a read that failed is not begun again', async () => {
       loaders.count(project),
       loaders.summarize(project, groups),
       loaders.changePage(page),
-      loaders.history(project, id, historyPage),
+      loaders.history(id, historyPage),
       loaders.after(change),
       loaders.versionAt(project, id, at),
       loaders.lastChange(),

@@ -85,7 +85,15 @@ describe('the schema', () => {
     });
 
     expect([...described]).toEqual(expect.arrayContaining(['Project', 'workOrders', 'DateTime']));
-    for (const shared of ['Query', 'Mutation', 'Node', 'PageInfo', 'hasNextPage', ...Object.keys(foreignTypes)])
+    for (const shared of [
+      'Query',
+      'Mutation',
+      'Subscription',
+      'Node',
+      'PageInfo',
+      'hasNextPage',
+      ...Object.keys(foreignTypes),
+    ])
       expect([...described]).not.toContain(shared);
   });
 });

@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { location as locationKind, project as projectKind, recordKinds } from '../../src/records/index.ts';
 import { deleteRecords } from '../support/changes.ts';
-import { kinds } from '../support/records.ts';
+import { kinds, unknownId } from '../support/records.ts';
 import { startService, useService } from '../support/service.ts';
 
 const service = useService();
@@ -83,6 +83,40 @@ describe('history', () => {
     expect((await historyOf(project.id)).nodes).toEqual([
       { cursor: '2', action: 'UPDATED', fields: [{ field: 'name', before: 'Wall', after: 'Harbour wall' }] },
     ]);
+  });
+
+  test('of any record is found by its ID alone, also after it was deleted', async () => {
+    const { id } = await renamedProject(['Wall', 'Harbour wall']);
+    const [yard] = await service.create('/locations', { name: 'North yard' });
+    await deleteRecords(service.database, projectKind, [id]);
+    const query = `query ($id: ID!, $yard: ID!, $unknown: ID!) {
+      project(id: $id) { id }
+      deleted: history(id: $id) { nodes { action recordId record { id } fields { before after } } endCursor hasMore }
+      firstOfDeleted: history(id: $id, after: "2") { nodes { cursor } }
+      stored: history(id: $yard, first: 1) { nodes { action kind record { id } } hasMore }
+      none: history(id: $unknown) { nodes { cursor } endCursor hasMore }
+      noId: history(id: "x", after: "7") { nodes { cursor } endCursor hasMore }
+    }`;
+
+    const data = await service.data(query, { id, yard: yard.id, unknown: unknownId(projectKind) });
+
+    const ofDeleted = { recordId: id, record: null };
+    expect(data).toEqual({
+      project: null,
+      deleted: {
+        nodes: [
+          { ...ofDeleted, action: 'DELETED', fields: [{ before: 'Harbour wall', after: null }] },
+          { ...ofDeleted, action: 'UPDATED', fields: [{ before: 'Wall', after: 'Harbour wall' }] },
+          { ...ofDeleted, action: 'CREATED', fields: [{ before: null, after: 'Wall' }] },
+        ],
+        endCursor: '1',
+        hasMore: false,
+      },
+      firstOfDeleted: { nodes: [{ cursor: '1' }] },
+      stored: { nodes: [{ action: 'CREATED', kind: 'LOCATION', record: { id: yard.id } }], hasMore: false },
+      none: { nodes: [], endCursor: '0', hasMore: false },
+      noId: { nodes: [], endCursor: '7', hasMore: false },
+    });
   });
 
   test('is there on the records of lists and links, too', async () => {

@@ -91,7 +91,7 @@ test('refs are of one request only, and are not stored', async () => {
   expect(await issuesOf(importDocument(), { input: { projects: [{ name: 'a', location: { ref: 'yard' } }] } })).toEqual(
     [
       {
-        path: ['input', 'projects', 0, 'location'],
+        path: ['input', 'projects', 0, 'location', 'ref'],
         message: 'this mutation creates no record with the ref "yard"',
       },
     ],
@@ -112,7 +112,7 @@ test('every issue of every kind is listed, with its path', async () => {
     { path: ['input', 'locations', 0, 'latitude'], message: 'expected a number from -90 to 90, received 91' },
     { path: ['input', 'locations', 1, 'ref'], message: 'another record of this mutation has the ref "yard"' },
     {
-      path: ['input', 'projects', 0, 'location'],
+      path: ['input', 'projects', 0, 'location', 'ref'],
       message: 'expected the ref of a location, "crane" is that of an asset',
     },
     {
@@ -128,7 +128,7 @@ test('every issue of every kind is listed, with its path', async () => {
       message: 'expected a text of 1 to 255 characters, received ""',
     },
     {
-      path: ['input', 'workOrders', 1, 'project'],
+      path: ['input', 'workOrders', 1, 'project', 'externalId'],
       message: 'there is no project with the external ID "P-7" of "erp" in this workspace',
     },
   ]);
@@ -241,15 +241,15 @@ describe('a link by an external ID', () => {
 
     expect(body.errors[0].extensions.issues).toEqual([
       {
-        path: ['input', 0, 'project'],
+        path: ['input', 0, 'project', 'externalId'],
         message: `2 projects have the external ID "twice" of "erp": ${a.id}, ${b.id}`,
       },
       {
-        path: ['input', 1, 'project'],
+        path: ['input', 1, 'project', 'externalId'],
         message: 'there is no project with the external ID "theirs" of "erp" in this workspace',
       },
       {
-        path: ['input', 2, 'project'],
+        path: ['input', 2, 'project', 'externalId'],
         message: 'there is no project with the external ID "twice" of "sap" in this workspace',
       },
     ]);

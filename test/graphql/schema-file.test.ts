@@ -1,14 +1,19 @@
 /** schema.graphql is printed from the code; `npm run schema` updates it. */
 import {
   type GraphQLArgument,
+  type GraphQLInputObjectType,
   GraphQLSchema,
+  type GraphQLType,
+  getNamedType,
   isEnumType,
   isInputObjectType,
   isInterfaceType,
   isIntrospectionType,
   isObjectType,
   isSpecifiedScalarType,
+  parseValue,
   printSchema,
+  valueFromAST,
 } from 'graphql';
 import { expect, test, vi } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
@@ -58,6 +63,30 @@ test('descriptions call records what people call them: work orders, not work ord
       /(?:asset|order|project|location|category) records?\b/.test(description ?? ''),
     ),
   ).toEqual([]);
+});
+
+/** The input types of the mutations' arguments, and those inside of them. */
+function inputsOfMutations(): Set<GraphQLInputObjectType> {
+  const found = new Set<GraphQLInputObjectType>();
+  const add = (type: GraphQLType): void => {
+    const named = getNamedType(type);
+    if (!isInputObjectType(named) || found.has(named)) return;
+    found.add(named);
+    for (const field of Object.values(named.getFields())) add(field.type);
+  };
+  for (const { args } of Object.values(schema.getMutationType()?.getFields() ?? {}))
+    for (const { type } of args) add(type);
+  return found;
+}
+
+test('every input of a mutation has an example in its description that the type accepts', () => {
+  const inputs = [...inputsOfMutations()];
+
+  const examples = inputs.map((type) => [type, /: `([{].*?[}])`/.exec(type.description ?? '')?.[1]] as const);
+
+  const invalid = examples.filter(([type, text]) => !text || valueFromAST(parseValue(text), type) === undefined);
+  expect(invalid.map(([{ name }, text]) => `${name}: ${text}`)).toEqual([]);
+  expect(inputs.length).toBeGreaterThan(20);
 });
 
 test('an upsert of a kind that has no key is refused when the schema is made', () => {

@@ -50,18 +50,42 @@ describe.each(kinds)('changing $kind.label records', ({ kind, path, smallest }) 
   });
 });
 
+test.each(kinds)(
+  'an item with the values of its $kind.label changes nothing, and leaves nothing in the history',
+  async ({ kind, path }) => {
+    const [first, second] = await service.create(path, { ...fullRecord(kind), name: 'Old' }, { name: 'Old' });
+    const fields = 'id name updatedAt history { nodes { action } }';
+
+    const { result } = await service.data(updateDocument(kind, fields), {
+      input: [
+        { id: first.id, ...fullRecord(kind), name: 'Old' },
+        { id: second.id, name: 'New' },
+      ],
+    });
+
+    expect(result).toEqual([
+      { id: first.id, name: 'Old', updatedAt: first.updatedAt, history: { nodes: [{ action: 'CREATED' }] } },
+      {
+        id: second.id,
+        name: 'New',
+        updatedAt: expect.not.stringMatching(second.updatedAt),
+        history: { nodes: [{ action: 'UPDATED' }, { action: 'CREATED' }] },
+      },
+    ]);
+  },
+);
+
 test('external IDs that are sent as they are stored are not written again', async () => {
   const externalIds = { erp: '4711', telematics: 'T-1' };
-  const [{ id }] = await service.create('/assets', { name: 'Crane', externalIds });
-  const writtenBy = (change: object) =>
-    service.statements(() => service.data(updateDocument(asset), { input: [{ id, ...change }] }));
-  const setsThem = (sql: string) => /^(?:with .*)?update assets/s.test(sql) && sql.includes('external_ids');
+  const [{ id }] = await service.create('/projects', { name: 'Harbour wall', externalIds });
+  const writtenBy = (change: object) => service.statements(() => service.patch(`/projects/${id}`, change));
+  const setsThem = (sql: string) => /^(?:with .*)?update projects/s.test(sql) && sql.includes('external_ids');
 
-  const same = await writtenBy({ name: 'Tower crane', externalIds });
+  const same = await writtenBy({ name: 'Quay wall', externalIds });
   const reordered = await writtenBy({ externalIds: { telematics: 'T-1', erp: '4711' } });
 
   expect([same.some(setsThem), reordered.some(setsThem)]).toEqual([false, true]);
-  const { asset: stored } = await service.data(`{ asset(id: "${id}") { externalIds } }`);
+  const { project: stored } = await service.data(`{ project(id: "${id}") { externalIds } }`);
   expect(Object.keys(stored.externalIds)).toEqual(['telematics', 'erp']);
 });
 

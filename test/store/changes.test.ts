@@ -34,9 +34,9 @@ const open = (workspace: string, node = 0, author: Author = nobody): WorkspaceSt
 
 const limits = { maxTextLength: 10_000, maxExternalIds: 100, maxRecordLength: 100_000, maxResponseLength: 100_000_000 };
 
-const historyOf = async (store: WorkspaceStore, kind: RecordKind, id: string) => {
+const historyOf = async (store: WorkspaceStore, id: string) => {
   const query = { limit: 1_000, withBefore: true };
-  return (await store.within(limits).histories(kind, [id], query))[0]?.map(comparable);
+  return (await store.within(limits).histories([id], query))[0]?.map(comparable);
 };
 
 /** A change as the model has it, with the record before it. */
@@ -212,7 +212,7 @@ test.each(Array.from({ length: byEffort({ small: 3, middle: 6, long: 40 }) }, (_
       for (const id of random.shuffle([...model.versions.keys()]).slice(0, 20)) {
         const kind = model.kindOf(id);
         const changes = model.log.filter((change) => change.id === id);
-        expect(await historyOf(store, kind, id)).toEqual(changes.toReversed().map(comparable));
+        expect(await historyOf(store, id)).toEqual(changes.toReversed().map(comparable));
         const time = new Date(startOfTime + 500 * random.integer(130)).toISOString();
         expect(await store.versionAt(kind, id, time)).toEqual(model.versionAt(id, time));
       }
@@ -249,7 +249,7 @@ test('batches of more records than a statement takes are numbered and read like 
   }
   const keys = ids.map((id) => ({ id, number: count }));
   expect(await store.versions(location, keys)).toEqual(created);
-  expect(await historyOf(store, location, ids[4_321] ?? '')).toHaveLength(3);
+  expect(await historyOf(store, ids[4_321] ?? '')).toHaveLength(3);
 });
 
 describe('a record that was created before there was a log', () => {
@@ -266,7 +266,7 @@ describe('a record that was created before there was a log', () => {
     const store = open('acme');
     await change(store, location, id, { name: 'South yard' });
 
-    expect(await historyOf(store, location, id)).toMatchObject([
+    expect(await historyOf(store, id)).toMatchObject([
       { number: 1, action: 'updated', before: { name: 'North yard' } },
     ]);
     expect(
@@ -284,7 +284,7 @@ describe('a record that was created before there was a log', () => {
     await insert(store, location, [{ name: 'a' }, { name: 'b' }]);
     await insert(store, asset, [{ name: 'c' }]);
 
-    expect(await historyOf(store, location, id)).toEqual([]);
+    expect(await historyOf(store, id)).toEqual([]);
   });
 });
 
@@ -312,7 +312,7 @@ test('nothing of another workspace is read', async () => {
 
   expect(await store.lastChange()).toBe(0);
   expect(await feed(store, 10)).toEqual([]);
-  expect(await historyOf(store, location, id)).toEqual([]);
+  expect(await historyOf(store, id)).toEqual([]);
   expect(await store.versions(location, [{ id, number: 1 }])).toEqual([null]);
   expect(await store.versionAt(location, id, new Date().toISOString())).toBeNull();
 });

@@ -91,11 +91,7 @@ const reads: readonly (readonly [string, number, () => Promise<unknown>])[] = [
     50,
     () => store.changes({ after: middle(), limit: 50, kinds: ['Location'], withBefore: true }),
   ],
-  [
-    'the histories of records',
-    20 * 4,
-    () => store.within(limits).histories(location, some(20), { limit: 5, withBefore: true }),
-  ],
+  ['the histories of records', 20 * 4, () => store.within(limits).histories(some(20), { limit: 5, withBefore: true })],
   [
     'a page of some kinds',
     60,

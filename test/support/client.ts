@@ -12,6 +12,16 @@ export async function clientOf({ app }: { app: App }, options: Partial<Options> 
   return new Yardgraph({ serverURL: `http://127.0.0.1:${port}`, ...options });
 }
 
+/** The methods of each kind, by its path over REST. */
+export const methodsOf = {
+  '/assets': 'assets',
+  '/work-orders': 'workOrders',
+  '/projects': 'projects',
+  '/locations': 'locations',
+  '/transport-orders': 'transportOrders',
+  '/asset-categories': 'assetCategories',
+} as const;
+
 /** The error that a call must throw. */
 export async function errorOf<E extends Error>(
   type: abstract new (...args: never[]) => E,

@@ -16,7 +16,7 @@ const post = (body, key, headers = {}) =>
   fetch(location.pathname, {
     method: 'POST',
     headers: {
-      accept: 'application/graphql-response+json, application/json',
+      accept: 'application/graphql-response+json, application/json, text/event-stream',
       'content-type': 'application/json',
       ...headersWith(key),
       ...headers,
@@ -118,10 +118,41 @@ async function fetcher(params, { headers = {} } = {}) {
       });
       if (await connecting) continue;
     }
+    const type = response.headers.get('content-type');
+    if (response.body && type?.startsWith('text/event-stream')) return resultsIn(response.body);
     return response.json().catch(() => {
       throw new Error(`The response, with the status ${response.status}, is not JSON.`);
     });
   }
+}
+
+/** The results of a subscription, until GraphiQL stops it. @param {ReadableStream<Uint8Array>} body @returns {AsyncIterableIterator<unknown>} */
+function resultsIn(body) {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  async function* read() {
+    let unread = '';
+    for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
+      const events = (unread + decoder.decode(chunk.value, { stream: true })).split('\n\n');
+      unread = events.pop() ?? '';
+      for (const event of events) {
+        const [, data] = /^data: (.+)$/m.exec(event) ?? [];
+        if (data !== undefined) yield JSON.parse(data);
+      }
+    }
+  }
+  const results = read();
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    next: () => results.next(),
+    // A generator returns only between two results: without this, it would wait for the next one.
+    return: async () => {
+      await reader.cancel();
+      return results.return(undefined);
+    },
+  };
 }
 
 /** Shows which key is in use, by the part of it that is not secret. */

@@ -11,8 +11,11 @@ import type { DocumentPlan } from '../plan/document-plan.ts';
 /** Queries are read once for each object that is passed: see loaders.ts. */
 export interface ChangeLoaders {
   changePage(query: Omit<ChangePageQuery, 'withBefore'>): Promise<ChangePage>;
-  /** A page of the changes of a record, the latest first. All records for which the same object is passed in a step are read together. */
-  history(kind: RecordKind, id: string, query: Omit<HistoryQuery, 'withBefore'>): Promise<ChangePage>;
+  /**
+   * A page of the changes of a record, the latest first; empty for an ID that no record has had. All records for which the same object is
+   * passed in a step are read together.
+   */
+  history(id: string, query: Omit<HistoryQuery, 'withBefore'>): Promise<ChangePage>;
   /** The record as the change has left it; null if it was deleted. */
   after(change: Change): Promise<Values | null>;
   /** The record as it was at a time. */
@@ -32,13 +35,19 @@ export function createChangeLoaders(
   const withBefore = plan.storedFields.get('Change')?.has('before') ?? false;
   const histories = new Map<object, DataLoader<string, ChangePage>>();
 
-  function createHistoryLoader(kind: RecordKind, { limit, before }: Omit<HistoryQuery, 'withBefore'>) {
-    const pageOf = (found: readonly Change[]): ChangePage => {
-      const changes = found.slice(0, limit);
-      return { changes, end: changes.at(-1)?.number ?? before ?? 0, hasMore: found.length > limit };
-    };
+  function createHistoryLoader({ limit, before }: Omit<HistoryQuery, 'withBefore'>) {
     return new DataLoader<string, ChangePage>(
-      orErrors(async (ids) => (await store.histories(kind, ids, { before, limit: limit + 1, withBefore })).map(pageOf)),
+      orErrors(async (ids) => {
+        // Only well-formed IDs reach the database.
+        const known = ids.filter((id) => kindOfId(id));
+        const histories = await store.histories(known, { before, limit: limit + 1, withBefore });
+        const found = new Map(known.map((id, index) => [id, histories[index]]));
+        return ids.map((id): ChangePage => {
+          const changes = found.get(id) ?? [];
+          const page = changes.slice(0, limit);
+          return { changes: page, end: page.at(-1)?.number ?? before ?? 0, hasMore: changes.length > limit };
+        });
+      }),
     );
   }
 
@@ -57,8 +66,8 @@ export function createChangeLoaders(
 
   return {
     changePage: (query) => once(query, () => store.changePage({ ...query, withBefore })),
-    history(kind, id, query) {
-      const loader = histories.get(query) ?? createHistoryLoader(kind, query);
+    history(id, query) {
+      const loader = histories.get(query) ?? createHistoryLoader(query);
       histories.set(query, loader);
       return loader.load(id);
     },

@@ -57,7 +57,7 @@ function isLookup({ type }: FieldDefinitionNode): boolean {
 /** Other services describe the same types and fields in other words, of which the composition would choose some. */
 function withoutSharedDescriptions<T extends ObjectTypeDefinitionNode | InterfaceTypeDefinitionNode>(type: T): T {
   const name = type.name.value;
-  if (!['Query', 'Mutation', 'Node', 'PageInfo'].includes(name) && !isForeign(name)) return type;
+  if (!['Query', 'Mutation', 'Subscription', 'Node', 'PageInfo'].includes(name) && !isForeign(name)) return type;
   const fields = type.fields?.map((field) => (field.arguments?.length ? field : { ...field, description: undefined }));
   return { ...type, description: undefined, fields };
 }

@@ -54,15 +54,9 @@ export function createChangeTypes(builder: Builder, node: Interface<Values>, use
       type: page,
       description: `The changes of the ${of.label}, the latest first. Changes that were made before the service kept a history are not known.`,
       extensions: { cost: connectionCost(limits) } satisfies FieldExtensions,
-      args: {
-        first: t.arg.int({ description: firstOf(limits) }),
-        after: t.arg.string({
-          description: 'Only changes before the one with this cursor: the next page of the list.',
-        }),
-      },
+      args: historyArguments(t, limits),
       resolve: ({ id }, args, { loaders }, { fieldNodes }) =>
         loaders.history(
-          of,
           id,
           loaders.parsed(fieldNodes, () => parseHistory(args, limits)),
         ),
@@ -70,6 +64,13 @@ export function createChangeTypes(builder: Builder, node: Interface<Values>, use
 
   return { kind, page, historyField };
 }
+
+export const historyArguments = (t: Pick<ObjectFields<Values>, 'arg'>, limits: Limits) => ({
+  first: t.arg.int({ description: firstOf(limits) }),
+  after: t.arg.string({
+    description: 'Only changes before the one with this cursor: the next page of the list.',
+  }),
+});
 
 /** The description of `first`. */
 export const firstOf = (limits: Limits): string =>
@@ -91,7 +92,7 @@ function createChangeType(
       UPDATED: {
         value: 'updated',
         description:
-          'Some of its fields were changed, or all were sent with the values they had: then `fields` is empty.',
+          'Some of its fields were changed. `fields` is empty after a PATCH or `updateProject` with the values that it had.',
       },
       DELETED: { value: 'deleted', description: 'It was deleted.' },
     } as const,

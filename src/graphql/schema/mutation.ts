@@ -20,7 +20,8 @@ export function defineMutation(builder: Builder, types: ObjectTypes, limits: Lim
   const remove = deleteField(schema);
 
   builder.mutationType({
-    description: 'The operations that write. A batch is stored completely or not at all.',
+    description:
+      'The operations that write. A batch is stored completely or not at all. With the header `Idempotency-Key`, a request that is sent again is carried out once, and gets the first response again; the header `X-Change-Message` says why the records are changed.',
     fields: (t) => ({
       createAssets: create(t, asset),
       updateAssets: update(t, asset),

@@ -6,8 +6,8 @@ import type { Context } from '../execution/context.ts';
 import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../plan/extensions.ts';
 import { lengthLimit, parseArgument } from './argument.ts';
 import type { Builder, QueryFields } from './builder.ts';
-import { parseFeed } from './change-arguments.ts';
-import { firstOf } from './change-type.ts';
+import { parseFeed, parseHistory } from './change-arguments.ts';
+import { firstOf, historyArguments } from './change-type.ts';
 import { connectionCost, connectKind } from './connection.ts';
 import { type ForeignTypeName, foreignField } from './foreign-type.ts';
 import type { ObjectTypes } from './object-type.ts';
@@ -146,6 +146,21 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
         },
         resolve: (_root, args, { loaders }, { fieldNodes }) =>
           loaders.changePage(loaders.parsed(fieldNodes, () => parseFeed(args, limits))),
+      }),
+      history: t.field({
+        type: changePage,
+        description:
+          'The changes of the record with this ID, of any kind, the latest first, also after it was deleted. Empty for an ID that no record has had.',
+        extensions: { cost: connectionCost(limits) } satisfies FieldExtensions,
+        args: {
+          id: t.arg.id({ required: true, description: 'The ID of a record.' }),
+          ...historyArguments(t, limits),
+        },
+        resolve: (_root, { id, ...args }, { loaders }, { fieldNodes }) =>
+          loaders.history(
+            id,
+            loaders.parsed(fieldNodes, () => parseHistory(args, limits)),
+          ),
       }),
       changeCursor: t.string({
         description: 'The cursor of the last change of the workspace: start here to follow only new changes.',

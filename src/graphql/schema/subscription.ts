@@ -16,7 +16,7 @@ const emptyPagePause = 1_000;
 
 export function defineSubscription(builder: Builder, { changes }: ObjectTypes, limits: Limits): void {
   builder.subscriptionType({
-    description: 'Events, sent as server-sent events.',
+    description: 'Events, sent as server-sent events to clients that accept `text/event-stream`.',
     fields: (t) => ({
       changes: t.field({
         type: changes.page,

@@ -1,5 +1,5 @@
 /** Examples of writes, for the descriptions of mutations and of their inputs. */
-import { keyFields, type RecordKind } from '../../model/record-kind.ts';
+import { matchableFields, type RecordKind } from '../../model/record-kind.ts';
 import { constantCase } from './field-labels.ts';
 
 /** Every field of the kind's example. */
@@ -26,7 +26,7 @@ export const exampleKey = (kind: RecordKind): string => code(keyOf(kind));
 /** `upsertAssets(by: { externalId: "erp" }, input: [{ externalIds: { erp: "4711" }, name: "Crane" }]) { outcome }` */
 export function exampleUpsert(kind: RecordKind): string {
   const { fields, example } = kind;
-  const [field = ''] = keyFields(kind);
+  const [field = ''] = matchableFields(kind);
   const item = fields.externalIds
     ? { externalIds: { erp: '4711' }, ...changeOf(kind) }
     : { [field]: (example as Readonly<Record<string, unknown>>)[field], ...changeOf(kind) };
@@ -34,14 +34,20 @@ export function exampleUpsert(kind: RecordKind): string {
 }
 
 const keyOf = (kind: RecordKind): string =>
-  kind.fields.externalIds ? '{ externalId: "erp" }' : `{ field: ${constantCase(keyFields(kind)[0] ?? '')} }`;
+  kind.fields.externalIds ? '{ externalId: "erp" }' : `{ field: ${constantCase(matchableFields(kind)[0] ?? '')} }`;
 
 /** A record of the kind: by an external ID, or by a `ref` if it has none. */
 export const exampleLink = ({ fields }: RecordKind): string =>
   code(literal(fields.externalIds ? { externalId: { key: 'erp', value: '4711' } } : { ref: 'parent' }));
 
-export const exampleImport =
-  '`importRecords(input: { locations: [{ ref: "yard", name: "North yard" }], projects: [{ name: "Harbour wall", location: { ref: "yard" } }] }) { projects { id } }`';
+const imported = literal({
+  locations: [{ ref: 'yard', name: 'North yard' }],
+  projects: [{ name: 'Harbour wall', location: { ref: 'yard' } }],
+});
+
+export const exampleImportInput = code(imported);
+
+export const exampleImport = code(`importRecords(input: ${imported}) { projects { id } }`);
 
 export const exampleDelete = (kind: RecordKind): string => mutation(`delete${kind.plural}`, { ids: [exampleId(kind)] });
 
@@ -53,12 +59,15 @@ const patchOf = (kind: RecordKind) => ({ id: exampleId(kind), ...changeOf(kind) 
 
 const mutation = (name: string, args: object): string => code(`${name}(${entries(args)}) { id }`);
 
-const code = (text: string): string => `\`${text}\``;
+function code(text: string): string {
+  return `\`${text}\``;
+}
 
-const entries = (object: object): string =>
-  Object.entries(object)
+function entries(object: object): string {
+  return Object.entries(object)
     .map(([name, value]) => `${name}: ${literal(value)}`)
     .join(', ');
+}
 
 /** A value as GraphQL writes it. */
 function literal(value: unknown): string {

@@ -1,5 +1,4 @@
 /** The headers and parameters that the OpenAPI document describes once and refers to. */
-
 import { maxMessageLength } from '../../http/change-message.ts';
 import { idempotencyKeyPattern } from '../../http/idempotency-key.ts';
 import { count } from '../../model/issues.ts';

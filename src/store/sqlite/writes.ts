@@ -1,4 +1,5 @@
 /** How SQLite inserts, updates and deletes thousands of records in one statement. */
+import { textLengthOfAll } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
 import { changes, type NewChange, placesOf } from '../changes.ts';
 import { type Column, columnList, columnsOf, toColumnValue } from '../columns.ts';
@@ -94,8 +95,7 @@ export function withChanges(
   entries: readonly NewChange[],
   keyed: readonly Row[],
 ): Statement | undefined {
-  const length = insert.values.reduce((sum: number, value) => sum + (typeof value === 'string' ? value.length : 0), 0);
-  if (length > maxScriptLength) return undefined;
+  if (textLengthOfAll([insert.values]) > maxScriptLength) return undefined;
   const { totals, places } = placesOf(entries);
   const taken = [...totals].map(([workspaceId, number]) => `(${literal(workspaceId)}, ${number})`);
   const logged = rowsOf(

@@ -8,7 +8,7 @@ import { importRecords, type NewRecords } from '../../../services/import-records
 import type { Session } from '../../../services/session.ts';
 import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../../plan/extensions.ts';
 import type { MutationFields } from '../builder.ts';
-import { exampleImport } from '../write-examples.ts';
+import { exampleImport, exampleImportInput } from '../write-examples.ts';
 import { byId, dryRunArgument, type MutationSchema, write, writeCost } from './write.ts';
 
 type Imported = ReadonlyMap<RecordKind, readonly RecordOf<RecordKind>[]>;
@@ -67,7 +67,7 @@ const totalLength = (input: unknown): number => Object.values(lengthsIn(input)).
 
 const inputType = ({ builder, inputs }: MutationSchema) =>
   builder.inputType('ImportInput', {
-    description: `The records to create, by their kind: ${exampleImport}.`,
+    description: `The records to create, by their kind: ${exampleImportInput}.`,
     fields: (t) =>
       Object.fromEntries(
         recordKinds.map((kind) => [

@@ -10,7 +10,7 @@ export const updateField =
   <K extends RecordKind>(t: MutationFields, kind: K) =>
     batchField(schema, t, {
       type: schema.types.of(kind),
-      description: `Changes ${kind.pluralLabel}, all or none, and returns them in the order sent. Absent fields stay unchanged, null clears a field, and \`externalIds\` is replaced as a whole: ${exampleUpdate(kind)}.`,
+      description: `Changes ${kind.pluralLabel}, all or none, and returns them in the order sent. Absent fields stay unchanged, null clears a field, and \`externalIds\` is replaced as a whole; an item that changes nothing writes nothing: ${exampleUpdate(kind)}.`,
       list: {
         name: 'input',
         type: schema.inputs.patch(kind),

@@ -1,6 +1,6 @@
 /** The mutations that create or change records by a key of another system: `upsertAssets`. */
 import { capitalized, withArticle } from '../../../model/labels.ts';
-import { keyFields, type RecordKind } from '../../../model/record-kind.ts';
+import { matchableFields, type RecordKind } from '../../../model/record-kind.ts';
 import type { UpsertKey } from '../../../services/upsert-keys.ts';
 import { type Upserted, upsertRecords } from '../../../services/upsert-records.ts';
 import { parseArgument } from '../argument.ts';
@@ -46,14 +46,14 @@ function parseKey({ field, externalId }: SentKey, maxTextLength: number): Upsert
 
 /** `AssetKey` */
 function keyType(schema: MutationSchema, kind: RecordKind) {
-  if (keyFields(kind).length === 0 && !kind.fields.externalIds) {
-    throw new Error(`upsert${kind.plural} has no key: declare a field with key(…), or externalIds()`);
+  if (matchableFields(kind).length === 0 && !kind.fields.externalIds) {
+    throw new Error(`upsert${kind.plural} has no key: declare a field with matchable(…), or externalIds()`);
   }
   return schema.builder.inputType(`${kind.name}Key`, {
     isOneOf: true,
     description: `What identifies ${withArticle(kind.label)} in an upsert: ${exampleKey(kind)}.`,
     fields: (t) => ({
-      ...(keyFields(kind).length > 0 && {
+      ...(matchableFields(kind).length > 0 && {
         field: t.field({ type: keyFieldType(schema, kind), description: 'The value of a field.' }),
       }),
       ...(kind.fields.externalIds && {
@@ -71,7 +71,7 @@ const keyFieldType = ({ builder }: MutationSchema, kind: RecordKind) =>
   builder.enumType(`${kind.name}KeyField`, {
     description: `A field that identifies ${withArticle(kind.label)} in an upsert.`,
     values: Object.fromEntries(
-      keyFields(kind).map((name) => [
+      matchableFields(kind).map((name) => [
         constantCase(name),
         { value: name, description: kind.fields[name]?.description ?? '' },
       ]),
