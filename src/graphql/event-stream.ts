@@ -21,6 +21,9 @@ export const eventStreamType = 'text/event-stream';
  */
 const interval = 3_000;
 
+/** Milliseconds that a client has to read what was sent, if its stream ends before it is complete. */
+const closeAfter = 1_000;
+
 const comment = ':\n\n';
 const complete = 'event: complete\ndata:\n\n';
 
@@ -44,6 +47,7 @@ export function sendEvents(
   { events, end }: { readonly events: AsyncIterable<ServerEvent>; readonly end: AbortController },
 ): FastifyReply {
   const body = new PassThrough();
+  let isComplete = false;
   const timer = setInterval(async () => {
     if (body.writableLength === 0) body.write(comment);
     if (!(await request.hasAccess())) end.abort();
@@ -51,11 +55,16 @@ export function sendEvents(
   end.signal.addEventListener('abort', () => {
     clearInterval(timer);
     body.end();
+    // A service that stops does not wait for a client that does not read: it connects again, and gets what it has not read.
+    if (!isComplete) setTimeout(() => reply.raw.destroy(), closeAfter).unref();
   });
   // The headers are sent with the first bytes.
   body.write(comment);
   write(events, body, end.signal).then(
-    () => end.abort(),
+    () => {
+      isComplete = !end.signal.aborted;
+      end.abort();
+    },
     (error: unknown) => {
       request.log.error({ err: error }, 'an event stream has failed');
       end.abort();
