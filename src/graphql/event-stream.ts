@@ -44,16 +44,19 @@ export function sendEvents(
   { events, end }: { readonly events: AsyncIterable<ServerEvent>; readonly end: AbortController },
 ): FastifyReply {
   const body = new PassThrough();
+  // The headers are sent with the first bytes.
+  body.write(comment);
   const timer = setInterval(async () => {
     if (body.writableLength === 0) body.write(comment);
     if (!(await request.hasAccess())) end.abort();
   }, interval);
-  end.signal.addEventListener('abort', () => {
+  const stop = () => {
     clearInterval(timer);
     body.end();
-  });
-  // The headers are sent with the first bytes.
-  body.write(comment);
+  };
+  // An abort before now is not reported again.
+  if (end.signal.aborted) stop();
+  else end.signal.addEventListener('abort', stop);
   write(events, body, end.signal).then(
     () => end.abort(),
     (error: unknown) => {
