@@ -47,19 +47,22 @@ export function sendEvents(
   { events, end }: { readonly events: AsyncIterable<ServerEvent>; readonly end: AbortController },
 ): FastifyReply {
   const body = new PassThrough();
+  // The headers are sent with the first bytes.
+  body.write(comment);
   let isComplete = false;
   const timer = setInterval(async () => {
     if (body.writableLength === 0) body.write(comment);
     if (!(await request.hasAccess())) end.abort();
   }, interval);
-  end.signal.addEventListener('abort', () => {
+  const stop = () => {
     clearInterval(timer);
     body.end();
     // A service that stops does not wait for a client that does not read: it connects again, and gets what it has not read.
     if (!isComplete) setTimeout(() => reply.raw.destroy(), closeAfter).unref();
-  });
-  // The headers are sent with the first bytes.
-  body.write(comment);
+  };
+  // An abort before now is not reported again.
+  if (end.signal.aborted) stop();
+  else end.signal.addEventListener('abort', stop);
   write(events, body, end.signal).then(
     () => {
       isComplete = !end.signal.aborted;
