@@ -58,7 +58,7 @@ export function sendEvents(
     clearInterval(timer);
     body.end();
     // A service that stops does not wait for a client that does not read: it connects again, and gets what it has not read.
-    if (!isComplete) setTimeout(() => reply.raw.destroy(), closeAfter).unref();
+    if (!isComplete && !reply.raw.closed) setTimeout(() => reply.raw.destroy(), closeAfter).unref();
   };
   // An abort before now is not reported again.
   if (end.signal.aborted) stop();

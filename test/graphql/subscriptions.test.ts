@@ -430,7 +430,8 @@ describe('the end of a subscription', () => {
     const end = new AbortController();
     end.abort();
     let body: Readable | undefined;
-    const reply = { type: () => reply, header: () => reply, send: (sent: Readable) => (body = sent) };
+    const send = (sent: Readable) => (body = sent);
+    const reply = { type: () => reply, header: () => reply, raw: { closed: true }, send };
 
     sendEvents({ hasAccess: async () => true } as never, reply as never, { events: (async function* () {})(), end });
 
