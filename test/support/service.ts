@@ -125,7 +125,10 @@ export async function startService(settings: Settings = {}, { closed = false }: 
     },
 
     async stop(): Promise<void> {
-      await app.close();
+      const closed = app.close();
+      // Otherwise it waits for connections that clients in this process keep open after a response that ends now.
+      app.server.closeAllConnections();
+      await closed;
       await database.close();
       await remove();
       if (withoutWorkspace.length > 0) {
