@@ -8,7 +8,11 @@ import { apiKeys } from '../store/api-keys.ts';
 import { changeNumbers, changes } from '../store/changes.ts';
 import { copyTables } from '../store/copy.ts';
 import { connectDatabase, type Database, databaseUrlProblem, openDatabase } from '../store/database.ts';
+import { idempotencyResults } from '../store/idempotency.ts';
 import { sqlitePath } from '../store/sqlite/driver.ts';
+
+/** Everything: without the keys of requests, one that is repeated after a move to another database would be carried out twice. */
+const tables = [...recordKinds, apiKeys, changes, changeNumbers, idempotencyResults];
 
 /** Milliseconds. Long, because the checks at the end of a large transaction are slow and no request waits for them. */
 const statementTimeout = 24 * 3_600_000;
@@ -52,7 +56,7 @@ async function copyWithProgress(source: Database, target: Database): Promise<voi
   const format = `${process.stderr.isTTY ? '{bar} ' : ''}{percentage}% {value}/{total} {doing}`;
   const bar = new SingleBar({ format, noTTYOutput: true, notTTYSchedule: 2_000 }, Presets.shades_classic);
   try {
-    const copied = await copyTables(source, target, [...recordKinds, apiKeys, changes, changeNumbers], {
+    const copied = await copyTables(source, target, tables, {
       start: (total) => bar.start(total, 0, { doing: 'copying' }),
       step: (records, doing) => bar.increment(records, { doing }),
     });

@@ -69,12 +69,13 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
       const client: ServerContext['client'] = {
         acceptsEvents: acceptable.events,
         lastEventId: lastEventId(request),
+        response: reply.raw,
       };
       const context = { session, sessionFor, requestLog: request, client };
       const response = await yoga.handleNodeRequestAndResponse(request, reply, context);
       const { subscription } = client;
       if (subscription) {
-        openStreams.add(request.identity?.workspaceId ?? '', subscription.end, reply.raw);
+        openStreams.add(request.identity?.workspaceId ?? '', subscription.end);
         return sendEvents(request, reply, subscription);
       }
       const text = await response.text();

@@ -21,6 +21,9 @@ export const eventStreamType = 'text/event-stream';
  */
 const interval = 3_000;
 
+/** Milliseconds that a client has to read what was sent, if its stream ends before it is complete. */
+const closeAfter = 1_000;
+
 const comment = ':\n\n';
 const complete = 'event: complete\ndata:\n\n';
 
@@ -44,18 +47,27 @@ export function sendEvents(
   { events, end }: { readonly events: AsyncIterable<ServerEvent>; readonly end: AbortController },
 ): FastifyReply {
   const body = new PassThrough();
+  // The headers are sent with the first bytes.
+  body.write(comment);
+  let isComplete = false;
   const timer = setInterval(async () => {
     if (body.writableLength === 0) body.write(comment);
     if (!(await request.hasAccess())) end.abort();
   }, interval);
-  end.signal.addEventListener('abort', () => {
+  const stop = () => {
     clearInterval(timer);
     body.end();
-  });
-  // The headers are sent with the first bytes.
-  body.write(comment);
+    // A service that stops does not wait for a client that does not read: it connects again, and gets what it has not read.
+    if (!isComplete && !reply.raw.closed) setTimeout(() => reply.raw.destroy(), closeAfter).unref();
+  };
+  // An abort before now is not reported again.
+  if (end.signal.aborted) stop();
+  else end.signal.addEventListener('abort', stop);
   write(events, body, end.signal).then(
-    () => end.abort(),
+    () => {
+      isComplete = !end.signal.aborted;
+      end.abort();
+    },
     (error: unknown) => {
       request.log.error({ err: error }, 'an event stream has failed');
       end.abort();

@@ -1,5 +1,4 @@
 /** The event streams of a service: how many may be open at a time, and what ends them. */
-import type { ServerResponse } from 'node:http';
 import { tooManyRequests, unavailable } from '../errors.ts';
 import { count } from '../model/issues.ts';
 
@@ -9,10 +8,10 @@ const maxStreamsOfWorkspace = 100;
 
 export interface OpenStreams {
   /**
-   * Takes a place, and frees it when `end` is aborted, which it is at the latest when the response is closed or the service stops.
-   * Throws a ServiceError: 429, or 503 if other workspaces have taken all places.
+   * Takes a place, and frees it when `end` is aborted, which it is at the latest when the service stops. Throws a ServiceError: 429, or
+   * 503 if other workspaces have taken all places.
    */
-  add(workspaceId: string, end: AbortController, response: ServerResponse): void;
+  add(workspaceId: string, end: AbortController): void;
 }
 
 export function createOpenStreams(closing: AbortSignal): OpenStreams {
@@ -25,7 +24,10 @@ export function createOpenStreams(closing: AbortSignal): OpenStreams {
   });
 
   return {
-    add(workspaceId, end, response) {
+    add(workspaceId, end) {
+      if (closing.aborted) end.abort();
+      const { signal } = end;
+      if (signal.aborted) return;
       const streams = open.get(workspaceId) ?? new Set();
       if (streams.size >= maxStreamsOfWorkspace) {
         const most = `${count(maxStreamsOfWorkspace)} event streams at a time`;
@@ -35,15 +37,10 @@ export function createOpenStreams(closing: AbortSignal): OpenStreams {
         throw unavailable('too many event streams are open, try again', 'TOO_MANY_EVENT_STREAMS');
       }
       open.set(workspaceId, streams.add(end));
-      const { signal } = end;
       signal.addEventListener('abort', () => {
         streams.delete(end);
         if (streams.size === 0) open.delete(workspaceId);
       });
-      const abort = () => end.abort();
-      response.once('close', abort);
-      // Neither would be reported again.
-      if (response.closed || closing.aborted) abort();
     },
   };
 }

@@ -2,6 +2,7 @@
  * Executes subscriptions. Each event is an execution of its own, with a context of its own, like a query. What they hold between two
  * events must be little, because there may be many of them at a time.
  */
+import type { ServerResponse } from 'node:http';
 import {
   createSourceEventStream,
   type ExecutionArgs,
@@ -23,6 +24,7 @@ export interface ServerContext extends Pick<Context, 'session' | 'sessionFor' | 
   readonly client: {
     readonly acceptsEvents: boolean;
     readonly lastEventId: string | undefined;
+    readonly response: ServerResponse;
     /** Set when a subscription has begun. */
     subscription?: Subscription;
   };
@@ -98,8 +100,13 @@ export function useSubscriptions(): Plugin<Context & ServerContext, ServerContex
       yoga = init.yoga as never;
     },
     onSubscribe({ args: { contextValue }, extendContext, setSubscribeFn }) {
+      const { session, client } = contextValue;
       const end = new AbortController();
-      extendContext({ stream: { lastEventId: contextValue.client.lastEventId, signal: end.signal } });
+      const { signal } = end;
+      client.response.once('close', () => end.abort());
+      if (client.response.closed) end.abort();
+      const untilEnd = { ...session, store: session.store.until(signal) };
+      extendContext({ session: untilEnd, stream: { lastEventId: client.lastEventId, signal } });
       setSubscribeFn((args: ExecutionArgs) => begin(args, contextValue, end));
     },
   };

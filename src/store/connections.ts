@@ -14,8 +14,8 @@ export type UseConnection = <T>(pool: Knex, work: (connection: Connection) => Pr
 
 export interface Connections {
   readonly use: UseConnection;
-  /** Like `use`, but within the workspace's share of the pool. */
-  useForWorkspace(workspaceId: string): UseConnection;
+  /** Like `use`, but within the workspace's share of the pool. Work whose turn comes after the signal is aborted is not begun. */
+  useForWorkspace(workspaceId: string, signal?: AbortSignal): UseConnection;
   /** Returns a statement's rows, or throws the driver's error. Of a connection's statements, one may run at a time. */
   send(connection: Connection, sql: string, values?: readonly unknown[]): Promise<readonly Row[]>;
   /** Whether the connection was discarded: an error then says nothing about its statement. */
@@ -74,7 +74,14 @@ export function createConnections(
 
   return {
     use,
-    useForWorkspace: (workspaceId) => (pool, work) => sharesOf(pool)(workspaceId, () => use(pool, work)),
+    useForWorkspace: (workspaceId, signal) => (pool, work) =>
+      sharesOf(pool)(workspaceId, async () => {
+        signal?.throwIfAborted();
+        return use(pool, async (connection) => {
+          signal?.throwIfAborted();
+          return work(connection);
+        });
+      }),
 
     async send(connection, sql, values = []) {
       let timer = setTimeout(() => {

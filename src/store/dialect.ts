@@ -61,6 +61,8 @@ export interface Dialect {
   readonly jsonElements: string;
   /** The function that aggregates values to a JSON array. */
   readonly jsonArrayOf: string;
+  /** The function that makes a JSON object of names and values. */
+  readonly jsonObject: string;
   /** The first statement of a transaction that copies into this database, which may be idle while it waits for the source. */
   readonly prepareCopy?: string;
   /** Makes a transaction that migrates, or that renames or deletes a workspace, wait for those of other processes. */

@@ -36,6 +36,7 @@ export interface IdempotencyResult extends IdempotencyKey {
 export const idempotencyResults: Table = {
   table: 'idempotency_keys',
   label: 'idempotency key',
+  key: ['workspaceId', 'key', 'operation'],
   storedFields: {
     workspaceId: required(text('workspace')),
     // Compared as a whole, like an ID: only the first characters of texts are in an index.

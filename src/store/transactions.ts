@@ -12,9 +12,9 @@ import type { DatabaseOptions, Driver, Pools, Run } from './driver.ts';
 export interface Transactions extends Statements {
   /**
    * The same functions for one workspace. It never holds more than its share of the connections; beyond that, its statements
-   * wait for each other, and not for those of other workspaces.
+   * wait for each other, and not for those of other workspaces. Those that still wait when the signal is aborted fail with its reason.
    */
-  forWorkspace(workspaceId: string): Statements;
+  forWorkspace(workspaceId: string, signal?: AbortSignal): Statements;
 }
 
 export interface Statements {
@@ -151,6 +151,6 @@ export function createTransactions(
 
   return {
     ...statements(use),
-    forWorkspace: (workspaceId) => statements(useForWorkspace(workspaceId)),
+    forWorkspace: (workspaceId, signal) => statements(useForWorkspace(workspaceId, signal)),
   };
 }

@@ -28,8 +28,7 @@ export async function moveLog(dialect: Dialect, run: Run, from: string, to: stri
   await runQuery(run, rowsQuery(dialect, changes, from).update(moved));
   const last = Math.max(free, end + shift);
   await runQuery(run, builder('change_numbers').where('workspace_id', to).update({ number: last }));
-  if (shift === 0) await moveKeys(dialect, run, from, to);
-  await runQuery(run, keysOf(dialect, from).delete());
+  await moveKeys(dialect, run, { from, to, shift });
 }
 
 /** What is added to the numbers of moved changes: nothing, so that cursors remain valid, unless others have been read under the name. */
@@ -45,11 +44,21 @@ async function shiftOf(
   return typeof moved?.lowest === 'number' ? Math.max(0, free - moved.lowest) : 0;
 }
 
-/** Except those that are in use under the new name. */
-async function moveKeys(dialect: Dialect, run: Run, from: string, to: string): Promise<void> {
+/** Except those that are in use under the new name. Their results refer to changes by numbers. */
+async function moveKeys(
+  dialect: Dialect,
+  run: Run,
+  { from, to, shift }: { readonly from: string; readonly to: string; readonly shift: number },
+): Promise<void> {
   const taken = keysOf(dialect, to).select('operation', 'key');
   const free = keysOf(dialect, from).whereNotIn(['operation', 'key'], taken);
-  await runQuery(run, free.update({ workspace_id: to }));
+  const number = (name: string) => `'${name}', cast(result ->> '${name}' as bigint) + ?`;
+  const shifted = dialect.builder.raw(
+    `${dialect.jsonObject}(${number('before')}, ${number('after')}, 'returned', result -> 'returned')`,
+    [shift, shift],
+  );
+  await runQuery(run, free.update({ workspace_id: to, ...(shift !== 0 && { result: shifted }) }));
+  await runQuery(run, keysOf(dialect, from).delete());
 }
 
 export async function deleteLog(dialect: Dialect, run: Run, name: string): Promise<void> {

@@ -93,6 +93,8 @@ export interface WorkspaceStore extends RecordReads, ChangeReads {
   derive<T extends Sized>(name: string, make: () => Promise<T>): Promise<T>;
   /** The same for a text, from the second request with this name on. */
   deriveText(name: string, write: () => Promise<string>): Promise<string>;
+  /** The same store for a client that may leave: statements whose turn comes after the signal is aborted fail, without being sent. */
+  until(signal: AbortSignal): WorkspaceStore;
   /** Resolves when the workspace has a change with a greater number, written by whatever process, or the signal is aborted. */
   waitForChange(after: number, signal: AbortSignal): Promise<void>;
 }
@@ -126,8 +128,9 @@ export function createStoreOpener(database: Database): OpenStore {
     batchLookups(createRecordWrites({ dialect, run, workspaceId }, nobody, [])),
   );
 
-  return (workspaceId, { author, usage = { statements: 0 } }) => {
-    const { read, transaction, snapshot } = database.forWorkspace(workspaceId);
+  function open(workspaceId: string, user: StoreUser, signal?: AbortSignal): WorkspaceStore {
+    const { author, usage = { statements: 0 } } = user;
+    const { read, transaction, snapshot } = database.forWorkspace(workspaceId, signal);
     const scopeOf = (run: Run): Scope => ({ dialect, run: counted(run, usage), workspaceId });
     const reads = readsIn(scopeOf(read));
     const writesWith = (key: IdempotencyKey | undefined): Pick<WorkspaceStore, 'transaction' | 'add'> => {
@@ -188,10 +191,12 @@ export function createStoreOpener(database: Database): OpenStore {
       },
       derive: (name, make) => values.derive(source, name, make),
       deriveText: (name, write) => texts.derive(source, name, write),
+      until: (signal) => open(workspaceId, user, signal),
       waitForChange: (after, signal) => watch.wait(workspaceId, after, signal),
     };
     return store;
-  };
+  }
+  return (workspaceId, user) => open(workspaceId, user);
 }
 
 const nobody: Author = { userId: null, requestId: null, message: null };

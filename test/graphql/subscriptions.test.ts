@@ -1,6 +1,8 @@
 /** The feed as server-sent events: in the form that graphql-sse and a browser's EventSource read. */
+import type { Readable } from 'node:stream';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { unavailable } from '../../src/errors.ts';
+import { sendEvents } from '../../src/graphql/event-stream.ts';
 import { asset as assetKind } from '../../src/records/index.ts';
 import { plantCreations } from '../support/changes.ts';
 import { createDatabase } from '../support/database.ts';
@@ -395,6 +397,46 @@ describe('the end of a subscription', () => {
       expect(await each.next()).toBeUndefined();
       expect(each.text()).toBe(':\n\n');
     }
+  });
+
+  test('leaves nothing to do: reads that wait for a connection are not sent for clients that have left', async () => {
+    await service.create('/assets', ...names(3));
+    const { driver } = service.database;
+    const { query } = driver;
+    const statements: string[] = [];
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    driver.query = async (connection, sql, values) => {
+      statements.push(sql);
+      await released;
+      return query(connection, sql, values);
+    };
+    const left = await Promise.all(Array.from({ length: 60 }, () => follow(service, { variables: { after: '0' } })));
+    for (const events of left) events.close();
+
+    const stays = await follow(service, { variables: { after: '0' } });
+    release();
+
+    expect(await stays.cursors()).toEqual([1, 2, 3]);
+    // What had begun before they left, and what is read for the one that stays.
+    expect(statements.length).toBeLessThan(20);
+  });
+
+  test('that came before its first event leaves no timer behind', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const end = new AbortController();
+    end.abort();
+    let body: Readable | undefined;
+    const send = (sent: Readable) => (body = sent);
+    const reply = { type: () => reply, header: () => reply, raw: { closed: true }, send };
+
+    sendEvents({ hasAccess: async () => true } as never, reply as never, { events: (async function* () {})(), end });
+
+    expect(vi.getTimerCount()).toBe(0);
+    expect(body?.read().toString()).toBe(':\n\n');
   });
 
   test('is when its request is logged, with all its statements', async () => {

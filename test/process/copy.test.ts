@@ -7,6 +7,7 @@ import { location, recordKinds } from '../../src/records/index.ts';
 import { createKeyStore } from '../../src/store/api-keys.ts';
 import { copyTables } from '../../src/store/copy.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
+import { Repeated } from '../../src/store/idempotency.ts';
 import { migrationNames } from '../../src/store/migrations.ts';
 import { createDatabase, createFile } from '../support/database.ts';
 import { change, insert } from '../support/insert.ts';
@@ -69,17 +70,23 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
       for (const { id } of (await store.list(kind)).slice(-25))
         await change(store, kind, id, { externalIds: null } as never);
     }
+    const request = { operation: 'POST /locations', key: 'import 1', requestHash: 'x' };
+    await insert(storeOpener(from)('ours').withIdempotencyKey(request), location, [{ name: 'North yard' }]);
 
     const { code, out, err } = await processes.start({}, 'copy', '--from', source.url, '--to', target.url).ended();
 
-    // Each record, the key, each row of the log and each number, once when it is written and once when it is compared.
-    const changes = 2 * kinds.length + 25 * kinds.length;
-    const steps = 2 * (2 * kinds.length * 100 + 1 + changes + 2);
+    // Each record, the API key, each row of the log, each number and the key of a request, once when it is written and once when it is compared.
+    const changes = 2 * kinds.length + 25 * kinds.length + 1;
+    const steps = 2 * (2 * kinds.length * 100 + 1 + 1 + changes + 2 + 1);
     expect([code, err]).toEqual([0, expect.stringMatching(new RegExp(`^100% ${steps}/${steps} done$`, 'm'))]);
     expect(out.split('\n').map((line) => line.replace(/ +/g, ' '))).toEqual(
-      [...recordKinds.map(({ label }) => `${label} 200`), 'API key 1', `change ${changes}`, 'change number 2'].map(
-        (counted) => expect.stringMatching(`^${counted} records, the same in both: [0-9a-f]{64}$`),
-      ),
+      [
+        ...recordKinds.map((kind) => `${kind.label} ${kind === location ? 201 : 200}`),
+        'API key 1',
+        `change ${changes}`,
+        'change number 2',
+        'idempotency key 1',
+      ].map((counted) => expect.stringMatching(`^${counted} records, the same in both: [0-9a-f]{64}$`)),
     );
     to = await openDatabase(target.url);
     expect(await contents(to)).toEqual(await contents(from));
@@ -87,6 +94,8 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
     const last = await storeOpener(from)('ours').lastChange();
     await insert(storeOpener(to)('ours'), location, [{}]);
     expect(await storeOpener(to)('ours').lastChange()).toBe(last + 1);
+    const repeat = insert(storeOpener(to)('ours').withIdempotencyKey(request), location, [{ name: 'North yard' }]);
+    await expect(repeat).rejects.toThrow(Repeated);
     await to.close();
   });
 

@@ -1,4 +1,5 @@
 /** The feed of three processes that write at once, one of which is killed: its consumers get every change once, in order. */
+import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
 import { createDatabase } from '../support/database.ts';
@@ -146,3 +147,25 @@ test('at SIGTERM, subscriptions end without complete, and the process ends', asy
   expect(events.text()).not.toContain('complete');
   expect(await service.exited).toBe(0);
 });
+
+test('at SIGTERM, the process does not wait for a subscription whose client does not read', async () => {
+  const service = processes.start({ DATABASE_URL: 'sqlite::memory:' });
+  const { hostname, port } = new URL(await service.ready());
+  const externalIds = Object.fromEntries(Array.from({ length: 19 }, (_, n) => [`system ${n}`, 'x'.repeat(10_000)]));
+  // Far more than the buffers of a connection hold.
+  for (let batch = 0; batch < 4; batch += 1)
+    await post(`http://${hostname}:${port}/assets`, Array(25).fill({ name: 'Crane', externalIds }));
+  const query = new URLSearchParams({
+    query: 'subscription { changes(after: "0") { nodes { record { ... on Asset { externalIds } } } } }',
+  });
+  const socket = connect(Number(port), hostname);
+  socket.on('error', () => {});
+  socket.write(`GET /graphql?${query} HTTP/1.1\r\nhost: ${hostname}\r\naccept: text/event-stream\r\n\r\n`);
+  for await (const chunk of socket.iterator({ destroyOnReturn: false })) if (String(chunk).includes('next')) break;
+  socket.pause();
+
+  service.child.kill('SIGTERM');
+
+  expect(await service.exited).toBe(0);
+  socket.destroy();
+}, 20_000);

@@ -5,6 +5,10 @@ import { createKeyring } from '../../src/auth/keyring.ts';
 import { createKey, revokeKey } from '../../src/auth/keys.ts';
 import { StartError } from '../../src/errors.ts';
 import { asset, assetCategory, location, recordKinds } from '../../src/records/index.ts';
+import { createRecords } from '../../src/services/create-records.ts';
+import { deleteRecords } from '../../src/services/delete-records.ts';
+import { withIdempotencyKey } from '../../src/services/idempotent-session.ts';
+import { updateRecords } from '../../src/services/update-records.ts';
 import { type ApiKey, createKeyStore, workspaceOfKey } from '../../src/store/api-keys.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { DatabaseError } from '../../src/store/database-error.ts';
@@ -193,7 +197,7 @@ describe('the log of changes', () => {
     const key = (workspace: string, name: string, result: number) =>
       database.knex('idempotency_keys').insert({
         ...{ workspace_id: workspace, operation: 'POST /locations', key: name, request_hash: 'x', created_at: now },
-        result: JSON.stringify([result]),
+        result: JSON.stringify({ before: 0, after: 1, returned: [result] }),
       });
     await key('acme', 'free', 1);
     await key('acme', 'used', 2);
@@ -203,14 +207,46 @@ describe('the log of changes', () => {
 
     const results = async () => {
       const rows = await database.knex('idempotency_keys').orderBy(['workspace_id', 'key']);
-      return rows.map(({ workspace_id, key, result }) => [workspace_id, key, result]);
+      return rows.map(({ workspace_id, key, result }) => [workspace_id, key, JSON.parse(result).returned]);
     };
     expect(await results()).toEqual([
-      ['harbour', 'free', '[1]'],
-      ['harbour', 'used', '[3]'],
+      ['harbour', 'free', [1]],
+      ['harbour', 'used', [3]],
     ]);
     await workspaces().remove('harbour');
     expect(await results()).toEqual([]);
+  });
+
+  test('moves with the keys of requests that have arrived since, also if its numbers change', async () => {
+    const session = (workspace: string) => ({ store: store(workspace), userId: 'erp', mayWrite: true });
+    const withKey = (workspace: string, key: string) =>
+      withIdempotencyKey(session(workspace), { operation: 'mutation x', key, requestHash: 'x' }, () => {});
+    const create = (workspace: string) =>
+      createRecords(withKey(workspace, 'create'), location, [{ value: { name: 'late' } }]);
+    const rename = (workspace: string, id: string) =>
+      updateRecords(withKey(workspace, 'update'), location, [{ id, change: { value: { name: 'later' } } }]);
+    const remove = (workspace: string, id: string) =>
+      deleteRecords(withKey(workspace, 'delete'), location, [id], { references: 'refuse', maxCleared: 1 });
+    const writeAll = async (workspace: string, ids: readonly string[]) => [
+      await create(workspace),
+      await rename(workspace, ids[0] ?? ''),
+      await remove(workspace, ids[1] ?? ''),
+    ];
+    const other = { operation: 'mutation x', key: 'unchanged', requestHash: 'x' };
+    await insert(store('acme'), location, [{ name: 'a' }]);
+    await workspaces().rename('acme', 'harbour');
+    const late = await insert(store('acme'), location, [{ name: 'b' }, { name: 'c' }]);
+    const ids = late.map(({ id }) => id);
+    const first = await writeAll('acme', ids);
+    for (const name of ['d', 'e', 'f']) await insert(store('harbour'), location, [{ name }]);
+    await insert(store('harbour').withIdempotencyKey(other), location, [{ name: 'g' }]);
+
+    await workspaces().moveRest('acme', 'harbour');
+    await change(store('harbour'), location, ids[0] ?? '', { name: 'changed since' });
+
+    const underNewName = (records: readonly object[]) => records.map((it) => ({ ...it, workspaceId: 'harbour' }));
+    expect(await writeAll('harbour', ids)).toEqual(first.map(underNewName));
+    expect(await names('harbour')).toEqual(['a', 'changed since', 'late', 'd', 'e', 'f', 'g']);
   });
 });
 

@@ -32,10 +32,8 @@ export interface Stream {
 
 /** Adds the loaders once the document is parsed: its plan says which columns they read. */
 export function useLoaders(limits: Limits): Plugin<Context> {
-  const openerFor =
-    ({ session }: Context, schema: GraphQLSchema, document: DocumentNode) =>
-    () =>
-      createLoaders(session.store.within(limits), documentPlan(schema, document));
+  const openerFor = (context: Context, schema: GraphQLSchema, document: DocumentNode) => () =>
+    createLoaders(context.session.store.within(limits), documentPlan(schema, document));
   return {
     onSubscribe({ args: { contextValue, schema, document }, extendContext }) {
       extendContext({ openLoaders: openerFor(contextValue, schema, document) });

@@ -7,13 +7,14 @@ const retryDelay = 1_000;
 
 export const isUnavailable = (error: unknown): boolean => error instanceof ServiceError && error.status === 503;
 
-/** Repeats the work while the database is unavailable. Undefined if the signal is aborted meanwhile. */
+/** Repeats the work while the database is unavailable. Undefined if the signal is aborted meanwhile, even if the work fails because of it. */
 export async function whenAvailable<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   while (!signal.aborted) {
     try {
-      return await work();
+      const result = await work();
+      if (!signal.aborted) return result;
     } catch (error) {
-      if (!isUnavailable(error)) throw error;
+      if (!signal.aborted && !isUnavailable(error)) throw error;
       await pause(retryDelay, undefined, { signal }).catch(() => undefined);
     }
   }

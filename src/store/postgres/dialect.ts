@@ -27,6 +27,7 @@ export function createPostgresDialect(): Dialect {
     beginSnapshot: 'begin isolation level repeatable read read only',
     jsonElements: 'json_array_elements',
     jsonArrayOf: 'json_agg',
+    jsonObject: 'json_build_object',
     prepareCopy: 'set local idle_in_transaction_session_timeout = 0',
     // At a higher isolation level it would not see what others did while it waited for the lock.
     lockMaintenance:

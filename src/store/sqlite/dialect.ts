@@ -20,6 +20,7 @@ export const sqliteDialect: Dialect = {
   beginSnapshot: 'begin',
   jsonElements: 'json_each',
   jsonArrayOf: 'json_group_array',
+  jsonObject: 'json_object',
   filters: createFilters(builder),
   async runCounted(run, query) {
     await runQuery(run, query);

@@ -1,0 +1,93 @@
+/** Clients that repeat every kind of write, at two processes in turn, while Postgres restarts: each write is carried out exactly once. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { Yardgraph } from '../../../src/client/index.ts';
+import { recordKinds } from '../../../src/records/index.ts';
+import { openDatabase } from '../../../src/store/database.ts';
+import { requireConsistentLog } from '../../support/consistent-log.ts';
+import { startDroppingProxy } from '../../support/dropping-proxy.ts';
+import { byEffort } from '../../support/effort.ts';
+import { storeOpener } from '../../support/open-store.ts';
+import { startPostgres } from '../../support/postgres.ts';
+import { useProcesses } from '../../support/process.ts';
+
+const processes = useProcesses();
+
+const restarts = byEffort({ small: 4, middle: 10, long: 20 });
+const clients = 8;
+const writesBetween = 60;
+
+test(`${restarts} restarts of Postgres while clients repeat what was lost: every write is stored once`, async () => {
+  const postgres = await startPostgres();
+  const settings = { DATABASE_URL: postgres.url, DATABASE_CONNECTION_TIMEOUT: '2000', LOG_LEVEL: 'silent' };
+  const addresses: string[] = [];
+  for (let node = 0; node < 2; node += 1) addresses.push(await processes.start(settings).ready());
+  let requests = 0;
+  const proxy = await startDroppingProxy(
+    () => {
+      requests += 1;
+      return addresses[requests % addresses.length] ?? '';
+    },
+    0.1,
+    Math.random,
+  );
+  const yardgraph = new Yardgraph({ serverURL: proxy.url, retries: 50 });
+  /** `ACTION ID` for each change that was acknowledged. */
+  const acknowledged: string[] = [];
+  let writes = 0;
+  let isOver = false;
+
+  const keep = (action: string, records: readonly { readonly id: string }[]) => {
+    writes += 1;
+    acknowledged.push(...records.map(({ id }) => `${action} ${id}`));
+  };
+
+  async function write(client: number): Promise<void> {
+    for (let round = 0; !isOver; round += 1) {
+      const size = [1, 3, 50][round % 3] ?? 1;
+      const item = (n: number, name: string) => ({ name, uid: `${client}-${round}-${n}` });
+      const created = await yardgraph.assets.create(Array.from({ length: size }, (_, n) => item(n, 'Crane')));
+      keep('created', created);
+      const ids = created.map(({ id }) => id);
+      keep('updated', await yardgraph.assets.update(ids.map((id) => ({ id, name: 'Excavator' }))));
+      const input = Array.from({ length: 2 * size }, (_, n) => item(n, 'Pump'));
+      const upserted = await yardgraph.assets.upsert({ field: 'UID' }, input);
+      for (const outcome of ['CREATED', 'UPDATED']) {
+        const ofOutcome = upserted.filter((item) => item.outcome === outcome);
+        keep(
+          outcome.toLowerCase(),
+          ofOutcome.map(({ record }) => record),
+        );
+      }
+      const { locations = [], projects = [] } = await yardgraph.importRecords({
+        locations: [{ ref: 'yard', name: 'North yard' }],
+        projects: [{ name: 'Harbour wall', location: { ref: 'yard' } }],
+      });
+      keep('created', [...locations, ...projects]);
+      for (const { id } of projects)
+        keep('updated', [await yardgraph.projects.update(String(id), { notes: `phase ${round}` })]);
+      keep('deleted', await yardgraph.assets.delete(ids));
+    }
+  }
+
+  const writing = Promise.all(Array.from({ length: clients }, (_, client) => write(client)));
+  for (let round = 0; round < restarts; round += 1) {
+    const before = writes;
+    while (writes < before + writesBetween) await pause(5);
+    await postgres.halt(round % 2 === 0 ? 'fast' : 'immediate');
+    await pause(100);
+    await postgres.start();
+  }
+  isOver = true;
+  await writing;
+  await proxy.stop();
+
+  const database = await openDatabase(postgres.url);
+  const store = storeOpener(database)('default');
+  const log = await store.changes({ after: 0, limit: 1_000_000, withBefore: false });
+  expect(log.map(({ action, id }) => `${action} ${id}`).toSorted()).toEqual(acknowledged.toSorted());
+  await requireConsistentLog(store, recordKinds);
+  await database.close();
+  await postgres.stop();
+  console.info(`${writes} writes, ${requests} requests, lost: ${JSON.stringify(proxy.dropped)}`);
+}, 240_000);
