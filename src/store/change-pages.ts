@@ -1,4 +1,5 @@
 /** Reads the feed of a workspace page by page. */
+import { badRequest } from '../errors.ts';
 import { requireWhole } from './query/rows.ts';
 import { runQuery } from './query.ts';
 import { type Change, type ChangesQuery, createChangeReads } from './read-changes.ts';
@@ -15,7 +16,10 @@ export interface ChangePage {
 }
 
 export interface ChangePageReads {
-  /** The next page. It may be empty although there is more: the changes of some kinds may be far apart. */
+  /**
+   * The next page. It may be empty although there is more: the changes of some kinds may be far apart. Throws a ServiceError 400 if the
+   * workspace has no change with the number `after` yet.
+   */
   changePage(query: ChangePageQuery): Promise<ChangePage>;
 }
 
@@ -46,6 +50,7 @@ export function createChangePageReads(scope: Scope): ChangePageReads {
       const { after } = query;
       // Read first: numbers up to the last one to which no change belongs, such as after a renaming, are passed.
       const { last, upTo } = await extentAfter(after);
+      if (after > last) throw beyondLast(after, last);
       const found = await changes({ ...query, upTo, limit: limit + 1 });
       const page = found.slice(0, limit);
       const end = found.length > limit ? page.at(-1)?.number : upTo;
@@ -53,3 +58,9 @@ export function createChangePageReads(scope: Scope): ChangePageReads {
     },
   };
 }
+
+/** Otherwise a consumer would get nothing until there are as many changes again, and miss these. */
+const beyondLast = (after: number, last: number) =>
+  badRequest(
+    `the cursor "${after}" is beyond the last change, which has "${last}"; after a restored backup, consumers must begin anew`,
+  );

@@ -191,7 +191,18 @@ describe('pages', () => {
     await service.create('/locations', { name: 'North yard' });
     expect((await page('0')).changes.nodes).toEqual([{ cursor: '1' }]);
     expect(await page('1')).toEqual({ changes: { ...empty, endCursor: '1' }, changeCursor: '1' });
-    expect((await page('999')).changes).toEqual({ ...empty, endCursor: '999' });
+  });
+
+  test('a cursor beyond the last change is refused, so that consumers notice when a backup was restored', async () => {
+    await service.create('/locations', { name: 'North yard' });
+
+    const { body } = await service.graphql('{ changes(after: "2") { endCursor } }');
+
+    expect(body.errors[0]).toMatchObject({
+      message:
+        'the cursor "2" is beyond the last change, which has "1"; after a restored backup, consumers must begin anew',
+      extensions: { code: 'BAD_USER_INPUT' },
+    });
   });
 
   test('of some kinds: the changes of these, and a cursor behind those of the others', async () => {
@@ -241,10 +252,11 @@ test.each([
 });
 
 test('a cursor has at most 15 digits', async () => {
-  expect((await service.data(`{ changes(after: "${'9'.repeat(15)}") { endCursor } }`)).changes.endCursor).toBe(
-    '9'.repeat(15),
-  );
-  expect((await service.graphql(`{ changes(after: "${'9'.repeat(16)}") { endCursor } }`)).body.errors).toHaveLength(1);
+  const errorAfter = async (cursor: string) =>
+    (await service.graphql(`{ changes(after: "${cursor}") { endCursor } }`)).body.errors[0].message;
+
+  expect(await errorAfter('9'.repeat(15))).toContain('is beyond the last change');
+  expect(await errorAfter('9'.repeat(16))).toContain('expected a cursor of a change');
 });
 
 test('a page that was read several times is read anew after the next change', async () => {
