@@ -1,4 +1,5 @@
 /** GraphQL over HTTP at /graphql. Stricter than yoga's defaults: JSON only, one operation per request, no CORS. */
+import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type DocumentNode, NoSchemaIntrospectionCustomRule } from 'graphql';
 import { _createLRUCache as createCache, createYoga, type Plugin } from 'graphql-yoga';
@@ -7,6 +8,7 @@ import type { Config } from '../config.ts';
 import { idempotencyKeyOf, markReplayed } from '../http/idempotency-key.ts';
 import { withIdempotencyKey } from '../services/idempotent-session.ts';
 
+import { encodedInSlices, isLong } from '../slices.ts';
 import { useOperationChoice } from './choose-operation.ts';
 import { sendGraphqlError, useErrorResponses } from './errors.ts';
 import { asEventStream, sendEvents, singleEvent } from './event-stream.ts';
@@ -81,7 +83,9 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
       const text = await response.text();
       reply.code(response.status);
       for (const [name, value] of response.headers) reply.header(name, value);
-      if (acceptable.json || response.status !== 200) return reply.send(text);
+      if (acceptable.json || response.status !== 200) {
+        return reply.send(isLong(text) ? Readable.from(encodedInSlices(text), { objectMode: false }) : text);
+      }
       return asEventStream(reply).send(singleEvent(text));
     },
 

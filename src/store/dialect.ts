@@ -4,7 +4,7 @@ import type { StoredField } from '../model/fields.ts';
 import type { Table } from '../model/record-kind.ts';
 import { mapTextsInSlices } from '../slices.ts';
 import type { NewChange } from './changes.ts';
-import { columnsOf, recordIn } from './columns.ts';
+import { type Column, columnsOf, recordIn } from './columns.ts';
 import type { Value } from './condition.ts';
 import type { Row, Run } from './driver.ts';
 import type { Pattern } from './query/letter-case.ts';
@@ -146,7 +146,11 @@ export async function selectRecords(
   isBounded?: boolean,
 ): Promise<Row[]> {
   const columns = columnsOf(table);
-  const rows = await selectValues(run, columns, query, isBounded);
+  return recordsIn(columns, await selectValues(run, columns, query, isBounded));
+}
+
+/** The records with these values of the columns. */
+export async function recordsIn(columns: readonly Column[], rows: readonly (readonly unknown[])[]): Promise<Row[]> {
   const toRecord = (values: readonly unknown[]) => recordIn(columns, values);
   return columns.some(isJson) ? mapTextsInSlices(rows, textLengthOfAll, toRecord) : rows.map(toRecord);
 }
