@@ -72,6 +72,12 @@ export interface Dialect {
   /** Prepares a transaction for looking up thousands of external IDs; the parameter is the name of their index. */
   readonly prepareExternalIds?: string;
 
+  /**
+   * An expression to be evaluated with each of these lookups, so that they stay fast while others write external IDs; the parameters
+   * are the name of the index, twice.
+   */
+  readonly amongExternalIds?: string | undefined;
+
   /** Reads the database's settings once, at the start, and returns the reason if it cannot be used. */
   findProblem?(run: (sql: string) => Promise<readonly Row[]>): Promise<string | undefined>;
   readonly filters: Filters;
