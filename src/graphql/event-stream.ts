@@ -3,6 +3,7 @@
  * at a time: the next one is made when the client has read enough of those before.
  */
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
@@ -11,6 +12,8 @@ export interface ServerEvent {
   readonly id?: string;
   /** JSON without line breaks. */
   readonly data: string;
+  /** Whether it takes much memory until the client has read it. */
+  readonly isLong?: boolean;
 }
 
 export const eventStreamType = 'text/event-stream';
@@ -26,6 +29,9 @@ const complete = 'event: complete\ndata:\n\n';
 
 const textOf = ({ id, data }: ServerEvent): string =>
   `event: next\n${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`;
+
+/** Milliseconds in which a client must read a long event. */
+const longEventTimeout = 30_000;
 
 /** One result, as an event. */
 export const singleEvent = (data: string): string => `${textOf({ data })}${complete}`;
@@ -57,7 +63,7 @@ export function sendEvents(
   // An abort before now is not reported again.
   if (end.signal.aborted) stop();
   else end.signal.addEventListener('abort', stop);
-  write(events, body, end.signal).then(
+  write(events, body, reply.raw, end).then(
     () => end.abort(),
     (error: unknown) => {
       request.log.error({ err: error }, 'an event stream has failed');
@@ -67,11 +73,22 @@ export function sendEvents(
   return asEventStream(reply).send(body);
 }
 
-async function write(events: AsyncIterable<ServerEvent>, body: PassThrough, signal: AbortSignal): Promise<void> {
+async function write(
+  events: AsyncIterable<ServerEvent>,
+  body: PassThrough,
+  response: ServerResponse,
+  end: AbortController,
+): Promise<void> {
   for await (const event of events) {
-    if (signal.aborted) return;
-    if (!body.write(textOf(event))) await once(body, 'drain', { signal }).catch(() => undefined);
-    if (signal.aborted) return;
+    if (end.signal.aborted) return;
+    body.write(textOf(event));
+    // Whoever does not read in time connects again, and gets the event again.
+    const timer = event.isLong ? setTimeout(() => response.destroy(), longEventTimeout) : undefined;
+    for (const stream of [body, response]) {
+      if (stream.writableNeedDrain) await once(stream, 'drain', { signal: end.signal }).catch(() => undefined);
+    }
+    clearTimeout(timer);
+    if (end.signal.aborted) return;
   }
-  if (!signal.aborted) body.write(complete);
+  if (!end.signal.aborted) body.write(complete);
 }
