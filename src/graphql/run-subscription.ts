@@ -14,7 +14,7 @@ import { isAsyncIterable, type Plugin, processRegularResult, type YogaServerInst
 import { LRUCache } from 'lru-cache';
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { Limits } from '../config.ts';
-import { badRequest, ResponseTooLarge, ServiceError } from '../errors.ts';
+import { badRequest, ResponseTooLarge, ServiceError, unavailable } from '../errors.ts';
 import type { ChangePage } from '../store/change-pages.ts';
 import { rootCause, toResponse } from './errors.ts';
 import type { ServerEvent } from './event-stream.ts';
@@ -141,8 +141,10 @@ export function useSubscriptions(limits: Limits): Plugin<Context & ServerContext
       const { session, client } = contextValue;
       const end = new AbortController();
       const { signal } = end;
-      client.response.once('close', () => end.abort());
-      if (client.response.closed) end.abort();
+      // The reason is the error of what has not begun yet: not one of the service.
+      const leave = () => end.abort(unavailable('the client has left', 'CLIENT_LEFT'));
+      client.response.once('close', leave);
+      if (client.response.closed) leave();
       const untilEnd = { ...session, store: session.store.until(signal) };
       extendContext({
         session: untilEnd,
