@@ -28,6 +28,22 @@ export async function mapInSlices<T, R>(items: readonly T[], map: (item: T) => R
 /** Characters per slice, which take a few milliseconds to parse. */
 const sliceTextLength = 1_000_000;
 
+/** The text as UTF-8, in pieces: to encode all of it at once would take as long as to make it. Pairs of surrogates are not split. */
+export async function* encodedInSlices(text: string): AsyncGenerator<Buffer> {
+  for (let start = 0; start < text.length; ) {
+    const isSplit = isHighSurrogate(text.charCodeAt(start + sliceTextLength - 1));
+    const end = start + sliceTextLength + (isSplit ? 1 : 0);
+    yield Buffer.from(text.slice(start, end));
+    start = end;
+    await setImmediate();
+  }
+}
+
+const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdbff;
+
+/** Whether a text has more than one slice. */
+export const isLong = (text: string): boolean => text.length > sliceTextLength;
+
 /** Returns what `items.map(map)` would, for items with texts of any length. */
 export async function mapTextsInSlices<T, R>(
   items: readonly T[],

@@ -1,6 +1,6 @@
 /** Long work is split into slices, between which other work runs. */
 import { expect, test } from 'vitest';
-import { mapInSlices, mapTextsInSlices, takeTurns } from '../src/slices.ts';
+import { encodedInSlices, mapInSlices, mapTextsInSlices, takeTurns } from '../src/slices.ts';
 
 test('all items are mapped in order, and other work runs in between', async () => {
   const items = Array.from({ length: 1_050 }, (_, n) => n);
@@ -65,4 +65,14 @@ test('texts are mapped in slices of a million characters, however few they are',
 
   expect(mapped.join('')).toBe('0123456789');
   expect(turns).toBeGreaterThanOrEqual(4);
+});
+
+test('a long text is encoded in slices, none of which ends between two surrogates', async () => {
+  const text = `a${'😀'.repeat(1_200_000)}`;
+
+  const slices: Buffer[] = [];
+  for await (const slice of encodedInSlices(text)) slices.push(slice);
+
+  expect(slices).toHaveLength(3);
+  expect(Buffer.concat(slices).equals(Buffer.from(text))).toBe(true);
 });

@@ -1,4 +1,5 @@
 /** GraphQL over HTTP at /graphql. Stricter than yoga's defaults: JSON only, one operation per request, no CORS. */
+import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type DocumentNode, NoSchemaIntrospectionCustomRule } from 'graphql';
 import { _createLRUCache as createCache, createYoga, type Plugin } from 'graphql-yoga';
@@ -7,17 +8,18 @@ import type { Config } from '../config.ts';
 import { idempotencyKeyOf, markReplayed } from '../http/idempotency-key.ts';
 import { withIdempotencyKey } from '../services/idempotent-session.ts';
 
+import { encodedInSlices, isLong } from '../slices.ts';
 import { useOperationChoice } from './choose-operation.ts';
 import { sendGraphqlError, useErrorResponses } from './errors.ts';
 import { asEventStream, sendEvents, singleEvent } from './event-stream.ts';
-import { type Context, useLoaders } from './execution/context.ts';
+import { useLoaders } from './execution/context.ts';
 import { useExecutor } from './execution/execute.ts';
 import { createSubgraph } from './federation/subgraph.ts';
 import { useOperationLimits } from './limits/operation.ts';
 import { createResponseSize } from './limits/response-size.ts';
 import { createOpenStreams } from './open-streams.ts';
 import { chooseType, lastEventId, requireGraphqlRequest } from './request.ts';
-import { type ServerContext, useSubscriptions } from './run-subscription.ts';
+import { type ServerContext, useSubscriptions, type YogaContext } from './run-subscription.ts';
 import { createGraphqlSchema } from './schema/schema.ts';
 
 /** The cache holds whole documents: clients can make it use this number times MAX_QUERY_LENGTH of memory. */
@@ -30,18 +32,21 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
   const schema = federation ? createSubgraph(own, limits) : own;
   const openStreams = createOpenStreams(closing);
   const documentCache = createCache<DocumentNode>({ max: cachedDocuments });
-  const yoga = createYoga<ServerContext, Pick<Context, 'responseSize'>>({
+  const yoga = createYoga<ServerContext, YogaContext>({
     schema,
     // Fastify has matched and unescaped the path; yoga would match the path as sent.
     graphqlEndpoint: '/*',
-    context: () => ({ responseSize: createResponseSize(limits.maxResponseLength) }),
+    context: ({ maxResponseLength = limits.maxResponseLength }) => ({
+      maxResponseLength,
+      responseSize: createResponseSize(maxResponseLength),
+    }),
     plugins: [
       useOperationChoice(),
       useOperationLimits(limits),
       useErrorResponses(config),
       useLoaders(limits),
       useExecutor(),
-      useSubscriptions(),
+      useSubscriptions(limits),
       ...(introspection ? [] : [useNoIntrospection()]),
     ],
     maskedErrors: false,
@@ -70,18 +75,21 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
         acceptsEvents: acceptable.events,
         lastEventId: lastEventId(request),
         response: reply.raw,
+        workspaceId: request.identity?.workspaceId ?? '',
       };
       const context = { session, sessionFor, requestLog: request, client };
       const response = await yoga.handleNodeRequestAndResponse(request, reply, context);
       const { subscription } = client;
       if (subscription) {
-        openStreams.add(request.identity?.workspaceId ?? '', subscription.end);
+        openStreams.add(client.workspaceId, subscription.end);
         return sendEvents(request, reply, subscription);
       }
       const text = await response.text();
       reply.code(response.status);
       for (const [name, value] of response.headers) reply.header(name, value);
-      if (acceptable.json || response.status !== 200) return reply.send(text);
+      if (acceptable.json || response.status !== 200) {
+        return reply.send(isLong(text) ? Readable.from(encodedInSlices(text), { objectMode: false }) : text);
+      }
       return asEventStream(reply).send(singleEvent(text));
     },
 

@@ -3,6 +3,7 @@
  * at a time: the next one is made when the client has read enough of those before.
  */
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
@@ -11,6 +12,8 @@ export interface ServerEvent {
   readonly id?: string;
   /** JSON without line breaks. */
   readonly data: string;
+  /** Whether it takes much memory until the client has read it. */
+  readonly isLong?: boolean;
 }
 
 export const eventStreamType = 'text/event-stream';
@@ -23,6 +26,9 @@ const interval = 3_000;
 
 /** Milliseconds that a client has to read what was sent, if its stream ends before it is complete. */
 const closeAfter = 1_000;
+
+/** Milliseconds in which a client must read a long event. */
+const longEventTimeout = 30_000;
 
 const comment = ':\n\n';
 const complete = 'event: complete\ndata:\n\n';
@@ -63,7 +69,7 @@ export function sendEvents(
   // An abort before now is not reported again.
   if (end.signal.aborted) stop();
   else end.signal.addEventListener('abort', stop);
-  write(events, body, end.signal).then(
+  write(events, body, reply.raw, end).then(
     () => {
       isComplete = !end.signal.aborted;
       end.abort();
@@ -76,11 +82,22 @@ export function sendEvents(
   return asEventStream(reply).send(body);
 }
 
-async function write(events: AsyncIterable<ServerEvent>, body: PassThrough, signal: AbortSignal): Promise<void> {
+async function write(
+  events: AsyncIterable<ServerEvent>,
+  body: PassThrough,
+  response: ServerResponse,
+  end: AbortController,
+): Promise<void> {
   for await (const event of events) {
-    if (signal.aborted) return;
-    if (!body.write(textOf(event))) await once(body, 'drain', { signal }).catch(() => undefined);
-    if (signal.aborted) return;
+    if (end.signal.aborted) return;
+    body.write(textOf(event));
+    // Whoever does not read in time connects again, and gets the event again.
+    const timer = event.isLong ? setTimeout(() => response.destroy(), longEventTimeout) : undefined;
+    for (const stream of [body, response]) {
+      if (stream.writableNeedDrain) await once(stream, 'drain', { signal: end.signal }).catch(() => undefined);
+    }
+    clearTimeout(timer);
+    if (end.signal.aborted) return;
   }
-  if (!signal.aborted) body.write(complete);
+  if (!end.signal.aborted) body.write(complete);
 }

@@ -11,7 +11,10 @@ import {
   getOperationAST,
 } from 'graphql';
 import { isAsyncIterable, type Plugin, processRegularResult, type YogaServerInstance } from 'graphql-yoga';
-import { badRequest, ResponseTooLarge, ServiceError } from '../errors.ts';
+import { LRUCache } from 'lru-cache';
+import pLimit, { type LimitFunction } from 'p-limit';
+import type { Limits } from '../config.ts';
+import { badRequest, ResponseTooLarge, ServiceError, unavailable } from '../errors.ts';
 import type { ChangePage } from '../store/change-pages.ts';
 import { rootCause, toResponse } from './errors.ts';
 import type { ServerEvent } from './event-stream.ts';
@@ -25,10 +28,16 @@ export interface ServerContext extends Pick<Context, 'session' | 'sessionFor' | 
     readonly acceptsEvents: boolean;
     readonly lastEventId: string | undefined;
     readonly response: ServerResponse;
+    readonly workspaceId: string;
     /** Set when a subscription has begun. */
     subscription?: Subscription;
   };
+  /** Set for an event, instead of that of the settings. */
+  readonly maxResponseLength?: number;
 }
+
+/** What the endpoint adds to the context of each execution. */
+export type YogaContext = Pick<Context, 'responseSize' | 'maxResponseLength'>;
 
 export interface Subscription {
   readonly events: AsyncIterable<ServerEvent>;
@@ -36,10 +45,27 @@ export interface Subscription {
   readonly end: AbortController;
 }
 
-type Yoga = YogaServerInstance<ServerContext, Pick<Context, 'responseSize'>>;
+/**
+ * Characters of texts in an event, unless a single change has more: then it has those of a response. There may be a thousand streams, and
+ * each holds an event until its client has read it.
+ */
+const maxEventLength = 200_000;
 
-export function useSubscriptions(): Plugin<Context & ServerContext, ServerContext, Pick<Context, 'responseSize'>> {
+/** Longer events that are made and held at a time, by workspace. */
+const maxLongEvents = 2;
+
+type Yoga = YogaServerInstance<ServerContext, YogaContext>;
+
+export function useSubscriptions(limits: Limits): Plugin<Context & ServerContext, ServerContext, YogaContext> {
   let yoga: Yoga;
+  const eventLength = Math.min(maxEventLength, limits.maxResponseLength);
+  const placesForLong = new LRUCache<string, LimitFunction>({ max: 1_000, memoMethod: () => pLimit(maxLongEvents) });
+
+  /** Waits for a place for a long event. The function that it returns frees the place. */
+  const takePlace = (workspaceId: string): Promise<() => void> =>
+    new Promise((resolve) => {
+      void placesForLong.memo(workspaceId)(() => new Promise<void>((free) => resolve(free)));
+    });
 
   /** Leaves the events to the endpoint: for yoga, there is nothing to send. */
   async function begin(
@@ -64,16 +90,23 @@ export function useSubscriptions(): Plugin<Context & ServerContext, ServerContex
       for await (const page of source) {
         const parts: ChangePage[] = [page];
         for (let part = parts.shift(); part; part = parts.shift()) {
-          const result = await resultOf(part, args, context);
-          if (!result) return;
-          if (isTooLarge(result) && part.changes.length > 1) {
+          const short = await resultOf(part, args, context, eventLength);
+          const isLong = short !== undefined && isTooLarge(short);
+          if (isLong && part.changes.length > 1) {
             parts.unshift(...halvesOf(part));
             continue;
           }
-          const data = await textOf(isTooLarge(result) ? withAdvice(result, part) : result, context);
-          // Nobody can tell what was to be in an event without data: to go on after it would leave a gap.
-          if (!result.data) return yield { data };
-          yield { id: String(part.end), data };
+          const free = isLong ? await takePlace(context.stream.workspaceId) : undefined;
+          try {
+            const result = isLong ? await resultOf(part, args, context, limits.maxResponseLength) : short;
+            if (!result) return;
+            const data = await textOf(isTooLarge(result) ? withAdvice(result, part) : result, context);
+            // Nobody can tell what was to be in an event without data: to go on after it would leave a gap.
+            if (!result.data) return yield { data };
+            yield { id: String(part.end), data, isLong };
+          } finally {
+            free?.();
+          }
         }
       }
     } catch (error) {
@@ -82,9 +115,14 @@ export function useSubscriptions(): Plugin<Context & ServerContext, ServerContex
   }
 
   /** Executes the operation for a page. Waits for the database: a page that was left out would be lost. */
-  const resultOf = (rootValue: ChangePage, args: ExecutionArgs, { session, requestLog, stream }: Context) =>
+  const resultOf = (
+    rootValue: ChangePage,
+    args: ExecutionArgs,
+    { session, requestLog, stream }: Context,
+    maxResponseLength: number,
+  ) =>
     whenAvailable(async () => {
-      const { execute, contextFactory } = yoga.getEnveloped({ session, requestLog });
+      const { execute, contextFactory } = yoga.getEnveloped({ session, requestLog, maxResponseLength });
       const result: ExecutionResult = await execute({ ...args, rootValue, contextValue: await contextFactory() });
       const failure = result.errors?.map(rootCause).find(isUnavailable);
       if (failure) throw failure;
@@ -103,10 +141,15 @@ export function useSubscriptions(): Plugin<Context & ServerContext, ServerContex
       const { session, client } = contextValue;
       const end = new AbortController();
       const { signal } = end;
-      client.response.once('close', () => end.abort());
-      if (client.response.closed) end.abort();
+      // The reason is the error of what has not begun yet: not one of the service.
+      const leave = () => end.abort(unavailable('the client has left', 'CLIENT_LEFT'));
+      client.response.once('close', leave);
+      if (client.response.closed) leave();
       const untilEnd = { ...session, store: session.store.until(signal) };
-      extendContext({ session: untilEnd, stream: { lastEventId: client.lastEventId, signal } });
+      extendContext({
+        session: untilEnd,
+        stream: { lastEventId: client.lastEventId, workspaceId: client.workspaceId, signal, eventLength },
+      });
       setSubscribeFn((args: ExecutionArgs) => begin(args, contextValue, end));
     },
   };

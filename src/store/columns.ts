@@ -17,7 +17,8 @@ const asIs: Conversion = { toColumn: (value) => value, fromColumn: (value) => va
 
 const asJson: Conversion = {
   toColumn: (value) => JSON.stringify(value),
-  fromColumn: (value) => JSON.parse(String(value)),
+  // SQLite's rows are read as JSON, and this as a part of it.
+  fromColumn: (value) => (typeof value === 'string' ? JSON.parse(value) : value),
 };
 
 /** For values that are not null. The drivers accept booleans, and return times, in the form that records have. */

@@ -4,7 +4,7 @@ import { type StoredField, textLengthOfAll } from '../model/fields.ts';
 import type { Table } from '../model/record-kind.ts';
 import { mapTextsInSlices } from '../slices.ts';
 import type { NewChange } from './changes.ts';
-import { columnsOf, recordIn } from './columns.ts';
+import { type Column, columnsOf, recordIn } from './columns.ts';
 import type { Value } from './condition.ts';
 import type { Row, Run } from './driver.ts';
 import type { Pattern } from './query/letter-case.ts';
@@ -73,6 +73,12 @@ export interface Dialect {
 
   /** Prepares a transaction for looking up thousands of external IDs; the parameter is the name of their index. */
   readonly prepareExternalIds?: string;
+
+  /**
+   * An expression to be evaluated with each of these lookups, so that they stay fast while others write external IDs; the parameters
+   * are the name of the index, twice.
+   */
+  readonly amongExternalIds?: string | undefined;
 
   /** Reads the database's settings once, at the start, and returns the reason if it cannot be used. */
   findProblem?(run: (sql: string) => Promise<readonly Row[]>): Promise<string | undefined>;
@@ -148,7 +154,11 @@ export async function selectRecords(
   isBounded?: boolean,
 ): Promise<Row[]> {
   const columns = columnsOf(table);
-  const rows = await selectValues(run, columns, query, isBounded);
+  return recordsIn(columns, await selectValues(run, columns, query, isBounded));
+}
+
+/** The records with these values of the columns. */
+export async function recordsIn(columns: readonly Column[], rows: readonly (readonly unknown[])[]): Promise<Row[]> {
   const toRecord = (values: readonly unknown[]) => recordIn(columns, values);
   return columns.some(isJson)
     ? mapTextsInSlices(rows, (values) => textLengthOfAll([values]), toRecord)

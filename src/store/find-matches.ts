@@ -1,4 +1,5 @@
 /** Finds the records of one workspace that have given values: thousands of values in one statement, each looked up in an index. */
+import type { Knex } from 'knex';
 import type { ExternalId } from '../model/links.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { columnName } from './columns.ts';
@@ -21,15 +22,21 @@ export interface RecordMatches {
 export function createRecordMatches({ dialect, run, workspaceId }: Scope): RecordMatches {
   const { builder, jsonElements, filters } = dialect;
 
-  /** `ids` is a subquery for the IDs of the records that have the parts `sent.value ->> 0`, `1`, … */
-  async function select(wanted: readonly (readonly string[])[], ids: ReturnType<typeof rowsQuery>): Promise<Matches> {
+  /** `ids` is a subquery for the IDs of the records that have the parts `sent.value ->> 0`, `1`, …; `others` is selected, too. */
+  async function select(
+    wanted: readonly (readonly string[])[],
+    ids: ReturnType<typeof rowsQuery>,
+    others: readonly Knex.Raw[] = [],
+  ): Promise<Matches> {
     if (wanted.length === 0) return [];
+    const selected = ["(select string_agg(matching.id, ' ') from ? as matching) as ids", ...others.map(() => '?')];
     const rows = await runQuery(
       run,
-      builder.raw(
-        `select (select string_agg(matching.id, ' ') from ? as matching) as ids from ${jsonElements}(?) as sent`,
-        [ids, JSON.stringify(wanted)],
-      ),
+      builder.raw(`select ${selected.join(', ')} from ${jsonElements}(?) as sent`, [
+        ids,
+        ...others,
+        JSON.stringify(wanted),
+      ]),
     );
     return rows.map(({ ids }) => (ids === null ? [] : String(ids).split(' ')));
   }
@@ -51,13 +58,15 @@ export function createRecordMatches({ dialect, run, workspaceId }: Scope): Recor
 
     async findByExternalId(kind, externalIds) {
       if (externalIds.length === 0) return [];
-      const { prepareExternalIds } = dialect;
-      if (prepareExternalIds) await run(prepareExternalIds, [`${kind.table}_external_ids`]);
+      const { prepareExternalIds, amongExternalIds } = dialect;
+      const index = `${kind.table}_external_ids`;
+      if (prepareExternalIds) await run(prepareExternalIds, [index]);
       const records = { workspaceId, table: kind.table, column: columnName('externalIds') };
       const ids = filters.idsWithExternalId(records, 'sent.value ->> 0', 'sent.value ->> 1', maxMatches);
       return select(
         externalIds.map(({ key, value }) => [key, value]),
         ids,
+        amongExternalIds ? [builder.raw(amongExternalIds, [index, index])] : [],
       );
     },
   };

@@ -67,6 +67,34 @@ describe('the client of graphql-sse', () => {
 });
 
 describe('a client that does not read', () => {
+  test('holds a long event with at most one other of its workspace', async () => {
+    const slow = await startService();
+    const port = new URL(await listen(slow.app)).port;
+    const externalIds = Object.fromEntries(Array.from({ length: 19 }, (_, n) => [`system-${n}`, 'x'.repeat(9_980)]));
+    await slow.create('/projects', { name: 'Harbour wall', externalIds });
+    let executions = 0;
+    slow.database.knex.on('query', ({ sql }: { sql: string }) => {
+      if (/ as number from json/.test(sql)) executions += 1;
+    });
+    // Eight million characters, more than all buffers of a connection hold.
+    const fields = Array.from({ length: 40 }, (_, n) => `f${n}: fields { after }`).join(' ');
+    const document = encodeURIComponent(`subscription { changes(after: "0") { nodes { ${fields} } } }`);
+    const sockets = Array.from({ length: 6 }, () => {
+      const socket = connect(Number(port), '127.0.0.1');
+      socket.on('error', () => {});
+      socket.pause();
+      socket.write(`GET /graphql?query=${document} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\n\r\n`);
+      return socket;
+    });
+
+    // Each is executed as a short event first, and two are as a long one.
+    await expect.poll(() => executions, { timeout: 10_000 }).toBe(8);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(executions).toBe(8);
+    for (const socket of sockets) socket.destroy();
+    await slow.stop();
+  });
+
   test('makes the service read no further than it can send, and is disconnected', async () => {
     const slow = await startService({ REQUEST_TIMEOUT: '100', LOG_LEVEL: 'info' });
     const port = new URL(await listen(slow.app)).port;
@@ -76,7 +104,7 @@ describe('a client that does not read', () => {
     }
     let pages = 0;
     slow.database.knex.on('query', ({ sql }: { sql: string }) => {
-      if (/ from changes where /.test(sql)) pages += 1;
+      if (/ as upto /.test(sql)) pages += 1;
     });
     const document = encodeURIComponent('subscription { changes(after: "0") { nodes { fields { after } } } }');
     const socket = connect(Number(port), '127.0.0.1');

@@ -301,6 +301,46 @@ describe('changes that hold too much text for one event', () => {
   });
 });
 
+describe('what a stream holds until its client has read it', () => {
+  const long = (name: string, length: number) => ({ name, externalIds: longIds(length) });
+  const longIds = (length: number) =>
+    Object.fromEntries(Array.from({ length: length / 10_000 }, (_, n) => [`system-${n}`, 'x'.repeat(9_980)]));
+  const query = 'subscription { changes(after: "0") { nodes { cursor fields { before after } } } }';
+
+  test('is at most 200,000 characters of text, however many changes there are', async () => {
+    await service.create('/projects', ...Array.from({ length: 40 }, () => long('Wall', 20_000)));
+    const events = await follow(service, { query });
+
+    const read: number[] = [];
+    while (read.length < 40) {
+      const event = await events.next();
+      expect(JSON.stringify(event?.data).length).toBeLessThan(210_000);
+      const { nodes } = event?.data.data.changes ?? { nodes: [] };
+      read.push(...nodes.map(({ cursor }: { cursor: string }) => Number(cursor)));
+    }
+
+    expect(read).toEqual(upTo(1, 40));
+  });
+
+  test('is more for a single change, which every client gets', async () => {
+    const [wall] = await service.create('/projects', long('Wall', 190_000));
+    await service.patch(`/projects/${wall.id}`, { externalIds: { erp: 'y'.repeat(9_000) }, name: 'Quay' });
+    await service.patch(`/projects/${wall.id}`, { externalIds: longIds(190_000), notes: 'z'.repeat(9_000) });
+    await service.patch(`/projects/${wall.id}`, { externalIds: { ...longIds(180_000), erp: 'y'.repeat(9_000) } });
+
+    const all = await Promise.all(Array.from({ length: 6 }, () => follow(service, { query })));
+    const cursors = await Promise.all(
+      all.map(async (events) => {
+        const read: number[] = [];
+        while (read.length < 4) read.push(...(await events.cursors()));
+        return read;
+      }),
+    );
+
+    expect(cursors).toEqual(Array(6).fill([1, 2, 3, 4]));
+  });
+});
+
 describe('a number to which no change belongs', () => {
   /** Counts what is read of the feed within the next half second. */
   async function countPages(): Promise<number> {

@@ -16,9 +16,11 @@ export interface Context {
   /** Absent while a subscription begins: each of its events is executed with its own. */
   readonly loaders: Loaders;
   readonly responseSize: ResponseSize;
+  /** Characters of texts and external IDs in the response, and in an event of a subscription. */
+  readonly maxResponseLength: number;
   readonly requestLog: RequestLog;
-  /** The next two are present only while a subscription begins. Makes loaders for its document. */
-  readonly openLoaders: () => Loaders;
+  /** The next two are present only while a subscription begins. Makes loaders for its document, for a response of this length. */
+  readonly openLoaders: (maxResponseLength: number) => Loaders;
   readonly stream: Stream;
 }
 
@@ -26,20 +28,25 @@ export interface Context {
 export interface Stream {
   /** The last event that a browser got before it connected again. */
   readonly lastEventId: string | undefined;
+  readonly workspaceId: string;
+  /** Characters that an event may hold, unless it is a single change. */
+  readonly eventLength: number;
   /** Aborted when the client or the service ends the subscription. */
   readonly signal: AbortSignal;
 }
 
 /** Adds the loaders once the document is parsed: its plan says which columns they read. */
 export function useLoaders(limits: Limits): Plugin<Context> {
-  const openerFor = (context: Context, schema: GraphQLSchema, document: DocumentNode) => () =>
-    createLoaders(context.session.store.within(limits), documentPlan(schema, document));
+  const openerFor =
+    (context: Context, schema: GraphQLSchema, document: DocumentNode) =>
+    (maxResponseLength: number): Loaders =>
+      createLoaders(context.session.store.within({ ...limits, maxResponseLength }), documentPlan(schema, document));
   return {
     onSubscribe({ args: { contextValue, schema, document }, extendContext }) {
       extendContext({ openLoaders: openerFor(contextValue, schema, document) });
     },
     onExecute({ args: { contextValue, schema, document }, extendContext }) {
-      extendContext({ loaders: openerFor(contextValue, schema, document)() });
+      extendContext({ loaders: openerFor(contextValue, schema, document)(contextValue.maxResponseLength) });
     },
   };
 }

@@ -43,15 +43,20 @@ async function follow(args: FeedArgs, context: Context, limits: Limits): Promise
   const query = parseFeed(args, limits);
   const isFromNow = args.after === null || args.after === undefined;
   if (lastEventId !== undefined)
-    return pagesAfter({ ...query, after: parseChangeCursor('Last-Event-ID', lastEventId) }, context);
-  if (!isFromNow) return pagesAfter(query, context);
-  return pagesAfter({ ...query, after: await context.session.store.lastChange() }, context);
+    return pagesAfter({ ...query, after: parseChangeCursor('Last-Event-ID', lastEventId) }, context, limits);
+  if (!isFromNow) return pagesAfter(query, context, limits);
+  return pagesAfter({ ...query, after: await context.session.store.lastChange() }, context, limits);
 }
 
-async function* pagesAfter(query: FeedQuery, { session, stream, openLoaders }: Context): AsyncGenerator<ChangePage> {
+async function* pagesAfter(
+  query: FeedQuery,
+  { session, stream, openLoaders }: Context,
+  { maxResponseLength: maxLength }: Limits,
+): AsyncGenerator<ChangePage> {
   const { signal } = stream;
   // With new loaders, because a request may only read a limited amount of text.
-  const read = (next: FeedQuery) => whenAvailable(() => openLoaders().changePage(next), signal);
+  const read = (next: FeedQuery) =>
+    whenAvailable(() => openLoaders(next.limit > 1 ? stream.eventLength : maxLength).changePage(next), signal);
   let { after } = query;
   let hasWaited = false;
   while (!signal.aborted) {

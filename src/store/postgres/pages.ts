@@ -3,8 +3,8 @@
  * would number all records of all parents, which takes ten times as long.)
  */
 import type { Knex } from 'knex';
-import { columnList, columnsOf, recordIn } from '../columns.ts';
-import type { PageRows, PagesSelection } from '../dialect.ts';
+import { columnList, columnsOf } from '../columns.ts';
+import { type PageRows, type PagesSelection, recordsIn } from '../dialect.ts';
 import type { Row, Run } from '../driver.ts';
 import { runQuery } from '../query.ts';
 
@@ -70,16 +70,19 @@ function parentsSql(
   return builder.raw(joins.join(' '), [parentIds as string[], ...(count ? [count] : []), ...(page ? [page] : [])]);
 }
 
-function pagesIn(rows: readonly Row[], { table, parentIds, count }: PagesSelection): PageRows[] {
+async function pagesIn(rows: readonly Row[], { table, parentIds, count }: PagesSelection): Promise<PageRows[]> {
   const columns = columnsOf(table);
   const pages: { records: Row[]; count?: number }[] = parentIds.map(() => ({ records: [] }));
-  for (const row of rows) {
+  const records = await recordsIn(
+    columns,
+    rows.map((row) => columns.map(({ name }) => row[name])),
+  );
+  rows.forEach((row, index) => {
     const page = pages[Number(row.page_place) - 1];
-    if (!page) continue;
+    if (!page) return;
     if (count) page.count = Number(row.page_count);
-    if (!row.is_record) continue;
-    const values = columns.map(({ name }) => row[name]);
-    page.records.push(recordIn(columns, values));
-  }
+    const record = records[index];
+    if (row.is_record && record) page.records.push(record);
+  });
   return pages;
 }

@@ -1,12 +1,35 @@
 /** How rows are read as JSON arrays, which cost the driver less than columns. */
-import type { SelectedColumn } from '../dialect.ts';
+import { mapTextsInSlices } from '../../slices.ts';
+import { isJson, type SelectedColumn } from '../dialect.ts';
 
-/** The columns of a row as a JSON array, as SQL. */
+/** The columns of a row as a JSON array, as SQL. What is JSON itself is a part of the array and not a text in it: it is parsed once. */
 export const jsonArray = (columns: readonly SelectedColumn[]): string =>
-  `json_array(${columns.map(({ name, type }) => (type === 'number' ? numberText(name) : name)).join(', ')})`;
+  `json_array(${columns.map(elementOf).join(', ')})`;
+
+function elementOf(column: SelectedColumn): string {
+  if (column.type === 'number') return numberText(column.name);
+  return isJson(column) ? `json(${column.name})` : column.name;
+}
 
 /** SQLite writes numbers into JSON with 15 digits. As texts of 18, they are read as exactly the same numbers. */
 const numberText = (column: string): string => `iif(${column} is null, null, format('%!.18g', ${column}))`;
+
+/**
+ * The same array as bytes, for rows that may be long: of texts, the driver makes strings of all rows at once, and other requests would
+ * wait for it.
+ */
+export const jsonArrayBytes = (columns: readonly SelectedColumn[]): string => `cast(${jsonArray(columns)} as blob)`;
+
+/** The values of the columns in each of these arrays; null for null. */
+export const valuesInBytes = (
+  columns: readonly SelectedColumn[],
+  arrays: readonly (Buffer | null)[],
+): Promise<(unknown[] | null)[]> =>
+  mapTextsInSlices(
+    arrays,
+    (bytes) => bytes?.length ?? 0,
+    (bytes) => bytes && valuesIn(columns, JSON.parse(bytes.toString())),
+  );
 
 /** The values of the columns in such an array. Changes the array. */
 export function valuesIn(columns: readonly Pick<SelectedColumn, 'type'>[], array: unknown[]): unknown[] {

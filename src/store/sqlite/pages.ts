@@ -4,16 +4,16 @@
  */
 import type { Knex } from 'knex';
 import { columnList, columnsOf, recordIn } from '../columns.ts';
-import type { PageRows, PagesSelection } from '../dialect.ts';
+import { isJson, type PageRows, type PagesSelection } from '../dialect.ts';
 import type { Row, Run } from '../driver.ts';
 import { runQuery } from '../query.ts';
-import { jsonArray, valuesIn } from './json-array.ts';
+import { jsonArray, jsonArrayBytes, valuesIn, valuesInBytes } from './json-array.ts';
 
 /** Reads each page as one text, unless its records have external IDs: see `selectValues` in dialect.ts. */
 export async function selectPages(builder: Knex, run: Run, pages: PagesSelection): Promise<PageRows[]> {
   const { table, page, count } = pages;
   const columns = columnsOf(table);
-  if (page && columns.some(({ type }) => type === 'externalIds' || type === 'json')) {
+  if (page && columns.some(isJson)) {
     return (await selectPagesWithin(builder, run, pages, Number.MAX_SAFE_INTEGER)) ?? [];
   }
   const rows = await runQuery(run, parentsQuery(builder, pages, columnList(table), jsonArray(columns)));
@@ -35,7 +35,7 @@ export async function selectPagesWithin(
 ): Promise<PageRows[] | undefined> {
   const { table, parentIds, workspaceId, count, measured } = pages;
   const columns = columnsOf(table);
-  const record = jsonArray(columns.map(({ name, type }) => ({ name: `record.${name}`, type })));
+  const record = jsonArrayBytes(columns.map(({ name, type }) => ({ name: `record.${name}`, type })));
   const selected = ['place', 'item.key as item', 'bytes', `${record} as record`];
   const rows = await runQuery(
     run,
@@ -52,14 +52,17 @@ export async function selectPagesWithin(
   );
   if (Number(rows[0]?.bytes) > maxBytes) return undefined;
   const found: { records: Row[]; count?: number }[] = parentIds.map(() => ({ records: [] }));
-  for (const row of rows) {
+  const arrays = await valuesInBytes(
+    columns,
+    rows.map((row) => row.record as Buffer | null),
+  );
+  rows.forEach((row, index) => {
     const page = found[Number(row.place)];
-    if (!page) continue;
+    if (!page) return;
     if (count) page.count = Number(row.count);
-    if (row.item === null) continue;
-    const values = valuesIn(columns, JSON.parse(String(row.record)));
-    page.records[Number(row.item)] = recordIn(columns, values);
-  }
+    const values = arrays[index];
+    if (values && row.item !== null) page.records[Number(row.item)] = recordIn(columns, values);
+  });
   return found;
 }
 
