@@ -76,7 +76,7 @@ const limits = { maxTextLength: 100, maxExternalIds: 10, maxRecordLength: 1_000,
 const perLookup = { rows: 4, buffers: 20 };
 
 const some = (count: number) => Array.from({ length: count }, (_, n) => ids[(n * 397) % ids.length] ?? '');
-const middle = () => Math.floor(ids.length * 1.5);
+const middle = () => Math.floor(ids.length * 1.5) - 1;
 
 /** As the process itself reads. */
 const reading = () => ({ dialect: database.dialect, run: database.read });
