@@ -1,17 +1,12 @@
 /** What it takes to write a query, for which the endpoint's tests see only the text. */
 import { buildSchema, getOperationAST, type OperationDefinitionNode, parse } from 'graphql';
-import { beforeEach, expect, test, vi } from 'vitest';
+import { afterAll, beforeEach, expect, test, vi } from 'vitest';
 import * as fields from '../../src/graphql/execution/collect-fields.ts';
 import { writeQuery } from '../../src/graphql/execution/write-query.ts';
 
-vi.hoisted(() => vi.resetModules());
+const collectFields = vi.spyOn(fields, 'collectFields');
+afterAll(() => collectFields.mockRestore());
 
-vi.mock('../../src/graphql/execution/collect-fields.ts', async (original) => {
-  const actual = await original<typeof fields>();
-  return { ...actual, collectFields: vi.fn(actual.collectFields) };
-});
-
-const collectFields = vi.mocked(fields.collectFields);
 const schema = buildSchema('type Query { item: Item } type Item { id: ID parent: Item }');
 
 beforeEach(() => {

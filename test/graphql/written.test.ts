@@ -10,21 +10,15 @@ import {
   isObjectType,
   isRequiredArgument,
 } from 'graphql';
-import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import * as written from '../../src/graphql/execution/write-query.ts';
 import { byEffort } from '../support/effort.ts';
 import { createLinkedRecords } from '../support/linked-records.ts';
 import { startService, useService } from '../support/service.ts';
 
-// Other test files of this process may have loaded it without the mock.
-vi.hoisted(() => vi.resetModules());
+const writeQuery = vi.spyOn(written, 'writeQuery');
+afterAll(() => writeQuery.mockRestore());
 
-vi.mock('../../src/graphql/execution/write-query.ts', async (original) => {
-  const actual = await original<typeof written>();
-  return { ...actual, writeQuery: vi.fn(actual.writeQuery) };
-});
-
-const writeQuery = vi.mocked(written.writeQuery);
 /** The selections made up below are of any size. */
 const service = useService({
   MAX_QUERY_COST: '1000000000',
