@@ -50,7 +50,7 @@ const ofRecord = <R, V>({ record, values }: { record: R | undefined; values: V }
 
 /**
  * Changes the fields of one record that were sent, and returns the whole record. If any field was sent, the record counts as changed, even
- * with the values that it had: clients of PATCH rely on it. Throws a ServiceError: 404 if there is no such record, otherwise like
+ * with the values that it had, as PATCH has always done. Throws a ServiceError: 404 if there is no such record, otherwise like
  * updateRecords.
  */
 export async function updateRecord<K extends RecordKind>(
