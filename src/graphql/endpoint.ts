@@ -4,10 +4,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type DocumentNode, NoSchemaIntrospectionCustomRule } from 'graphql';
 import { _createLRUCache as createCache, createYoga, type Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
-
 import { idempotencyKeyOf, markReplayed } from '../http/idempotency-key.ts';
 import { withIdempotencyKey } from '../services/idempotent-session.ts';
-
 import { encodedInSlices, isLong } from '../slices.ts';
 import { useOperationChoice } from './choose-operation.ts';
 import { sendGraphqlError, useErrorResponses } from './errors.ts';
@@ -36,10 +34,7 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
     schema,
     // Fastify has matched and unescaped the path; yoga would match the path as sent.
     graphqlEndpoint: '/*',
-    context: ({ maxResponseLength = limits.maxResponseLength }) => ({
-      maxResponseLength,
-      responseSize: createResponseSize(maxResponseLength),
-    }),
+    context: ({ responseSize = createResponseSize(limits.maxResponseLength) }) => ({ responseSize }),
     plugins: [
       useOperationChoice(),
       useOperationLimits(limits),

@@ -97,7 +97,6 @@ async function write(
       if (stream.writableNeedDrain) await once(stream, 'drain', { signal: end.signal }).catch(() => undefined);
     }
     clearTimeout(timer);
-    if (end.signal.aborted) return;
   }
   if (!end.signal.aborted) body.write(complete);
 }

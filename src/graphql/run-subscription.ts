@@ -19,8 +19,11 @@ import type { ChangePage } from '../store/change-pages.ts';
 import { rootCause, toResponse } from './errors.ts';
 import type { ServerEvent } from './event-stream.ts';
 import { collectFields, fragmentsIn } from './execution/collect-fields.ts';
-import type { Context } from './execution/context.ts';
+import type { Context, FeedQuery, SubscriptionContext } from './execution/context.ts';
+import { createLoaders } from './execution/loaders.ts';
 import { isUnavailable, whenAvailable } from './execution/when-available.ts';
+import { createResponseSize, type ResponseSize } from './limits/response-size.ts';
+import { documentPlan } from './plan/document-plan.ts';
 
 /** The context that the endpoint makes for a request. */
 export interface ServerContext extends Pick<Context, 'session' | 'sessionFor' | 'requestLog'> {
@@ -32,16 +35,19 @@ export interface ServerContext extends Pick<Context, 'session' | 'sessionFor' | 
     /** Set when a subscription has begun. */
     subscription?: Subscription;
   };
-  /** Set for an event, instead of that of the settings. */
-  readonly maxResponseLength?: number;
+  /** Set for an event: others may be as long as the settings say. */
+  readonly responseSize?: ResponseSize;
 }
 
 /** What the endpoint adds to the context of each execution. */
-export type YogaContext = Pick<Context, 'responseSize' | 'maxResponseLength'>;
+export type YogaContext = Pick<Context, 'responseSize'>;
 
 export interface Subscription {
   readonly events: AsyncIterable<ServerEvent>;
-  /** To be aborted when nobody reads the events any more. */
+  /**
+   * Aborted when the client has left (here), when its access has ended or all events are sent (event-stream.ts), and when the service
+   * stops (open-streams.ts). Then no further statement is sent, the events end, and the response and all places are freed.
+   */
   readonly end: AbortController;
 }
 
@@ -56,23 +62,21 @@ const maxLongEvents = 2;
 
 type Yoga = YogaServerInstance<ServerContext, YogaContext>;
 
-export function useSubscriptions(limits: Limits): Plugin<Context & ServerContext, ServerContext, YogaContext> {
+type BeginningContext = SubscriptionContext & ServerContext;
+
+export function useSubscriptions(limits: Limits): Plugin<BeginningContext, ServerContext, YogaContext> {
   let yoga: Yoga;
   const eventLength = Math.min(maxEventLength, limits.maxResponseLength);
   const placesForLong = new LRUCache<string, LimitFunction>({ max: 1_000, memoMethod: () => pLimit(maxLongEvents) });
 
-  /** Waits for a place for a long event. The function that it returns frees the place. */
+  /** Waits for a place for a long event. To be freed with the returned function. */
   const takePlace = (workspaceId: string): Promise<() => void> =>
     new Promise((resolve) => {
       void placesForLong.memo(workspaceId)(() => new Promise<void>((free) => resolve(free)));
     });
 
   /** Leaves the events to the endpoint: for yoga, there is nothing to send. */
-  async function begin(
-    args: ExecutionArgs,
-    context: Context & ServerContext,
-    end: AbortController,
-  ): Promise<ExecutionResult> {
+  async function begin(args: ExecutionArgs, context: BeginningContext, end: AbortController): Promise<ExecutionResult> {
     if (!context.client.acceptsEvents) throw notAccepted();
     requireField(args);
     const source = await createSourceEventStream(args);
@@ -84,7 +88,7 @@ export function useSubscriptions(limits: Limits): Plugin<Context & ServerContext
   async function* eventsOf(
     source: AsyncIterable<ChangePage>,
     args: ExecutionArgs,
-    context: Context,
+    context: BeginningContext,
   ): AsyncGenerator<ServerEvent> {
     try {
       for await (const page of source) {
@@ -96,7 +100,7 @@ export function useSubscriptions(limits: Limits): Plugin<Context & ServerContext
             parts.unshift(...halvesOf(part));
             continue;
           }
-          const free = isLong ? await takePlace(context.stream.workspaceId) : undefined;
+          const free = isLong ? await takePlace(context.client.workspaceId) : undefined;
           try {
             const result = isLong ? await resultOf(part, args, context, limits.maxResponseLength) : short;
             if (!result) return;
@@ -118,11 +122,12 @@ export function useSubscriptions(limits: Limits): Plugin<Context & ServerContext
   const resultOf = (
     rootValue: ChangePage,
     args: ExecutionArgs,
-    { session, requestLog, stream }: Context,
+    { session, requestLog, stream }: BeginningContext,
     maxResponseLength: number,
   ) =>
     whenAvailable(async () => {
-      const { execute, contextFactory } = yoga.getEnveloped({ session, requestLog, maxResponseLength });
+      const responseSize = createResponseSize(maxResponseLength);
+      const { execute, contextFactory } = yoga.getEnveloped({ session, requestLog, responseSize });
       const result: ExecutionResult = await execute({ ...args, rootValue, contextValue: await contextFactory() });
       const failure = result.errors?.map(rootCause).find(isUnavailable);
       if (failure) throw failure;
@@ -130,14 +135,14 @@ export function useSubscriptions(limits: Limits): Plugin<Context & ServerContext
     }, stream.signal);
 
   /** The same text as the body of a response to a query. */
-  const textOf = async (result: ExecutionResult, { requestLog }: Context): Promise<string> =>
+  const textOf = async (result: ExecutionResult, { requestLog }: BeginningContext): Promise<string> =>
     processRegularResult(toResponse(result, requestLog), yoga.fetchAPI, 'application/json').text();
 
   return {
     onYogaInit: (init) => {
       yoga = init.yoga as never;
     },
-    onSubscribe({ args: { contextValue }, extendContext, setSubscribeFn }) {
+    onSubscribe({ args: { contextValue, schema, document }, extendContext, setSubscribeFn }) {
       const { session, client } = contextValue;
       const end = new AbortController();
       const { signal } = end;
@@ -145,10 +150,16 @@ export function useSubscriptions(limits: Limits): Plugin<Context & ServerContext
       const leave = () => end.abort(unavailable('the client has left', 'CLIENT_LEFT'));
       client.response.once('close', leave);
       if (client.response.closed) leave();
-      const untilEnd = { ...session, store: session.store.until(signal) };
+      const store = session.store.until(signal);
+      // With new loaders for each page, because they may only read a limited amount of text.
+      const readPage = (query: FeedQuery) => {
+        const maxResponseLength = query.limit > 1 ? eventLength : limits.maxResponseLength;
+        const reads = store.within({ ...limits, maxResponseLength });
+        return createLoaders(reads, documentPlan(schema, document)).changePage(query);
+      };
       extendContext({
-        session: untilEnd,
-        stream: { lastEventId: client.lastEventId, workspaceId: client.workspaceId, signal, eventLength },
+        session: { ...session, store },
+        stream: { lastEventId: client.lastEventId, readPage, signal },
       });
       setSubscribeFn((args: ExecutionArgs) => begin(args, contextValue, end));
     },

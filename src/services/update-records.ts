@@ -12,8 +12,8 @@ import { noRecord } from './unknown-ids.ts';
 
 /**
  * Changes all records of a batch in one transaction, or none, and returns them in the order sent. A record that has all values
- * already stays as it is, including its `updatedAt`. Throws a ServiceError: 403 if the session may not write, otherwise 400, or 409 if conflicts
- * with stored records are the only issues, with every issue of the batch.
+ * already stays as it is, including its `updatedAt`. Throws a ServiceError: 403 if the session may not write, otherwise 400, or 409 if
+ * conflicts with stored records are the only issues, with every issue of the batch.
  */
 export async function updateRecords<K extends RecordKind>(
   session: Session,
@@ -49,9 +49,9 @@ const ofRecord = <R, V>({ record, values }: { record: R | undefined; values: V }
   record ? [{ record, values }] : [];
 
 /**
- * Changes the fields of one record that were sent, and returns the whole record. Unless none was sent, it counts as changed, also with the
- * values that it had: so PATCH has always done. Throws a ServiceError: 404 if there is no such
- * record, otherwise like updateRecords.
+ * Changes the fields of one record that were sent, and returns the whole record. If any field was sent, the record counts as changed, even
+ * with the values that it had, as PATCH has always done. Throws a ServiceError: 404 if there is no such record, otherwise like
+ * updateRecords.
  */
 export async function updateRecord<K extends RecordKind>(
   session: Session,

@@ -80,6 +80,17 @@ test('the recipe for a record kind, followed to the letter, gives its operations
     deleteCrates: [{ name: 'Slings' }],
   });
   await ask(address, `mutation { updateCrates(input: [{ id: "${crate.id}", name: "Shackles" }]) { id } }`);
+  const byErp = (erp: string) =>
+    ask(
+      address,
+      `mutation { upsertCrates(by: { externalId: "erp" }, input: [{ name: "Ropes", externalIds: { erp: "${erp}" } }]) { outcome } }`,
+    );
+  expect([await byErp('C-1'), await byErp('C-1'), await byErp('C-2')]).toEqual(
+    ['CREATED', 'UNCHANGED', 'CREATED'].map((outcome) => ({ upsertCrates: [{ outcome }] })),
+  );
+  expect(await ask(address, '{ crateByExternalId(key: "erp", value: "C-1") { name } }')).toEqual({
+    crateByExternalId: { name: 'Ropes' },
+  });
   // Its declaration alone gives it filters, orders and a place among the reverse links.
   const filter = '(where: { location: { name: { eq: "North yard" } } }, orderBy: { name: ASC })';
   expect(

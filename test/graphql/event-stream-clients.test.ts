@@ -1,6 +1,5 @@
 /** Subscriptions over a real connection: by the client of graphql-sse, and by one that stops reading. */
-import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createClient } from 'graphql-sse';
 import { describe, expect, test } from 'vitest';
@@ -66,10 +65,52 @@ describe('the client of graphql-sse', () => {
   });
 });
 
+/** Connections that have asked for the subscription, and read nothing of it. */
+async function openUnread(app: typeof service.app, count: number, subscription: string): Promise<Socket[]> {
+  const { hostname, port, host } = new URL(await listen(app));
+  const path = `/graphql?query=${encodeURIComponent(subscription)}`;
+  return Array.from({ length: count }, () => {
+    const socket = connect(Number(port), hostname);
+    socket.on('error', () => {});
+    socket.pause();
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: ${host}\r\nAccept: text/event-stream\r\n\r\n`);
+    return socket;
+  });
+}
+
+test('clients that leave before their subscription has begun are no defect of the service', async () => {
+  const busy = await startService({ LOG_LEVEL: 'info' });
+  await busy.get('/asset-categories');
+  const { driver } = busy.database;
+  const { query: send } = driver;
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  driver.query = async (...statement) => {
+    await released;
+    return send(...statement);
+  };
+  const lines = (text: string) => busy.logs.map((line) => JSON.parse(line)).filter(({ msg }) => msg.includes(text));
+  let requests = 0;
+  busy.app.server.on('request', () => (requests += 1));
+  // More than may read at a time.
+  const sockets = await openUnread(busy.app, 6, 'subscription { changes { endCursor } }');
+  await expect.poll(() => requests).toBe(6);
+
+  for (const socket of sockets) socket.destroy();
+  await expect.poll(() => lines('connection closed')).toHaveLength(6);
+  release();
+
+  await expect.poll(() => lines('the client has left')).not.toEqual([]);
+  expect(lines('the client has left')[0]).toMatchObject({ level: 40, cause: 'CLIENT_LEFT' });
+  expect(lines('').filter(({ level }) => level > 40)).toEqual([]);
+  await busy.stop();
+});
+
 describe('a client that does not read', () => {
   test('holds a long event with at most one other of its workspace', async () => {
     const slow = await startService();
-    const port = new URL(await listen(slow.app)).port;
     const externalIds = Object.fromEntries(Array.from({ length: 19 }, (_, n) => [`system-${n}`, 'x'.repeat(9_980)]));
     await slow.create('/projects', { name: 'Harbour wall', externalIds });
     let executions = 0;
@@ -78,14 +119,7 @@ describe('a client that does not read', () => {
     });
     // Eight million characters, more than all buffers of a connection hold.
     const fields = Array.from({ length: 40 }, (_, n) => `f${n}: fields { after }`).join(' ');
-    const document = encodeURIComponent(`subscription { changes(after: "0") { nodes { ${fields} } } }`);
-    const sockets = Array.from({ length: 6 }, () => {
-      const socket = connect(Number(port), '127.0.0.1');
-      socket.on('error', () => {});
-      socket.pause();
-      socket.write(`GET /graphql?query=${document} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\n\r\n`);
-      return socket;
-    });
+    const sockets = await openUnread(slow.app, 6, `subscription { changes(after: "0") { nodes { ${fields} } } }`);
 
     // Each is executed as a short event first, and two are as a long one.
     await expect.poll(() => executions, { timeout: 10_000 }).toBe(8);
@@ -97,7 +131,6 @@ describe('a client that does not read', () => {
 
   test('makes the service read no further than it can send, and is disconnected', async () => {
     const slow = await startService({ REQUEST_TIMEOUT: '100', LOG_LEVEL: 'info' });
-    const port = new URL(await listen(slow.app)).port;
     const name = 'Crane '.padEnd(9_000, 'x');
     for (let batch = 0; batch < 20; batch += 1) {
       await slow.create('/assets', ...Array.from({ length: 200 }, () => ({ name })));
@@ -106,11 +139,11 @@ describe('a client that does not read', () => {
     slow.database.knex.on('query', ({ sql }: { sql: string }) => {
       if (/ as upto /.test(sql)) pages += 1;
     });
-    const document = encodeURIComponent('subscription { changes(after: "0") { nodes { fields { after } } } }');
-    const socket = connect(Number(port), '127.0.0.1');
-    socket.on('error', () => {});
-    socket.pause();
-    socket.write(`GET /graphql?query=${document} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\n\r\n`);
+    const sockets = await openUnread(
+      slow.app,
+      1,
+      'subscription { changes(after: "0") { nodes { fields { after } } } }',
+    );
 
     // 4,000 changes are 80 pages and 36 MB, more than all buffers of a connection hold.
     await expect
@@ -119,8 +152,7 @@ describe('a client that does not read', () => {
 
     expect(pages).toBeGreaterThan(0);
     expect(pages).toBeLessThan(60);
-    socket.destroy();
-    await once(socket, 'close');
+    for (const socket of sockets) socket.destroy();
     await slow.stop();
   });
 });

@@ -322,6 +322,29 @@ describe('what a stream holds until its client has read it', () => {
     expect(read).toEqual(upTo(1, 40));
   });
 
+  test('is longer for 30 seconds at most: then the client is disconnected', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    /** Whether the client of such an event is disconnected within the time, if it reads nothing. */
+    async function isDisconnected({ isLong, within }: { isLong: boolean; within: number }): Promise<boolean> {
+      const end = new AbortController();
+      const raw = { closed: false, destroy: vi.fn() };
+      const reply = { type: () => reply, header: () => reply, raw, send: () => reply };
+      const events = (async function* () {
+        yield { data: 'x'.repeat(1_000_000), isLong };
+      })();
+      sendEvents({ hasAccess: async () => true } as never, reply as never, { events, end });
+      await vi.advanceTimersByTimeAsync(within);
+      const { length } = raw.destroy.mock.calls;
+      end.abort();
+      return length > 0;
+    }
+
+    expect(await isDisconnected({ isLong: true, within: 29_999 })).toBe(false);
+    expect(await isDisconnected({ isLong: true, within: 30_000 })).toBe(true);
+    expect(await isDisconnected({ isLong: false, within: 3_600_000 })).toBe(false);
+  });
+
   test('is more for a single change, which every client gets', async () => {
     const [wall] = await service.create('/projects', long('Wall', 190_000));
     await service.patch(`/projects/${wall.id}`, { externalIds: { erp: 'y'.repeat(9_000) }, name: 'Quay' });

@@ -6,20 +6,23 @@ import { ResponseTooLarge } from '../../errors.ts';
 import { textLength } from '../../model/fields.ts';
 
 export interface ResponseSize {
+  /** Characters of texts and external IDs. */
+  readonly limit: number;
   /** Throws a ResponseTooLarge above the limit. Always the same error, because it may be thrown for very many values. */
   add(value: unknown): void;
   /** Starts again at zero, for an operation that is executed again. */
   clear(): void;
 }
 
-export function createResponseSize(maxResponseLength: number): ResponseSize {
+export function createResponseSize(limit: number): ResponseSize {
   let error: ResponseTooLarge | undefined;
   let length = 0;
   return {
+    limit,
     add(value) {
       length += textLength(value);
-      if (length <= maxResponseLength) return;
-      error ??= new ResponseTooLarge(maxResponseLength);
+      if (length <= limit) return;
+      error ??= new ResponseTooLarge(limit);
       throw error;
     },
     clear() {

@@ -2,8 +2,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Limits } from '../../config.ts';
 import { ResponseTooLarge } from '../../errors.ts';
-import type { ChangePage, ChangePageQuery } from '../../store/change-pages.ts';
-import type { Context } from '../execution/context.ts';
+import type { ChangePage } from '../../store/change-pages.ts';
+import type { FeedQuery, SubscriptionContext } from '../execution/context.ts';
 import { whenAvailable } from '../execution/when-available.ts';
 import type { FieldExtensions } from '../plan/extensions.ts';
 import type { Builder } from './builder.ts';
@@ -28,35 +28,32 @@ export function defineSubscription(builder: Builder, { changes }: ObjectTypes, l
           }),
           kinds: t.arg({ type: [changes.kind], description: 'Only changes of records of these kinds.' }),
         },
-        subscribe: (_root, args, context) => follow(args, context, limits),
+        // Pothos knows one type of context; the one here is made in run-subscription.ts.
+        subscribe: (_root, args, context: unknown) => follow(args, context as SubscriptionContext, limits),
         resolve: (page: ChangePage) => page,
       }),
     }),
   });
 }
 
-type FeedQuery = Omit<ChangePageQuery, 'withBefore'>;
-
 /** The header that browsers send when they connect again wins over the argument, which stays the same. Throws a ServiceError 400. */
-async function follow(args: FeedArgs, context: Context, limits: Limits): Promise<AsyncIterable<ChangePage>> {
+async function follow(
+  args: FeedArgs,
+  context: SubscriptionContext,
+  limits: Limits,
+): Promise<AsyncIterable<ChangePage>> {
   const { lastEventId } = context.stream;
   const query = parseFeed(args, limits);
+  if (lastEventId !== undefined) {
+    return pagesAfter({ ...query, after: parseChangeCursor('Last-Event-ID', lastEventId) }, context);
+  }
   const isFromNow = args.after === null || args.after === undefined;
-  if (lastEventId !== undefined)
-    return pagesAfter({ ...query, after: parseChangeCursor('Last-Event-ID', lastEventId) }, context, limits);
-  if (!isFromNow) return pagesAfter(query, context, limits);
-  return pagesAfter({ ...query, after: await context.session.store.lastChange() }, context, limits);
+  return pagesAfter(isFromNow ? { ...query, after: await context.session.store.lastChange() } : query, context);
 }
 
-async function* pagesAfter(
-  query: FeedQuery,
-  { session, stream, openLoaders }: Context,
-  { maxResponseLength: maxLength }: Limits,
-): AsyncGenerator<ChangePage> {
-  const { signal } = stream;
-  // With new loaders, because a request may only read a limited amount of text.
-  const read = (next: FeedQuery) =>
-    whenAvailable(() => openLoaders(next.limit > 1 ? stream.eventLength : maxLength).changePage(next), signal);
+async function* pagesAfter(query: FeedQuery, { session, stream }: SubscriptionContext): AsyncGenerator<ChangePage> {
+  const { readPage, signal } = stream;
+  const read = (next: FeedQuery) => whenAvailable(() => readPage(next), signal);
   let { after } = query;
   let hasWaited = false;
   while (!signal.aborted) {
@@ -71,7 +68,7 @@ async function* pagesAfter(
   }
 }
 
-/** Reads a page, with fewer changes if they hold too much text for one request. */
+/** Reads a page, with fewer changes if they hold too much text for one event. */
 async function readFitting<T>(query: FeedQuery, read: (query: FeedQuery) => Promise<T>): Promise<T> {
   for (let { limit } = query; ; limit = Math.ceil(limit / 2)) {
     try {

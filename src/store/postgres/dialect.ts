@@ -42,8 +42,8 @@ export function createPostgresDialect(): Dialect {
       isCitus = row?.is_citus === true;
       return problemOf(run);
     },
-    // What others add meanwhile is not sorted in either: after some lookups, it is sorted again. On average after a hundred, because a
-    // subquery does not know its place.
+    // What others add during the lookups is not sorted either: about every hundredth of them sorts it. (By chance, because an expression
+    // cannot tell which of the lookups it belongs to.)
     get amongExternalIds() {
       if (isCitus) return undefined;
       return `case when random() < 0.01 and (select pg_has_role(relowner, 'usage') from pg_class where oid = ?::regclass)
