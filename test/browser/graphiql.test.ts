@@ -81,12 +81,12 @@ describeInChromium('GraphiQL', () => {
 
     test('shows the changes that a subscription gets until it is stopped', async () => {
       const { page, origin, visit } = await openPage();
-      const query = 'subscription { changes(after: "0") { nodes { action fields { after } } } }';
+      const query = 'subscription { followed: changes(after: "0") { nodes { fields { after } } } }';
       await page.goto(`${origin}/graphql?query=${encodeURIComponent(query)}`);
       const isStream = (response: Response) =>
         response.headers()['content-type']?.startsWith('text/event-stream') === true;
       const stream = page.waitForResponse(isStream);
-      await executeUntil(page, '"CREATED"');
+      await executeUntil(page, '"followed"');
 
       for (const name of ['Crane', 'Pump']) {
         await service.create('/assets', { name });
