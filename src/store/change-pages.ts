@@ -1,7 +1,7 @@
 /** Reads the feed of a workspace page by page. */
 import { requireWhole } from './query/rows.ts';
 import { runQuery } from './query.ts';
-import { type Change, type ChangesQuery, createChangeReads } from './read-changes.ts';
+import { type Change, type ChangesQuery, createChangeReads, openNumberIn } from './read-changes.ts';
 import type { Scope } from './read-records.ts';
 
 /** What to read of the feed; `limit` changes at most. */
@@ -15,7 +15,10 @@ export interface ChangePage {
 }
 
 export interface ChangePageReads {
-  /** The next page. It may be empty although there is more: the changes of some kinds may be far apart. */
+  /**
+   * The next page. It may be empty although there is more: the changes of some kinds may be far apart. Throws WorkspaceClosed if the name
+   * of the workspace was given up: an empty page would lead past changes that have another name now.
+   */
   changePage(query: ChangePageQuery): Promise<ChangePage>;
 }
 
@@ -24,20 +27,20 @@ const maxScanned = 100_000;
 
 export function createChangePageReads(scope: Scope): ChangePageReads {
   const { dialect, run, workspaceId } = scope;
-  const { changes } = createChangeReads(scope);
+  const { changes, lastChange } = createChangeReads(scope);
 
   /** The number of the workspace's last change, and of the row up to which the log is read for one page. */
   async function extentAfter(after: number) {
     const [row] = await runQuery(
       run,
       dialect.builder.raw(
-        `select number as last, (
+        `select final_number, number, (
           select number from changes where workspace_id = ? and number >= ? order by number limit 1
         ) as upto from change_numbers where workspace_id = ?`,
         [workspaceId, requireWhole(after + maxScanned), workspaceId],
       ),
     );
-    const last = Number(row?.last ?? 0);
+    const last = openNumberIn(row);
     return { last, upTo: Number(row?.upto ?? last) };
   }
 
@@ -47,6 +50,8 @@ export function createChangePageReads(scope: Scope): ChangePageReads {
       // Read first: numbers up to the last one to which no change belongs, such as after a renaming, are passed.
       const { last, upTo } = await extentAfter(after);
       const found = await changes({ ...query, upTo, limit: limit + 1 });
+      // They may have moved to another name since.
+      if (found.length === 0 && upTo > after) await lastChange();
       const page = found.slice(0, limit);
       const end = found.length > limit ? page.at(-1)?.number : upTo;
       return { changes: page, end: Math.max(after, end ?? 0), hasMore: found.length > limit || upTo < last };
