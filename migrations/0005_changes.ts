@@ -8,10 +8,13 @@ export async function up(knex: Knex): Promise<void> {
     : ['text collate "C"', 'timestamptz(3)', 'bigint', 'json', ''];
 
   // The number of each workspace's last change. Its rows are updated all the time: with room on their pages, Postgres writes the new
-  // version of a row beside the old one.
+  // version of a row beside the old one. A workspace that is renamed or deleted leaves its name with a final number: whatever is still
+  // written under it fails, because each write takes a number.
   await knex.raw(`create table change_numbers (
     workspace_id ${key} primary key,
-    number ${whole} not null
+    number ${whole} not null,
+    final_number ${whole},
+    constraint change_numbers_open check (number = final_number)
   )${options}${isSqlite ? '' : ' with (fillfactor = 50)'}`);
 
   // A row for each record that was changed or deleted, and one for all records that were created together: their IDs are successive,

@@ -10,11 +10,14 @@ import { countedRecords } from '../model/labels.ts';
 import { recordKinds } from '../records/index.ts';
 import { type ApiKey, createKeyStore, type KeyStore, workspaceOfKey } from '../store/api-keys.ts';
 import type { Database } from '../store/database.ts';
+import type { Run } from '../store/driver.ts';
+import { openName } from '../store/workspace-log.ts';
 import { createWorkspaces, sizeOf } from '../store/workspaces.ts';
 import { requireUpToDate, withDatabase } from './database.ts';
 import { parseDuration } from './duration.ts';
 import { type NewKeyOptions, parseNewKey } from './new-key.ts';
 import { printTable } from './table.ts';
+import { untilFree } from './workspaces.ts';
 
 /** Writes a key to standard output. Throws a StartError if it cannot be written, for the change to be undone. */
 async function printKey(text: string): Promise<void> {
@@ -31,8 +34,10 @@ async function printKey(text: string): Promise<void> {
  * Runs work on the key store in a transaction, which ends only after the key was printed: there is no key that nobody has seen, and
  * no retry that would print another.
  */
-const whilePrinting = <T>({ transaction, dialect }: Database, work: (store: KeyStore) => Promise<T>): Promise<T> =>
-  transaction((run) => work(createKeyStore({ run, read: run, dialect })), { maxAttempts: 1 });
+const whilePrinting = <T>(
+  { transaction, dialect }: Database,
+  work: (store: KeyStore, run: Run) => Promise<T>,
+): Promise<T> => transaction((run) => work(createKeyStore({ run, read: run, dialect }), run), { maxAttempts: 1 });
 
 /** Runs work on the key store of the configured database. */
 const withKeyStore = (
@@ -55,7 +60,12 @@ export function createApiKey(config: Config, options: NewKeyOptions): Promise<vo
       const before = await createWorkspaces(database, recordKinds)
         .find(newKey.workspace)
         .catch(() => undefined);
-      const key = await whilePrinting(database, async (transaction) => {
+      await untilFree(createWorkspaces(database, recordKinds), newKey.workspace);
+      const key = await whilePrinting(database, async (transaction, run) => {
+        const { dialect } = database;
+        // Otherwise a rename at the same time could close the name after it was opened.
+        if (dialect.lockMaintenance) await run(dialect.lockMaintenance);
+        await openName(dialect, run, newKey.workspace);
         const created = await createKey(transaction, newKey);
         await printKey(created.text);
         return created.key;

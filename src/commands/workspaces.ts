@@ -1,6 +1,6 @@
 /**
- * `yardgraph workspaces`: lists workspaces, and renames or deletes one with all its records and keys. A service should be stopped
- * first; if one runs, no record that it has accepted may be left under a name that is given up.
+ * `yardgraph workspaces`: lists workspaces, and renames or deletes one with all its records and keys. A service may run meanwhile: no
+ * record that it has accepted may be left under a name that is given up.
  */
 import { createInterface } from 'node:readline/promises';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -9,10 +9,10 @@ import { anonymous, keyChangeDelay } from '../auth/keyring.ts';
 import { stateOf } from '../auth/keys.ts';
 import type { Config } from '../config.ts';
 import { StartError } from '../errors.ts';
-import { counted, countedRecords, listField } from '../model/labels.ts';
+import { counted, listField } from '../model/labels.ts';
 import { recordKinds } from '../records/index.ts';
 import type { ApiKey } from '../store/api-keys.ts';
-import { createWorkspaces, sizeOf, type Workspace, type Workspaces } from '../store/workspaces.ts';
+import { createWorkspaces, type GivenUp, sizeOf, type Workspace, type Workspaces } from '../store/workspaces.ts';
 import { requireUpToDate, withDatabase } from './database.ts';
 import { printTable } from './table.ts';
 
@@ -40,13 +40,12 @@ export const listWorkspaces = (config: Config, { json = false }: { json?: boolea
 export function renameWorkspace(config: Config, from: string, to: string): Promise<void> {
   if (!isWorkspaceName(to)) throw new StartError(`<new-name>: ${workspaceNameForm}`);
   return withWorkspaces(config, async (workspaces) => {
+    await untilFree(workspaces, to);
     const end = stopwatch();
-    const moved = await withRest(workspaces, await workspaces.rename(from, to), {
-      done: `Renamed ${from} to ${to}`,
-      changeRest: () => workspaces.moveRest(from, to),
-    });
+    const moved = await workspaces.rename(from, to);
     console.log(`Renamed ${from} to ${to} with ${contentsOf(moved)}, in ${end()}.`);
     if (moved.keys.length > 0) console.log(`Its keys keep working, with ${from} in their prefix.`);
+    await untilNoticed(moved);
   });
 }
 
@@ -56,48 +55,32 @@ export const deleteWorkspace = (config: Config, name: string, { yes = false }: {
     console.log(`The workspace ${name} has ${contentsOf(found)}.`);
     if (!yes) await confirm(name);
     const end = stopwatch();
-    const deleted = await withRest(workspaces, await workspaces.remove(name), {
-      done: `Deleted ${name}`,
-      changeRest: () => workspaces.removeRest(name),
-    });
+    const deleted = await workspaces.remove(name);
     console.log(`Deleted ${name} with ${contentsOf(deleted)}, in ${end()}.`);
+    await untilNoticed(deleted);
   });
 
-interface Rest {
-  /** What has been done, for messages. */
-  readonly done: string;
-  /** Does the same with the records that have arrived since. */
-  readonly changeRest: () => Promise<Workspace['records']>;
-}
-
-/**
- * Waits until no running process stores records under the old name because of keys that it has cached, and does the same with
- * those that have arrived. Returns all that was changed.
- */
-async function withRest(workspaces: Workspaces, changed: Workspace, { done, changeRest }: Rest): Promise<Workspace> {
-  const { name, keys, records } = changed;
-  if (name !== anonymous.workspaceId && !keys.some(mayBeUsedToWrite)) return changed;
-  const seconds = keyChangeDelay / 1_000;
-  console.error(`${done}; waiting ${seconds} s for records that a running service may still store in ${name}.`);
+/** Waits until no running process uses the name of a workspace that was renamed or deleted, because of keys that it has cached. */
+async function untilNoticed({ name, keys, isClosed }: GivenUp): Promise<void> {
+  if (!isClosed || !(name === anonymous.workspaceId || keys.some(mayBeCached))) return;
+  console.error(`Waiting ${delay} until running services have noticed: until then, they refuse to write in ${name}.`);
   await pause(keyChangeDelay);
-  try {
-    const rest = await changeRest();
-    return {
-      name,
-      keys,
-      records: new Map([...records].map(([table, size]) => [table, size + (rest.get(table) ?? 0)])),
-    };
-  } catch (error) {
-    const left = sizeOf(await workspaces.find(name));
-    if (left === 0) return changed;
-    const why = error instanceof Error ? error.message : String(error);
-    throw new StartError(`${done}, except for ${countedRecords(left)} stored meanwhile, left in ${name}: ${why}`);
-  }
 }
 
-/** Also with a key that was revoked or has expired just now, which a running process may have cached. */
-const mayBeUsedToWrite = ({ readOnly, revokedAt, expiresAt }: ApiKey): boolean =>
-  !readOnly && [revokedAt, expiresAt].every((end) => end === null || Date.parse(end) > Date.now() - keyChangeDelay);
+/** Waits the same for a name that is to be used again: what a process still wrote would be in the new workspace. */
+export async function untilFree(workspaces: Workspaces, name: string): Promise<void> {
+  if (!(await workspaces.isClosed(name))) return;
+  console.error(
+    `A workspace ${name} was renamed or deleted before; waiting ${delay} until no running service uses its name.`,
+  );
+  await pause(keyChangeDelay);
+}
+
+const delay = `${keyChangeDelay / 1_000} s`;
+
+/** Also a key that was revoked or has expired just now. */
+const mayBeCached = ({ revokedAt, expiresAt }: ApiKey): boolean =>
+  [revokedAt, expiresAt].every((end) => end === null || Date.parse(end) > Date.now() - keyChangeDelay);
 
 /** Throws a StartError unless the name is typed in the terminal. */
 async function confirm(name: string): Promise<void> {

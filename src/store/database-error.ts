@@ -5,11 +5,12 @@
  * | Cause                                       | Becomes                  | The transaction | The connection |
  * |---------------------------------------------|--------------------------|-----------------|----------------|
  * | a conflict with another (`conflicts`)       | TransactionConflict, 503 | is retried      | is kept        |
+ * | a name that was given up                    | WorkspaceClosed, 503     | has failed      | is kept        |
  * | no connection, or a lost one                | 503                      | has failed      | is closed      |
  * | a read-only server, or a file that cannot   | 503                      | has failed      | is closed      |
  * | be read or written                          |                          |                 |                |
  * | busy, full, too slow (`temporary…`)         | 503                      | has failed      | is kept        |
- * | any of these except a conflict, at COMMIT   | 503: may be stored       | is unknown      | as above       |
+ * | any of these but the first two, at COMMIT   | 503: may be stored       | is unknown      | as above       |
  * | the same, in a single-statement transaction | likewise, unless it      | is unknown      | as above       |
  * |                                             | failed before COMMIT     |                 |                |
  * | a corrupt file                              | DatabaseError, 500       | has failed      | is closed      |
@@ -85,6 +86,17 @@ export class TransactionConflict extends ServiceError {
   }
 }
 
+/** The name of a workspace that was renamed or deleted, which a process has cached for a few seconds. Nothing can be written under it. */
+export class WorkspaceClosed extends ServiceError {
+  constructor() {
+    super(503, 'the workspace is being renamed or deleted, try again', [], { cause: 'WORKSPACE_CLOSED' });
+  }
+}
+
+/** A constraint of change_numbers. */
+const isClosed = (error: unknown): boolean =>
+  /^(?:23514|SQLITE_CONSTRAINT)$/.test(codeOf(error)) && String(error).includes('change_numbers_open');
+
 /** Whether a transaction was rolled back because of what another wrote at the same time, even on its last attempt. */
 export const isConflict = (error: unknown): boolean =>
   error instanceof TransactionConflict ||
@@ -94,6 +106,7 @@ export const isConflict = (error: unknown): boolean =>
 export function databaseError(error: unknown, isConnectionLost = false): Error {
   const code = codeOf(error);
   if (conflicts.has(code) || isTaken(error)) return new TransactionConflict(code);
+  if (isClosed(error)) return new WorkspaceClosed();
   if (isConnectionLost || isTemporary(code)) return databaseUnavailable(code);
   return new DatabaseError(`database error: ${code}`, code);
 }
@@ -121,7 +134,7 @@ export const connectionError = (error: unknown): Error => databaseUnavailable(co
 /** Converts an error at COMMIT. Unless the database reports that it rolled back, the records may be stored. */
 export function commitError(error: unknown, isConnectionLost: boolean): Error {
   const failure = databaseError(error, isConnectionLost);
-  if (failure instanceof TransactionConflict) return failure;
+  if (failure instanceof TransactionConflict || failure instanceof WorkspaceClosed) return failure;
   // Citus reports XX000 when some of its nodes have committed, and others may not have.
   const isRolledBack = failure instanceof DatabaseError && !/^(?:unknown$|XX)/.test(codeOf(error));
   if (isRolledBack) return failure;

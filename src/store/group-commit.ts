@@ -8,7 +8,7 @@ import { newIds } from '../model/ids.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { type Author, creationOf, logChanges } from './changes.ts';
 import type { GroupCheckStore } from './check-store.ts';
-import { databaseUnavailable, isTimeout, TransactionConflict } from './database-error.ts';
+import { databaseUnavailable, isTimeout, TransactionConflict, WorkspaceClosed } from './database-error.ts';
 import type { Dialect } from './dialect.ts';
 import type { DatabaseOptions, Driver, Row, Run } from './driver.ts';
 import { creationResult, type IdempotencyKey, idempotencyResults, idempotencyRow } from './idempotency.ts';
@@ -87,7 +87,7 @@ export function createGroupCommit(
       } catch (error) {
         if (failsWholeGroup(error, group.length)) return rejectAll(group, error);
         // One addition caused the timeout: the others must not wait for it a second time.
-        if (isTimeout(error)) break;
+        if (isTimeout(error) || error instanceof WorkspaceClosed) break;
       }
     }
     // Two additions conflict, or one always fails: give each its own transaction. The next group does not wait for them.
@@ -231,11 +231,13 @@ function rejectAll(group: readonly Waiting[], error: unknown): void {
 }
 
 /** Whether a rule rejects the records. Any other error of a check is a failure of the database or of this service. */
-const isRejection = (error: unknown): boolean => error instanceof ServiceError && error.status < 500;
+export const isRejection = (error: unknown): boolean => error instanceof ServiceError && error.status < 500;
 
 /**
  * Whether a retry is useless, because the database is unavailable, or wrong, because the group may be stored. A timeout is
- * caused by one addition of the group: unless it is the only one, each is retried alone.
+ * caused by one addition of the group, and so is the name of a workspace that was given up: unless it is the only one, each is retried alone.
  */
 const failsWholeGroup = (error: unknown, size: number): boolean =>
-  error instanceof ServiceError && !(error instanceof TransactionConflict) && !(isTimeout(error) && size > 1);
+  error instanceof ServiceError &&
+  !(error instanceof TransactionConflict) &&
+  !((isTimeout(error) || error instanceof WorkspaceClosed) && size > 1);

@@ -3,6 +3,7 @@ import { idsFrom } from '../model/ids.ts';
 import type { RecordKind, RecordOf } from '../model/record-kind.ts';
 import { type Action, type Author, changes as table } from './changes.ts';
 import { columnsOf } from './columns.ts';
+import { WorkspaceClosed } from './database-error.ts';
 import type { Row } from './driver.ts';
 import { requireWhole } from './query/rows.ts';
 import { rowsQuery, runQuery } from './query.ts';
@@ -38,7 +39,7 @@ export interface VersionAt {
 }
 
 export interface ChangeReads {
-  /** The number of the workspace's last change; 0 if there is none. */
+  /** The number of the workspace's last change; 0 if there is none. Throws WorkspaceClosed if its name was given up. */
   lastChange(): Promise<number>;
   /** Changes in the order of their numbers. Every change with a number up to that of a committed one is committed too. */
   changes(query: ChangesQuery): Promise<Change[]>;
@@ -70,6 +71,12 @@ export async function lastChanges(
 ): Promise<ReadonlyMap<string, number>> {
   const rows = dialect.builder('change_numbers').whereIn('workspace_id', workspaceIds).select('workspace_id', 'number');
   return new Map((await runQuery(run, rows)).map(({ workspace_id, number }) => [String(workspace_id), Number(number)]));
+}
+
+/** The number in a row of change_numbers, 0 without a row. */
+export function openNumberIn(row: Row | undefined): number {
+  if (row && row.final_number !== null) throw new WorkspaceClosed();
+  return Number(row?.number ?? 0);
 }
 
 export function createChangeReads(scope: Scope): ChangeReads {
@@ -119,11 +126,11 @@ export function createChangeReads(scope: Scope): ChangeReads {
     return version as RecordOf<K>;
   }
 
-  return {
+  const changeReads: ChangeReads = {
     async lastChange() {
-      const rows = builder('change_numbers').where('workspace_id', workspaceId).select('number');
+      const rows = builder('change_numbers').where('workspace_id', workspaceId).select('final_number', 'number');
       const [row] = await runQuery(run, rows);
-      return Number(row?.number ?? 0);
+      return openNumberIn(row);
     },
 
     async changes({ after, upTo, limit, kinds, withBefore }) {
@@ -160,10 +167,13 @@ export function createChangeReads(scope: Scope): ChangeReads {
           ? []
           : await selectRows(scope, table, rows, { fields: versionFields, limit: numbers.length });
       const ended = new Map(rowsIn(found).map(({ number, before }) => [number, versionIn(kind, before)]));
-      return keys.map(({ id }, index) => {
+      const versions = keys.map(({ id }, index) => {
         const end = ends[index];
         return (end === null || end === undefined ? current.get(id) : ended.get(end)) ?? null;
       });
+      // They may have moved to another name since whoever looks for them has read their IDs.
+      if (versions.includes(null)) await changeReads.lastChange();
+      return versions;
     },
 
     async versionAt(kind, id, time) {
@@ -179,6 +189,7 @@ export function createChangeReads(scope: Scope): ChangeReads {
       return version && version.createdAt <= time && version.updatedAt <= time ? version : null;
     },
   };
+  return changeReads;
 }
 
 /** The changes that a row stands for, at most `limit` of them after those that are skipped. */

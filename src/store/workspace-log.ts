@@ -1,8 +1,9 @@
 /**
  * What renaming and deleting a workspace does to its log of changes and its idempotency keys. Change numbers never go back, even where
- * nothing is left: what a process has cached, and the cursors of consumers, are never mistaken for those of later records.
+ * nothing is left: what a process has cached, and the cursors of consumers, are never mistaken for those of later records. A name that was
+ * given up is closed: nothing can be written under it by processes that have not noticed yet, until it is opened for another workspace.
  */
-import { changes, takeNumbers } from './changes.ts';
+import { changes } from './changes.ts';
 import type { Dialect } from './dialect.ts';
 import type { Run } from './driver.ts';
 import { rowsQuery, runQuery } from './query.ts';
@@ -11,23 +12,36 @@ import { rowsQuery, runQuery } from './query.ts';
 const keysOf = ({ builder }: Dialect, workspaceId: string) =>
   builder('idempotency_keys').where('workspace_id', workspaceId);
 
-/** Called after the records were moved: before, it would wait for transactions that have locked records and wait for their numbers. */
-export async function moveLog(dialect: Dialect, run: Run, from: string, to: string): Promise<void> {
+const rowOf = ({ builder }: Dialect, workspaceId: string) =>
+  builder('change_numbers').where('workspace_id', workspaceId);
+
+export async function isNameClosed(dialect: Dialect, run: Run, name: string): Promise<boolean> {
+  const [row] = await runQuery(run, rowOf(dialect, name).whereNotNull('final_number').select('number'));
+  return row !== undefined;
+}
+
+/** Must be called in a transaction that has taken a number of the name. */
+export async function closeName(dialect: Dialect, run: Run, name: string): Promise<void> {
+  await runQuery(run, rowOf(dialect, name).update({ final_number: dialect.builder.raw('number') }));
+}
+
+export async function openName(dialect: Dialect, run: Run, name: string): Promise<void> {
+  await runQuery(run, rowOf(dialect, name).whereNotNull('final_number').update({ final_number: null }));
+}
+
+/** `numbers` are those that were taken for both names. */
+export async function moveLog(
+  dialect: Dialect,
+  run: Run,
+  { from, to, numbers }: { readonly from: string; readonly to: string; readonly numbers: ReadonlyMap<string, number> },
+): Promise<void> {
   const { builder } = dialect;
-  const numbers = await takeNumbers(
-    dialect,
-    run,
-    new Map([
-      [from, 1],
-      [to, 1],
-    ]),
-  );
   const [end, free] = [numbers.get(from) ?? 1, numbers.get(to) ?? 1];
   const shift = await shiftOf(dialect, run, { from, to, free });
   const moved = { workspace_id: to, number: builder.raw('number + ?', [shift]) };
   await runQuery(run, rowsQuery(dialect, changes, from).update(moved));
   const last = Math.max(free, end + shift);
-  await runQuery(run, builder('change_numbers').where('workspace_id', to).update({ number: last }));
+  await runQuery(run, rowOf(dialect, to).update({ number: last }));
   await moveKeys(dialect, run, { from, to, shift });
 }
 
@@ -62,7 +76,6 @@ async function moveKeys(
 }
 
 export async function deleteLog(dialect: Dialect, run: Run, name: string): Promise<void> {
-  await takeNumbers(dialect, run, new Map([[name, 1]]));
   await runQuery(run, rowsQuery(dialect, changes, name).delete());
   await runQuery(run, keysOf(dialect, name).delete());
 }

@@ -12,7 +12,7 @@ import type { Database } from './database.ts';
 import { TransactionConflict } from './database-error.ts';
 import { createDerivedCache, createTextCache, type Sized } from './derived-cache.ts';
 import type { Run } from './driver.ts';
-import { type Check, createGroupCommit } from './group-commit.ts';
+import { type Check, createGroupCommit, isRejection } from './group-commit.ts';
 import { findIdempotencyResults, type IdempotencyKey, requireUnused } from './idempotency.ts';
 import { checkUnused, storeResult, writeOnce } from './idempotent-writes.ts';
 import { type LinkToRead, readLinked } from './linked-records.ts';
@@ -135,11 +135,17 @@ export function createStoreOpener(database: Database): OpenStore {
     const reads = readsIn(scopeOf(read));
     const writesWith = (key: IdempotencyKey | undefined): Pick<WorkspaceStore, 'transaction' | 'add'> => {
       let isUsed = false;
-      const once = <T>(write: () => Promise<T>) => {
-        if (!key) return write();
-        if (isUsed) throw new Error('a store with a key writes once');
-        isUsed = true;
-        return writeOnce(key, scopeOf(read), write);
+      const once = async <T>(write: () => Promise<T>) => {
+        try {
+          if (!key) return await write();
+          if (isUsed) throw new Error('a store with a key writes once');
+          isUsed = true;
+          return await writeOnce(key, scopeOf(read), write);
+        } catch (error) {
+          // It may lack what has another name now.
+          if (isRejection(error)) await reads.lastChange();
+          throw error;
+        }
       };
       return {
         async transaction(work) {

@@ -6,11 +6,12 @@ import type { Knex } from 'knex';
 import { StartError } from '../errors.ts';
 import type { Table } from '../model/record-kind.ts';
 import { type ApiKey, apiKeys, createKeyStore, selectKeys, workspaceOfKey } from './api-keys.ts';
+import { takeNumbers } from './changes.ts';
 import type { Database } from './database.ts';
 import { DatabaseError, featureNotSupported, isConflict } from './database-error.ts';
 import type { Run } from './driver.ts';
 import { rowsQuery, runQuery } from './query.ts';
-import { deleteLog, moveLog } from './workspace-log.ts';
+import { closeName, deleteLog, isNameClosed, moveLog, openName } from './workspace-log.ts';
 
 /** A workspace exists if it has a record or a key: a log of records that were deleted does not make one. */
 export interface Workspace {
@@ -18,6 +19,12 @@ export interface Workspace {
   /** The number of records by the name of their table. */
   readonly records: ReadonlyMap<string, number>;
   readonly keys: readonly ApiKey[];
+}
+
+/** A workspace that was renamed or deleted, with what it had. */
+export interface GivenUp extends Workspace {
+  /** Whether its name is closed, because processes may use it for a few seconds that have not noticed yet. */
+  readonly isClosed: boolean;
 }
 
 export const sizeOf = ({ records }: Workspace): number => [...records.values()].reduce((sum, size) => sum + size, 0);
@@ -57,17 +64,34 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
       throw isConflict(error) ? new StartError(onConflict) : error;
     });
 
-  /** Changes the records of all tables, and returns how many there were: others may write between a count and the change. */
-  async function changeRows(run: Run, changeOf: (table: Table) => Knex.QueryBuilder): Promise<Map<string, number>> {
+  /**
+   * Changes the records of all tables, and returns how many there were: others may write between a count and the change. Then `takeNumbers`
+   * makes others wait that write in the workspaces. Before, it would wait itself, for those that have locked records and need a number. What
+   * they have committed meanwhile is changed in a second pass.
+   */
+  async function changeRows<T>(
+    run: Run,
+    changeOf: (table: Table) => Knex.QueryBuilder,
+    takeNumbers: () => Promise<T>,
+  ): Promise<{ readonly records: ReadonlyMap<string, number>; readonly numbers: T }> {
     const records = new Map<string, number>();
-    for (const table of tables) records.set(table.table, await dialect.runCounted(run, changeOf(table)));
-    return records;
+    const changeAll = async () => {
+      for (const table of tables) {
+        const changed = await dialect.runCounted(run, changeOf(table));
+        records.set(table.table, (records.get(table.table) ?? 0) + changed);
+      }
+    };
+    await changeAll();
+    const numbers = await takeNumbers();
+    await changeAll();
+    return { records, numbers };
   }
 
-  /** Records that have arrived under a name that was given up. With a key, it is a workspace of its own again. */
-  async function requireNoKeys(run: Run, name: string): Promise<void> {
-    const [key] = await runQuery(run, keysOf(name).select('id'));
-    if (key) throw new StartError(`a key has been created for ${name}`);
+  /** Unless the service is open: then no process has cached the name, which is `default`, and stays in use. Returns whether it was closed. */
+  async function close(run: Run, name: string): Promise<boolean> {
+    const isOpen = await createKeyStore({ run, read: run, dialect }).isEmpty();
+    if (!isOpen) await closeName(dialect, run, name);
+    return !isOpen;
   }
 
   return {
@@ -98,9 +122,9 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
 
     /**
      * Gives the records, their log and the keys of a workspace to another, which may have keys but no records: merged records could
-     * not be told apart again. All keys keep working, with the old name in their prefix. Returns what was moved.
+     * not be told apart again. All keys keep working, with the old name in their prefix. Closes the old name, and opens the new one.
      */
-    rename: (from: string, to: string): Promise<Workspace> =>
+    rename: (from: string, to: string): Promise<GivenUp> =>
       change(writtenMeanwhile, async (run) => {
         if (from === to) throw new StartError(`the workspace is called ${to} already`);
         const moved = await findExisting(run, from);
@@ -110,45 +134,43 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
           );
         }
         const records = await moveRows(run, from, to);
+        const isClosed = await close(run, from);
         await runQuery(run, keysOf(from).update({ moved_to: to }));
-        return { ...moved, records };
+        return { ...moved, records, isClosed };
       }),
 
-    /** Deletes all records of a workspace, their log and all keys, unless the service would be left without keys. Returns what was deleted. */
-    remove: (name: string): Promise<Workspace> =>
+    /** Deletes all records of a workspace, their log and all keys, unless the service would be left without keys. Closes the name. */
+    remove: (name: string): Promise<GivenUp> =>
       change(writtenMeanwhile, async (run) => {
         const deleted = await findExisting(run, name);
         if (deleted.keys.length > 0) await requireOtherKeys(run, deleted);
         const records = await deleteRows(run, name);
+        const isClosed = await close(run, name);
         await runQuery(run, keysOf(name).delete());
-        return { ...deleted, records };
+        return { ...deleted, records, isClosed };
       }),
 
-    /** Moves the records that have arrived under the old name since the workspace was renamed. Returns their numbers. */
-    moveRest: (from: string, to: string): Promise<ReadonlyMap<string, number>> =>
-      change(`a uid or another unique value of theirs is taken in ${to}`, async (run) => {
-        await requireNoKeys(run, from);
-        return moveRows(run, from, to);
-      }),
-
-    /** Deletes the records that have arrived since the workspace was deleted. Returns their numbers. */
-    removeRest: (name: string): Promise<ReadonlyMap<string, number>> =>
-      change('others are being written', async (run) => {
-        await requireNoKeys(run, name);
-        return deleteRows(run, name);
-      }),
+    /** Whether the name was given up, and not opened again for another workspace. */
+    isClosed: (name: string): Promise<boolean> => isNameClosed(dialect, read, name),
   };
 
-  async function deleteRows(run: Run, name: string): Promise<Map<string, number>> {
-    const records = await changeRows(run, (table) => rowsQuery(dialect, table, name).delete());
+  async function deleteRows(run: Run, name: string): Promise<ReadonlyMap<string, number>> {
+    const deletionOf = (table: Table) => rowsQuery(dialect, table, name).delete();
+    const { records } = await changeRows(run, deletionOf, () => takeNumbers(dialect, run, new Map([[name, 1]])));
     await deleteLog(dialect, run, name);
     return records;
   }
 
-  async function moveRows(run: Run, from: string, to: string): Promise<Map<string, number>> {
+  async function moveRows(run: Run, from: string, to: string): Promise<ReadonlyMap<string, number>> {
+    const moveOf = (table: Table) => rowsQuery(dialect, table, from).update({ workspace_id: to });
+    const one = new Map([
+      [from, 1],
+      [to, 1],
+    ]);
     try {
-      const records = await changeRows(run, (table) => rowsQuery(dialect, table, from).update({ workspace_id: to }));
-      await moveLog(dialect, run, from, to);
+      await openName(dialect, run, to);
+      const { records, numbers } = await changeRows(run, moveOf, () => takeNumbers(dialect, run, one));
+      await moveLog(dialect, run, { from, to, numbers });
       return records;
     } catch (error) {
       if (!(error instanceof DatabaseError && error.code === featureNotSupported)) throw error;

@@ -8,9 +8,11 @@ import { createDatabase } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
 import { insert } from '../support/insert.ts';
 import { storeOpener } from '../support/open-store.ts';
-import { useProcesses } from '../support/process.ts';
+import { post, useProcesses } from '../support/process.ts';
+import { createRandom } from '../support/random.ts';
 
 const processes = useProcesses();
+const seed = Number(process.env.WORKSPACES_SEED ?? Date.now());
 let database: Awaited<ReturnType<typeof createDatabase>>;
 
 beforeEach(async () => {
@@ -141,7 +143,7 @@ describe('while a service stores records,', () => {
 
     expect([code, err.split('\n').at(-1)]).toEqual([
       0,
-      'Renamed acme to harbour; waiting 5 s for records that a running service may still store in acme.',
+      'Waiting 5 s until running services have noticed: until then, they refuse to write in acme.',
     ]);
     expect([await sizes(), await logged()]).toEqual([{ harbour: accepted }, { harbour: accepted }]);
     expect(contents(out)).toBeGreaterThan(0);
@@ -174,26 +176,169 @@ describe('while a service stores records,', () => {
     expect(contents(out.split('\n').at(-1) ?? '')).toBe(accepted);
   });
 
-  test('records that cannot be moved, because their uid is taken, are said to be left', async () => {
-    await newKey('acme');
-    await add('acme', 1);
-    const { said, ended } = start('workspaces', 'rename', 'acme', 'harbour');
-    await vi.waitFor(() => expect(said.err).toContain('waiting'), { timeout: 10_000, interval: 5 });
-    // As a process does that has not noticed yet.
-    await inDatabase(async (opened) => {
-      const open = storeOpener(opened);
-      for (const workspace of ['acme', 'harbour'])
-        await insert(open(workspace), asset, [{ name: 'Crane', uid: 'taken' }]);
+  /** What integrators do, on whatever node: each write is repeated until it is acknowledged, and now and then after that. */
+  function integrators(addresses: readonly string[], authorization: string) {
+    const random = createRandom(seed);
+    let isOver = false;
+    let areAllWritten = false;
+    const send = async (path: string, body: object, key?: string): Promise<Response> => {
+      const headers = { 'content-type': 'application/json', authorization, ...(key && { 'idempotency-key': key }) };
+      const request = { method: 'POST', headers, body: JSON.stringify(body) };
+      const response = await fetch(`${random.pick(addresses)}${path}`, request);
+      if (response.ok) return response;
+      const text = await response.text();
+      expect([response.status, text]).toEqual([503, expect.stringContaining('is being renamed or deleted')]);
+      await pause(20);
+      return send(path, body, key);
+    };
+    /** The asset that each name was acknowledged with. */
+    const created = new Map<string, string>();
+    async function create(writer: number) {
+      for (let n = 0; !isOver; n += 1) {
+        const name = `${writer}-${n}`;
+        const once = async () => String((await (await send('/assets', [{ name }], name)).json())[0].id);
+        const id = await once();
+        if (random.chance(0.3)) expect(await once()).toBe(id);
+        created.set(name, id);
+      }
+    }
+    /** The location that each external ID was acknowledged with. */
+    const upserted = new Map<string, string>();
+    const query = `mutation ($erp: String!, $name: String!) {
+      result: upsertLocations(by: { externalId: "erp" }, input: [{ externalIds: { erp: $erp }, name: $name }]) { record { id } }
+    }`;
+    async function upsert(writer: number) {
+      for (let n = 0; !isOver; n += 1) {
+        const erp = `${writer}-${random.integer(10)}`;
+        const response = await send('/graphql', { query, variables: { erp, name: `yard ${n}` } });
+        const { data, errors } = await response.json();
+        expect(errors).toBeUndefined();
+        const { id } = data.result[0].record;
+        expect(id).toBe(upserted.get(erp) ?? id);
+        upserted.set(erp, id);
+      }
+    }
+    const followed: { cursor: string; record: object | null }[] = [];
+    async function follow() {
+      for (let after = '0', isLast = false; !isLast; ) {
+        isLast = areAllWritten;
+        const page = `{ changes(after: "${after}", first: 100) { nodes { cursor record { id } } endCursor hasMore } }`;
+        const { data, errors } = await (await send('/graphql', { query: page })).json();
+        expect(errors).toBeUndefined();
+        followed.push(...data.changes.nodes);
+        after = data.changes.endCursor;
+        isLast &&= !data.changes.hasMore;
+      }
+    }
+    const writing = Promise.all([...[0, 1, 2].map(create), ...[3, 4].map(upsert)]);
+    const following = follow();
+    return {
+      created,
+      upserted,
+      followed,
+      async end() {
+        isOver = true;
+        await writing;
+        areAllWritten = true;
+        await following;
+      },
+    };
+  }
+
+  test('rename, twice: what two nodes have acknowledged is under the last name, once, and its feed has no gaps', async () => {
+    const key = await newKey('acme');
+    const addresses = await Promise.all([start('serve').ready(), start('serve').ready()]);
+    const { end, created, upserted, followed } = integrators(addresses, key);
+    await pause(500);
+
+    expect(await run('workspaces', 'rename', 'acme', 'harbour')).toMatchObject({ code: 0 });
+    expect(await run('workspaces', 'rename', 'harbour', 'dock')).toMatchObject({ code: 0 });
+    await end();
+
+    expect(await sizes()).toEqual({ dock: created.size + upserted.size });
+    await inDatabase(async ({ knex }) => {
+      const assets = await knex('assets').orderBy('name').select('name', 'id');
+      expect(assets.map(({ name, id }) => [name, id]).toSorted()).toEqual([...created].toSorted());
+      const locations = await knex('locations').pluck('id');
+      expect(locations.toSorted()).toEqual([...upserted.values()].toSorted());
+      expect(await knex('idempotency_keys').distinct().pluck('workspace_id')).toEqual(['dock']);
+      const changes = await knex('changes').orderBy('number').select('workspace_id', 'number');
+      expect(followed.map(({ cursor }) => ['dock', Number(cursor)])).toEqual(
+        changes.map(({ workspace_id, number }) => [workspace_id, Number(number)]),
+      );
+      // The number that each of the two renames has taken is the only one that is missing.
+      expect(Number(changes.at(-1)?.number)).toBe(changes.length + 2);
     });
-
-    const { code, err } = await ended();
-
-    expect([code, err.split('\n').at(-1)]).toEqual([
-      1,
-      'Renamed acme to harbour, except for 1 record stored meanwhile, left in acme: a uid or another unique value of theirs is taken in harbour',
-    ]);
-    expect(await sizes()).toEqual({ acme: 1, harbour: 2 });
+    expect(followed.filter(({ record }) => record === null)).toEqual([]);
   });
+
+  test('delete: nothing is left, also of what is repeated', async () => {
+    const key = await newKey('acme');
+    await newKey('yard');
+    const addresses = await Promise.all([start('serve').ready(), start('serve').ready()]);
+    const request = (address: string, name: string) =>
+      fetch(`${address}/assets`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: key, 'idempotency-key': name },
+        body: JSON.stringify([{ name, uid: name }]),
+      });
+    const statuses = new Set<number>();
+    const write = async (writer: number) => {
+      for (let n = 0, status = 0; status !== 401; n += 1) {
+        ({ status } = await request(addresses[n % 2] ?? '', `${writer}-${n >> 1}`));
+        statuses.add(status);
+      }
+    };
+    const writing = Promise.all([0, 1, 2].map(write));
+    await pause(500);
+
+    expect(await run('workspaces', 'delete', 'acme', '--yes')).toMatchObject({ code: 0 });
+    await writing;
+
+    expect([...statuses].filter((status) => ![201, 401, 503].includes(status))).toEqual([]);
+    expect([await sizes(), await logged()]).toEqual([{ yard: 0 }, {}]);
+    expect(await inDatabase(({ knex }) => knex('idempotency_keys'))).toEqual([]);
+  });
+});
+
+test('a name that was given up can be used again, once no running service can use it for the earlier workspace', async () => {
+  const waiting = 'A workspace acme was renamed or deleted before; waiting 5 s until no running service uses its name.';
+  /** Runs a command, and kills it while it waits until it was noticed. */
+  const interrupt = async (...command: string[]) => {
+    const { said, child, exited } = start('workspaces', ...command);
+    await vi.waitFor(() => expect(said.err).toContain('Waiting 5 s'), { timeout: 30_000, interval: 5 });
+    child.kill('SIGKILL');
+    await exited;
+    return said.err;
+  };
+  const key = await newKey('acme');
+  await interrupt('rename', 'acme', 'harbour');
+
+  const { out: newer, err } = await run('keys', 'create', '--workspace', 'acme', '--user', 'erp');
+
+  expect(err).toContain(waiting);
+  expect((await run('keys', 'create', '--workspace', 'acme', '--user', 'erp')).err).not.toContain('waiting');
+  const address = await start('serve').ready();
+  for (const authorization of [key, newer]) {
+    const headers = { 'content-type': 'application/json', authorization };
+    const { status } = await fetch(`${address}/locations`, { method: 'POST', headers, body: '[{}]' });
+    expect(status).toBe(201);
+  }
+  expect(await sizes()).toEqual({ acme: 1, harbour: 1 });
+  await interrupt('delete', 'acme', '--yes');
+  expect(await interrupt('rename', 'harbour', 'acme')).toContain(waiting);
+  expect(await sizes()).toEqual({ acme: 1 });
+});
+
+test('without keys, default can be written after it was renamed, and rename does not wait', async () => {
+  await add('default', 1);
+  const address = await start('serve').ready();
+
+  const { code, err } = await run('workspaces', 'rename', 'default', 'acme');
+
+  expect([code, err.toLowerCase()]).toEqual([0, expect.not.stringContaining('waiting')]);
+  expect((await post(`${address}/locations`, [{}])).status).toBe(201);
+  expect(await sizes()).toEqual({ acme: 1, default: 1 });
 });
 
 test('delete says what it deletes; a running service refuses its keys within five seconds', async () => {

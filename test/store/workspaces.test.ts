@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createKeyring } from '../../src/auth/keyring.ts';
 import { createKey, revokeKey } from '../../src/auth/keys.ts';
-import { StartError } from '../../src/errors.ts';
+import { ServiceError, StartError } from '../../src/errors.ts';
 import { asset, assetCategory, location, recordKinds } from '../../src/records/index.ts';
 import { createRecords } from '../../src/services/create-records.ts';
 import { deleteRecords } from '../../src/services/delete-records.ts';
@@ -12,6 +12,7 @@ import { updateRecords } from '../../src/services/update-records.ts';
 import { type ApiKey, createKeyStore, workspaceOfKey } from '../../src/store/api-keys.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { DatabaseError } from '../../src/store/database-error.ts';
+import { openName } from '../../src/store/workspace-log.ts';
 import { createWorkspaces, sizeOf } from '../../src/store/workspaces.ts';
 import { createOwnDatabase } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
@@ -37,7 +38,11 @@ const now = '2026-03-01T00:00:00.000Z';
 
 const workspaces = () => createWorkspaces(database, recordKinds);
 const store = (workspace: string) => storeOpener(database)(workspace);
-const newKey = (workspace: string) => createKey(createKeyStore(database), { workspace, user: 'erp', readOnly: false });
+/** As the command does. */
+async function newKey(workspace: string) {
+  await openName(database.dialect, database.run, workspace);
+  return createKey(createKeyStore(database), { workspace, user: 'erp', readOnly: false });
+}
 
 const changesOf = (workspace: string, after = 0) =>
   store(workspace).changes({ after, limit: 10_000, withBefore: true });
@@ -125,20 +130,6 @@ describe('the log of changes', () => {
     expect(await store('harbour').lastChange()).toBeGreaterThanOrEqual(read.at(-1)?.number ?? Number.NaN);
   });
 
-  test('of records that arrive after a rename moves after it', async () => {
-    await insert(store('acme'), location, [{ name: 'a' }]);
-    await workspaces().rename('acme', 'harbour');
-    await insert(store('acme'), location, [{ name: 'late' }, { name: 'later' }]);
-    for (const name of ['b', 'c', 'd']) await insert(store('harbour'), location, [{ name }]);
-    const cursor = await store('harbour').lastChange();
-
-    await workspaces().moveRest('acme', 'harbour');
-
-    const late = await store('harbour').list(location, { where: { field: 'name', in: ['late', 'later'] } });
-    expect((await changesOf('harbour', cursor)).map(({ id }) => id)).toEqual(late.map(({ id }) => id));
-    expect((await changesOf('harbour')).length).toBe(6);
-  });
-
   test('is deleted with the workspace, whose next change has a greater number than any before', async () => {
     await insert(store('acme'), location, [{ name: 'a' }, { name: 'b' }]);
     await workspaces().remove('acme');
@@ -217,7 +208,7 @@ describe('the log of changes', () => {
     expect(await results()).toEqual([]);
   });
 
-  test('moves with the keys of requests that have arrived since, also if its numbers change', async () => {
+  test('moves with the keys of requests, also if its numbers change', async () => {
     const session = (workspace: string) => ({ store: store(workspace), userId: 'erp', mayWrite: true });
     const withKey = (workspace: string, key: string) =>
       withIdempotencyKey(session(workspace), { operation: 'mutation x', key, requestHash: 'x' }, () => {});
@@ -232,22 +223,139 @@ describe('the log of changes', () => {
       await rename(workspace, ids[0] ?? ''),
       await remove(workspace, ids[1] ?? ''),
     ];
-    const other = { operation: 'mutation x', key: 'unchanged', requestHash: 'x' };
-    await insert(store('acme'), location, [{ name: 'a' }]);
-    await workspaces().rename('acme', 'harbour');
-    const late = await insert(store('acme'), location, [{ name: 'b' }, { name: 'c' }]);
-    const ids = late.map(({ id }) => id);
+    const gone = await insert(store('harbour'), location, [{ name: 'd' }, { name: 'e' }, { name: 'f' }]);
+    await store('harbour').transaction((inside) => inside.delete(location, gone, now));
+    const ids = (await insert(store('acme'), location, [{ name: 'b' }, { name: 'c' }])).map(({ id }) => id);
     const first = await writeAll('acme', ids);
-    for (const name of ['d', 'e', 'f']) await insert(store('harbour'), location, [{ name }]);
-    await insert(store('harbour').withIdempotencyKey(other), location, [{ name: 'g' }]);
 
-    await workspaces().moveRest('acme', 'harbour');
+    await workspaces().rename('acme', 'harbour');
     await change(store('harbour'), location, ids[0] ?? '', { name: 'changed since' });
 
     const underNewName = (records: readonly object[]) => records.map((it) => ({ ...it, workspaceId: 'harbour' }));
     expect(await writeAll('harbour', ids)).toEqual(first.map(underNewName));
-    expect(await names('harbour')).toEqual(['a', 'changed since', 'late', 'd', 'e', 'f', 'g']);
+    expect(await names('harbour')).toEqual(['changed since', 'late']);
   });
+});
+
+describe('under a name that was given up, a process that has not noticed yet', () => {
+  const closed = new ServiceError(503, 'the workspace is being renamed or deleted, try again');
+  const limits = { maxTextLength: 100, maxExternalIds: 10, maxRecordLength: 1_000, maxResponseLength: 1_000_000 };
+  const session = () => ({ store: store('acme'), userId: 'erp', mayWrite: true });
+  let ids: string[];
+
+  beforeEach(async () => {
+    await newKey('acme');
+    await newKey('yard');
+    ids = (await insert(store('acme'), location, [{ name: 'a' }, { name: 'b' }])).map(({ id }) => id);
+  });
+
+  const giveUp = {
+    rename: () => workspaces().rename('acme', 'harbour'),
+    remove: () => workspaces().remove('acme'),
+  };
+  const key = { operation: 'mutation x', key: 'again', requestHash: 'x' };
+
+  test.each<[string, () => Promise<unknown>]>([
+    ['creates nothing', () => insert(store('acme'), location, [{ name: 'c' }])],
+    [
+      'creates nothing however many changes there were',
+      () =>
+        insert(
+          store('acme'),
+          location,
+          Array.from({ length: 1_000 }, () => ({ name: 'c' })),
+        ),
+    ],
+    [
+      'creates nothing in a transaction',
+      () => store('acme').transaction((inside) => insert(inside, location, [{ name: 'c' }])),
+    ],
+    ['creates nothing with a key', () => insert(store('acme').withIdempotencyKey(key), location, [{ name: 'c' }])],
+    [
+      'gets no other error for a record that was there',
+      () => updateRecords(session(), location, [{ id: ids[0] ?? '', change: { value: { name: 'c' } } }]),
+    ],
+    [
+      'stores no key for a write that changes nothing',
+      () =>
+        store('acme')
+          .withIdempotencyKey(key)
+          .transaction(async () => 'nothing'),
+    ],
+    [
+      'reads nothing of the feed',
+      () => store('acme').within(limits).changePage({ after: 0, limit: 9, withBefore: false }),
+    ],
+    ['reads no cursor', () => store('acme').lastChange()],
+    ['finds no version', () => store('acme').versions(location, [{ id: ids[0] ?? '', number: 1 }])],
+  ])('%s, but gets 503', async (_, work) => {
+    for (const end of [giveUp.rename, giveUp.remove]) {
+      await end();
+
+      await expect(work()).rejects.toEqual(closed);
+
+      expect(await contents('acme')).toEqual(empty);
+      expect(await database.knex('idempotency_keys')).toEqual([]);
+      if (end === giveUp.rename) await workspaces().rename('harbour', 'acme');
+    }
+  });
+
+  test('does not fail what others write in the same group', async () => {
+    await workspaces().rename('acme', 'harbour');
+    const shared = storeOpener(database);
+
+    const outcomes = await Promise.allSettled(
+      ['yard', 'acme', 'harbour', 'yard'].map((name) => insert(shared(name), location, [{ name: 'c' }])),
+    );
+
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled', 'fulfilled']);
+    expect(await store('yard').count(location)).toBe(2);
+  });
+
+  test('does not get an empty page of a feed that moves while the page is read', async () => {
+    const { read } = database;
+    let isMoved = false;
+    const moving: Database = {
+      ...database,
+      forWorkspace: (...of) => ({
+        ...database.forWorkspace(...of),
+        read: async (sql, values) => {
+          if (sql.includes('from changes') && !sql.includes('change_numbers') && !isMoved) {
+            isMoved = true;
+            await workspaces().rename('acme', 'harbour');
+          }
+          return read(sql, values);
+        },
+      }),
+    };
+    const feed = storeOpener(moving)('acme').within(limits);
+
+    await expect(feed.changePage({ after: 0, limit: 9, withBefore: false })).rejects.toEqual(closed);
+    expect(isMoved).toBe(true);
+  });
+});
+
+test('a workspace that gets its old name back can be written again', async () => {
+  await newKey('acme');
+  await insert(store('acme'), location, [{ name: 'a' }]);
+
+  await workspaces().rename('acme', 'harbour');
+  expect(await workspaces().isClosed('acme')).toBe(true);
+  await workspaces().rename('harbour', 'acme');
+  expect(await workspaces().isClosed('acme')).toBe(false);
+  await insert(store('acme'), location, [{ name: 'b' }]);
+
+  expect((await changesOf('acme')).map(({ number }) => number)).toEqual([1, 4]);
+});
+
+test('without any key, the service stays open: default can be written after it was renamed or deleted', async () => {
+  await insert(store('default'), location, [{ name: 'a' }]);
+  await workspaces().rename('default', 'acme');
+  await insert(store('default'), location, [{ name: 'b' }]);
+  await workspaces().remove('default');
+  await insert(store('default'), location, [{ name: 'c' }]);
+
+  expect(await store('default').count(location)).toBe(1);
 });
 
 test('keys of a renamed workspace give access to it, also after it is renamed again and back', async () => {
@@ -453,6 +561,7 @@ test('no sequence of renames and deletes touches another workspace', async () =>
         );
         expect(outcome).toBe(isAllowed);
         if (isAllowed) {
+          await openName(database.dialect, database.run, current.name);
           expected.set(current.name, { ...empty, records: empty.records.map(() => []) });
           if (current.do === 'rename') {
             const keys = [...own.keys, ...(before.get(current.to)?.keys ?? [])].toSorted();

@@ -1,0 +1,74 @@
+/** Renaming a workspace while others write in it: what they have committed moves with it, and what they have not fails. */
+import { Client } from 'pg';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createKey } from '../../../src/auth/keys.ts';
+import { location, recordKinds } from '../../../src/records/index.ts';
+import { createKeyStore } from '../../../src/store/api-keys.ts';
+import { type Database, openDatabase } from '../../../src/store/database.ts';
+import { createWorkspaces } from '../../../src/store/workspaces.ts';
+import { createDatabase } from '../../support/database.ts';
+import { insert } from '../../support/insert.ts';
+import { storeOpener } from '../../support/open-store.ts';
+
+let database: Database;
+let other: Client;
+let remove: () => Promise<void>;
+
+beforeEach(async () => {
+  const { url, remove: removeDatabase } = await createDatabase();
+  remove = removeDatabase;
+  database = await openDatabase(url);
+  other = new Client({ connectionString: url });
+  await other.connect();
+  for (const workspace of ['acme', 'yard'])
+    await createKey(createKeyStore(database), { workspace, user: 'erp', readOnly: false });
+  await insert(storeOpener(database)('acme'), location, [{ name: 'a' }]);
+});
+
+afterEach(async () => {
+  await other.end();
+  await database.close();
+  await remove();
+});
+
+const insertLate = `insert into locations (workspace_id, id, name, created_at, updated_at)
+  values ('acme', 'location_late', 'late', now(), now())`;
+const takeNumber = `update change_numbers set number = number + 1 where workspace_id = 'acme'`;
+const log = `insert into changes (workspace_id, number, kind, action, first_id, records, at)
+  values ('acme', 2, 'Location', 'created', 'location_late', 1, now())`;
+
+const names = async (workspace: string) =>
+  (await storeOpener(database)(workspace).list(location)).map(({ name }) => name).toSorted();
+
+async function untilSomebodyWaits(): Promise<void> {
+  while ((await database.read('select from pg_locks where not granted')).length === 0);
+}
+
+describe.each([
+  ['rename', () => createWorkspaces(database, recordKinds).rename('acme', 'harbour')],
+  ['delete', () => createWorkspaces(database, recordKinds).remove('acme')],
+] as const)('%s', (command, giveUp) => {
+  test('takes along what is committed after the records were moved and before the name is closed', async () => {
+    for (const sql of ['begin', insertLate, takeNumber, log]) await other.query(sql);
+
+    const ending = giveUp();
+    await untilSomebodyWaits();
+    await other.query('commit');
+    const { records } = await ending;
+
+    expect(records.get('locations')).toBe(2);
+    expect([await names('acme'), await names('harbour')]).toEqual([[], command === 'rename' ? ['a', 'late'] : []]);
+    expect(await database.knex('changes').where('workspace_id', 'acme')).toEqual([]);
+  });
+
+  test('waits for nobody who has not taken a number yet, who then can take none', async () => {
+    await other.query('begin');
+    await other.query(insertLate);
+
+    await giveUp();
+
+    await expect(other.query(takeNumber)).rejects.toThrow('change_numbers_open');
+    await other.query('rollback');
+    expect(await names('acme')).toEqual([]);
+  });
+});
