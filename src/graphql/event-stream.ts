@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { closeConnection } from '../http/sockets.ts';
 
 export interface ServerEvent {
   /** What a browser sends as `Last-Event-ID` when it connects again. */
@@ -92,7 +93,7 @@ async function write(
     if (end.signal.aborted) return;
     body.write(textOf(event));
     // Whoever does not read in time connects again, and gets the event again.
-    const timer = event.isLong ? setTimeout(() => response.destroy(), longEventTimeout) : undefined;
+    const timer = event.isLong ? setTimeout(() => closeConnection(response), longEventTimeout) : undefined;
     for (const stream of [body, response]) {
       if (stream.writableNeedDrain) await once(stream, 'drain', { signal: end.signal }).catch(() => undefined);
     }
