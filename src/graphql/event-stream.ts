@@ -7,6 +7,7 @@ import type { ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { closeConnection } from '../http/sockets.ts';
+import { encodedInSlices } from '../slices.ts';
 
 export interface ServerEvent {
   /** What a browser sends as `Last-Event-ID` when it connects again. */
@@ -91,13 +92,19 @@ async function write(
 ): Promise<void> {
   for await (const event of events) {
     if (end.signal.aborted) return;
-    body.write(textOf(event));
     // Whoever does not read in time connects again, and gets the event again.
     const timer = event.isLong ? setTimeout(() => closeConnection(response), longEventTimeout) : undefined;
-    for (const stream of [body, response]) {
-      if (stream.writableNeedDrain) await once(stream, 'drain', { signal: end.signal }).catch(() => undefined);
+    try {
+      for await (const piece of encodedInSlices(textOf(event))) {
+        if (end.signal.aborted) return;
+        body.write(piece);
+        for (const stream of [body, response]) {
+          if (stream.writableNeedDrain) await once(stream, 'drain', { signal: end.signal }).catch(() => undefined);
+        }
+      }
+    } finally {
+      clearTimeout(timer);
     }
-    clearTimeout(timer);
     if (end.signal.aborted) return;
   }
   if (!end.signal.aborted) body.write(complete);

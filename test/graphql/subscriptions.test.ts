@@ -493,6 +493,51 @@ describe('the end of a subscription', () => {
   });
 });
 
+describe('a long event', () => {
+  test('is sent in pieces, between which the service does other work', async () => {
+    const data = `"${'🏗 crane '.repeat(400_000)}"`;
+    let body: Readable | undefined;
+    const send = (sent: Readable) => (body = sent);
+    const reply = { type: () => reply, header: () => reply, raw: {}, send };
+    const events = (async function* () {
+      yield { id: '1', data, isLong: true };
+    })();
+
+    sendEvents({ hasAccess: async () => true } as never, reply as never, { events, end: new AbortController() });
+
+    const pieces: Buffer[] = (await body?.toArray()) ?? [];
+    expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(2_000_000);
+    expect(Buffer.concat(pieces).toString()).toBe(
+      `:\n\nevent: next\nid: 1\ndata: ${data}\n\nevent: complete\ndata:\n\n`,
+    );
+  });
+
+  test('of one result is, too', async () => {
+    await service.create('/locations', ...Array.from({ length: 200 }, () => ({ name: '🏗 '.repeat(3_300) })));
+    const query = '{ locations(first: 200) { nodes { name } } }';
+    const written: number[] = [];
+    const response = await service.app.inject({
+      method: 'POST',
+      url: '/graphql',
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+      payload: JSON.stringify({ query }),
+      payloadAsStream: true,
+    });
+    let text = '';
+    const decoder = new TextDecoder();
+    for await (const piece of response.stream()) {
+      written.push(piece.length);
+      text += decoder.decode(piece, { stream: true });
+    }
+
+    expect(response.headers['content-type']).toBe('text/event-stream');
+    expect(Math.max(...written)).toBeLessThan(2_000_000);
+    expect(text).toMatch(/^event: next\ndata: \{.*\}\n\nevent: complete\ndata:\n\n$/);
+    const sent = JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1));
+    expect(sent.data).toEqual(await service.data(query));
+  });
+});
+
 describe('limits', () => {
   test('a workspace may have 100 at a time; each that ends makes room for another', async () => {
     const [acme, bolt] = [await closed.key(), await closed.key({ workspace: 'bolt' })];
