@@ -82,15 +82,16 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
       const text = await response.text();
       reply.code(response.status);
       for (const [name, value] of response.headers) reply.header(name, value);
-      if (acceptable.json || response.status !== 200) {
-        return reply.send(isLong(text) ? Readable.from(encodedInSlices(text), { objectMode: false }) : text);
-      }
-      return asEventStream(reply).send(singleEvent(text));
+      if (acceptable.json || response.status !== 200) return reply.send(bodyOf(text));
+      return asEventStream(reply).send(bodyOf(singleEvent(text)));
     },
 
     sendError: sendGraphqlError,
   };
 }
+
+const bodyOf = (text: string): string | Readable =>
+  isLong(text) ? Readable.from(encodedInSlices(text), { objectMode: false }) : text;
 
 /** Rejects introspection of the schema, except `__typename`. */
 const useNoIntrospection = (): Plugin => ({

@@ -6,6 +6,8 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { closeConnection } from '../http/sockets.ts';
+import { encodedInSlices } from '../slices.ts';
 
 export interface ServerEvent {
   /** What a browser sends as `Last-Event-ID` when it connects again. */
@@ -55,9 +57,10 @@ export function sendEvents(
   const body = new PassThrough();
   // The headers are sent with the first bytes.
   body.write(comment);
+  const connection: Connection = { body, response: reply.raw, isInEvent: false };
   let isComplete = false;
   const timer = setInterval(async () => {
-    if (body.writableLength === 0) body.write(comment);
+    if (!connection.isInEvent && body.writableLength === 0) body.write(comment);
     if (!(await request.hasAccess())) end.abort();
   }, interval);
   const stop = () => {
@@ -69,7 +72,7 @@ export function sendEvents(
   // An abort before now is not reported again.
   if (end.signal.aborted) stop();
   else end.signal.addEventListener('abort', stop);
-  write(events, body, reply.raw, end).then(
+  write(events, connection, end).then(
     () => {
       isComplete = !end.signal.aborted;
       end.abort();
@@ -82,21 +85,32 @@ export function sendEvents(
   return asEventStream(reply).send(body);
 }
 
-async function write(
-  events: AsyncIterable<ServerEvent>,
-  body: PassThrough,
-  response: ServerResponse,
-  end: AbortController,
-): Promise<void> {
+interface Connection {
+  readonly body: PassThrough;
+  readonly response: ServerResponse;
+  /** While an event is written piece by piece. */
+  isInEvent: boolean;
+}
+
+async function write(events: AsyncIterable<ServerEvent>, connection: Connection, end: AbortController): Promise<void> {
+  const { body, response } = connection;
   for await (const event of events) {
     if (end.signal.aborted) return;
-    body.write(textOf(event));
     // Whoever does not read in time connects again, and gets the event again.
-    const timer = event.isLong ? setTimeout(() => response.destroy(), longEventTimeout) : undefined;
-    for (const stream of [body, response]) {
-      if (stream.writableNeedDrain) await once(stream, 'drain', { signal: end.signal }).catch(() => undefined);
+    const timer = event.isLong ? setTimeout(() => closeConnection(response), longEventTimeout) : undefined;
+    connection.isInEvent = true;
+    try {
+      for await (const piece of encodedInSlices(textOf(event))) {
+        if (end.signal.aborted) return;
+        body.write(piece);
+        for (const stream of [body, response]) {
+          if (stream.writableNeedDrain) await once(stream, 'drain', { signal: end.signal }).catch(() => undefined);
+        }
+      }
+    } finally {
+      connection.isInEvent = false;
+      clearTimeout(timer);
     }
-    clearTimeout(timer);
   }
   if (!end.signal.aborted) body.write(complete);
 }

@@ -1,5 +1,5 @@
 /** The feed as server-sent events: in the form that graphql-sse and a browser's EventSource read. */
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { unavailable } from '../../src/errors.ts';
 import { sendEvents } from '../../src/graphql/event-stream.ts';
@@ -328,7 +328,7 @@ describe('what a stream holds until its client has read it', () => {
     /** Whether the client of such an event is disconnected within the time, if it reads nothing. */
     async function isDisconnected({ isLong, within }: { isLong: boolean; within: number }): Promise<boolean> {
       const end = new AbortController();
-      const raw = { closed: false, destroy: vi.fn() };
+      const raw = { closed: false, socket: {}, destroy: vi.fn() };
       const reply = { type: () => reply, header: () => reply, raw, send: () => reply };
       const events = (async function* () {
         yield { data: 'x'.repeat(1_000_000), isLong };
@@ -513,6 +513,73 @@ describe('the end of a subscription', () => {
 
     await expect.poll(lines).toHaveLength(1);
     expect(JSON.parse(lines()[0] ?? '')).toMatchObject({ method: 'POST', statements: expect.any(Number) });
+  });
+});
+
+describe('a long event', () => {
+  test('is sent in pieces, between which the service does other work', async () => {
+    const data = `"${'🏗 crane '.repeat(400_000)}"`;
+    let body: Readable | undefined;
+    const send = (sent: Readable) => (body = sent);
+    const reply = { type: () => reply, header: () => reply, raw: {}, send };
+    const events = (async function* () {
+      yield { id: '1', data, isLong: true };
+    })();
+
+    sendEvents({ hasAccess: async () => true } as never, reply as never, { events, end: new AbortController() });
+
+    const pieces: Buffer[] = (await body?.toArray()) ?? [];
+    expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(2_000_000);
+    expect(Buffer.concat(pieces).toString()).toBe(
+      `:\n\nevent: next\nid: 1\ndata: ${data}\n\nevent: complete\ndata:\n\n`,
+    );
+  });
+
+  test('has no keep-alive comments between its pieces', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const data = `"${'crane '.repeat(800_000)}"`;
+    let body = Readable.from([]);
+    const send = (sent: Readable) => (body = sent);
+    const reply = { type: () => reply, header: () => reply, raw: {}, send };
+    const events = (async function* () {
+      yield { data, isLong: true };
+    })();
+
+    sendEvents({ hasAccess: async () => true } as never, reply as never, { events, end: new AbortController() });
+
+    let text = '';
+    for await (const piece of body) {
+      text += piece;
+      // Not after a comment, which would lead to the next one.
+      if (piece.length > 10) vi.advanceTimersByTime(3_000);
+    }
+    expect(text).toContain(`event: next\ndata: ${data}\n\n`);
+  });
+
+  test('of one result is, too', async () => {
+    await service.create('/locations', ...Array.from({ length: 200 }, () => ({ name: '🏗 '.repeat(3_300) })));
+    const query = '{ locations(first: 200) { nodes { name } } }';
+    const written: number[] = [];
+    const response = await service.app.inject({
+      method: 'POST',
+      url: '/graphql',
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+      payload: JSON.stringify({ query }),
+      payloadAsStream: true,
+    });
+    let text = '';
+    const decoder = new TextDecoder();
+    for await (const piece of response.stream()) {
+      written.push(piece.length);
+      text += decoder.decode(piece, { stream: true });
+    }
+
+    expect(response.headers['content-type']).toBe('text/event-stream');
+    expect(Math.max(...written)).toBeLessThan(2_000_000);
+    expect(text).toMatch(/^event: next\ndata: \{.*\}\n\nevent: complete\ndata:\n\n$/);
+    const sent = JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1));
+    expect(sent.data).toEqual(await service.data(query));
   });
 });
 
