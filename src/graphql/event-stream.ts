@@ -96,7 +96,7 @@ async function write(events: AsyncIterable<ServerEvent>, connection: Connection,
   const { body, response } = connection;
   for await (const event of events) {
     if (end.signal.aborted) return;
-    // Whoever does not read in time connects again, and gets the event again.
+    // A client that does not read in time connects again, and gets the event again.
     const timer = event.isLong ? setTimeout(() => closeConnection(response), longEventTimeout) : undefined;
     connection.isInEvent = true;
     try {

@@ -195,7 +195,7 @@ function halvesOf({ changes, end, hasMore }: ChangePage): ChangePage[] {
   ];
 }
 
-/** The error of a single change, which whoever connects again would get again. */
+/** The error of a single change, which every client that connects again would get again. */
 function withAdvice({ errors = [] }: ExecutionResult, { changes }: ChangePage): ExecutionResult {
   const [error] = errors;
   const cursor = changes[0]?.number;

@@ -40,7 +40,7 @@ export function createChangeWatch(readLastChanges: ReadLastChanges): ChangeWatch
 
   function readIn(milliseconds: number): void {
     clearTimeout(timer);
-    // Whoever waits keeps a connection open; the timer need not keep the process running.
+    // Those who wait keep a connection open; the timer need not keep the process running.
     timer = setTimeout(() => void read(), milliseconds).unref();
   }
 

@@ -171,7 +171,7 @@ export function createChangeReads(scope: Scope): ChangeReads {
         const end = ends[index];
         return (end === null || end === undefined ? current.get(id) : ended.get(end)) ?? null;
       });
-      // They may have moved to another name since whoever looks for them has read their IDs.
+      // They may have moved to another name since their IDs were read.
       if (versions.includes(null)) await changeReads.lastChange();
       return versions;
     },

@@ -251,7 +251,7 @@ describe('what cannot be sent', () => {
     expect(event?.data.errors[0].message).toBe(
       'the response would hold more than 20,000 characters of text: request fewer records or fields at a time; it is one change: select fewer fields, or leave it out, with after: "1"',
     );
-    // Whoever connects again gets the same error, and misses nothing.
+    // A client that connects again gets the same error, and misses nothing.
     expect(event?.id).toBeUndefined();
     expect(await events.next()).toMatchObject({ event: 'complete' });
     expect(await events.next()).toBeUndefined();

@@ -140,7 +140,7 @@ describe('the log of changes', () => {
     expect((await changesOf('acme')).map(({ number }) => number)).toEqual([4]);
   });
 
-  test('ends, for whoever follows it, at the last number, even if no change has it', async () => {
+  test('ends, for those who follow it, at the last number, even if no change has it', async () => {
     const limits = { maxTextLength: 100, maxExternalIds: 10, maxRecordLength: 1_000, maxResponseLength: 1_000_000 };
     const end = async (workspace: string, after: number) => {
       const { end, ...page } = await store(workspace)
