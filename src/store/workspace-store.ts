@@ -136,14 +136,15 @@ export function createStoreOpener(database: Database): OpenStore {
     const writesWith = (key: IdempotencyKey | undefined): Pick<WorkspaceStore, 'transaction' | 'add'> => {
       let isUsed = false;
       const once = async <T>(write: () => Promise<T>) => {
+        const { statements } = usage;
         try {
           if (!key) return await write();
           if (isUsed) throw new Error('a store with a key writes once');
           isUsed = true;
           return await writeOnce(key, scopeOf(read), write);
         } catch (error) {
-          // It may lack what has another name now.
-          if (isRejection(error)) await reads.lastChange();
+          // What it was compared with may have another name now.
+          if (isRejection(error) && usage.statements > statements) await reads.lastChange();
           throw error;
         }
       };

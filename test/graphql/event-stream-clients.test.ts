@@ -80,14 +80,17 @@ async function openUnread(app: typeof service.app, count: number, subscription: 
 
 test('clients that leave before their subscription has begun are no defect of the service', async () => {
   const busy = await startService({ LOG_LEVEL: 'info' });
-  await busy.get('/asset-categories');
+  // Loads what subscriptions need.
+  await busy.data('{ changeCursor }');
   const { driver } = busy.database;
   const { query: send } = driver;
   let release = () => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;
   });
+  let held = 0;
   driver.query = async (...statement) => {
+    held += 1;
     await released;
     return send(...statement);
   };
@@ -95,11 +98,12 @@ test('clients that leave before their subscription has begun are no defect of th
   let requests = 0;
   busy.app.server.on('request', () => (requests += 1));
   // More than may read at a time.
-  const sockets = await openUnread(busy.app, 6, 'subscription { changes { endCursor } }');
-  await expect.poll(() => requests).toBe(6);
+  const sockets = await openUnread(busy.app, 40, 'subscription { changes { endCursor } }');
+  await expect.poll(() => requests).toBe(40);
+  await expect.poll(() => held).toBeGreaterThan(0);
 
   for (const socket of sockets) socket.destroy();
-  await expect.poll(() => lines('connection closed')).toHaveLength(6);
+  await expect.poll(() => lines('connection closed')).toHaveLength(40);
   release();
 
   await expect.poll(() => lines('the client has left')).not.toEqual([]);
