@@ -19,11 +19,11 @@ const insert = database.prepare(`
 let written = 0;
 const write = database.transaction((size) => {
   const now = new Date().toISOString();
-  for (let i = 0; i < size; i += 1) {
+  for (const id of ids.newIds('asset', size)) {
     const record = asset(written, run);
     written += 1;
     insert.run(
-      ids.newId('asset'),
+      id,
       record.name,
       record.uid,
       record.statusId,
