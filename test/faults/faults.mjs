@@ -202,7 +202,11 @@ export const faults = [
   },
   {
     name: 'writes of other processes go unnoticed',
-    sql: (sql) => sql.replace('select number from change_numbers', 'select 1 as number from change_numbers'),
+    sql: (sql) =>
+      sql.replace(
+        'select final_number, number from change_numbers',
+        'select final_number, 1 as number from change_numbers',
+      ),
     tests: store,
   },
   {
@@ -353,7 +357,11 @@ export const faults = [
   },
   {
     name: 'on Postgres, writes go unnoticed',
-    sql: (sql) => sql.replace('select number from change_numbers', 'select 1 as number from change_numbers'),
+    sql: (sql) =>
+      sql.replace(
+        'select final_number, number from change_numbers',
+        'select final_number, 1 as number from change_numbers',
+      ),
     tests: ['postgres', 'test/store/postgres/derived-values.test.ts'],
   },
   {
