@@ -13,10 +13,11 @@ import { type LinkToRead, linkedRecord } from '../../store/linked-records.ts';
 import type { RecordQuery, Summary, SummaryQuery } from '../../store/query/record-query.ts';
 import type { Page } from '../../store/read-records.ts';
 import type { LimitedReads } from '../../store/workspace-store.ts';
-import type { DocumentPlan, Link, Selection } from '../plan/document-plan.ts';
+import type { DocumentPlan } from '../plan/document-plan.ts';
 import { type ChangeLoaders, createChangeLoaders } from './change-loaders.ts';
 import { createPageLoaders, type PageQuery } from './page-loaders.ts';
 import { createRecordCache, type RecordCache } from './record-cache.ts';
+import { type LinksByField, type LinksOfField, linksIn, recordsIn } from './selected-links.ts';
 
 /**
  * Records have the fields that the document selects, and their ID. Queries are read once for each object that is passed: `parsed`
@@ -55,10 +56,6 @@ export interface Loaders extends ChangeLoaders {
   /** Discards everything loaded, which may be stale after a write. */
   clear(): void;
 }
-
-/** The links of one field, which fragments and aliases may select several times. */
-type LinksOfField = [Link, ...Link[]];
-type LinksByField = ReadonlyMap<string, LinksOfField>;
 
 /** The most links that are read with a page: with more, rows become long, and planning the statement takes longer than running it. */
 const maxJoined = 8;
@@ -224,31 +221,6 @@ export function createLoaders(store: LimitedReads, plan: DocumentPlan): Loaders 
       clearChanges();
     },
   };
-}
-
-/** The links of the selections and of their fragments. */
-function linksIn(selections: Iterable<Selection>): LinksByField {
-  const byField = new Map<string, LinksOfField>();
-  for (const { links } of withParts(selections)) {
-    for (const link of links) {
-      const sameField = byField.get(link.storedField);
-      if (sameField) sameField.push(link);
-      else byField.set(link.storedField, [link]);
-    }
-  }
-  return byField;
-}
-
-/** What connections select on the records of their pages. */
-const recordsIn = (connections: Iterable<Selection>): Selection[] =>
-  [...withParts(connections)].flatMap(({ records }) => records);
-
-/** The selections and those of their fragments, each once. */
-function withParts(selections: Iterable<Selection>): ReadonlySet<Selection> {
-  const all = new Set(selections);
-  // The loop also visits the selections that it adds.
-  for (const { parts } of all) for (const part of parts) all.add(part);
-  return all;
 }
 
 const countOf = (links: readonly LinkToRead[]): number =>
