@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { asset } from '../records.mjs';
 import { create } from './client.mjs';
+import { idOf, series } from './database.mjs';
 
 const times = (count, work) => Promise.all(Array.from({ length: count }, (_, n) => work(n)));
 
@@ -68,12 +69,36 @@ const costlyPage = JSON.stringify({
   ).join(' ')} } } }`,
 });
 
+/** In both attacking workspaces a tree that is 20,000 deep. */
+async function fillDeepTrees({ database }) {
+  const now = "'2026-01-01T00:00:00.000Z'";
+  for (const workspace of ['acme', 'accomplice']) {
+    await database.direct(({ query }) =>
+      query(`insert into asset_categories (workspace_id, id, name, parent_id, created_at, updated_at)
+        ${series(20_000)} select '${workspace}', ${idOf('category')}, 'Level ' || n,
+        case when n > 1 then ${idOf('category', '(n - 1)')} end, ${now}, ${now} from series`),
+    );
+  }
+}
+
+/** Visits 200 million ancestors. */
+const slowFilter = JSON.stringify({
+  query: '{ assetCategories(where: { ancestors: { some: { name: { contains: "none" } } } }) { nodes { id } } }',
+});
+
 export const floods = [
   {
     name: 'a query at the cost limit',
     isSingle: true,
     fill: fillLinkedRecords,
     run: ({ send }) => send('POST', '/graphql', costlyPage),
+  },
+  {
+    name: 'slow reads of two workspaces',
+    fill: fillDeepTrees,
+    maxWait: 1_000,
+    run: ({ send, key, database }) =>
+      times(30, (n) => send('POST', '/graphql', slowFilter, n % 2 === 0 ? key : database.accompliceKey)),
   },
   { name: 'batches with the same uids', run: sendSameUids },
   {

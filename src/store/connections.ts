@@ -1,8 +1,8 @@
 /** Connections of Knex's pools. Each statement has a time limit, and after an error a connection is reused only if it is idle. */
 import type { Knex } from 'knex';
-import { connectionError, databaseUnavailable, needsNewConnection } from './database-error.ts';
+import { connectionError, databaseUnavailable, isNotStored, needsNewConnection, Preempted } from './database-error.ts';
 import type { DatabaseOptions, Driver, Row } from './driver.ts';
-import { createShares, type Shares } from './shares.ts';
+import { createScheduler, type Lease, type Scheduler } from './scheduler.ts';
 
 /** A driver's connection. Knex's pool discards a connection that has this mark. */
 export interface Connection {
@@ -14,7 +14,10 @@ export type UseConnection = <T>(pool: Knex, work: (connection: Connection) => Pr
 
 export interface Connections {
   readonly use: UseConnection;
-  /** Like `use`, but within the workspace's share of the pool. Work whose turn comes after the signal is aborted is not begun. */
+  /**
+   * Like `use`, but fair to other workspaces: see scheduler.ts. Work whose connection is taken back fails with Preempted, and is repeated
+   * for as long as a statement may run. Work whose turn comes after the signal is aborted is not begun.
+   */
   useForWorkspace(workspaceId: string, signal?: AbortSignal): UseConnection;
   /** Returns a statement's rows, or throws the driver's error. Of a connection's statements, one may run at a time. */
   send(connection: Connection, sql: string, values?: readonly unknown[]): Promise<readonly Row[]>;
@@ -25,8 +28,11 @@ export interface Connections {
 /** Milliseconds after which a connection is closed if its statement was cancelled but does not end. */
 const cancelGrace = 5_000;
 
-/** The fraction of a pool's connections that one workspace may hold. */
-const workspaceShare = 0.75;
+/**
+ * The fraction of a pool's connections that all workspaces together may hold. The others are for what the service itself does: looking up
+ * keys, storing groups of new records, checking whether the database responds.
+ */
+const workspacesShare = 0.75;
 
 export function createConnections(
   driver: Driver,
@@ -34,7 +40,9 @@ export function createConnections(
 ): Connections {
   /** Connections on which a statement has failed, and whether each may be reused if it is idle. */
   const suspects = new WeakMap<Connection, { readonly mayBeKept: boolean }>();
-  const sharesByPool = new WeakMap<Knex, Shares>();
+  /** Of the connections that workspaces hold. */
+  const leases = new WeakMap<Connection, Lease>();
+  const schedulers = new WeakMap<Knex, Scheduler>();
 
   const use: UseConnection = async ({ client }, work) => {
     const connection: Connection = await client.acquireConnection().catch((error: unknown) => {
@@ -63,27 +71,40 @@ export function createConnections(
     driver.destroy(connection);
   }
 
-  function sharesOf(pool: Knex): Shares {
-    const known = sharesByPool.get(pool);
+  function schedulerOf(pool: Knex): Scheduler {
+    const known = schedulers.get(pool);
     if (known) return known;
-    const size = Math.max(1, Math.floor(workspaceShare * pool.client.config.pool.max));
-    const shares = createShares(size, connectionTimeout, () => databaseUnavailable('WORKSPACE_SHARE_IN_USE'));
-    sharesByPool.set(pool, shares);
-    return shares;
+    const scheduler = createScheduler({
+      size: Math.max(1, Math.floor(workspacesShare * pool.client.config.pool.max)),
+      timeout: connectionTimeout,
+      timeoutError: () => databaseUnavailable('CONNECTIONS_IN_USE'),
+      repeatedFor: statementTimeout,
+    });
+    schedulers.set(pool, scheduler);
+    return scheduler;
   }
 
   return {
     use,
     useForWorkspace: (workspaceId, signal) => (pool, work) =>
-      sharesOf(pool)(workspaceId, async () => {
+      schedulerOf(pool)(workspaceId, async (lease) => {
         signal?.throwIfAborted();
         return use(pool, async (connection) => {
           signal?.throwIfAborted();
-          return work(connection);
+          leases.set(connection, lease);
+          try {
+            return await work(connection);
+          } finally {
+            leases.delete(connection);
+          }
         });
       }),
 
     async send(connection, sql, values = []) {
+      const lease = sql === 'rollback' ? undefined : leases.get(connection);
+      if (lease?.isPreempted) throw new Preempted();
+      // The outcome of a cancelled COMMIT would be unknown.
+      if (lease && sql !== 'commit') lease.preempt = () => driver.cancel(connection);
       let timer = setTimeout(() => {
         driver.cancel(connection);
         timer = setTimeout(() => close(connection), cancelGrace);
@@ -93,9 +114,10 @@ export function createConnections(
       } catch (error) {
         const wasKept = suspects.get(connection)?.mayBeKept !== false;
         suspects.set(connection, { mayBeKept: wasKept && !needsNewConnection(error) });
-        throw error;
+        throw lease?.isPreempted && isNotStored(error) ? new Preempted() : error;
       } finally {
         clearTimeout(timer);
+        delete lease?.preempt;
       }
     },
 

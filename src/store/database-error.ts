@@ -6,6 +6,7 @@
  * |---------------------------------------------|--------------------------|-----------------|----------------|
  * | a conflict with another (`conflicts`)       | TransactionConflict, 503 | is retried      | is kept        |
  * | a name that was given up                    | WorkspaceClosed, 503     | has failed      | is kept        |
+ * | another workspace needs the connection      | Preempted, 503           | is repeated     | as its error   |
  * | no connection, or a lost one                | 503                      | has failed      | is closed      |
  * | a read-only server, or a file that cannot   | 503                      | has failed      | is closed      |
  * | be read or written                          |                          |                 |                |
@@ -102,8 +103,16 @@ export const isConflict = (error: unknown): boolean =>
   error instanceof TransactionConflict ||
   (error instanceof DatabaseError && /^(?:23|SQLITE_CONSTRAINT)/.test(error.code ?? ''));
 
+/** Work whose connection was needed by another workspace. Nothing of it is stored. */
+export class Preempted extends ServiceError {
+  constructor() {
+    super(503, 'other workspaces need the database, try again', [], { cause: 'PREEMPTED' });
+  }
+}
+
 /** Converts a driver's error to one without SQL and values: a ServiceError 503 if a retry may succeed. */
 export function databaseError(error: unknown, isConnectionLost = false): Error {
+  if (error instanceof Preempted) return error;
   const code = codeOf(error);
   if (conflicts.has(code) || isTaken(error)) return new TransactionConflict(code);
   if (isClosed(error)) return new WorkspaceClosed();
@@ -134,7 +143,8 @@ export const connectionError = (error: unknown): Error => databaseUnavailable(co
 /** Converts an error at COMMIT. Unless the database reports that it rolled back, the records may be stored. */
 export function commitError(error: unknown, isConnectionLost: boolean): Error {
   const failure = databaseError(error, isConnectionLost);
-  if (failure instanceof TransactionConflict || failure instanceof WorkspaceClosed) return failure;
+  if ([TransactionConflict, WorkspaceClosed, Preempted].some((notStored) => failure instanceof notStored))
+    return failure;
   // Citus reports XX000 when some of its nodes have committed, and others may not have.
   const isRolledBack = failure instanceof DatabaseError && !/^(?:unknown$|XX)/.test(codeOf(error));
   if (isRolledBack) return failure;

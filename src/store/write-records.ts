@@ -13,10 +13,9 @@ import type { Statement } from './dialect.ts';
 import type { Row } from './driver.ts';
 import { createRecordMatches, type RecordMatches } from './find-matches.ts';
 import { findIdempotencyResults } from './idempotency.ts';
-import { parentsOf } from './query/ancestors.ts';
 import { rowsQuery, runQuery } from './query.ts';
 import { selectWithin } from './read-budget.ts';
-import { type Scope, stored } from './read-records.ts';
+import { readParents, type Scope, stored } from './read-records.ts';
 
 /** What the service sets on a new record, beside its ID and its workspace. */
 export interface Stamps {
@@ -149,12 +148,7 @@ export function createRecordWrites(scope: Scope, author: Author, log: NewChange[
 
     findToDelete: async (kind, ids) => stored(kind, await readToWrite(kind, lockedRows(kind, ids).forUpdate(), ids)),
 
-    async ancestors(tree, ids, limit) {
-      const rows = await runQuery(run, parentsOf(scope, tree, ids).limit(limit));
-      // Above a root, the recursion has added a row without a record.
-      const records = rows.filter(({ id }) => id !== null);
-      return new Map(records.map(({ id, parent }) => [String(id), parent === null ? null : String(parent)]));
-    },
+    ancestors: (tree, ids, limit) => readParents(scope, tree, ids, limit),
 
     async lock(name) {
       if (dialect.lock) await run(dialect.lock, [`${workspaceId} ${name}`]);

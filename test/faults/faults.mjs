@@ -215,9 +215,19 @@ export const faults = [
     tests: store,
   },
   {
-    name: 'one workspace may hold all connections',
-    plant: [['src/store', 'workspaceShare', constant(1)]],
+    name: 'workspaces may hold all connections',
+    plant: [['src/store', 'workspacesShare', constant(1)]],
     tests: ['postgres', 'test/store/workspace-store.test.ts'],
+  },
+  {
+    name: 'a connection goes to the workspace that has waited longest, however much time it has had',
+    plant: [['src/store', 'heldTime', constant(() => 0)]],
+    tests: ['sqlite', 'test/store/scheduler.test.ts'],
+  },
+  {
+    name: 'no connection is taken back',
+    plant: [['src/store', 'takeBack', isAlways(undefined)]],
+    tests: ['sqlite', 'test/store/fairness.test.ts'],
   },
   {
     name: 'a statement that did not get the lock stays active on its connection',

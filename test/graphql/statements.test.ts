@@ -148,7 +148,7 @@ const backwards: [string, number, string][] = [
     3,
     '{ projects(first: $first) { nodes { company { projects(first: 1) { nodes { location { name } } } } } } }',
   ],
-  ['ancestors', 2, '{ assetCategories(first: $first) { nodes { ancestors { totalCount nodes { name } } } } }'],
+  ['ancestors', 3, '{ assetCategories(first: $first) { nodes { ancestors { totalCount nodes { name } } } } }'],
   [
     'a filter over relations',
     1,

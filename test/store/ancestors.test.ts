@@ -57,6 +57,23 @@ test('a filter finds records at any depth below the root', async () => {
   expect(await store.count(assetCategory, { where: belowRoot })).toBe(levels - 1);
 });
 
+test('a page whose records have more than 100,000 ancestors together is rejected, one with half of its records is not', async () => {
+  const deep: string[] = [];
+  await store.transaction(async (transaction) => {
+    for (let level = 0; level < 500; level += 1) {
+      const [category] = await insert(transaction, assetCategory, [{ name: 'deep', parentId: deep.at(-1) ?? null }]);
+      deep.push(category?.id ?? '');
+    }
+  });
+
+  await expect(store.pages(ancestors, deep, { withCount: true })).rejects.toMatchObject({
+    status: 400,
+    message: '500 asset categories have more than 100,000 ancestors together: request fewer at a time',
+  });
+  const pages = await store.pages(ancestors, deep.slice(0, 250), { withCount: true });
+  expect([...pages.values()].map(({ count }) => count)).toEqual(deep.slice(0, 250).map((_, level) => level));
+});
+
 test('a cycle, which two updates at once could make, ends', async () => {
   await change(store, assetCategory, chain[0] ?? '', { parentId: deepest() });
 

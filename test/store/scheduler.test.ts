@@ -1,0 +1,168 @@
+/** Which workspace gets a connection next, and which gives one back: decided with made-up work, on a clock of its own. */
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { Preempted } from '../../src/store/database-error.ts';
+import { createScheduler, type Lease } from '../../src/store/scheduler.ts';
+
+beforeEach(
+  () =>
+    void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] }),
+);
+afterEach(() => void vi.useRealTimers());
+
+const schedulerOf = (size: number, repeatedFor = 0) =>
+  createScheduler({ size, timeout: 10_000, timeoutError: () => new Error('no connection'), repeatedFor });
+
+/** Work of a workspace that lasts for some time unless its connection is taken back, and what became of it. */
+function begin(schedule: ReturnType<typeof createScheduler>, workspaceId: string, milliseconds: number) {
+  const work = { began: undefined as number | undefined, ended: undefined as number | undefined, wasTakenBack: false };
+  const holding = (lease: Lease) =>
+    new Promise<void>((resolve, reject) => {
+      work.began = performance.now();
+      setTimeout(resolve, milliseconds);
+      lease.preempt = () => reject(new Preempted());
+    });
+  const done = schedule(workspaceId, holding).then(
+    () => {
+      work.ended = performance.now();
+    },
+    (error) => {
+      if (!(error instanceof Preempted)) throw error;
+      work.wasTakenBack = true;
+    },
+  );
+  return Object.assign(work, { done });
+}
+
+test('work begins at once while connections are free', async () => {
+  const schedule = schedulerOf(2);
+
+  begin(schedule, 'a', 1_000);
+  const second = begin(schedule, 'a', 1_000);
+
+  expect(second.began).toBe(performance.now());
+});
+
+test('a free connection goes to the workspace that has held connections for the least time', async () => {
+  const schedule = schedulerOf(1);
+  const order: string[] = [];
+  const later = (workspaceId: string) => schedule(workspaceId, async () => void order.push(workspaceId));
+  begin(schedule, 'busy', 1_000);
+
+  const waiting = [later('busy'), later('busy'), later('idle')];
+  await vi.advanceTimersByTimeAsync(1_000);
+  await Promise.all(waiting);
+
+  expect(order).toEqual(['idle', 'busy', 'busy']);
+});
+
+test('a workspace that holds none waits at most 125 ms for those that hold all, however many there are', async () => {
+  const schedule = schedulerOf(3, 60_000);
+  for (const busy of ['a', 'b', 'c', 'd', 'e', 'a', 'b']) void begin(schedule, busy, 60_000);
+  await vi.advanceTimersByTimeAsync(1_000);
+
+  for (let read = 0; read < 10; read += 1) {
+    const asked = performance.now();
+    const work = begin(schedule, 'ours', 5);
+    await vi.advanceTimersByTimeAsync(200);
+    expect((work.began ?? Number.POSITIVE_INFINITY) - asked).toBeLessThanOrEqual(125);
+  }
+});
+
+test('work whose connection was taken back is repeated before later work of its workspace', async () => {
+  const schedule = schedulerOf(2, 60_000);
+  begin(schedule, 'oldest', 4_000);
+  const first = begin(schedule, 'ours', 300);
+  const second = begin(schedule, 'ours', 300);
+  begin(schedule, 'theirs', 50);
+
+  await vi.advanceTimersByTimeAsync(3_000);
+
+  expect(first.began).toBeGreaterThan(100);
+  expect(first.ended).toBeLessThanOrEqual(second.began ?? 0);
+});
+
+test('work whose connection is taken back again and again fails in the end', async () => {
+  const schedule = schedulerOf(2, 1_000);
+  begin(schedule, 'oldest', 4_000);
+  const ours = begin(schedule, 'ours', 10_000);
+  const keepAsking = setInterval(() => begin(schedule, `other${Math.random()}`, 10), 20);
+
+  await vi.advanceTimersByTimeAsync(2_000);
+
+  expect(ours.wasTakenBack).toBe(true);
+  clearInterval(keepAsking);
+});
+
+test('the work that has run longest goes on for five seconds', async () => {
+  const schedule = schedulerOf(2);
+  const oldest = begin(schedule, 'a', 4_000);
+  for (let workspace = 0; workspace < 20; workspace += 1) begin(schedule, `b${workspace}`, 1_000);
+
+  await vi.advanceTimersByTimeAsync(4_000);
+
+  expect(oldest).toMatchObject({ wasTakenBack: false, ended: expect.any(Number) });
+});
+
+test('the workspace that has held connections for the most time gives one back', async () => {
+  const schedule = schedulerOf(3);
+  begin(schedule, 'oldest', 10_000);
+  await vi.advanceTimersByTimeAsync(1_000);
+  const light = begin(schedule, 'light', 10_000);
+  await vi.advanceTimersByTimeAsync(100);
+  const heavy = begin(schedule, 'oldest', 10_000);
+  await vi.advanceTimersByTimeAsync(300);
+
+  const waiting = begin(schedule, 'waiting', 5);
+  await vi.advanceTimersByTimeAsync(10);
+
+  expect([light.wasTakenBack, heavy.wasTakenBack]).toEqual([false, true]);
+  expect(waiting.ended).toBeDefined();
+});
+
+test('nothing is taken back for a workspace that holds a connection already', async () => {
+  const schedule = schedulerOf(2);
+  const theirs = begin(schedule, 'theirs', 3_000);
+  begin(schedule, 'ours', 3_000);
+
+  begin(schedule, 'ours', 5);
+  await vi.advanceTimersByTimeAsync(3_000);
+
+  expect(theirs.wasTakenBack).toBe(false);
+});
+
+test('the only connection of a pool is never taken back', async () => {
+  const schedule = schedulerOf(1);
+  const long = begin(schedule, 'long', 9_000);
+
+  const waiting = begin(schedule, 'waiting', 5);
+  await vi.advanceTimersByTimeAsync(9_100);
+
+  expect([long.wasTakenBack, waiting.ended !== undefined]).toEqual([false, true]);
+});
+
+test('work that waits too long fails, and does not begin later', async () => {
+  const schedule = schedulerOf(1);
+  begin(schedule, 'long', 20_000);
+  const late = vi.fn(async () => {});
+
+  const outcome = schedule('late', late).catch((error: Error) => error.message);
+  await vi.advanceTimersByTimeAsync(30_000);
+
+  expect(await outcome).toBe('no connection');
+  expect(late).not.toHaveBeenCalled();
+});
+
+test('time counts half as much after ten seconds', async () => {
+  const schedule = schedulerOf(1);
+  const order: string[] = [];
+  const later = (workspaceId: string) => schedule(workspaceId, async () => void order.push(workspaceId));
+  begin(schedule, 'earlier', 1_000);
+  await vi.advanceTimersByTimeAsync(30_000);
+  begin(schedule, 'recent', 500);
+
+  const waiting = [later('recent'), later('earlier')];
+  await vi.advanceTimersByTimeAsync(500);
+  await Promise.all(waiting);
+
+  expect(order).toEqual(['earlier', 'recent']);
+});
