@@ -15,6 +15,16 @@ export function takeTurns(): () => Promise<void> {
   };
 }
 
+/** The returned function runs each task in a turn of the event loop that no other of its tasks shares, in the order of the calls. */
+export function oneEachTurn(): <T>(task: () => T) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (task) => {
+    const result = last.then(() => setImmediate()).then(task);
+    last = result.catch(() => undefined);
+    return result;
+  };
+}
+
 /** Returns what `items.map(map)` would. */
 export async function mapInSlices<T, R>(items: readonly T[], map: (item: T) => R): Promise<R[]> {
   const results: R[] = [];

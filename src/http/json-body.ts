@@ -5,6 +5,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Limits } from '../config.ts';
 import { badRequest, ServiceError, tooLarge } from '../errors.ts';
 import { count } from '../model/issues.ts';
+import { oneEachTurn } from '../slices.ts';
 import { createGunzip, isGzip, requireKnownEncoding } from './gzip-body.ts';
 import { jsonProblem } from './json-problem.ts';
 
@@ -15,8 +16,12 @@ declare module 'fastify' {
   }
 }
 
+/** Bytes that take about a millisecond to parse. Larger bodies wait for each other, so that other requests are handled in between. */
+const maxSmallBody = 65_536;
+
 export function readJsonBodies(app: FastifyInstance, limits: Limits): void {
   const { gunzip, release } = createGunzip(limits.maxBodyBytes);
+  const inTurn = oneEachTurn();
   app.addHook('onRequest', (request, reply, done) => {
     requireKnownEncoding(request, reply);
     requireUtf8(request);
@@ -31,10 +36,11 @@ export function readJsonBodies(app: FastifyInstance, limits: Limits): void {
       }
       return parseJson(decoded, limits);
     };
-    if (!isGzip(request)) return done(null, read(body));
-    gunzip(request, body)
-      .then(read)
-      .then((value) => done(null, value), done);
+    const readInTurn = (decoded: Buffer) =>
+      decoded.length > maxSmallBody ? inTurn(() => read(decoded)) : read(decoded);
+    if (!isGzip(request) && body.length <= maxSmallBody) return done(null, read(body));
+    const decoded = isGzip(request) ? gunzip(request, body) : Promise.resolve(body);
+    decoded.then(readInTurn).then((value) => done(null, value), done);
   });
   app.addHook('onSend', (request, _reply, payload, done) => {
     release(request);
@@ -86,17 +92,21 @@ const maxKeys = ({ maxExternalIds }: Limits): number => Math.max(1_000, maxExter
 const maxContainers = ({ maxBatch }: Limits): number => Math.max(100_000, 10 * maxBatch);
 const maxDistinctKeys = maxContainers;
 
+/** The most keys of a body, repeated ones included: more than the records of the largest batch have with all of their fields. */
+const maxAllKeys = ({ maxBatch }: Limits): number => Math.max(500_000, 50 * maxBatch);
+
 const [quote, backslash, colon] = [0x22, 0x5c, 0x3a];
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
  * Scans the bytes once without building values from them, so that a body beyond the limits is rejected before it is parsed.
- * Leaves invalid JSON to the parser. Throws a ServiceError 400, or 413 for too many objects, arrays or distinct keys.
+ * Leaves invalid JSON to the parser. Throws a ServiceError 400, or 413 for too many objects, arrays or keys.
  */
 export function requireSmallJson(bytes: Buffer, limits: Limits): void {
   const { maxNesting } = limits;
   const keyLimit = maxKeys(limits);
   const containerLimit = maxContainers(limits);
+  const allKeysLimit = maxAllKeys(limits);
   /** The number of keys so far in each open object or array, by depth. */
   const keys = [0];
   let depth = 0;
@@ -121,6 +131,7 @@ export function requireSmallJson(bytes: Buffer, limits: Limits): void {
         break;
       case colon:
         allKeys += 1;
+        if (allKeys > allKeysLimit) throw tooMany(allKeysLimit, 'keys');
         keys[depth] = (keys[depth] ?? 0) + 1;
         if ((keys[depth] ?? 0) > keyLimit) throw badRequest(`expected JSON objects of at most ${count(keyLimit)} keys`);
         break;

@@ -117,6 +117,28 @@ export function createChangeReads(scope: Scope): ChangeReads {
     return rows.map(({ number }) => (number === null ? null : Number(number)));
   }
 
+  /**
+   * The number at which the record's changes after a time begin; null if it has none at all. The times of a record rise with the
+   * numbers of its changes, so that halving the range of numbers takes some twenty lookups, however many versions there are.
+   */
+  const firstAfter = (id: string, time: string) => {
+    const record = [workspaceId, id];
+    const ofRecord = `workspace_id = ? and first_id = ? and action <> 'created'`;
+    return builder.raw(
+      `(with recursive search (low, high) as (
+        select (select number from changes where ${ofRecord} order by number limit 1),
+          (select number from changes where ${ofRecord} order by number desc limit 1) + 1
+        union all
+        select case when middle.at > ? then low else middle.number + 1 end,
+          case when middle.at > ? then (low + high) / 2 else high end
+        from search cross join changes as middle where low < high and middle.workspace_id = ? and middle.number = (
+          select number from changes where ${ofRecord} and number >= (low + high) / 2 order by number limit 1
+        )
+      ) select low from search where low = high)`,
+      [...record, ...record, time, time, workspaceId, ...record],
+    );
+  };
+
   /** The record in a row of the log, with all fields of its kind, some of which may be newer than the row. */
   function versionIn<K extends RecordKind>(kind: K, before: Row | null | undefined): RecordOf<K> {
     const values: Row = { ...before, workspaceId };
@@ -181,7 +203,7 @@ export function createChangeReads(scope: Scope): ChangeReads {
       const rows = rowsOfWorkspace()
         .where('first_id', id)
         .where('action', '<>', 'created')
-        .where('at', '>', time)
+        .where('number', '>=', firstAfter(id, time))
         .orderBy('number')
         .limit(1);
       const [end] = rowsIn(await selectRows(scope, table, rows, { fields: versionFields, limit: 1 }));

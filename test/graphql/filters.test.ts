@@ -211,6 +211,11 @@ describe('what is not a filter is rejected, with where and what was expected', (
       '{ or: [{}, { not: { name: { eq: "a\\u0000" } } }] }',
       'where.or[1].not.name.eq: expected text without the character NUL, received "a\\u0000"',
     ],
+    ...['\ufffd', '\ufffe', '\uffff'].map((character): [string, string, string] => [
+      'projects',
+      `{ name: { in: ["a", "ü${character}"], ignoreCase: true } }`,
+      `where.name.in[1]: expected text without the characters U+FFFD to U+FFFF, which \`ignoreCase\` cannot tell apart, received "ü${character}"`,
+    ]),
     ['projects', '{ location: { city: { contains: null } } }', `where.location.city.contains: ${nullMessage}`],
     ['projects', '{ name: null }', `where.name: ${nullMessage}`],
     ['projects', '{ location: null }', `where.location: ${leaveOut}, or use \`locationId: { isNull: true }\``],

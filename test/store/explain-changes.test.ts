@@ -38,6 +38,12 @@ afterAll(async () => {
 
 const batches = 1_000;
 
+/** A record that was changed 5,000 times, each second once. */
+const manyVersions = 'location_01h455vb4pex5vsknk084sn02r';
+const second = isPostgres
+  ? `timestamptz '2026-03-01T00:00:00Z' + i * interval '1 second'`
+  : `strftime('%Y-%m-%dT%H:%M:%fZ', '2026-03-01', i || ' seconds')`;
+
 async function fill(workspace: WorkspaceStore): Promise<string[]> {
   const created = await Promise.all(
     Array.from({ length: batches }, () => insert(workspace, location, [{}, {}, {}, {}, {}])),
@@ -111,7 +117,9 @@ const reads: readonly (readonly [string, number, () => Promise<unknown>])[] = [
     3,
     () => findIdempotencyResults({ ...reading(), workspaceId: 'acme' }, ['key 1', 'key 2', 'key 7000']),
   ],
-  ['a version at a time', 3, () => store.versionAt(location, some(1)[0] ?? '', '2026-03-02T12:00:00.000Z')],
+  // The number of its changes is halved until one is left.
+  ['a version at a time', 12, () => store.versionAt(location, some(1)[0] ?? '', '2026-03-02T12:00:00.000Z')],
+  ['one of many versions', 30, () => store.versionAt(location, manyVersions, '2026-03-01T00:45:00.000Z')],
 ];
 
 const writes: readonly (readonly [string, number, () => Promise<unknown>])[] = [
@@ -156,6 +164,9 @@ describe.each(['in empty tables', 'without statistics', 'with statistics'])('%s'
       await database.run(`insert into idempotency_keys (workspace_id, operation, key, request_hash, created_at, result)
         with recursive n (i) as (select 1 union all select i + 1 from n where i < 10000)
         select case when i % 2 = 0 then 'acme' else 'other' end, 'POST /assets', 'key ' || i, '', ${isPostgres ? 'timestamptz ' : ''}'2026-03-01T00:00:00.000Z', ${isPostgres ? 'json ' : ''}'{}' from n`);
+      await database.run(`insert into changes (workspace_id, number, kind, action, first_id, records, at)
+        with recursive n (i) as (select 1 union all select i + 1 from n where i < 5000)
+        select 'acme', 1000000 + 7 * i, 'Location', 'updated', '${manyVersions}', 1, ${second} from n`);
     }
     if (circumstances === 'with statistics') await database.run('analyze');
   });

@@ -13,7 +13,7 @@ const mayImport: Record<string, string[]> = {
   services: ['model', 'records', 'store', 'errors', 'slices'],
   config: ['model', 'store', 'errors'],
   auth: ['model', 'services', 'store', 'config', 'errors', 'http'],
-  http: ['model', 'config', 'errors', 'logs'],
+  http: ['model', 'config', 'errors', 'logs', 'slices'],
   rest: ['model', 'records', 'services', 'store', 'config', 'errors', 'http', 'slices'],
   graphql: ['model', 'records', 'services', 'store', 'config', 'errors', 'http', 'load-late', 'slices'],
   'load-late': ['errors'],

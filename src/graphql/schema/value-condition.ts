@@ -19,6 +19,10 @@ export interface Reading {
 /** Characters of texts that become patterns. */
 export const maxPatternLength = 1_000;
 
+/** SQLite's patterns take these characters for the same one: with each of them, it would find records that Postgres does not. */
+const alikeInSqlite = /[\ufffd-\uffff]/;
+const withoutAlike = 'text without the characters U+FFFD to U+FFFF, which `ignoreCase` cannot tell apart';
+
 /** Half of the circumference of the Earth, taken as a sphere, in kilometres. */
 export const maxDistance = 20_015;
 
@@ -47,7 +51,10 @@ export function valueConditions(
     const maxLength = isPattern ? Math.min(maxPatternLength, maxTextLength) : maxTextLength;
     const parse = (value: unknown, where: Path = at) => {
       const parsed = parseArgument(where, field, value, maxLength);
-      if (ignoreCase === true && !isAscii(String(parsed))) countPattern(where);
+      if (ignoreCase === true && !isAscii(String(parsed))) {
+        if (alikeInSqlite.test(String(parsed))) throw refused(where, expected(withoutAlike, parsed));
+        countPattern(where);
+      }
       return parsed;
     };
     countValues(at, Array.isArray(sent) ? sent.length : 1);
