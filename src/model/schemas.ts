@@ -136,8 +136,11 @@ export function textProblem(text: string, maxLength: number): string | undefined
   return undefined;
 }
 
+/** Whether a text has nothing but white space: it is no name, and no key to find a record by. */
+export const isBlank = (text: string): boolean => text.trim() === '';
+
 const blankProblem = (text: string): string | undefined =>
-  text.trim() === '' ? expected('text with at least one character that is not white space', text) : undefined;
+  isBlank(text) ? expected('text with at least one character that is not white space', text) : undefined;
 
 function numberSchema(field: NumberField) {
   const { min, max } = field;

@@ -683,6 +683,11 @@ export const faults = [
     tests: writeModel,
   },
   {
+    name: 'an upsert takes an empty text for a key',
+    plant: [['src/services', 'emptyKeyProblem', isAlways(undefined)]],
+    tests: ['sqlite', 'test/graphql/upserts.test.ts'],
+  },
+  {
     name: 'an upsert changes what is stored already',
     plant: [['src/model', 'isSame', isAlways(false)]],
     tests: writeModel,
