@@ -4,17 +4,6 @@ import { setImmediate } from 'node:timers/promises';
 /** Items per slice. As many records take well under a millisecond. */
 const sliceLength = 100;
 
-/** For items that arrive one by one: the returned function resolves when the next item may be processed. */
-export function takeTurns(): () => Promise<void> {
-  let taken = 0;
-  let slice: Promise<void> = Promise.resolve();
-  return () => {
-    taken += 1;
-    if (taken % sliceLength === 0) slice = slice.then(() => setImmediate());
-    return slice;
-  };
-}
-
 /** Returns what `items.map(map)` would. */
 export async function mapInSlices<T, R>(items: readonly T[], map: (item: T) => R): Promise<R[]> {
   const results: R[] = [];

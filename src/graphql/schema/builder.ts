@@ -1,6 +1,5 @@
 /** The Pothos builder with the scalars that all types share. Each schema has its own builder, because its limits are settings. */
 import SchemaBuilder, { type InputFieldRef } from '@pothos/core';
-import ValidationPlugin from '@pothos/plugin-validation';
 import type { ExternalIds } from '../../model/fields.ts';
 import type { Context } from '../execution/context.ts';
 
@@ -35,7 +34,7 @@ export type MutationFields = PothosSchemaTypes.MutationFieldBuilder<Schema, Sche
 export type ObjectFields<T> = PothosSchemaTypes.ObjectFieldBuilder<Schema, T>;
 
 export function createBuilder() {
-  const builder = new SchemaBuilder<Types>({ plugins: [ValidationPlugin], defaultFieldNullability: false });
+  const builder = new SchemaBuilder<Types>({ defaultFieldNullability: false });
   builder.scalarType('DateTime', {
     description:
       'A time in UTC with milliseconds, as text: `2026-03-01T07:30:00.000Z`. Input may have any time zone, or be a date, which means midnight UTC.',

@@ -9,8 +9,9 @@ import { type MutationSchema, write, writeCost } from './write.ts';
 
 export const updateOneField =
   ({ types, inputs }: MutationSchema) =>
-  <K extends RecordKind>(t: MutationFields, kind: K) =>
-    t.field({
+  <K extends RecordKind>(t: MutationFields, kind: K) => {
+    const { type, parse } = inputs.update(kind);
+    return t.field({
       type: types.of(kind),
       nullable: true,
       deprecationReason: `Use \`update${kind.plural}\`, which also changes several at once.`,
@@ -19,12 +20,13 @@ export const updateOneField =
       args: {
         id: t.arg.id({ required: true, description: `The ID of the ${kind.label}.` }),
         input: t.arg({
-          type: inputs.update(kind),
+          type,
           required: true,
           description: 'The fields to change.',
         }),
       },
       // The cast is safe because the service returns a record of the kind; the compiler cannot see it for a type parameter.
       resolve: (_root, { id, input }, context, info) =>
-        write(context, info, { run: (session) => updateRecord(session, kind, id, input) }) as never,
+        write(context, info, { run: (session) => updateRecord(session, kind, id, parse(input)) }) as never,
     });
+  };
