@@ -4,17 +4,6 @@ import { setImmediate } from 'node:timers/promises';
 /** Items per slice. As many records take well under a millisecond. */
 const sliceLength = 100;
 
-/** For items that arrive one by one: the returned function resolves when the next item may be processed. */
-export function takeTurns(): () => Promise<void> {
-  let taken = 0;
-  let slice: Promise<void> = Promise.resolve();
-  return () => {
-    taken += 1;
-    if (taken % sliceLength === 0) slice = slice.then(() => setImmediate());
-    return slice;
-  };
-}
-
 /** The returned function runs each task in a turn of the event loop that no other of its tasks shares, in the order of the calls. */
 export function oneEachTurn(): <T>(task: () => T) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();

@@ -1,6 +1,6 @@
 /** Long work is split into slices, between which other work runs. */
 import { expect, test } from 'vitest';
-import { encodedInSlices, mapInSlices, mapTextsInSlices, takeTurns } from '../src/slices.ts';
+import { encodedInSlices, mapInSlices, mapTextsInSlices } from '../src/slices.ts';
 
 test('all items are mapped in order, and other work runs in between', async () => {
   const items = Array.from({ length: 1_050 }, (_, n) => n);
@@ -27,23 +27,6 @@ test('a few items are mapped without a pause', async () => {
 
   expect(seen).toEqual([1, 2, 3]);
   await mapped;
-});
-
-test('takeTurns lets one slice of items run at once, and other work before the next slice', async () => {
-  const turn = takeTurns();
-  let turns = 0;
-  let isOver = false;
-  const others = () => {
-    turns += 1;
-    if (!isOver) setImmediate(others);
-  };
-  setImmediate(others);
-
-  const before = await Promise.all(Array.from({ length: 1_050 }, () => turn().then(() => turns)));
-  isOver = true;
-
-  expect(before.slice(0, 99)).toEqual(Array(99).fill(0));
-  expect(before.at(-1)).toBeGreaterThanOrEqual(9);
 });
 
 test('texts are mapped in slices of a million characters, however few they are', async () => {

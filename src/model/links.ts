@@ -3,10 +3,17 @@
  * and the item's own `ref`. The services resolve them: see services/resolve-links.ts.
  */
 import type { ReferenceField } from './fields.ts';
-import { type Issue, isObject, type Parsed } from './issues.ts';
+import { expected, type Issue, isObject, type Parsed } from './issues.ts';
 import { linkField } from './labels.ts';
 import type { RecordKind } from './record-kind.ts';
-import { identifierProblem, maxIdentifierLength, type RecordParser, textProblem, type ValueLimits } from './schemas.ts';
+import {
+  identifierProblem,
+  maxIdentifierLength,
+  type RecordParser,
+  textProblem,
+  unknownFieldIssues,
+  type ValueLimits,
+} from './schemas.ts';
 
 /** How a record is referred to without its ID. */
 export type RecordLink =
@@ -31,24 +38,28 @@ export interface Link {
 /** A parsed item that may have links, and a name by which others of the same mutation refer to it. */
 export type Linkable<T> = Parsed<T> & { readonly links?: readonly Link[]; readonly ref?: string };
 
-const aRef = `a text of 1 to ${maxIdentifierLength} characters`;
-
 /** The references to records that are stored here, with the names of their links. */
 export const linkFields = ({ fields }: RecordKind): readonly (readonly [string, string, ReferenceField])[] =>
   Object.entries(fields).flatMap(([field, declared]) =>
     declared.type === 'reference' ? [[linkField(field), field, declared] as const] : [],
   );
 
+/** The links that an item may have. */
+interface Linking {
+  readonly fields: ReturnType<typeof linkFields>;
+  /** How they may refer to records. With `ref`, an item may also have a `ref` of its own. */
+  readonly ways: readonly (keyof RecordLink)[];
+}
+
 /** Parses an item with its links. A link that is null clears its reference, as the ID would. */
 export function linkParser<T>(
-  kind: RecordKind,
+  { fields: declared, ways }: Linking,
   limits: ValueLimits,
   parse: RecordParser<T>,
 ): (input: unknown) => Linkable<T> {
-  const declared = linkFields(kind);
   return (input) => {
     if (!isObject(input)) return parse(input);
-    const { ref, ...fields } = input as Record<string, unknown>;
+    const fields: Record<string, unknown> = { ...input };
     const links: Link[] = [];
     const issues: Issue[] = [];
     for (const [name, field, { target }] of declared) {
@@ -60,15 +71,17 @@ export function linkParser<T>(
         delete fields[field];
       } else if (sent === null) fields[field] = null;
       else {
-        // The cast is safe: GraphQL has validated the types.
-        const to = sent as RecordLink;
-        const problems = linkIssues(to, limits);
-        if (problems.length === 0) links.push({ name, field, target, to });
+        const problems = linkIssues(sent, ways, limits);
+        // The cast is safe: a link without issues has this type.
+        if (problems.length === 0) links.push({ name, field, target, to: sent as RecordLink });
         for (const { path, message } of problems) issues.push({ path: [name, ...path], message });
       }
     }
-    const refProblem = typeof ref === 'string' ? identifierProblem(ref, aRef) : undefined;
-    if (refProblem !== undefined) issues.push({ path: ['ref'], message: refProblem });
+    const { ref } = fields;
+    if (ways.includes('ref')) {
+      delete fields.ref;
+      if ((ref ?? null) !== null) issues.push(...refIssues(ref));
+    }
     return {
       ...withIssues(parse(fields), issues),
       ...(links.length > 0 && { links }),
@@ -77,15 +90,41 @@ export function linkParser<T>(
   };
 }
 
-function linkIssues({ externalId, ref }: RecordLink, { maxTextLength }: ValueLimits): Issue[] {
-  if (!externalId) {
-    const problem = identifierProblem(String(ref), aRef);
-    return problem === undefined ? [] : [{ path: ['ref'], message: problem }];
+function linkIssues(sent: unknown, ways: Linking['ways'], limits: ValueLimits): Issue[] {
+  const issues = shapeIssues(sent, ways, 'an object such as {"externalId":{"key":"erp","value":"4711"}}');
+  if (issues.length > 0 || !isObject(sent)) return issues;
+  const [way, other] = Object.keys(sent);
+  if (way === undefined || other !== undefined) {
+    const received = way === undefined ? 'an empty object' : 'both';
+    return [{ path: [], message: `expected ${ways.join(' or ')}, received ${received}` }];
   }
-  return (['key', 'value'] as const).flatMap((part) => {
-    const problem = textProblem(externalId[part], maxTextLength);
-    return problem === undefined ? [] : [{ path: ['externalId', part], message: problem }];
+  if (way === 'ref') return refIssues(sent.ref);
+  return externalIdIssues(sent.externalId, limits).map(({ path, message }) => ({ path: [way, ...path], message }));
+}
+
+function externalIdIssues(sent: unknown, { maxTextLength }: ValueLimits): Issue[] {
+  const parts = ['key', 'value'] as const;
+  const issues = shapeIssues(sent, parts, 'an object such as {"key":"erp","value":"4711"}');
+  if (!isObject(sent)) return issues;
+  const ofParts = parts.flatMap((part) => {
+    const { [part]: text } = sent;
+    const problem = typeof text === 'string' ? textProblem(text, maxTextLength) : expected('text', text);
+    return problem === undefined ? [] : [{ path: [part], message: problem }];
   });
+  return [...issues, ...ofParts];
+}
+
+/** The issue of a value that is no object, or those of fields that it must not have. */
+function shapeIssues(sent: unknown, names: readonly string[], what: string): Issue[] {
+  if (!isObject(sent)) return [{ path: [], message: expected(what, sent) }];
+  const unknown = Object.keys(sent).filter((name) => !names.includes(name));
+  return unknownFieldIssues(unknown, names);
+}
+
+function refIssues(ref: unknown): Issue[] {
+  const what = `a text of 1 to ${maxIdentifierLength} characters`;
+  const problem = typeof ref === 'string' ? identifierProblem(ref, what) : expected(what, ref);
+  return problem === undefined ? [] : [{ path: ['ref'], message: problem }];
 }
 
 /** The same item, with further issues. */

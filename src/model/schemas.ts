@@ -78,7 +78,9 @@ function validFields(kind: RecordKind, input: unknown, issues: readonly Issue[])
 }
 
 function issuesOf(kind: RecordKind, issue: z.core.$ZodIssue): Issue[] {
-  if (issue.code === 'unrecognized_keys') return unknownFieldIssues(kind, issue.keys);
+  if (issue.code === 'unrecognized_keys') {
+    return unknownFieldIssues(issue.keys, Object.keys(kind.fields), kind.storedFields);
+  }
   const path = issue.path.map((step) => (typeof step === 'symbol' ? step.toString() : step));
   const entries: readonly Issue[] | undefined = issue.code === 'custom' ? issue.params?.entries : undefined;
   return entries?.map((entry) => ({ ...entry, path: [...path, ...entry.path] })) ?? [{ path, message: issue.message }];
@@ -136,8 +138,11 @@ export function textProblem(text: string, maxLength: number): string | undefined
   return undefined;
 }
 
+/** Whether a text has nothing but white space: it is no name, and no key to find a record by. */
+export const isBlank = (text: string): boolean => text.trim() === '';
+
 const blankProblem = (text: string): string | undefined =>
-  text.trim() === '' ? expected('text with at least one character that is not white space', text) : undefined;
+  isBlank(text) ? expected('text with at least one character that is not white space', text) : undefined;
 
 function numberSchema(field: NumberField) {
   const { min, max } = field;
@@ -162,6 +167,10 @@ function identifierSchema(field: Field) {
     if (problem) context.addIssue(problem);
   });
 }
+
+/** What is wrong with the ID of a record to change, except that there may be no such record. */
+export const idProblem = ({ storedFields }: RecordKind, sent: unknown): string | undefined =>
+  typeof sent === 'string' ? undefined : mismatch(storedFields.id as Field, anIdentifier)({ input: sent });
 
 export function identifierProblem(id: string, what = anIdentifier): string | undefined {
   if (id === '' || isLongerThan(id, maxIdentifierLength)) return expected(what, id);
@@ -208,12 +217,12 @@ function externalIdsSchema(limits: ValueLimits) {
  */
 const maxListed = 10;
 
-function unknownFieldIssues(kind: RecordKind, names: readonly string[]): Issue[] {
+export function unknownFieldIssues(names: readonly string[], known: readonly string[], readOnly: object = {}): Issue[] {
   const issues = names.slice(0, maxListed).map((name) => ({
     path: [name],
-    message: Object.hasOwn(kind.storedFields, name)
+    message: Object.hasOwn(readOnly, name)
       ? 'read-only field, set by the service'
-      : `unknown field${suggestion(name, Object.keys(kind.fields))}`,
+      : `unknown field${suggestion(name, known)}`,
   }));
   const unlisted = names.length - issues.length;
   return unlisted > 0 ? [...issues, { path: [], message: `and ${count(unlisted)} more unknown fields` }] : issues;

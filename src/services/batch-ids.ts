@@ -10,18 +10,19 @@ interface Found<K extends RecordKind> {
   readonly issues: readonly Issue[];
 }
 
-/** Reads the records with `find`, which is called once, with well-formed IDs of the kind. */
+/** Reads the records with `find`, which is called once, with well-formed IDs of the kind. An ID that was not sent is undefined. */
 export async function findBatch<K extends RecordKind>(
   kind: K,
-  ids: readonly string[],
+  ids: readonly (string | undefined)[],
   pathOf: PathOf,
   find: (ids: readonly string[]) => Promise<RecordOf<K>[]>,
 ): Promise<Found<K>> {
-  const wellFormed = ids.filter((id) => kindOfId(id) === kind);
+  const wellFormed = ids.filter((id) => id !== undefined).filter((id) => kindOfId(id) === kind);
   const found = new Map((await find(wellFormed)).map((record) => [record.id, record]));
   const places = new Map<string, number>();
   const issues: Issue[] = [];
   const records = ids.map((id, index) => {
+    if (id === undefined) return undefined;
     const record = found.get(id);
     const earlier = places.get(id);
     if (!record) issues.push({ path: pathOf(index), message: noRecord(kind, id) });

@@ -1,6 +1,6 @@
 /** Deletes records, and handles the references to them. */
 import { badRequest, conflict, invalid } from '../errors.ts';
-import { count, type Issue, inBatch } from '../model/issues.ts';
+import { count, type Issue, inBatch, type Parsed } from '../model/issues.ts';
 import { counted } from '../model/labels.ts';
 import type { RecordKind, RecordOf, Values } from '../model/record-kind.ts';
 import type { ReverseLink } from '../model/reverse-link.ts';
@@ -21,24 +21,27 @@ interface DeleteOptions {
 
 /**
  * Deletes all records with these IDs in one transaction, or none, and returns them in the order sent. Throws a ServiceError: 403 if the
- * session may not write, 400 for unknown IDs, 409 if records that are not deleted refer to those that are, with every issue of the batch.
+ * session may not write, 400 for unknown and malformed IDs, 409 if records that are not deleted refer to those that are, with every issue of the batch.
  */
 export async function deleteRecords<K extends RecordKind>(
   session: Session,
   kind: K,
-  ids: readonly string[],
+  sent: readonly Parsed<string>[],
   { references, maxCleared }: DeleteOptions,
 ): Promise<RecordOf<K>[]> {
   requireMayWrite(session);
-  if (ids.length === 0) return [];
+  if (sent.length === 0) return [];
+  const ids = sent.map(({ value }) => value);
+  const malformed = sent.flatMap(({ issues = [] }, index) => issues.map((issue) => ({ ...issue, path: [index] })));
   return session.store.transaction(async (transaction) => {
     const batch = await findBatch(kind, ids, inBatch, (known) => transaction.findToDelete(kind, known));
     const records = batch.records.filter((record) => record !== undefined);
     const deleted = new Set(records.map(({ id }) => id));
     const referring = await findReferring(transaction, kind, deleted);
     const blocked = references === 'refuse' ? stillReferred(kind, ids, referring) : [];
-    const issues = [...batch.issues, ...blocked].toSorted((a, b) => Number(a.path[0]) - Number(b.path[0]));
-    if (batch.issues.length > 0) throw invalid(issues);
+    const unknown = [...malformed, ...batch.issues];
+    const issues = [...unknown, ...blocked].toSorted((a, b) => Number(a.path[0]) - Number(b.path[0]));
+    if (unknown.length > 0) throw invalid(issues);
     if (issues.length > 0) throw conflict(issues);
 
     await clearReferences(transaction, session, deleted, referring, maxCleared);
@@ -73,8 +76,12 @@ const findReferring = (store: TransactionStore, kind: RecordKind, deleted: Reado
 /** `1 asset, 2 work orders and 1 project` */
 const listed = new Intl.ListFormat('en-GB');
 
-function stillReferred(kind: RecordKind, ids: readonly string[], referring: readonly Referring[]): Issue[] {
-  return ids.flatMap((id, index) => {
+function stillReferred(
+  kind: RecordKind,
+  ids: readonly (string | undefined)[],
+  referring: readonly Referring[],
+): Issue[] {
+  return ids.flatMap((id = '', index) => {
     const found = referring.flatMap(({ link, pages }) => {
       const { records = [], count = 0 } = pages.get(id) ?? {};
       return count > 0 ? [{ kind: link.kind, records, count }] : [];

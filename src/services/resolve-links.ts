@@ -6,6 +6,7 @@ import type { RecordKind } from '../model/record-kind.ts';
 import { kindNamed, kindOfId } from '../records/index.ts';
 import { maxMatches } from '../store/find-matches.ts';
 import type { TransactionStore } from '../store/workspace-store.ts';
+import { emptyKeyProblem } from './unknown-ids.ts';
 
 /** The IDs of the records that the mutation creates, by their `ref`. */
 export type Refs = ReadonlyMap<string, string>;
@@ -65,6 +66,8 @@ const keyOf = ({ target, to }: Link): string => JSON.stringify([target, to.exter
 function single(kind: RecordKind, externalId: ExternalId, ids: readonly string[]): Found {
   const [id] = ids;
   const named = describeExternalId(externalId);
+  const problem = emptyKeyProblem(kind, externalId.value);
+  if (problem !== undefined) return { problem };
   if (id === undefined) return { problem: `there is no ${kind.label} with ${named} in this workspace` };
   return ids.length === 1 ? { id } : { problem: `${several(kind, ids)} have ${named}: ${listed(ids)}` };
 }

@@ -1,7 +1,8 @@
-/** What errors say about an ID that identifies no record of the kind that was expected. */
-import { quote } from '../model/issues.ts';
+/** What errors say about an ID or another key that identifies no record of the kind that was expected. */
+import { expected, quote } from '../model/issues.ts';
 import { withArticle } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
+import { isBlank } from '../model/schemas.ts';
 import { kindOfId } from '../records/index.ts';
 
 /** For an ID that must identify a stored record; another workspace's record is as unknown as one that never existed. */
@@ -19,3 +20,7 @@ export function wrongKind(kind: RecordKind, id: string): string {
   const received = actual ? `that of ${withArticle(actual.label)}, ${quote(id)}` : quote(id);
   return `expected the ID of a stored ${kind.label} (${kind.idPrefix}_…), received ${received}`;
 }
+
+/** For a text to find one record by. It may be stored empty, by any number of records that have nothing else in common. */
+export const emptyKeyProblem = (kind: RecordKind, text: string): string | undefined =>
+  isBlank(text) ? expected(`a value to find the ${kind.label} by`, text) : undefined;

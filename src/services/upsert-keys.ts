@@ -5,6 +5,7 @@ import { type Linkable, withIssues } from '../model/links.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
 import type { TransactionStore } from '../store/workspace-store.ts';
 import { describeExternalId, listed, several } from './resolve-links.ts';
+import { emptyKeyProblem } from './unknown-ids.ts';
 
 /** What identifies the records of a batch: a field of the kind, or the ID that a system has given them. */
 export type UpsertKey = { readonly field: string } | { readonly externalId: string };
@@ -28,8 +29,12 @@ const pathOf = (by: UpsertKey): Path => ('field' in by ? [by.field] : ['external
 const describeKey = (by: UpsertKey, key: string): string =>
   'field' in by ? `the ${by.field} ${quote(key)}` : describeExternalId({ key: by.externalId, value: key });
 
-/** Items without a key, and those with a key that an earlier item has, get an issue. */
-export function requireKeys<T extends object>(by: UpsertKey, items: readonly Linkable<T>[]): Keyed<T>[] {
+/** Items without a key, and those with a key that is empty or that an earlier item has, get an issue. */
+export function requireKeys<T extends object>(
+  kind: RecordKind,
+  by: UpsertKey,
+  items: readonly Linkable<T>[],
+): Keyed<T>[] {
   const places = new Map<string, number>();
   return items.map((item, index) => {
     const key = keyIn(item, by);
@@ -41,11 +46,13 @@ export function requireKeys<T extends object>(by: UpsertKey, items: readonly Lin
       return { item: withIssues(item, [{ path: pathOf(by), message }]) };
     }
     const earlier = places.get(key);
-    if (earlier === undefined) {
+    const message =
+      emptyKeyProblem(kind, key) ??
+      (earlier === undefined ? undefined : `item [${earlier}] of this batch has ${describeKey(by, key)} too`);
+    if (message === undefined) {
       places.set(key, index);
       return { item, key };
     }
-    const message = `item [${earlier}] of this batch has ${describeKey(by, key)} too`;
     const refused = withIssues(item, [{ path: pathOf(by), message }]);
     // Its key is no further issue, such as that it is taken.
     const [field = ''] = pathOf(by);

@@ -33,7 +33,7 @@ export async function upsertRecords<K extends RecordKind>(
     // Otherwise two upserts of a key that no record has would both create one.
     await transaction.lock(`upsert ${kind.table}`);
     const match = async (resolved: typeof batch) => {
-      const keyed = requireKeys(by, resolved);
+      const keyed = requireKeys(kind, by, resolved);
       const { records, invalid } = await findRecords(transaction, kind, by, keyed);
       const ambiguous = new Set(invalid.map(({ path }) => path[0]));
       const changes = keyed.map(({ item }, index) =>

@@ -42,8 +42,8 @@ describe.each<[Record<string, string>, Shown]>([
     const wrong = [
       await service.graphql(mistyped),
       await service.graphql('{ locations(frist: 1) { totalCount } }'),
-      await service.graphql('mutation ($input: [CreateLocationInput!]!) { createLocations(input: $input) { id } }', {
-        input: [{ nmae: 'Yard' }],
+      await service.graphql('query ($where: LocationFilter) { locations(where: $where) { totalCount } }', {
+        where: { nmae: { eq: 'Yard' } },
       }),
       await service.graphql('mutation { createLocations(input: [{ nmae: "Yard" }]) { id } }'),
       await service.graphql('query ($input: CreateLocationsInput) { __typename }'),
@@ -51,6 +51,17 @@ describe.each<[Record<string, string>, Shown]>([
     ];
 
     for (const { text } of wrong) expect([text, text.includes('Did you mean')]).toEqual([text, shown.suggestions]);
+  });
+
+  test('fields of records to write are suggested, as over REST', async () => {
+    const input = [{ nmae: 'Yard' }];
+    const document = 'mutation ($input: [CreateLocationInput!]!) { createLocations(input: $input) { id } }';
+
+    const rest = await service.post('/locations', input);
+    const { body } = await service.graphql(document, { input });
+
+    expect(rest.body.error).toBe('[0].nmae: unknown field, did you mean "name"?');
+    expect(body.errors[0].message).toBe(rest.body.error);
   });
 
   test('a value that a client sent is quoted as sent, even if it reads like a suggestion', async () => {

@@ -5,6 +5,7 @@ import {
   type AssetPatch,
   type ChangePage,
   GraphqlError,
+  type LocationPatch,
   type Project,
   type Upserted,
   type WorkOrder,
@@ -168,6 +169,18 @@ describe('an invalid batch throws an error with the index, the field and the mes
       field: 'acquiredAt',
       message: 'expected a date such as 2026-03-01 or 2026-03-01T07:30:00Z, received "soon"',
     });
+    expect(error.mayBeStored).toBe(false);
+  });
+
+  test('values of types that do not compile, however many', async () => {
+    const latitude = Array.from({ length: 25 }, () => ({ id: 'x', latitude: '53.08' })) as object[] as LocationPatch[];
+    const message = 'expected a number from -90 to 90, received "53.08"';
+
+    const error = await errorOf(GraphqlError, yardgraph.locations.update(latitude));
+
+    expect(error.items.filter(({ field }) => field === 'latitude')).toEqual(
+      latitude.map((_, index) => ({ index, field: 'latitude', message })),
+    );
     expect(error.mayBeStored).toBe(false);
   });
 

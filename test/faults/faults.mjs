@@ -693,6 +693,16 @@ export const faults = [
     tests: writeModel,
   },
   {
+    name: 'GraphQL reads the items of mutations, and stops at the first few of a wrong type',
+    plant: [['src/graphql', 'withSentItems', () => (args) => args]],
+    tests: ['sqlite', 'test/graphql/same-issues.test.ts'],
+  },
+  {
+    name: 'an upsert takes an empty text for a key',
+    plant: [['src/services', 'emptyKeyProblem', isAlways(undefined)]],
+    tests: ['sqlite', 'test/graphql/upserts.test.ts'],
+  },
+  {
     name: 'an upsert changes what is stored already',
     plant: [['src/model', 'isSame', isAlways(false)]],
     tests: writeModel,

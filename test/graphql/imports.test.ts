@@ -256,6 +256,20 @@ describe('a link by an external ID', () => {
     await closed.stop();
   });
 
+  test('that is empty is an issue, even if exactly one record has it', async () => {
+    await service.create('/locations', { name: 'a', externalIds: { erp: '' } });
+    const problem = 'expected a value to find the location by, received ""';
+    const item = { name: 'b', externalIds: { erp: '1' }, location: erp('') };
+
+    const created = await issuesOf(createDocument(project), { input: [{ name: 'ok' }, item] });
+    const upserted = await issuesOf(upsertDocument(project), { by: { externalId: 'erp' }, input: [item] });
+    const imported = await issuesOf(importDocument(), { input: { projects: [item] } });
+
+    expect(created).toEqual([{ path: ['input', 1, 'location', 'externalId'], message: problem }]);
+    expect(upserted).toEqual([{ path: ['input', 0, 'location', 'externalId'], message: problem }]);
+    expect(imported).toEqual([{ path: ['input', 'projects', 0, 'location', 'externalId'], message: problem }]);
+  });
+
   test('cannot be a ref in changes and upserts, which create nothing that could have one', async () => {
     const location = { ref: 'yard' };
     for (const variables of [
@@ -264,7 +278,7 @@ describe('a link by an external ID', () => {
     ]) {
       const { document, ...sent } = variables;
       const { body } = await service.graphql(document, sent);
-      expect(body.errors[0].message).toContain('at "input[0].location"; Field "externalId" of required type');
+      expect(body.errors[0].message).toContain('[0].location.ref: unknown field');
     }
   });
 
@@ -280,7 +294,7 @@ describe('a link by an external ID', () => {
     const { body } = await service.graphql(createDocument(asset), {
       input: [{ name: 'Crane', currentLocation: { ...erp('1'), ref: 'x' } }],
     });
-    expect(body.errors[0].message).toContain('Exactly one key must be specified for OneOf type "RecordLink"');
+    expect(body.errors[0].message).toBe('[0].currentLocation: expected externalId or ref, received both');
   });
 });
 

@@ -75,21 +75,6 @@ test('malformed fields, unknown references and taken values are reported togethe
   expect((await service.data('{ assets { totalCount } }')).assets.totalCount).toBe(1);
 });
 
-test("values that the schema's types refuse are reported with their position, in every item", async () => {
-  const input = [{ name: 'ok' }, {}, { name: 'a', uid: 5 }, { name: 'b', trackUtilization: 'yes', colour: 'red' }];
-
-  const { body } = await service.graphql(createWith(kinds[0].kind), { input });
-
-  expect(body.errors.map(({ message }: { message: string }) => message)).toEqual([
-    'Variable "$input" got an invalid value at "input[1]"; Field "name" of required type "String!" was not provided.',
-    'Variable "$input" got an invalid value at "input[2].uid"; String cannot represent a non string value: 5',
-    'Variable "$input" got an invalid value at "input[3].trackUtilization"; Boolean cannot represent a non boolean value: "yes"',
-    'Variable "$input" got an invalid value at "input[3]"; Field "colour" is not defined by type "CreateAssetInput".',
-  ]);
-  for (const { extensions, locations } of body.errors)
-    expect([extensions.code, locations.length]).toEqual(['BAD_USER_INPUT', 1]);
-});
-
 test('a batch written in the document has the same limit as one in a variable', async () => {
   const small = await startService({ MAX_BATCH: '2' });
 

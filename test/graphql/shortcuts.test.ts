@@ -27,7 +27,6 @@ test.each([
   ['A-1', { name: 'Crane' }],
   ['a-1', null],
   ['A-3', null],
-  ['', null],
 ])('the asset with the uid %j', async (uid, asset) => {
   expect(await client.data('query ($uid: String!) { assetByUid(uid: $uid) { name } }', { uid })).toEqual({
     assetByUid: asset,
@@ -39,13 +38,25 @@ test.each([
   ['crm', '4711', { name: 'Pump' }],
   ['crm', '4712', null],
   ['erp', '4713', null],
-  ['', '', null],
+  ['', '4711', null],
   ['__proto__', 'x', null],
   ['er"p', "' or 1=1", null],
 ])('the asset with the external ID %j: %j', async (key, value, asset) => {
   const query = 'query ($key: String!, $value: String!) { assetByExternalId(key: $key, value: $value) { name } }';
 
   expect(await client.data(query, { key, value })).toEqual({ assetByExternalId: asset });
+});
+
+test('records that have an empty value are not found by it', async () => {
+  await client.create('/assets', { name: 'a', uid: '', externalIds: { erp: '' } });
+
+  const byUid = await client.graphql('{ assetByUid(uid: "") { name } }');
+  const byExternalId = await client.graphql('{ assetByExternalId(key: "erp", value: " ") { name } }');
+
+  expect([byUid, byExternalId].map(({ body }) => body.errors[0])).toMatchObject([
+    { message: 'uid: expected a value to find the asset by, received ""', extensions: { code: 'BAD_USER_INPUT' } },
+    { message: 'value: expected a value to find the asset by, received " "', extensions: { code: 'BAD_USER_INPUT' } },
+  ]);
 });
 
 test('other kinds with external IDs', async () => {

@@ -14,6 +14,7 @@ import {
 import { isPostgres } from '../support/database.ts';
 import { updateDocument, upsertDocument } from '../support/mutations.ts';
 import { nobody } from '../support/open-store.ts';
+import { kinds } from '../support/records.ts';
 import { startService, useService } from '../support/service.ts';
 
 const service = useService();
@@ -195,6 +196,29 @@ describe('an upsert of a record that holds more text than may be sent at once', 
   });
 });
 
+test('empty external IDs are stored as sent, by every write that does not look for them', async () => {
+  const externalIds = { erp: '', sap: ' ', crm: '7' };
+  const [{ id }] = await service.create('/projects', { name: 'a', externalIds });
+  const patched = await service.patch(`/projects/${id}`, { externalIds: { ...externalIds, erp: '' } });
+  const records = 'record { externalIds }';
+  const byName = await service.data(upsertDocument(assetCategory, 'outcome'), {
+    by: { field: 'NAME' },
+    input: [{ name: 'Cranes', description: '' }],
+  });
+  const byCrm = await service.data(upsertDocument(project, `outcome ${records}`), {
+    by: { externalId: 'crm' },
+    input: [{ externalIds: { crm: '7', erp: '' }, notes: '' }],
+  });
+  const updated = await service.data(updateDocument(project, 'externalIds'), { input: [{ id, externalIds }] });
+
+  expect(patched.body.externalIds).toEqual(externalIds);
+  expect(outcomes(byName.result)).toEqual(['CREATED']);
+  expect(byCrm.result).toEqual([{ outcome: 'UPDATED', record: { externalIds } }]);
+  expect(updated.result).toEqual([{ externalIds }]);
+  const where = 'where: { externalIds: { key: "erp", value: "" } }';
+  expect(await service.data(`{ projects(${where}) { nodes { id } } }`)).toEqual({ projects: { nodes: [{ id }] } });
+});
+
 test('records of other workspaces are not found, whatever their keys', async () => {
   const closed = await startService({}, { closed: true });
   const ours = closed.as(await closed.key({ workspace: 'ours' }));
@@ -234,6 +258,34 @@ describe('an upsert is refused, and nothing is stored,', () => {
     expect((await issuesOf(upsertAssets([{ name: 'a', externalIds: { sap: '1' } }], byErp)))?.issues).toEqual([
       { path: ['input', 0, 'externalIds', 'erp'], message: 'required: records are found by this external ID' },
     ]);
+  });
+
+  test.each([
+    ['uid', asset, { field: 'UID' }, (uid: string) => ({ name: 'a', uid })],
+    ['reference', workOrder, { field: 'REFERENCE' }, (reference: string) => ({ reference })],
+    ['number', transportOrder, { field: 'NUMBER' }, (number: string) => ({ number })],
+    ['name', assetCategory, { field: 'NAME' }, (name: string) => ({ name })],
+    ['externalIds', workOrder, { externalId: 'erp' }, (erp: string) => ({ externalIds: { erp } })],
+  ] as const)('if the %s that finds the records is empty, whatever is stored', async (field, kind, by, item) => {
+    const path = kinds.find((each) => each.kind === kind)?.path ?? '';
+    const [{ id }] = await service.create(path, item(''));
+    const atKey = (index: number) => ['input', index, field, ...(field === 'externalIds' ? ['erp'] : [])];
+    const expected = `expected a value to find the ${kind.label} by`;
+
+    const upserted = service.graphql(upsertDocument(kind), { by, input: [item(''), item('1'), item(''), item(' \n')] });
+
+    expect(await issuesOf(upserted)).toEqual({
+      code: 'BAD_USER_INPUT',
+      issues: [
+        { path: atKey(0), message: `${expected}, received ""` },
+        { path: atKey(2), message: `${expected}, received ""` },
+        { path: atKey(3), message: `${expected}, received " \\n"` },
+      ],
+    });
+    const stored = await service.data(`query ($id: ID!) { node(id: $id) { ... on ${kind.name} { ${field} } } }`, {
+      id,
+    });
+    expect(stored.node[field]).toEqual((item('') as Record<string, unknown>)[field]);
   });
 
   test('if an item matches several records, which are named', async () => {

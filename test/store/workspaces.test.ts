@@ -217,7 +217,7 @@ describe('the log of changes', () => {
     const rename = (workspace: string, id: string) =>
       updateRecords(withKey(workspace, 'update'), location, [{ id, change: { value: { name: 'later' } } }]);
     const remove = (workspace: string, id: string) =>
-      deleteRecords(withKey(workspace, 'delete'), location, [id], { references: 'refuse', maxCleared: 1 });
+      deleteRecords(withKey(workspace, 'delete'), location, [{ value: id }], { references: 'refuse', maxCleared: 1 });
     const writeAll = async (workspace: string, ids: readonly string[]) => [
       await create(workspace),
       await rename(workspace, ids[0] ?? ''),

@@ -15,6 +15,7 @@ import {
 import type { Plugin } from 'graphql-yoga';
 import { ServiceError } from '../../errors.ts';
 import type { Context } from './context.ts';
+import { withSentItems } from './sent-items.ts';
 import { writeQuery } from './write-query.ts';
 
 /** A result that yoga turns into text with `stringify`, whatever plugins have added to it. */
@@ -27,6 +28,7 @@ export const useExecutor = (): Plugin<Context> => ({
   onExecute: ({ setExecuteFn, args: { contextValue } }) =>
     setExecuteFn(async (args: ExecutionArgs): Promise<ExecutionResult> => {
       const operation = getOperationAST(args.document, args.operationName);
+      if (operation?.operation === OperationTypeNode.MUTATION) return execute(withSentItems(args, operation));
       if (operation?.operation !== OperationTypeNode.QUERY) return execute(args);
       const write = async () => writeQuery(args, operation);
       const name = nameOf(args, operation);

@@ -3,7 +3,7 @@
  * a list reads, what a field costs, how long a list may be. The document plan reads these declarations; it must not infer them
  * from names.
  */
-import type { GraphQLArgument, GraphQLField } from 'graphql';
+import type { GraphQLArgument, GraphQLField, GraphQLNamedType } from 'graphql';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 
@@ -72,6 +72,11 @@ export interface ArgumentExtensions {
   readonly cost?: (value: unknown) => number;
 }
 
+/** The extensions of input types whose values in variables reach the resolver as they were sent: the service validates them. */
+export const sentAsItIs = { isSentAsItIs: true } as const;
+
+export const isSentAsItIs = (type: GraphQLNamedType | undefined): boolean => type?.extensions.isSentAsItIs === true;
+
 // The casts are safe because this schema's fields and arguments have no other extensions.
 export const fieldExtensions = (field: GraphQLField<unknown, unknown> | undefined): FieldExtensions =>
   (field?.extensions ?? {}) as FieldExtensions;
@@ -79,5 +84,8 @@ export const fieldExtensions = (field: GraphQLField<unknown, unknown> | undefine
 export const argumentExtensions = ({ extensions }: GraphQLArgument): ArgumentExtensions =>
   extensions as ArgumentExtensions;
 
-/** The length of a list argument; an item sent without its list is a list of one. */
-export const lengthOf = (value: unknown): number => (Array.isArray(value) ? value.length : 1);
+/** The length of a list argument. */
+export const lengthOf = (value: unknown): number => listOf(value).length;
+
+/** An item that is sent without its list is a list of one. */
+export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value]);

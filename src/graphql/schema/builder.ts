@@ -34,6 +34,19 @@ export type QueryFields = PothosSchemaTypes.QueryFieldBuilder<Schema, Schema['Ro
 export type MutationFields = PothosSchemaTypes.MutationFieldBuilder<Schema, Schema['Root']>;
 export type ObjectFields<T> = PothosSchemaTypes.ObjectFieldBuilder<Schema, T>;
 
+/** Makes a field's resolver get what `parse` returns instead of the argument `name`, which may be of any type. */
+export const parsedArgument = <T>(name: string, parse: (sent: unknown) => T | Promise<T>) =>
+  ({
+    '~standard': {
+      version: 1,
+      vendor: 'yardgraph',
+      validate: async (sent: unknown) => {
+        const args = sent as Readonly<Record<string, unknown>>;
+        return { value: { ...args, [name]: await parse(args[name]) } };
+      },
+    },
+  }) as const;
+
 export function createBuilder() {
   const builder = new SchemaBuilder<Types>({ plugins: [ValidationPlugin], defaultFieldNullability: false });
   builder.scalarType('DateTime', {

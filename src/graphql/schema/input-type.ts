@@ -1,80 +1,102 @@
-/** Input types, derived from the record kinds and validated by their schemas: the same rules and messages as over REST. */
+/** Input types, derived from the record kinds, and their parsers: the same rules and messages as over REST. */
+import { isObject } from '../../model/issues.ts';
 import { capitalized, withArticle } from '../../model/labels.ts';
-import { linkFields, linkParser } from '../../model/links.ts';
-import { patchParser } from '../../model/patch.ts';
-import type { RecordKind } from '../../model/record-kind.ts';
-import { createParser, updateParser, type ValueLimits } from '../../model/schemas.ts';
+import { type Linkable, linkFields, linkParser, type RecordLink } from '../../model/links.ts';
+import { type Patch, patchParser } from '../../model/patch.ts';
+import type { CreateOf, RecordKind, UpdateOf } from '../../model/record-kind.ts';
+import { createParser, type RecordParser, updateParser, type ValueLimits } from '../../model/schemas.ts';
 import { kindNamed } from '../../records/index.ts';
-import { takeTurns } from '../../slices.ts';
-import type { Builder, InputFields } from './builder.ts';
+import { sentAsItIs } from '../plan/extensions.ts';
+import type { Builder, InputFields, InputRef } from './builder.ts';
 import { scalarOf } from './object-type.ts';
 import { exampleChange, exampleFields, exampleLink, examplePatch } from './write-examples.ts';
 
 export type InputTypes = ReturnType<typeof createInputTypes>;
 
+/** The type of the items of a mutation. Those in variables reach the resolver as they were sent. */
+export interface ItemType<T> {
+  readonly type: InputRef<unknown>;
+  /** Parses an item, valid or not: the service reports the issues of all items together. */
+  readonly parse: (sent: unknown) => T;
+}
+
 /** The input types of one schema. */
 export function createInputTypes(builder: Builder, limits: ValueLimits) {
   const linkTypes = createLinkTypes(builder);
-  const links = (t: InputFields, kind: RecordKind, lead: keyof LinkTypes) => linkInputFields(t, kind, linkTypes, lead);
+  const links = (t: InputFields, kind: RecordKind, ways: Ways) => linkInputFields(t, kind, linkTypes, ways);
+  const withLinks = <T>(kind: RecordKind, ways: Ways, parse: RecordParser<T>) =>
+    linkParser({ fields: linksOf(kind, ways), ways }, limits, parse);
+  const createTypes = new Map<RecordKind, InputRef<unknown>>();
 
-  const create = <K extends RecordKind>(kind: K) =>
-    builder
-      .inputType(`Create${kind.name}Input`, {
-        description: `The fields of ${withArticle(kind.label)} to create: ${exampleFields(kind)}. A field that is null or absent is not set.`,
-        fields: (t) => ({
-          ...inputFields(t, kind, { requires: true }),
-          ...links(t, kind, 'anywhere'),
-          ref: t.string({
-            description: `A name of your choice, by which other records of the same mutation refer to this ${kind.label}. It is not stored.`,
-          }),
+  const createType = (kind: RecordKind) =>
+    builder.inputType(`Create${kind.name}Input`, {
+      description: `The fields of ${withArticle(kind.label)} to create: ${exampleFields(kind)}. A field that is null or absent is not set.`,
+      extensions: sentAsItIs,
+      fields: (t) => ({
+        ...inputFields(t, kind, { requires: true }),
+        ...links(t, kind, anywhere),
+        ref: t.string({
+          description: `A name of your choice, by which other records of the same mutation refer to this ${kind.label}. It is not stored.`,
         }),
-      })
-      .validate(inTurns(linkParser(kind, limits, createParser(kind, limits))));
-  const createTypes = new Map<RecordKind, unknown>();
+      }),
+    });
 
   return {
-    /** `CreateAssetInput`. Resolvers get each item parsed, valid or not: the service reports the issues of all items together. */
-    create<K extends RecordKind>(kind: K): ReturnType<typeof create<K>> {
-      // The cast is safe because the map has the type of each kind.
-      const type = (createTypes.get(kind) ?? create(kind)) as ReturnType<typeof create<K>>;
+    /** `CreateAssetInput` */
+    create<K extends RecordKind>(kind: K): ItemType<Linkable<CreateOf<K>>> {
+      const type = createTypes.get(kind) ?? createType(kind);
       createTypes.set(kind, type);
-      return type;
+      return { type, parse: withTextIds(kind, withLinks(kind, anywhere, createParser(kind, limits))) };
     },
 
     /** `UpsertAssetInput` */
-    upsert: <K extends RecordKind>(kind: K) =>
-      builder
-        .inputType(`Upsert${kind.name}Input`, {
-          description: `The fields of ${withArticle(kind.label)} to create or change: ${exampleFields(kind)}. Of a stored ${kind.label}, absent fields stay unchanged and null clears a field; a new one needs the fields that \`Create${kind.name}Input\` requires.${upsertedExternalIds(kind)}`,
-          fields: (t) => ({ ...inputFields(t, kind, { requires: false }), ...links(t, kind, 'toStored') }),
-        })
-        .validate(inTurns(linkParser(kind, limits, updateParser(kind, limits)))),
+    upsert: <K extends RecordKind>(kind: K): ItemType<Linkable<UpdateOf<K>>> => ({
+      type: builder.inputType(`Upsert${kind.name}Input`, {
+        description: `The fields of ${withArticle(kind.label)} to create or change: ${exampleFields(kind)}. Of a stored ${kind.label}, absent fields stay unchanged and null clears a field; a new one needs the fields that \`Create${kind.name}Input\` requires.${upsertedExternalIds(kind)}`,
+        extensions: sentAsItIs,
+        fields: (t) => ({ ...inputFields(t, kind, { requires: false }), ...links(t, kind, toStored) }),
+      }),
+      parse: withTextIds(kind, withLinks(kind, toStored, updateParser(kind, limits))),
+    }),
 
     /** `UpdateProjectInput` */
-    update: <K extends RecordKind>(kind: K) =>
-      builder
-        .inputType(`Update${kind.name}Input`, {
-          description: `The fields of ${withArticle(kind.label)} to change: ${exampleChange(kind)}. Absent fields stay unchanged; null clears a field.`,
-          fields: (t) => inputFields(t, kind, { requires: false }),
-        })
-        .validate(inTurns(updateParser(kind, limits))),
+    update: <K extends RecordKind>(kind: K): ItemType<Linkable<UpdateOf<K>>> => ({
+      type: builder.inputType(`Update${kind.name}Input`, {
+        description: `The fields of ${withArticle(kind.label)} to change: ${exampleChange(kind)}. Absent fields stay unchanged; null clears a field.`,
+        extensions: sentAsItIs,
+        fields: (t) => inputFields(t, kind, { requires: false }),
+      }),
+      parse: withTextIds(kind, updateParser(kind, limits)),
+    }),
 
     /** `AssetPatch` */
-    patch: <K extends RecordKind>(kind: K) =>
-      builder
-        .inputType(`${kind.name}Patch`, {
-          description: `${capitalized(withArticle(kind.label))} to change, by its ID, and the new values of some fields: ${examplePatch(kind)}. Absent fields stay unchanged; null clears a field.`,
-          fields: (t) => ({
-            id: t.id({ required: true, description: `The ID of the ${kind.label}.` }),
-            ifUpdatedAt: t.field({
-              type: 'DateTime',
-              description: `The \`updatedAt\` that the ${kind.label} was read with. If somebody has changed it since, the batch is refused with the code CONFLICT.`,
-            }),
-            ...inputFields(t, kind, { requires: false }),
-            ...links(t, kind, 'toStored'),
+    patch: <K extends RecordKind>(kind: K): ItemType<Patch<K>> => ({
+      type: builder.inputType(`${kind.name}Patch`, {
+        description: `${capitalized(withArticle(kind.label))} to change, by its ID, and the new values of some fields: ${examplePatch(kind)}. Absent fields stay unchanged; null clears a field.`,
+        extensions: sentAsItIs,
+        fields: (t) => ({
+          id: t.id({ required: true, description: `The ID of the ${kind.label}.` }),
+          ifUpdatedAt: t.field({
+            type: 'DateTime',
+            description: `The \`updatedAt\` that the ${kind.label} was read with. If somebody has changed it since, the batch is refused with the code CONFLICT.`,
           }),
-        })
-        .validate(inTurns(patchParser(kind, limits))),
+          ...inputFields(t, kind, { requires: false }),
+          ...links(t, kind, toStored),
+        }),
+      }),
+      parse: withTextIds(kind, patchParser(kind, limits, withLinks(kind, toStored, updateParser(kind, limits)))),
+    }),
+  };
+}
+
+/** In GraphQL, an ID may also be a whole number. */
+function withTextIds<T>({ storedFields }: RecordKind, parse: (sent: unknown) => T): (sent: unknown) => T {
+  const ids = Object.entries(storedFields).flatMap(([name, field]) => (scalarOf(field) === 'ID' ? [name] : []));
+  return (sent) => {
+    if (!isObject(sent)) return parse(sent);
+    const numbers = ids.filter((name) => Number.isInteger(sent[name]));
+    if (numbers.length === 0) return parse(sent);
+    return parse({ ...sent, ...Object.fromEntries(numbers.map((name) => [name, String(sent[name])])) });
   };
 }
 
@@ -83,9 +105,15 @@ const upsertedExternalIds = (kind: RecordKind): string =>
     ? ' `externalIds` is replaced as a whole, but an upsert by an external ID keeps those of other systems.'
     : '';
 
+/** How links of an item may refer to records: only a new record can refer to others that the same mutation creates. */
+type Ways = readonly (keyof RecordLink)[];
+
+const anywhere: Ways = ['externalId', 'ref'];
+
+const toStored: Ways = ['externalId'];
+
 type LinkTypes = ReturnType<typeof createLinkTypes>;
 
-/** Only a new record can refer to others that the same mutation creates. */
 function createLinkTypes(builder: Builder) {
   const externalId = builder.inputType('ExternalIdInput', {
     description: 'The ID of a record in another system: `{ key: "erp", value: "4711" }`.',
@@ -117,29 +145,21 @@ function createLinkTypes(builder: Builder) {
   };
 }
 
-/** `project` beside `projectId`. Asset categories have no external IDs by which a stored one could be found. */
-const linkInputFields = (t: InputFields, kind: RecordKind, types: LinkTypes, lead: keyof LinkTypes) =>
-  Object.fromEntries(
-    linkFields(kind)
-      .filter(([, , { target }]) => lead === 'anywhere' || kindNamed(target).fields.externalIds)
-      .map(([name, field, { refersTo, target }]) => [
-        name,
-        t.field({
-          type: types[lead],
-          description: `${capitalized(refersTo)}, instead of \`${field}\`: ${exampleLink(kindNamed(target))}.`,
-        }),
-      ]),
-  );
+/** Asset categories have no external IDs by which a stored one could be found. */
+const linksOf = (kind: RecordKind, ways: Ways) =>
+  linkFields(kind).filter(([, , { target }]) => ways === anywhere || kindNamed(target).fields.externalIds);
 
-/** A Standard Schema. A batch may have ten thousand records, each with many issues: other requests run in between. */
-function inTurns<T>(parse: (input: unknown) => T) {
-  const turn = takeTurns();
-  const validate = async (input: unknown) => {
-    await turn();
-    return { value: parse(input) };
-  };
-  return { '~standard': { version: 1, vendor: 'yardgraph', validate } } as const;
-}
+/** `project` beside `projectId` */
+const linkInputFields = (t: InputFields, kind: RecordKind, types: LinkTypes, ways: Ways) =>
+  Object.fromEntries(
+    linksOf(kind, ways).map(([name, field, { refersTo, target }]) => [
+      name,
+      t.field({
+        type: ways === anywhere ? types.anywhere : types.toStored,
+        description: `${capitalized(refersTo)}, instead of \`${field}\`: ${exampleLink(kindNamed(target))}.`,
+      }),
+    ]),
+  );
 
 const inputFields = (t: InputFields, kind: RecordKind, { requires }: { requires: boolean }) =>
   Object.fromEntries(

@@ -1,6 +1,7 @@
 /** The mutations that delete records: `deleteAssets`. */
-import { count } from '../../../model/issues.ts';
+import { count, type Parsed } from '../../../model/issues.ts';
 import type { RecordKind } from '../../../model/record-kind.ts';
+import { idProblem } from '../../../model/schemas.ts';
 import { deleteRecords } from '../../../services/delete-records.ts';
 import type { ArgumentExtensions } from '../../plan/extensions.ts';
 import type { MutationFields } from '../builder.ts';
@@ -35,11 +36,27 @@ export function deleteField(schema: MutationSchema) {
     return batchField(schema, t, {
       type: schema.types.of(kind),
       description: `Deletes ${kind.pluralLabel}, all or none, and returns what they were, in the order sent: ${exampleDelete(kind)}.`,
-      list: { name: 'ids', type: 'ID', description: `The IDs of the ${kind.pluralLabel}, each once.` },
+      list: {
+        name: 'ids',
+        type: 'ID',
+        parse: parserOf(kind),
+        description: `The IDs of the ${kind.pluralLabel}, each once.`,
+      },
       options: { references },
-      run: (session, ids: readonly string[], { references }) =>
-        deleteRecords(session, kind, ids, { references, maxCleared: maxBatch }),
+      run: (session, ids, { references }) => deleteRecords(session, kind, ids, { references, maxCleared: maxBatch }),
       primed: (records) => [[kind, new Map(records.map(({ id }) => [id, null]))]],
     });
   };
 }
+
+/** Parses an ID. In GraphQL, it may also be a whole number. */
+const parserOf =
+  (kind: RecordKind) =>
+  (sent: unknown): Parsed<string> => {
+    const id = Number.isInteger(sent) ? String(sent) : sent;
+    const problem = idProblem(kind, id);
+    // The cast is safe: any other type is a problem.
+    return problem === undefined
+      ? { value: id as string }
+      : { issues: [{ path: [], message: problem }], validFields: {} };
+  };

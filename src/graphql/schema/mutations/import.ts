@@ -1,13 +1,17 @@
 /** The mutation that creates records of all kinds together: `importRecords`. */
-import { isObject } from '../../../model/issues.ts';
+import { invalid } from '../../../errors.ts';
+import { expected, isObject } from '../../../model/issues.ts';
 import { listField } from '../../../model/labels.ts';
 import type { RecordKind, RecordOf } from '../../../model/record-kind.ts';
+import { unknownFieldIssues } from '../../../model/schemas.ts';
 import { recordKinds } from '../../../records/index.ts';
 import { requireBatchSize } from '../../../services/batch-size.ts';
 import { importRecords, type NewRecords } from '../../../services/import-records.ts';
 import type { Session } from '../../../services/session.ts';
-import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../../plan/extensions.ts';
-import type { MutationFields } from '../builder.ts';
+import { mapInSlices } from '../../../slices.ts';
+import { type ArgumentExtensions, type FieldExtensions, lengthOf, listOf, sentAsItIs } from '../../plan/extensions.ts';
+import { type MutationFields, parsedArgument } from '../builder.ts';
+import type { ItemType } from '../input-type.ts';
 import { exampleImport, exampleImportInput } from '../write-examples.ts';
 import { byId, dryRunArgument, type MutationSchema, write, writeCost } from './write.ts';
 
@@ -16,6 +20,7 @@ type Imported = ReadonlyMap<RecordKind, readonly RecordOf<RecordKind>[]>;
 export function importField(schema: MutationSchema, t: MutationFields) {
   const { maxBatch } = schema.limits;
   const requireLength = (length: number) => requireBatchSize(length, maxBatch);
+  const lists = recordKinds.map((kind) => ({ kind, name: listField(kind), ...schema.inputs.create(kind) }));
   return t.field({
     type: importedType(schema),
     nullable: true,
@@ -25,7 +30,7 @@ export function importField(schema: MutationSchema, t: MutationFields) {
     } satisfies FieldExtensions,
     args: {
       input: t.arg({
-        type: inputType(schema),
+        type: inputType(schema, lists),
         required: true,
         description: 'The records to create.',
         extensions: {
@@ -36,16 +41,20 @@ export function importField(schema: MutationSchema, t: MutationFields) {
       }),
       dryRun: dryRunArgument(t),
     },
-    resolve(_root, { input, dryRun }, context, info) {
+    validate: parsedArgument('input', async (input) => {
       requireLength(totalLength(input));
-      const lists = input as Readonly<Record<string, NewRecords['items'] | null | undefined>>;
-      const batches = recordKinds.map((kind) => ({
-        kind,
-        items: lists[listField(kind)] ?? [],
-        pathOf: (index: number) => [listField(kind), index],
-      }));
+      const sent = listsIn(input);
+      const batches: NewRecords[] = [];
+      for (const { kind, name, parse } of lists) {
+        const items = await mapInSlices(listOf(sent[name] ?? []), parse);
+        batches.push({ kind, items, pathOf: (index) => [name, index] });
+      }
+      return batches;
+    }),
+    resolve(_root, { input, dryRun }, context, info) {
       const run = async (session: Session): Promise<Imported> => {
-        const created = await importRecords(session, batches);
+        // The cast is safe: the argument is parsed.
+        const created = await importRecords(session, input as object as readonly NewRecords[]);
         return new Map(recordKinds.map((kind, index) => [kind, created[index] ?? []]));
       };
       const primed = (imported: Imported) => [...imported].map(([kind, records]) => [kind, byId(records)] as const);
@@ -65,14 +74,31 @@ const lengthsIn = (input: unknown): Readonly<Record<string, number>> =>
 
 const totalLength = (input: unknown): number => Object.values(lengthsIn(input)).reduce((sum, length) => sum + length);
 
-const inputType = ({ builder, inputs }: MutationSchema) =>
+/** The lists, by their names. Throws a ServiceError 400 for anything else. */
+function listsIn(input: unknown): Readonly<Record<string, unknown>> {
+  const names = recordKinds.map(listField);
+  const issues = isObject(input)
+    ? unknownFieldIssues(
+        Object.keys(input).filter((name) => !names.includes(name)),
+        names,
+      )
+    : [{ path: [], message: expected(`an object of lists such as {"${names[0]}":[…]}`, input) }];
+  if (issues.length > 0) throw invalid(issues).within('input');
+  // The cast is safe: anything but an object has an issue.
+  return input as Readonly<Record<string, unknown>>;
+}
+
+type Lists = readonly { readonly kind: RecordKind; readonly name: string; readonly type: ItemType<unknown>['type'] }[];
+
+const inputType = ({ builder }: MutationSchema, lists: Lists) =>
   builder.inputType('ImportInput', {
     description: `The records to create, by their kind: ${exampleImportInput}.`,
+    extensions: sentAsItIs,
     fields: (t) =>
       Object.fromEntries(
-        recordKinds.map((kind) => [
-          listField(kind),
-          t.field({ type: [inputs.create(kind)], description: `The ${kind.pluralLabel} to create.` }),
+        lists.map(({ kind, name, type }) => [
+          name,
+          t.field({ type: [type], description: `The ${kind.pluralLabel} to create.` }),
         ]),
       ),
   });

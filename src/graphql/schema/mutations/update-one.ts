@@ -3,14 +3,15 @@ import { withArticle } from '../../../model/labels.ts';
 import type { RecordKind } from '../../../model/record-kind.ts';
 import { updateRecord } from '../../../services/update-records.ts';
 import type { FieldExtensions } from '../../plan/extensions.ts';
-import type { MutationFields } from '../builder.ts';
+import { type MutationFields, parsedArgument } from '../builder.ts';
 import { exampleUpdateOne } from '../write-examples.ts';
 import { type MutationSchema, write, writeCost } from './write.ts';
 
 export const updateOneField =
   ({ types, inputs }: MutationSchema) =>
-  <K extends RecordKind>(t: MutationFields, kind: K) =>
-    t.field({
+  <K extends RecordKind>(t: MutationFields, kind: K) => {
+    const { type, parse } = inputs.update(kind);
+    return t.field({
       type: types.of(kind),
       nullable: true,
       deprecationReason: `Use \`update${kind.plural}\`, which also changes several at once.`,
@@ -19,12 +20,17 @@ export const updateOneField =
       args: {
         id: t.arg.id({ required: true, description: `The ID of the ${kind.label}.` }),
         input: t.arg({
-          type: inputs.update(kind),
+          type,
           required: true,
           description: 'The fields to change.',
         }),
       },
-      // The cast is safe because the service returns a record of the kind; the compiler cannot see it for a type parameter.
+      validate: parsedArgument('input', parse),
+      // The casts are safe because the argument is parsed, and the service returns a record of the kind; the compiler cannot see it for a
+      // type parameter.
       resolve: (_root, { id, input }, context, info) =>
-        write(context, info, { run: (session) => updateRecord(session, kind, id, input) }) as never,
+        write(context, info, {
+          run: (session) => updateRecord(session, kind, id, input as ReturnType<typeof parse>),
+        }) as never,
     });
+  };

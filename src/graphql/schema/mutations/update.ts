@@ -13,7 +13,7 @@ export const updateField =
       description: `Changes ${kind.pluralLabel}, all or none, and returns them in the order sent. Absent fields stay unchanged, null clears a field, and \`externalIds\` is replaced as a whole; an item that changes nothing writes nothing: ${exampleUpdate(kind)}.`,
       list: {
         name: 'input',
-        type: schema.inputs.patch(kind),
+        ...schema.inputs.patch(kind),
         description: `The ${kind.pluralLabel} to change, each once.`,
       },
       run: (session, input) => updateRecords(session, kind, input),

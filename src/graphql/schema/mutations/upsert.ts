@@ -24,7 +24,7 @@ export function upsertField(schema: MutationSchema) {
       description: `Updates the ${kind.pluralLabel} that match an item by its key, and creates the others, all or none. Returns them in the order sent: ${exampleUpsert(kind)}.`,
       list: {
         name: 'input',
-        type: inputs.upsert(kind),
+        ...inputs.upsert(kind),
         description: `The ${kind.pluralLabel} to create or change, each once.`,
       },
       options: { by },

@@ -6,10 +6,11 @@ import type { RecordKind } from '../../../model/record-kind.ts';
 import { requireBatchSize } from '../../../services/batch-size.ts';
 import { dryRun } from '../../../services/dry-run.ts';
 import type { Session } from '../../../services/session.ts';
+import { mapInSlices } from '../../../slices.ts';
 import type { Context } from '../../execution/context.ts';
-import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../../plan/extensions.ts';
-import type { Argument, Builder, InputRef, MutationFields, ObjectRef } from '../builder.ts';
-import type { InputTypes } from '../input-type.ts';
+import { type ArgumentExtensions, type FieldExtensions, lengthOf, listOf } from '../../plan/extensions.ts';
+import { type Argument, type Builder, type MutationFields, type ObjectRef, parsedArgument } from '../builder.ts';
+import type { InputTypes, ItemType } from '../input-type.ts';
 import type { ObjectTypes } from '../object-type.ts';
 
 /** What the fields of one schema's mutations are made of. */
@@ -56,15 +57,14 @@ export async function write<T>(
   return result;
 }
 
+/** The IDs of a deletion are the only items that are no objects. */
+type ListType<Input> = ItemType<Input> | { readonly type: 'ID'; readonly parse: (id: unknown) => Input };
+
 interface Batch<Input, Options, Item> {
   readonly type: ObjectRef<Item>;
   readonly description: string;
   /** The argument that has the items. */
-  readonly list: {
-    readonly name: 'input' | 'ids';
-    readonly type: InputRef<Input> | 'ID';
-    readonly description: string;
-  };
+  readonly list: ListType<Input> & { readonly name: 'input' | 'ids'; readonly description: string };
   /** The other arguments. */
   readonly options?: { readonly [Name in keyof Options]: Argument<Options[Name]> };
   run(session: Session, items: readonly Input[], options: Options): Promise<readonly Item[]>;
@@ -78,7 +78,7 @@ export function batchField<Input, Options extends object, Item>(
   { type, description, list, options, run, primed }: Batch<Input, Options, Item>,
 ) {
   const requireLength = (length: number) => requireBatchSize(length, limits.maxBatch);
-  const { name, ...listed } = list;
+  const { name, parse, ...listed } = list;
   return t.field({
     type: [type],
     // A mutation that fails must not remove the results of the others in the same request.
@@ -97,10 +97,14 @@ export function batchField<Input, Options extends object, Item>(
       ...options,
       dryRun: dryRunArgument(t),
     },
-    // The casts are safe because these are the types of the arguments, and of the field; the compiler cannot see it for type parameters.
+    validate: parsedArgument(name, (sent) => {
+      requireLength(lengthOf(sent));
+      return mapInSlices(listOf(sent), parse);
+    }),
+    // The casts are safe because these are the types of the parsed arguments, and of the field; the compiler cannot see it for type
+    // parameters.
     resolve(_root, args, context, info) {
       const { [name]: items, dryRun } = args as object as { [N in typeof name]: Input[] } & { dryRun: boolean };
-      requireLength(items.length);
       const work = async (session: Session) => run(session, items, args as object as Options);
       return write(context, info, { run: work, dryRun, primed, argument: name }) as never;
     },
