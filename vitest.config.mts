@@ -13,7 +13,7 @@ const withoutDatabase = [
   'test/client/{browser,failures,graphql-types,openapi-types,options,other-generator,package,print,repeats,types}.test.ts',
   'test/graphql/schema-file.test.ts',
   'test/{load-late,logs,slices}.test.ts',
-  'test/process/{descriptors,logs,package}.test.ts',
+  'test/process/{build,descriptors,logs,package}.test.ts',
   'test/rest/**',
   'test/store/{change-watch,group-commit,query}.test.ts',
   'test/structure/{faults,imports,regular-expressions}.test.ts',

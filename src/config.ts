@@ -59,7 +59,7 @@ const origins = z
 const service = {
   host: setting('HOST', host, '127.0.0.1'),
   port: setting('PORT', whole(0, 65_535), 4000),
-  allowOpenAccess: setting('ALLOW_OPEN_ACCESS', oneOf(['no', openToAnyone]), 'no'),
+  allowOpenAccess: setting('ALLOW_OPEN_ACCESS', oneOf(['loopback', 'no', openToAnyone]), 'loopback'),
   /** Per API key, or per address while the service is open; each process counts for itself. 0 means no limit. */
   requestsPerMinute: setting('RATE_LIMIT', whole(0, 1_000_000_000), 0),
   /** Per address; each process counts for itself. 0 means no limit. */
@@ -176,7 +176,12 @@ export function loadConfig(env: Environment): Config {
   const { host } = serviceValues;
   return {
     ...serviceValues,
-    openAccess: allowOpenAccess === openToAnyone ? 'anyone' : isLoopback(host) ? 'loopback' : 'no',
+    openAccess:
+      allowOpenAccess === openToAnyone
+        ? 'anyone'
+        : allowOpenAccess === 'loopback' && isLoopback(host)
+          ? 'loopback'
+          : 'no',
     databaseOptions: databaseValues,
     logLevel,
     graphiql: isOn(features.graphiql),

@@ -25,7 +25,7 @@ export async function serve(config: Config, prepare?: (database: Database) => Pr
   const database = await openDatabase(config.databaseUrl, config.databaseOptions);
   try {
     await prepare?.(database);
-    const isOpen = await requireKeysBeyondLoopback(database, config);
+    const isOpen = await requireKeys(database, config);
     const app = await createApp(database, config, await openLogs());
     const address = await listen(app, config);
     const endSweep = startSweep(database, (error) => app.log.warn({ err: error }, 'old results could not be deleted'));
@@ -40,15 +40,15 @@ export async function serve(config: Config, prepare?: (database: Database) => Pr
 }
 
 /**
- * Whether the service runs open; while the database is unavailable it counts as closed. Throws a StartError if other machines
- * could use the service without a key.
+ * Whether the service runs open; while the database is unavailable it counts as closed. Throws a StartError if there is no key, and
+ * the settings do not allow open access: on any address but loopback, or at all.
  */
-async function requireKeysBeyondLoopback(database: Database, { host, openAccess }: Config): Promise<boolean> {
+async function requireKeys(database: Database, { host, openAccess }: Config): Promise<boolean> {
   const isOpen = await createKeyStore(database).isDefinitelyEmpty();
   if (!isOpen || openAccess !== 'no') return isOpen;
   throw new StartError(
-    `HOST: without a key the service would be open to everybody who reaches ${host}: create one with ` +
-      '"npx yardgraph keys create", listen on 127.0.0.1, or set ALLOW_OPEN_ACCESS (see docs/settings.md)',
+    `without a key the service would be open to everybody who reaches ${host}: create one with ` +
+      '"node dist/src/cli.js keys create", or change HOST or ALLOW_OPEN_ACCESS (see docs/settings.md)',
   );
 }
 

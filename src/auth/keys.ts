@@ -69,7 +69,7 @@ export function stateOf({ revokedAt, expiresAt, previousExpiresAt }: ApiKey) {
 async function keyWith(store: KeyStore, prefix: string): Promise<ApiKey> {
   const workspaceId = workspaceOf(prefix);
   const key = workspaceId && (await store.find(workspaceId, prefix));
-  if (!key) throw new StartError('there is no key with this prefix: see yardgraph keys list');
+  if (!key) throw new StartError('there is no key with this prefix: see node dist/src/cli.js keys list');
   return key;
 }
 

@@ -32,7 +32,7 @@ export async function copyDatabase(
     const pending = await source.pendingMigrations();
     if (pending.length > 0) {
       throw new StartError(
-        `--from: the database is not up to date, run yardgraph migrate on it: ${pending.join(', ')}`,
+        `--from: the database is not up to date, run node dist/src/cli.js migrate on it: ${pending.join(', ')}`,
       );
     }
     const target = await openDatabase(to, options);

@@ -16,7 +16,7 @@ interface Options {
 /** For commands that only read: they leave the schema as it is. Throws StartError if it is not this version's. */
 export async function requireUpToDate(database: Database): Promise<void> {
   const pending = await database.pendingMigrations();
-  if (pending.length > 0) throw new StartError('the database is not up to date, run yardgraph migrate');
+  if (pending.length > 0) throw new StartError('the database is not up to date, run node dist/src/cli.js migrate');
 }
 
 /** Runs work on the configured database, without bringing its schema up to date, and names it on standard error first. */

@@ -93,7 +93,9 @@ async function explainFirst(database: Database, workspace: string): Promise<void
   console.error(
     `Stored so far: ${countedRecords(records)} in the workspace ${open}, to which this key gives no access.`,
   );
-  console.error(`To move what is there, stop the service and run: yardgraph workspaces rename ${open} ${workspace}`);
+  console.error(
+    `To move what is there, stop the service and run: node dist/src/cli.js workspaces rename ${open} ${workspace}`,
+  );
 }
 
 export function rotateApiKey(config: Config, prefix: string, { overlap }: { overlap: string }): Promise<void> {
@@ -124,7 +126,7 @@ export const listApiKeys = (config: Config, { json = false }: { json?: boolean }
     await requireUpToDate(database);
     const keys = await createKeyStore(database).list();
     if (json) return console.log(JSON.stringify(keys.map(toJson), null, 2));
-    if (keys.length === 0) return console.error('There are no keys: create one with yardgraph keys create.');
+    if (keys.length === 0) return console.error('There are no keys: create one with node dist/src/cli.js keys create.');
     printTable(columns, keys.map(rowOf));
   });
 

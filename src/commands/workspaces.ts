@@ -30,7 +30,8 @@ export const listWorkspaces = (config: Config, { json = false }: { json?: boolea
     await requireUpToDate(database);
     const list = await createWorkspaces(database, recordKinds).list();
     if (json) return console.log(JSON.stringify(list.map(toJson), null, 2));
-    if (list.length === 0) return console.error('There are no workspaces: create one with yardgraph keys create.');
+    if (list.length === 0)
+      return console.error('There are no workspaces: create one with node dist/src/cli.js keys create.');
     printTable(
       ['workspace', 'records', 'keys', 'valid keys'],
       list.map((workspace) => [workspace.name, sizeOf(workspace), workspace.keys.length, validKeys(workspace)]),

@@ -52,7 +52,7 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
   async function findExisting(run: Run, name: string): Promise<Workspace> {
     const workspace = await find(run, name);
     if (sizeOf(workspace) > 0 || workspace.keys.length > 0) return workspace;
-    throw new StartError(`there is no workspace ${name}: see yardgraph workspaces list`);
+    throw new StartError(`there is no workspace ${name}: see node dist/src/cli.js workspaces list`);
   }
 
   /** On Postgres, two commands could otherwise each delete the last keys but the other's. */

@@ -260,7 +260,7 @@ describe('a service without keys', () => {
 
 describe('while the database cannot determine whether keys exist, as when one of its machines is unavailable', () => {
   /** A service that starts in this state, and the number of times that it has checked for keys. */
-  const start = async (host: string, openAccess = 'no') => {
+  const start = async (host: string, openAccess = 'loopback') => {
     const checks = { count: 0 };
     const read: Run = async (sql, values) => {
       if (sql.includes('api_keys') && !sql.includes('workspace_id')) {
@@ -277,7 +277,7 @@ describe('while the database cannot determine whether keys exist, as when one of
   };
 
   test.each([
-    ['127.0.0.1', 'no'],
+    ['127.0.0.1', 'loopback'],
     ['0.0.0.0', 'yes-anyone-who-can-reach-this-port'],
   ])('the service on %s (open access: %s) counts as closed: 503 without a key', async (host, openAccess) => {
     const { app, statusWith } = await start(host, openAccess);

@@ -11,7 +11,9 @@ const page = 'docs/contributing.md';
 const processes = useProcesses();
 
 test('the tree names every folder and file at the top of src, and nothing else', () => {
-  const named = [...checkedBlock(page, 'tree').matchAll(/[\w-]+(?:\.ts|\/)/g)].map(([name]) => name.replace('/', ''));
+  const named = [...checkedBlock(page, 'tree').matchAll(/[\w-]+(?:\.m?[jt]s|\/)/g)].map(([name]) =>
+    name.replace('/', ''),
+  );
 
   for (const entry of readdirSync('src')) expect(named).toContain(entry);
   for (const name of named.filter((it) => !['spec', 'sqlite', 'postgres'].includes(it))) {

@@ -1,31 +1,89 @@
 /** The page for operators: its commands can be pasted, and its unit starts the service as `npm start` does. */
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { expect, test } from 'vitest';
 import { recordKinds } from '../../src/records/index.ts';
-import { blocksOf, checkedBlock, pastePage, pasteText } from '../support/docs.ts';
+import { blocksOf, checkedBlock, pages, pasteText } from '../support/docs.ts';
+import { contentOf, useMachine } from '../support/machine.ts';
 import { post, useProcesses } from '../support/process.ts';
 
 const page = 'docs/production.md';
 const processes = useProcesses();
 
-test('the first key is created, and a backup made while the service runs can be restored, as the page says', async () => {
-  const env = { DATABASE_URL: `sqlite:${processes.folder}/yardgraph.db` };
-  const service = processes.start(env);
-  const address = await service.ready();
-  await post(`${address}/locations`, [{ name: 'North yard' }]);
+test('a user who cannot write to the checkout creates a key, runs the service, backs it up twice and restores it, as the page says', async () => {
+  const machine = useMachine(processes.folder);
+  const settings = machine.settings();
+  const { checkout, user } = machine;
+  const umask = /^UMask=(\d+)$/m.exec(checkedBlock(page, 'systemd'))?.[1];
+  const start = () => processes.startUnder({ checkout, user, cwd: checkout, umask }, settings);
 
-  await pastePage(page, processes.folder, address, env);
+  expect((await start().ended()).err).toContain('create one with "node dist/src/cli.js keys create"');
+  const before = contentOf(checkout);
+  expect(await machine.paste(checkedBlock(page, 'key'))).toContain('The key is in erp.key.');
+  const service = start();
+  const address = await service.ready();
+  expect(await machine.paste(checkedBlock(page, 'access').replaceAll('http://127.0.0.1:4000', address))).toBe(
+    '200\n401\n',
+  );
+
+  const authorization = `Bearer ${readFileSync(`${machine.home}/erp.key`, 'utf8').trim()}`;
+  const send = async (url: string, body: unknown) => {
+    const headers = { authorization, 'content-type': 'application/json' };
+    return (await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })).json();
+  };
+  const create = (name: string) => send(`${address}/locations`, [{ name }]);
+  const backups = () => readdirSync(`${machine.home}/backups`).toSorted();
+
+  mkdirSync(`${machine.home}/backups`);
+  for (let day = 10; day < 24; day += 1) writeFileSync(`${machine.home}/backups/2025-01-${day}T03-00-00.db`, '');
+  writeFileSync(`${machine.home}/backups/2025-01-24T03-00-00.db.part`, 'left by a crash');
+  machine.own(`${machine.home}/backups`);
+  await create('North yard');
+  await machine.paste(checkedBlock(page, 'backup'));
+  await create('South yard');
+  await new Promise((resolve) => setTimeout(resolve, 1_100));
+  await machine.paste(checkedBlock(page, 'backup'));
+  await create('West yard');
+  expect(backups()).toHaveLength(14);
+  expect(backups()[0]).toBe('2025-01-12T03-00-00.db');
+  for (const name of ['yardgraph.db', 'yardgraph.db-wal', 'erp.key', `backups/${backups().at(-1)}`]) {
+    expect([name, (statSync(`${machine.home}/${name}`).mode & 0o777).toString(8)]).toEqual([name, '600']);
+  }
+
   service.child.kill('SIGTERM');
   await once(service.child, 'close');
-  await pasteText('npx yardgraph workspaces delete default --yes', processes.folder, env);
-  await pasteText(checkedBlock(page, 'restore'), processes.folder, env);
+  for (const _ of ['once', 'again']) await machine.paste(checkedBlock(page, 'restore'));
+  const restored = await send(`${await start().ready()}/graphql`, { query: '{ locations { nodes { name } } }' });
+  expect(restored.data.locations.nodes).toEqual([{ name: 'North yard' }, { name: 'South yard' }]);
+  expect(contentOf(checkout)).toEqual(before);
+});
 
-  const authorization = `Bearer ${readFileSync(`${processes.folder}/erp.key`, 'utf8').trim()}`;
-  const restored = await processes.start(env).ready();
-  expect((await fetch(`${restored}/asset-categories`, { headers: { authorization } })).status).toBe(200);
-  expect(await pasteText('npx yardgraph workspaces list', processes.folder, env)).toMatch(/^default +1 /m);
+test('the settings of the page can be read by root and the service only', () => {
+  const machine = useMachine(processes.folder);
+  machine.settings();
+
+  const { mode, gid } = statSync(machine.settingsFile);
+  expect([(mode & 0o777).toString(8), gid]).toEqual(['640', machine.user.gid]);
+});
+
+test('the units run as the user of the page, with files that nobody else can read', () => {
+  for (const name of ['systemd', 'backup-service']) {
+    const lines = checkedBlock(page, name).split('\n');
+    for (const line of ['User=yardgraph', 'EnvironmentFile=/etc/yardgraph.env', 'UMask=0077', 'ProtectSystem=strict']) {
+      expect(lines).toContain(line);
+    }
+  }
+});
+
+test('no page, message or check runs the service with npx, which would build it or fetch another package', () => {
+  const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).flatMap((name) =>
+    /^(?!.*(node_modules|dist)).*\.(ts|md|mjs)$/.test(name) ? [`src/${name}`] : [],
+  );
+  const texts = [...pages, '.ci/run', ...sources].map((path) => [path, readFileSync(path, 'utf8')]);
+
+  expect(texts.length).toBeGreaterThan(100);
+  expect(texts.filter(([, text]) => /npx (--\S+ )*yardgraph/.test(String(text))).map(([path]) => path)).toEqual([]);
 });
 
 test('the systemd unit starts the service as npm start does, and waits longer than the service takes to end', () => {

@@ -85,7 +85,7 @@ test.each([[['keys', 'list']], [['workspaces', 'list']]])(
     expect([code, out, err.split('\n').at(-1)]).toEqual([
       1,
       '',
-      'the database is not up to date, run yardgraph migrate',
+      'the database is not up to date, run node dist/src/cli.js migrate',
     ]);
     expect((await run('migrate')).out).toBe(`migrated: ${migrationNames.at(-1)}`);
   },

@@ -295,7 +295,7 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
 
     expect([code, err]).toEqual([
       1,
-      `--from: the database is not up to date, run yardgraph migrate on it: ${migrationNames.join(', ')}`,
+      `--from: the database is not up to date, run node dist/src/cli.js migrate on it: ${migrationNames.join(', ')}`,
     ]);
   });
 });

@@ -95,7 +95,7 @@ test.each(['revoke', 'rotate'])(
 
     const location = database.url.replace(/^sqlite:|\w+:\w+@/, '');
     expect([code, out]).toEqual([1, '']);
-    expect(err).toBe(`database: ${location}\nthere is no key with this prefix: see yardgraph keys list`);
+    expect(err).toBe(`database: ${location}\nthere is no key with this prefix: see node dist/src/cli.js keys list`);
   },
 );
 
@@ -133,7 +133,7 @@ test('the first key warns that earlier records stay in the workspace default, an
   const { err } = await create();
   expect(err.split('\n').slice(-2)).toEqual([
     'Stored so far: 2 records in the workspace default, to which this key gives no access.',
-    'To move what is there, stop the service and run: yardgraph workspaces rename default acme',
+    'To move what is there, stop the service and run: node dist/src/cli.js workspaces rename default acme',
   ]);
   expect((await create()).err).not.toContain('default');
 });
@@ -227,9 +227,22 @@ describe('a start on an address that others reach', () => {
 
     expect([code, err]).toEqual([
       1,
-      'HOST: without a key the service would be open to everybody who reaches 0.0.0.0: create one with ' +
-        '"npx yardgraph keys create", listen on 127.0.0.1, or set ALLOW_OPEN_ACCESS (see docs/settings.md)',
+      'without a key the service would be open to everybody who reaches 0.0.0.0: create one with ' +
+        '"node dist/src/cli.js keys create", or change HOST or ALLOW_OPEN_ACCESS (see docs/settings.md)',
     ]);
+  });
+
+  test('is refused on loopback, too, where open access is forbidden', async () => {
+    const forbidden = { HOST: '127.0.0.1', ALLOW_OPEN_ACCESS: 'no' };
+    const { code, err } = await start(forbidden).ended();
+
+    expect([code, err]).toEqual([
+      1,
+      expect.stringContaining('open to everybody who reaches 127.0.0.1: create one with'),
+    ]);
+    const key = (await create()).out;
+    const address = await start(forbidden).ready();
+    expect([await statusWith(address, 'wrong'), await statusWith(address, key)]).toEqual([401, 200]);
   });
 
   test('is made once there is one, and accepts no other key', async () => {
@@ -244,7 +257,7 @@ describe('a start on an address that others reach', () => {
 
   test('is made without a key where the setting says so in plain words, and no other', async () => {
     expect((await start({ ALLOW_OPEN_ACCESS: 'yes' }).ended()).err).toBe(
-      'ALLOW_OPEN_ACCESS: expected one of no, yes-anyone-who-can-reach-this-port',
+      'ALLOW_OPEN_ACCESS: expected one of loopback, no, yes-anyone-who-can-reach-this-port',
     );
 
     const service = start({ ALLOW_OPEN_ACCESS: 'yes-anyone-who-can-reach-this-port' });

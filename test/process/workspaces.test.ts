@@ -363,8 +363,8 @@ test('delete says what it deletes; a running service refuses its keys within fiv
 
 test.each([
   [['delete', 'acme'], 'not confirmed: in a script, confirm with --yes'],
-  [['delete', 'acm', '--yes'], 'there is no workspace acm: see yardgraph workspaces list'],
-  [['rename', 'acm', 'yard'], 'there is no workspace acm: see yardgraph workspaces list'],
+  [['delete', 'acm', '--yes'], 'there is no workspace acm: see node dist/src/cli.js workspaces list'],
+  [['rename', 'acm', 'yard'], 'there is no workspace acm: see node dist/src/cli.js workspaces list'],
 ])('%j is refused, and nothing is changed', async (command, line) => {
   await add('acme', 3);
 

@@ -415,12 +415,12 @@ describe('refused, with nothing changed:', () => {
     [
       'rename of a workspace that does not exist',
       () => workspaces().rename('acm', 'x'),
-      'there is no workspace acm: see yardgraph workspaces list',
+      'there is no workspace acm: see node dist/src/cli.js workspaces list',
     ],
     [
       'delete of a workspace that does not exist',
       () => workspaces().remove('acm'),
-      'there is no workspace acm: see yardgraph workspaces list',
+      'there is no workspace acm: see node dist/src/cli.js workspaces list',
     ],
   ])('%s', async (_, work, message) => {
     const before = await prepare();

@@ -5,7 +5,7 @@
  * written to this file, or is a change to it.
  */
 import { execFile } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
@@ -67,7 +67,7 @@ type Env = Readonly<Record<string, string>>;
 const separator = '\u001e';
 
 /**
- * Executes a page from top to bottom, in one shell that runs in the folder, where `npx yardgraph` is the compiled service: pastes its
+ * Executes a page from top to bottom, in one shell that runs in the folder, where `dist` is the compiled service: pastes its
  * `sh run` blocks, and sends its `graphql run` blocks. Fails if a command fails, or if an output is not the page's. Returns the outputs.
  */
 export async function pastePage(page: string, folder: string, address: string, env: Env = {}): Promise<string[]> {
@@ -90,7 +90,7 @@ function commandOf({ language, text, variables }: Step): string {
 
 /** Runs commands in a shell in the folder, and returns all that they print. */
 export async function pasteText(script: string, folder: string, env: Env = {}): Promise<string> {
-  linkCommand(folder);
+  linkDist(folder);
   const options = {
     cwd: folder,
     env: { PATH: process.env.PATH, HOME: folder, npm_config_update_notifier: 'false', ...env },
@@ -108,10 +108,9 @@ const at = (address: string, text: string) => text.replace(/http:\/\/127\.0\.0\.
 /** The prefix of a key on a page is that of the key which the page has created. */
 const withOwnKey = (text: string) => text.replaceAll('yardgraph_acme_5f0c21d9', '$(cut -d_ -f1-3 erp.key)');
 
-function linkCommand(folder: string): void {
-  if (existsSync(join(folder, 'node_modules'))) return;
-  mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true });
-  symlinkSync(resolve('dist/src/cli.js'), join(folder, 'node_modules/.bin/yardgraph'));
+function linkDist(folder: string): void {
+  if (existsSync(join(folder, 'node_modules')) || existsSync(join(folder, 'dist'))) return;
+  symlinkSync(resolve('dist'), join(folder, 'dist'));
 }
 
 function expectOutput({ language, text }: Block, received: string, step: string): void {

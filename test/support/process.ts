@@ -22,8 +22,14 @@ interface Circumstances {
   readonly streams?: readonly ['pipe' | number, 'pipe' | number];
   /** How many files, connections among them, may be open. */
   readonly descriptors?: number;
+  /** The permissions that its new files do not get, such as 0077. */
+  readonly umask?: string | undefined;
   /** The folder whose compiled service runs. */
   readonly checkout?: string;
+  /** Where it runs, instead of in the test's folder. */
+  readonly cwd?: string;
+  /** As whom it runs, instead of as the user of the tests. */
+  readonly user?: { readonly uid: number; readonly gid: number };
 }
 
 /** Processes in a fresh folder for each test of a file. */
@@ -57,17 +63,19 @@ export function useProcesses(): Processes {
 }
 
 function startProcess(
-  cwd: string,
+  folder: string,
   settings: Record<string, string>,
   command: readonly string[],
-  { streams = ['pipe', 'pipe'], descriptors, checkout = process.cwd() }: Circumstances = {},
+  { streams = ['pipe', 'pipe'], checkout = process.cwd(), cwd = folder, user, ...limits }: Circumstances = {},
 ) {
   const program = [process.execPath, join(checkout, 'dist/src/cli.js'), ...command];
-  const [file = '', ...args] = descriptors
-    ? ['sh', '-c', `ulimit -n ${descriptors} && exec "$@"`, 'sh', ...program]
-    : program;
+  const { descriptors, umask } = limits;
+  const setup = [...(descriptors ? [`ulimit -n ${descriptors}`] : []), ...(umask ? [`umask ${umask}`] : [])];
+  const [file = '', ...args] =
+    setup.length > 0 ? ['sh', '-c', [...setup, 'exec "$@"'].join(' && '), 'sh', ...program] : program;
   const child = spawn(file, args, {
     cwd,
+    ...user,
     env: { PATH: process.env.PATH, PORT: '0', LOG_LEVEL: 'error', ...settings },
     stdio: ['ignore', ...streams],
   });

@@ -52,6 +52,10 @@ test('an empty list says how to create the first key', async () => {
 
   const { code, out, err } = await run({}, 'keys', 'list');
 
-  expect([code, out, err.split('\n')[1]]).toEqual([0, '', 'There are no keys: create one with yardgraph keys create.']);
+  expect([code, out, err.split('\n')[1]]).toEqual([
+    0,
+    '',
+    'There are no keys: create one with node dist/src/cli.js keys create.',
+  ]);
   expect((await run({}, 'keys', 'list', '--json')).out).toBe('[]');
 });

@@ -1,0 +1,58 @@
+/**
+ * Compiles the service and the client into their `dist` folders, unless they are newer than their sources: whoever may not write
+ * to a checkout can run it once it is built. Replaces `dist` in one step, so that no process loads files of two builds.
+ */
+import { execSync } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from 'node:fs';
+import { join } from 'node:path';
+
+const output = 'dist/src/cli.js';
+const clientOutput = 'src/client/dist/cjs/package.json';
+const sources = ['src', 'migrations', 'knexfile.ts', 'package.json', 'package-lock.json', 'tsconfig.json'];
+
+/**
+ * The last change of a file, or of anything in a folder but the client's output, in milliseconds. A file that is deleted changes its folder.
+ * @param {string} path
+ * @returns {number}
+ */
+function lastChange(path) {
+  const stats = statSync(path);
+  if (!stats.isDirectory()) return stats.mtimeMs;
+  const entries = readdirSync(path).filter((name) => name !== 'dist');
+  return Math.max(stats.mtimeMs, ...entries.map((name) => lastChange(join(path, name))));
+}
+
+function isCurrent() {
+  if (!existsSync(output) || !existsSync(clientOutput)) return false;
+  return statSync(output).mtimeMs > Math.max(...sources.map(lastChange));
+}
+
+function build() {
+  // Otherwise the client's first build would change its folder, and with it the sources.
+  mkdirSync('src/client/dist', { recursive: true });
+  for (const folder of ['dist.new', 'dist.old']) rmSync(folder, { recursive: true, force: true });
+  const start = new Date();
+  execSync('tsc --outDir dist.new && npm run --silent build --prefix src/client', { stdio: 'inherit' });
+  const browser = 'src/explorer/browser';
+  cpSync(browser, join('dist.new', browser), { recursive: true, filter: (path) => !path.endsWith('.json') });
+  const program = join('dist.new', 'src/cli.js');
+  chmodSync(program, 0o755);
+  // What changes while it compiles is compiled the next time.
+  utimesSync(program, start, start);
+  mkdirSync('dist', { recursive: true });
+  renameSync('dist', 'dist.old');
+  renameSync('dist.new', 'dist');
+  rmSync('dist.old', { recursive: true });
+}
+
+if (!isCurrent()) build();
