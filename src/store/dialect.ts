@@ -101,6 +101,13 @@ export interface Dialect {
   deletions(table: Table, workspaceId: string, ids: readonly string[]): Iterable<Statement>;
   /** A query for the rows of a workspace with these IDs, in any order. */
   rowsById(table: Table, workspaceId: string, ids: readonly string[]): Knex.QueryBuilder;
+  /** A query for the rows of a workspace in which the field has one of these IDs, in any order, at most `limit`. */
+  rowsReferring(
+    from: { readonly table: Table; readonly field: string },
+    workspaceId: string,
+    ids: readonly string[],
+    limit: number,
+  ): Knex.QueryBuilder;
   /** Adds the row of a table whose ID is in the column `reference`, or nulls if there is none in the workspace. */
   joinById(
     query: Knex.QueryBuilder,

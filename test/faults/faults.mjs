@@ -401,10 +401,10 @@ export const faults = [
         'transactionStore',
         (original) => {
           let earlier = [];
-          return (scope, author, log) => {
+          return (scope, effects, author, log) => {
             log.push(...earlier);
             earlier = log;
-            return original(scope, author, log);
+            return original(scope, effects, author, log);
           };
         },
       ],
@@ -609,13 +609,13 @@ export const faults = [
     plant: [
       [
         'src/services',
-        'findReferring',
-        (original) => (store, kind, deleted) =>
-          original(
-            { pages: (link, ids, query) => store.pages(link, ids, { ...query, where: { all: [] } }) },
-            kind,
-            deleted,
-          ),
+        'stillReferred',
+        (original) =>
+          (store, ...rest) =>
+            original(
+              { pages: (link, ids, query) => store.pages(link, ids, { ...query, where: { all: [] } }) },
+              ...rest,
+            ),
       ],
     ],
     tests: deletions,
@@ -733,6 +733,19 @@ export const faults = [
     tests: dryRuns,
   },
   {
+    name: 'dry runs lock what they would change',
+    plant: [
+      [
+        'src/store',
+        'transactionStore',
+        (original) =>
+          (scope, effects, ...rest) =>
+            original(scope, { ...effects, lockRows: (rows, lock) => rows[lock]() }, ...rest),
+      ],
+    ],
+    tests: ['postgres', 'test/store/workspace-store.test.ts'],
+  },
+  {
     name: 'links of a dry run lead to what is stored',
     plant: [['src/graphql/execution/loaders.ts', 'prime', isAlways(undefined)]],
     tests: dryRuns,
@@ -752,7 +765,7 @@ export const faults = [
   },
   {
     name: 'a deletion in a tree clears references of other workspaces',
-    sql: unfiltered(/^select .* as parent/s),
+    sql: unfiltered(/^select id from asset_categories/),
     tests: wall,
   },
   {
