@@ -80,6 +80,12 @@ export const noEffects: Effects = {
   lockRows: (rows) => rows,
 };
 
+/**
+ * The most external IDs of the records that one write stores, and as many of those that it changes or deletes. Each is a row of its own on
+ * SQLite, where all other writes wait until so many are written: 0.2 to 0.5 s.
+ */
+export const maxExternalIdsPerWrite = 30_000;
+
 /** The most text of the records that one transaction reads to change or delete them. */
 const maxBytes = 50_000_000;
 
@@ -92,6 +98,7 @@ export function createRecordWrites(
 ): RecordWrites {
   const { dialect, run, workspaceId } = scope;
   let bytesLeft = maxBytes;
+  let externalIdsLeft = maxExternalIdsPerWrite;
 
   /** In the order of the IDs, so that of two transactions that lock the same records, one waits for the other at the first of them. */
   const rowsInOrder = (kind: RecordKind, ids: readonly string[]) =>
@@ -106,6 +113,7 @@ export function createRecordWrites(
     const rows = lockRows(rowsInOrder(kind, ids), lock);
     // A single record cannot be too long.
     const isSingle = ids.length <= 1;
+    if (!isSingle) await requireFewExternalIds(kind, ids);
     const records = await (isSingle
       ? dialect.select(run, kind, rows)
       : selectWithin(dialect, run, kind, rows, bytesLeft));
@@ -114,6 +122,24 @@ export function createRecordWrites(
       return records;
     }
     const most = `more than ${count(maxBytes)} bytes of text`;
+    throw tooLarge(`the ${kind.pluralLabel} hold ${most}: change or delete fewer at a time`, 'records too large');
+  }
+
+  /** Counts no further than the limit. */
+  async function requireFewExternalIds(kind: RecordKind, ids: readonly string[]): Promise<void> {
+    if (!kind.fields.externalIds) return;
+    const { builder, jsonKeys } = dialect;
+    const column = columnName('externalIds');
+    const records = dialect.rowsById(kind, workspaceId, ids).select(column);
+    const found = builder
+      .from(records.as('record'))
+      .joinRaw(`cross join ${jsonKeys}(record.${column})`)
+      .limit(externalIdsLeft + 1)
+      .select(builder.raw('1'));
+    const [row] = await runQuery(run, builder.from(found.as('found')).count({ count: '*' }));
+    externalIdsLeft -= Number(row?.count);
+    if (externalIdsLeft >= 0) return;
+    const most = `more than ${count(maxExternalIdsPerWrite)} external IDs`;
     throw tooLarge(`the ${kind.pluralLabel} hold ${most}: change or delete fewer at a time`, 'records too large');
   }
 

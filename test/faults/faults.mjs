@@ -18,6 +18,7 @@ const deletions = ['sqlite', 'test/graphql/deletions.test.ts'];
 const concurrentUpserts = ['postgres', 'test/graphql/upserts.test.ts'];
 const imports = ['sqlite', 'test/graphql/imports.test.ts'];
 const writeModel = ['sqlite', 'test/services/write-model.test.ts'];
+const externalIdLimit = ['sqlite', 'test/spec/external-id-limit.test.ts'];
 const dryRuns = ['sqlite', 'test/graphql/dry-runs.test.ts'];
 const concurrentUpdates = ['postgres', 'test/graphql/updates.test.ts'];
 const concurrentDeletions = ['postgres', 'test/graphql/deletions.test.ts'];
@@ -744,6 +745,16 @@ export const faults = [
       ],
     ],
     tests: ['postgres', 'test/store/workspace-store.test.ts'],
+  },
+  {
+    name: 'a batch may have any number of external IDs',
+    plant: [['src/services', 'requireFewExternalIds', isAlways(undefined)]],
+    tests: externalIdLimit,
+  },
+  {
+    name: 'a write may change records with any number of external IDs',
+    plant: [['src/store', 'requireFewExternalIds', isAlways(undefined)]],
+    tests: externalIdLimit,
   },
   {
     name: 'links of a dry run lead to what is stored',

@@ -3,7 +3,7 @@ import { isObject } from '../../../model/issues.ts';
 import { listField } from '../../../model/labels.ts';
 import type { RecordKind, RecordOf } from '../../../model/record-kind.ts';
 import { recordKinds } from '../../../records/index.ts';
-import { requireBatchSize } from '../../../services/batch-size.ts';
+import { requireBatchSize, requireFewExternalIds } from '../../../services/batch-size.ts';
 import { importRecords, type NewRecords } from '../../../services/import-records.ts';
 import type { Session } from '../../../services/session.ts';
 import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../../plan/extensions.ts';
@@ -31,6 +31,7 @@ export function importField(schema: MutationSchema, t: MutationFields) {
         extensions: {
           requireLength,
           lengthIn: totalLength,
+          requireContent: (sent) => requireFewExternalIds(Object.values(isObject(sent) ? sent : {}).flat()),
           cost: (sent) => writeCost * totalLength(sent),
         } satisfies ArgumentExtensions,
       }),
