@@ -21,8 +21,14 @@ const request = (title, path, prepare, settings) => ({
   run: ({ send, prepared }) => send('POST', path, prepared),
 });
 
+/** Locations with a hundred external IDs each. */
+const locations = (count) => `[${list(count, () => `{"externalIds":{${list(100, (n) => `"${name(n)}":"x"`)}}}`)}]`;
+
 const page = 'query ($first: Int) { assets(first: $first) { nodes { id } } }';
 const createAssets = 'mutation ($input: [CreateAssetInput!]!) { createAssets(input: $input) { id } }';
+
+const createLocations =
+  'mutation ($input: [CreateLocationInput!]!) { createLocations(input: $input, dryRun: true) { id } }';
 
 export const singleRequests = [
   request('suggestions in a value', '/graphql', () => graphql(page, { first: ' Did you mean '.repeat(400_000 / 14) }), {
@@ -41,6 +47,13 @@ export const singleRequests = [
     '/assets',
     () => `[{"name":"Pump","externalIds":{${list(850_000, (n) => `"${name(n)}":""`)}}}]`,
   ),
+  request('external ids in each record', '/locations', () => locations(9_500)),
+  request('as many external ids as a write may have', '/locations', () => locations(300)),
+  {
+    name: 'dry runs at once',
+    prepare: () => graphqlWith(createLocations, `{"input":${locations(300)}}`),
+    run: ({ send, prepared }) => Promise.all(Array.from({ length: 8 }, () => send('POST', '/graphql', prepared))),
+  },
   request('undeclared variables', '/graphql', () =>
     graphqlWith('{ assets(first: 1) { nodes { id } } }', `{${list(850_000, (n) => `"x${name(n)}":1`)}}`),
   ),

@@ -7,7 +7,7 @@ import { idempotencyKeyOf, markReplayed } from '../http/idempotency-key.ts';
 import { expected, isObject, type Parsed } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { createParser, type RecordParser, updateParser } from '../model/schemas.ts';
-import { requireBatchSize } from '../services/batch-size.ts';
+import { requireBatchSize, requireFewExternalIds } from '../services/batch-size.ts';
 import { createRecords } from '../services/create-records.ts';
 import { withIdempotencyKey } from '../services/idempotent-session.ts';
 import { updateRecord } from '../services/update-records.ts';
@@ -31,6 +31,7 @@ function create(route: Route, limits: Limits): Handler {
     const { body } = request;
     if (!Array.isArray(body)) throw badRequest(notABatch(kind, body));
     requireBatchSize(body.length, limits.maxBatch);
+    requireFewExternalIds(body);
     const batch = await mapInSlices<unknown, Parsed<object>>(body, parserFor(request, reply));
     const records = await createRecords(sessionFor(route, request, reply), kind, batch);
     return reply

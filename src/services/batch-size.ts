@@ -1,6 +1,7 @@
-/** The limit on the size of a batch. */
+/** The limits on the size of a batch. */
 import { tooLarge } from '../errors.ts';
-import { count } from '../model/issues.ts';
+import { count, isObject, type Parsed } from '../model/issues.ts';
+import { maxExternalIdsPerWrite } from '../store/write-records.ts';
 
 /** Throws a ServiceError 413. Adapters call this before they parse the items, so that a batch that is too large costs nothing. */
 export function requireBatchSize(size: number, max: number): void {
@@ -9,3 +10,25 @@ export function requireBatchSize(size: number, max: number): void {
     throw tooLarge(problem, 'batch too large');
   }
 }
+
+/**
+ * Throws a ServiceError 413 if records have too many external IDs together; a single one may have as many as the settings allow. Adapters
+ * call this with records as sent, before they parse them, and services before they look anything up.
+ */
+export function requireFewExternalIds(records: readonly unknown[]): void {
+  if (records.length <= 1) return;
+  let found = 0;
+  for (const record of records) {
+    const externalIds = isObject(record) ? record.externalIds : undefined;
+    if (!isObject(externalIds)) continue;
+    found += Object.keys(externalIds).length;
+    if (found > maxExternalIdsPerWrite) {
+      const most = `at most ${count(maxExternalIdsPerWrite)} external IDs in a batch`;
+      throw tooLarge(`expected ${most}, received more: send them in several batches`, 'batch too large');
+    }
+  }
+}
+
+/** The same for records that are parsed. */
+export const requireFewParsedExternalIds = (items: readonly Parsed<object>[]): void =>
+  requireFewExternalIds(items.map(({ value, validFields }) => value ?? validFields));

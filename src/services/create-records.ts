@@ -2,6 +2,7 @@
 import { inBatch } from '../model/issues.ts';
 import type { Linkable } from '../model/links.ts';
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
+import { requireFewParsedExternalIds } from './batch-size.ts';
 import { importRecords } from './import-records.ts';
 import { hasLinks } from './resolve-links.ts';
 import { requireMayWrite, type Session } from './session.ts';
@@ -19,6 +20,7 @@ export async function createRecords<K extends RecordKind>(
 ): Promise<RecordOf<K>[]> {
   requireMayWrite(session);
   if (batch.length === 0) return [];
+  requireFewParsedExternalIds(batch);
   if (batch.some(hasLinks)) {
     const [records = []] = await importRecords(session, [{ kind, items: batch, pathOf: inBatch }]);
     return records as readonly object[] as RecordOf<K>[];

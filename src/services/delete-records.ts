@@ -6,7 +6,6 @@ import type { RecordKind, RecordOf, Values } from '../model/record-kind.ts';
 import type { ReverseLink } from '../model/reverse-link.ts';
 import { reverseLinksOf } from '../records/reverse-links.ts';
 import type { Condition } from '../store/condition.ts';
-import type { Page } from '../store/read-records.ts';
 import type { TransactionStore } from '../store/workspace-store.ts';
 import { findBatch } from './batch-ids.ts';
 import { requireMayWrite, type Session } from './session.ts';
@@ -37,58 +36,57 @@ export async function deleteRecords<K extends RecordKind>(
     const batch = await findBatch(kind, ids, inBatch, (known) => transaction.findToDelete(kind, known));
     const records = batch.records.filter((record) => record !== undefined);
     const deleted = new Set(records.map(({ id }) => id));
-    const referring = await findReferring(transaction, kind, deleted);
-    const blocked = references === 'refuse' ? stillReferred(kind, ids, referring) : [];
+    const blocked = references === 'refuse' ? await stillReferred(transaction, kind, ids, deleted) : [];
     const unknown = [...malformed, ...batch.issues];
     const issues = [...unknown, ...blocked].toSorted((a, b) => Number(a.path[0]) - Number(b.path[0]));
     if (unknown.length > 0) throw invalid(issues);
     if (issues.length > 0) throw conflict(issues);
 
-    await clearReferences(transaction, session, deleted, referring, maxCleared);
+    if (references === 'clear') await clearReferences(transaction, session, { kind, deleted, maxCleared });
     const latest = records.reduce((a, b) => (a.updatedAt > b.updatedAt ? a : b));
     await transaction.delete(kind, records, timeAfter(latest));
     return records;
   });
 }
 
-/** A reference to the deleted records, with the number of those that have it, and the first few, by the ID of what they refer to. */
-interface Referring {
-  readonly link: ReverseLink;
-  readonly where: Condition;
-  readonly pages: ReadonlyMap<string, Page>;
-}
+/** The references to records of the kind. */
+const referencesTo = (kind: RecordKind) =>
+  reverseLinksOf(kind.name).filter(({ direction }) => direction === 'referring');
 
 /** How many of the records that refer to one that is to be deleted are named. */
 const maxNamed = 3;
 
-/** Records that are deleted themselves do not count. */
-const findReferring = (store: TransactionStore, kind: RecordKind, deleted: ReadonlySet<string>): Promise<Referring[]> =>
-  Promise.all(
-    reverseLinksOf(kind.name)
-      .filter(({ direction }) => direction === 'referring')
-      .map(async (link) => {
-        const where: Condition = link.kind === kind ? { not: { field: 'id', in: [...deleted] } } : { all: [] };
-        const query = { where, limit: maxNamed, withCount: true, fields: new Set(['id']) };
-        return { link, where, pages: await store.pages(link, [...deleted], query) };
-      }),
-  );
+/** How many of the records that refer to those of a batch are counted, by each of their fields, unless more are to be named. */
+const maxCounted = 10_000;
 
 /** `1 asset, 2 work orders and 1 project` */
 const listed = new Intl.ListFormat('en-GB');
 
-function stillReferred(
+/** An issue for each record that others refer to. */
+async function stillReferred(
+  store: TransactionStore,
   kind: RecordKind,
   ids: readonly (string | undefined)[],
-  referring: readonly Referring[],
-): Issue[] {
+  deleted: ReadonlySet<string>,
+): Promise<Issue[]> {
+  const most = Math.max(maxNamed, Math.floor(maxCounted / ids.length));
+  const referring = await Promise.all(
+    referencesTo(kind).map(async (link) => {
+      // Records that are deleted themselves do not count.
+      const where: Condition = link.kind === kind ? { not: { field: 'id', in: [...deleted] } } : { all: [] };
+      // One more, to see whether there are others.
+      const query = { where, limit: most + 1, withCount: false, fields: new Set(['id']) };
+      return { link, pages: await store.pages(link, [...deleted], query) };
+    }),
+  );
   return ids.flatMap((id = '', index) => {
     const found = referring.flatMap(({ link, pages }) => {
-      const { records = [], count = 0 } = pages.get(id) ?? {};
-      return count > 0 ? [{ kind: link.kind, records, count }] : [];
+      const { records = [] } = pages.get(id) ?? {};
+      return records.length > 0 ? [{ kind: link.kind, records }] : [];
     });
     if (found.length === 0) return [];
-    const total = found.reduce((sum, { count }) => sum + count, 0);
-    const counts = listed.format(found.map(({ kind, count }) => counted(count, kind)));
+    const total = found.reduce((sum, { records }) => sum + records.length, 0);
+    const counts = listed.format(found.map(({ kind, records }) => countedUpTo(most, records.length, kind)));
     const named = found.flatMap(({ records }) => records.map((record) => record.id)).slice(0, maxNamed);
     const list = `${named.join(', ')}${total > named.length ? ', …' : ''}`;
     const problem = `${counts} ${total === 1 ? 'points' : 'point'} at this ${kind.label}: ${list}`;
@@ -97,25 +95,29 @@ function stillReferred(
   });
 }
 
+/** `2 assets`, or `more than 10,000 assets` */
+const countedUpTo = (most: number, found: number, kind: RecordKind): string =>
+  found > most ? `more than ${counted(most, kind)}` : counted(found, kind);
+
 /** Clears the references in all records that have them, each of which gets a new version. */
 async function clearReferences(
   store: TransactionStore,
   session: Session,
-  deleted: ReadonlySet<string>,
-  referring: readonly Referring[],
-  maxCleared: number,
+  { kind, deleted, maxCleared }: { kind: RecordKind; deleted: ReadonlySet<string>; maxCleared: number },
 ): Promise<void> {
-  const inUse = referring.map((reference) => ({ ...reference, total: totalOf(reference) }));
-  const total = inUse.reduce((sum, reference) => sum + reference.total, 0);
-  if (total > maxCleared) {
-    const problem = `expected at most ${count(maxCleared)} references to clear, there are ${count(total)}`;
+  const referring = await Promise.all(
+    referencesTo(kind).map(async (link) => {
+      // One more, to see whether there are others, and those that are deleted themselves.
+      const found = await store.findReferring(link, [...deleted], maxCleared + 1 + deleted.size);
+      return { link, ids: found.filter((id) => !deleted.has(id)) };
+    }),
+  );
+  if (referring.reduce((sum, { ids }) => sum + ids.length, 0) > maxCleared) {
+    const problem = `expected at most ${count(maxCleared)} references to clear, there are more`;
     throw badRequest(`${problem}: delete fewer records at once, or change those that refer to them first`);
   }
-  for (const { link, where, total } of inUse) {
-    if (total === 0) continue;
-    const query = { where, limit: maxCleared, withCount: false, fields: new Set(['id']) };
-    const found = await store.pages(link, [...deleted], query);
-    const ids = [...found.values()].flatMap(({ records }) => records.map(({ id }) => id));
+  for (const { link, ids } of referring) {
+    if (ids.length === 0) continue;
     const records = await store.findToUpdate(link.kind, ids);
     // Others may have changed a record before it was locked.
     const stillRefer = records.filter((record) => deleted.has(String((record as Values)[link.field])));
@@ -129,5 +131,3 @@ async function clearReferences(
 /** The cast is safe because the field of a link is a reference, which may be null. */
 const withoutReference = <R extends RecordOf<RecordKind>>(session: Session, { kind, field }: ReverseLink, record: R) =>
   ({ ...record, [field]: null, ...updateStamps(kind, session, record) }) as object as R;
-
-const totalOf = ({ pages }: Referring): number => [...pages.values()].reduce((sum, { count = 0 }) => sum + count, 0);

@@ -6,6 +6,7 @@ import { type Linkable, withIssues } from '../model/links.ts';
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
 import type { CheckStore } from '../store/check-store.ts';
 import type { TransactionStore } from '../store/workspace-store.ts';
+import { requireFewParsedExternalIds } from './batch-size.ts';
 import { inTreeOrder, treeOf } from './cycles.ts';
 import { type Refs, resolveLinks } from './resolve-links.ts';
 import { requireMayWrite, type Session } from './session.ts';
@@ -29,6 +30,7 @@ export async function importRecords(
 ): Promise<RecordOf<RecordKind>[][]> {
   requireMayWrite(session);
   if (batches.every(({ items }) => items.length === 0)) return batches.map(() => []);
+  requireFewParsedExternalIds(batches.flatMap(({ items }) => items));
   return session.store.transaction((transaction) => createTogether(transaction, session, batches));
 }
 

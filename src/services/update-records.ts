@@ -6,6 +6,7 @@ import type { Patch } from '../model/patch.ts';
 import type { RecordKind, RecordOf, UpdateOf } from '../model/record-kind.ts';
 import { kindOfId } from '../records/index.ts';
 import { findBatch } from './batch-ids.ts';
+import { requireFewParsedExternalIds } from './batch-size.ts';
 import { checkedChanges, differing, storeVersions } from './change-records.ts';
 import { requireMayWrite, type Session } from './session.ts';
 import { noRecord } from './unknown-ids.ts';
@@ -23,6 +24,7 @@ export async function updateRecords<K extends RecordKind>(
   requireMayWrite(session);
   if (batch.length === 0) return [];
   const sent = batch.map(({ change }) => change);
+  requireFewParsedExternalIds(sent);
   return session.store.transaction(async (transaction) => {
     const match = async (changes: readonly Linkable<UpdateOf<K>>[]) => {
       const { records, issues } = await findBatch(

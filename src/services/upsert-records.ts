@@ -5,6 +5,7 @@ import { type Linkable, withIssues } from '../model/links.ts';
 import type { CreateOf, RecordKind, RecordOf, UpdateOf, Values } from '../model/record-kind.ts';
 import { externalIdsProblem, recordLengthProblem, requiredMessage, type ValueLimits } from '../model/schemas.ts';
 import type { TransactionStore } from '../store/workspace-store.ts';
+import { requireFewParsedExternalIds } from './batch-size.ts';
 import { checkedChanges, differing, storeVersions } from './change-records.ts';
 import { requireMayWrite, type Session } from './session.ts';
 import { creationStamps } from './stamps.ts';
@@ -29,6 +30,7 @@ export async function upsertRecords<K extends RecordKind>(
 ): Promise<Upserted<K>[]> {
   requireMayWrite(session);
   if (batch.length === 0) return [];
+  requireFewParsedExternalIds(batch);
   return session.store.transaction(async (transaction) => {
     // Otherwise two upserts of a key that no record has would both create one.
     await transaction.lock(`upsert ${kind.table}`);

@@ -59,6 +59,8 @@ export interface Dialect {
   readonly beginSnapshot: string;
   /** The function that returns the elements of a JSON array as rows, in a column `value`. */
   readonly jsonElements: string;
+  /** The function that returns the keys of a JSON object as rows; none for null. */
+  readonly jsonKeys: string;
   /** The function that aggregates values to a JSON array. */
   readonly jsonArrayOf: string;
   /** The function that makes a JSON object of names and values. */
@@ -101,6 +103,13 @@ export interface Dialect {
   deletions(table: Table, workspaceId: string, ids: readonly string[]): Iterable<Statement>;
   /** A query for the rows of a workspace with these IDs, in any order. */
   rowsById(table: Table, workspaceId: string, ids: readonly string[]): Knex.QueryBuilder;
+  /** A query for the rows of a workspace in which the field has one of these IDs, in any order, at most `limit`. */
+  rowsReferring(
+    from: { readonly table: Table; readonly field: string },
+    workspaceId: string,
+    ids: readonly string[],
+    limit: number,
+  ): Knex.QueryBuilder;
   /** Adds the row of a table whose ID is in the column `reference`, or nulls if there is none in the workspace. */
   joinById(
     query: Knex.QueryBuilder,

@@ -22,7 +22,15 @@ import { type ChangeReads, createChangeReads, lastChanges } from './read-changes
 import { createHistoryReads, type HistoryReads } from './read-histories.ts';
 import { createRecordReads, type RecordReads, type Scope, stored } from './read-records.ts';
 import { counted, type Usage } from './usage.ts';
-import { createRecordWrites, draftOf, type RecordWrites, type Stamps } from './write-records.ts';
+import {
+  createRecordWrites,
+  draftOf,
+  type Effects,
+  effectsOn,
+  noEffects,
+  type RecordWrites,
+  type Stamps,
+} from './write-records.ts';
 
 /** The reads of one request, which share a limit on their texts. */
 export interface LimitedReads extends RecordReads, ChangeReads, ChangePageReads, HistoryReads {
@@ -70,7 +78,10 @@ export interface WorkspaceStore extends RecordReads, ChangeReads {
    * stored a result, and a ServiceError 409 if that was another request. The result is what the work of the transaction returns.
    */
   withIdempotencyKey(key: IdempotencyKey): WorkspaceStore;
-  /** Runs the work in a transaction of which nothing is stored, and returns its result. */
+  /**
+   * Runs the work of a transaction on a consistent snapshot, without storing or locking anything: no write waits for it. The work must not
+   * read what it has written.
+   */
   dryRun<T>(work: (store: TransactionStore) => Promise<T>): Promise<T>;
   /**
    * Stores new records, all or none, unless `check` throws, together with those of other requests (see group-commit.ts), and returns
@@ -109,15 +120,6 @@ export interface StoreUser {
 /** Opens the store of a workspace. */
 export type OpenStore = (workspaceId: string, user: StoreUser) => WorkspaceStore;
 
-/** Ends a transaction of which nothing is to be stored. */
-class DryRunEnd<T> {
-  readonly result: T;
-
-  constructor(result: T) {
-    this.result = result;
-  }
-}
-
 /** Called once per database: the stores that it opens share group commits and cached values. */
 export function createStoreOpener(database: Database): OpenStore {
   const { dialect, driver, options } = database;
@@ -125,7 +127,7 @@ export function createStoreOpener(database: Database): OpenStore {
   const texts = createTextCache();
   const watch = createChangeWatch((workspaceIds) => lastChanges({ dialect, run: database.read }, workspaceIds));
   const groupCommit = createGroupCommit(database, dialect, driver, options, (run, workspaceId) =>
-    batchLookups(createRecordWrites({ dialect, run, workspaceId }, nobody, [])),
+    batchLookups(createRecordWrites({ dialect, run, workspaceId }, effectsOn(run), nobody, [])),
   );
 
   function open(workspaceId: string, user: StoreUser, signal?: AbortSignal): WorkspaceStore {
@@ -155,7 +157,7 @@ export function createStoreOpener(database: Database): OpenStore {
               const scope = scopeOf(run);
               if (key) requireUnused(key, await findIdempotencyResults(scope, [key.key]));
               const log: NewChange[] = [];
-              const returned = await work(transactionStore(scope, author, log));
+              const returned = await work(transactionStore(scope, effectsOn(scope.run), author, log));
               const numbers = await logChanges(dialect, scope.run, log);
               if (key) await storeResult(scope, key, { returned, log, lastChange: numbers.get(workspaceId) });
               return returned;
@@ -178,16 +180,7 @@ export function createStoreOpener(database: Database): OpenStore {
       ...reads,
       ...writesWith(undefined),
       withIdempotencyKey: (key) => ({ ...store, ...writesWith(key) }),
-      async dryRun<T>(work: (store: TransactionStore) => Promise<T>) {
-        try {
-          return await transaction(async (run) => {
-            throw new DryRunEnd(await work(transactionStore(scopeOf(run), author, [])));
-          });
-        } catch (error) {
-          if (error instanceof DryRunEnd) return error.result as T;
-          throw error;
-        }
-      },
+      dryRun: (work) => snapshot((run) => work(transactionStore(scopeOf(run), noEffects, author, []))),
       snapshot: (work) => snapshot((run) => work(createRecordReads(scopeOf(run)))),
       within(limits) {
         const scope = { ...scopeOf(read), budget: createReadBudget(limits) };
@@ -215,8 +208,8 @@ const readsIn = (scope: Scope): RecordReads & ChangeReads => ({
   ...createChangeReads(scope),
 });
 
-function transactionStore(scope: Scope, author: Author, log: NewChange[]): TransactionStore {
-  const writes = createRecordWrites(scope, author, log);
+function transactionStore(scope: Scope, effects: Effects, author: Author, log: NewChange[]): TransactionStore {
+  const writes = createRecordWrites(scope, effects, author, log);
   const store: TransactionStore = {
     ...readsIn(scope),
     ...writes,

@@ -10,7 +10,7 @@ import { type Author, creationOf, type NewChange } from './changes.ts';
 import type { GroupCheckStore } from './check-store.ts';
 import { columnName, columnsOf } from './columns.ts';
 import type { Statement } from './dialect.ts';
-import type { Row } from './driver.ts';
+import type { Row, Run } from './driver.ts';
 import { createRecordMatches, type RecordMatches } from './find-matches.ts';
 import { findIdempotencyResults } from './idempotency.ts';
 import { rowsQuery, runQuery } from './query.ts';
@@ -54,32 +54,65 @@ export interface RecordWrites extends GroupCheckStore, RecordMatches {
   ancestors(tree: ReverseLink, ids: readonly string[], limit: number): Promise<ReadonlyMap<string, string | null>>;
   /** Waits for all other transactions that hold the lock with this name in the workspace, and keeps it until this one ends. */
   lock(name: string): Promise<void>;
+  /** The IDs of records whose reference is one of these IDs, at most `limit`, in no particular order. */
+  findReferring(link: ReverseLink, ids: readonly string[], limit: number): Promise<string[]>;
 }
+
+/** What a transaction does beside reading. */
+export interface Effects {
+  /** Runs statements that write, or that lock something other than rows. */
+  runAll(statements: Iterable<Statement>): Promise<void>;
+  /** Makes a query lock the rows that it finds until the transaction ends. */
+  lockRows(rows: Knex.QueryBuilder, lock: 'forUpdate' | 'forNoKeyUpdate' | 'forKeyShare'): Knex.QueryBuilder;
+}
+
+export const effectsOn = (run: Run): Effects => ({
+  async runAll(statements) {
+    for (const { sql, values } of statements) await run(sql, values);
+  },
+  lockRows: (rows, lock) => rows[lock](),
+});
+
+/** For dry runs: stores nothing, and makes nobody wait. */
+export const noEffects: Effects = {
+  async runAll() {},
+  lockRows: (rows) => rows,
+};
+
+/**
+ * The most external IDs of the records that one write stores, and as many of those that it changes or deletes. Each is a row of its own on
+ * SQLite, where all other writes wait until so many are written: 0.2 to 0.5 s.
+ */
+export const maxExternalIdsPerWrite = 30_000;
 
 /** The most text of the records that one transaction reads to change or delete them. */
 const maxBytes = 50_000_000;
 
 /** The changes are added to `log`. */
-export function createRecordWrites(scope: Scope, author: Author, log: NewChange[]): RecordWrites {
+export function createRecordWrites(
+  scope: Scope,
+  { runAll, lockRows }: Effects,
+  author: Author,
+  log: NewChange[],
+): RecordWrites {
   const { dialect, run, workspaceId } = scope;
   let bytesLeft = maxBytes;
+  let externalIdsLeft = maxExternalIdsPerWrite;
 
-  const runAll = async (statements: Iterable<Statement>) => {
-    for (const { sql, values } of statements) await run(sql, values);
-  };
-
-  /** In the order of the IDs, so that of two transactions with the same records, one waits for the other at the first of them. */
-  const lockedRows = (kind: RecordKind, ids: readonly string[]) =>
+  /** In the order of the IDs, so that of two transactions that lock the same records, one waits for the other at the first of them. */
+  const rowsInOrder = (kind: RecordKind, ids: readonly string[]) =>
     dialect.rowsById(kind, workspaceId, [...new Set(ids)].sort());
 
   /** A batch names records in a few bytes, however much text they hold. */
   async function readToWrite(
     kind: RecordKind,
-    rows: Knex.QueryBuilder,
     ids: readonly string[],
+    lock: 'forUpdate' | 'forNoKeyUpdate',
   ): Promise<readonly Row[]> {
+    const rows = lockRows(rowsInOrder(kind, ids), lock);
     // A single record cannot be too long.
     const isSingle = ids.length <= 1;
+    if (!isSingle) await requireFewExternalIds(kind, ids);
     const records = await (isSingle
       ? dialect.select(run, kind, rows)
       : selectWithin(dialect, run, kind, rows, bytesLeft));
@@ -88,6 +121,24 @@ export function createRecordWrites(scope: Scope, author: Author, log: NewChange[
       return records;
     }
     const most = `more than ${count(maxBytes)} bytes of text`;
+    throw tooLarge(`the ${kind.pluralLabel} hold ${most}: change or delete fewer at a time`, 'records too large');
+  }
+
+  /** Counts no further than the limit. */
+  async function requireFewExternalIds(kind: RecordKind, ids: readonly string[]): Promise<void> {
+    if (!kind.fields.externalIds) return;
+    const { builder, jsonKeys } = dialect;
+    const column = columnName('externalIds');
+    const records = dialect.rowsById(kind, workspaceId, ids).select(column);
+    const found = builder
+      .from(records.as('record'))
+      .joinRaw(`cross join ${jsonKeys}(record.${column})`)
+      .limit(externalIdsLeft + 1)
+      .select(builder.raw('1'));
+    const [row] = await runQuery(run, builder.from(found.as('found')).count({ count: '*' }));
+    externalIdsLeft -= Number(row?.count);
+    if (externalIdsLeft >= 0) return;
+    const most = `more than ${count(maxExternalIdsPerWrite)} external IDs`;
     throw tooLarge(`the ${kind.pluralLabel} hold ${most}: change or delete fewer at a time`, 'records too large');
   }
 
@@ -143,23 +194,27 @@ export function createRecordWrites(scope: Scope, author: Author, log: NewChange[
       for (const record of records) log.push(changeOf(kind, 'deleted', record as object as Row, at));
     },
 
-    findToUpdate: async (kind, ids) =>
-      stored(kind, await readToWrite(kind, lockedRows(kind, ids).forNoKeyUpdate(), ids)),
+    findToUpdate: async (kind, ids) => stored(kind, await readToWrite(kind, ids, 'forNoKeyUpdate')),
 
-    findToDelete: async (kind, ids) => stored(kind, await readToWrite(kind, lockedRows(kind, ids).forUpdate(), ids)),
+    findToDelete: async (kind, ids) => stored(kind, await readToWrite(kind, ids, 'forUpdate')),
 
     ancestors: (tree, ids, limit) => readParents(scope, tree, ids, limit),
 
     async lock(name) {
-      if (dialect.lock) await run(dialect.lock, [`${workspaceId} ${name}`]);
+      if (dialect.lock) await runAll([{ sql: dialect.lock, values: [`${workspaceId} ${name}`] }]);
+    },
+
+    async findReferring({ kind: table, field }, ids, limit) {
+      const rows = await runQuery(run, dialect.rowsReferring({ table, field }, workspaceId, ids, limit).select('id'));
+      return rows.map(({ id }) => String(id));
     },
 
     async existingValues(kind, field, values) {
       const rows =
         field === 'id'
-          ? lockedRows(kind, values)
+          ? rowsInOrder(kind, values)
           : rowsQuery(dialect, kind, workspaceId, { where: { field, in: values } });
-      const found = await runQuery(run, rows.select({ value: columnName(field) }).forKeyShare());
+      const found = await runQuery(run, lockRows(rows.select({ value: columnName(field) }), 'forKeyShare'));
       return new Set(found.map(({ value }) => String(value)));
     },
 

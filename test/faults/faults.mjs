@@ -18,6 +18,7 @@ const deletions = ['sqlite', 'test/graphql/deletions.test.ts'];
 const concurrentUpserts = ['postgres', 'test/graphql/upserts.test.ts'];
 const imports = ['sqlite', 'test/graphql/imports.test.ts'];
 const writeModel = ['sqlite', 'test/services/write-model.test.ts'];
+const externalIdLimit = ['sqlite', 'test/spec/external-id-limit.test.ts'];
 const dryRuns = ['sqlite', 'test/graphql/dry-runs.test.ts'];
 const concurrentUpdates = ['postgres', 'test/graphql/updates.test.ts'];
 const concurrentDeletions = ['postgres', 'test/graphql/deletions.test.ts'];
@@ -411,10 +412,10 @@ export const faults = [
         'transactionStore',
         (original) => {
           let earlier = [];
-          return (scope, author, log) => {
+          return (scope, effects, author, log) => {
             log.push(...earlier);
             earlier = log;
-            return original(scope, author, log);
+            return original(scope, effects, author, log);
           };
         },
       ],
@@ -619,13 +620,13 @@ export const faults = [
     plant: [
       [
         'src/services',
-        'findReferring',
-        (original) => (store, kind, deleted) =>
-          original(
-            { pages: (link, ids, query) => store.pages(link, ids, { ...query, where: { all: [] } }) },
-            kind,
-            deleted,
-          ),
+        'stillReferred',
+        (original) =>
+          (store, ...rest) =>
+            original(
+              { pages: (link, ids, query) => store.pages(link, ids, { ...query, where: { all: [] } }) },
+              ...rest,
+            ),
       ],
     ],
     tests: deletions,
@@ -751,6 +752,29 @@ export const faults = [
     name: 'dry runs are stored',
     plant: [['src/services', 'dryRun', () => (session, work) => work(session)]],
     tests: dryRuns,
+  },
+  {
+    name: 'dry runs lock what they would change',
+    plant: [
+      [
+        'src/store',
+        'transactionStore',
+        (original) =>
+          (scope, effects, ...rest) =>
+            original(scope, { ...effects, lockRows: (rows, lock) => rows[lock]() }, ...rest),
+      ],
+    ],
+    tests: ['postgres', 'test/store/workspace-store.test.ts'],
+  },
+  {
+    name: 'a batch may have any number of external IDs',
+    plant: [['src/services', 'requireFewExternalIds', isAlways(undefined)]],
+    tests: externalIdLimit,
+  },
+  {
+    name: 'a write may change records with any number of external IDs',
+    plant: [['src/store', 'requireFewExternalIds', isAlways(undefined)]],
+    tests: externalIdLimit,
   },
   {
     name: 'links of a dry run lead to what is stored',

@@ -155,6 +155,27 @@ describe('records that are deleted together', () => {
   });
 });
 
+test('up to 10,000 references are counted', async () => {
+  const [yard, empty] = await service.create('/locations', { name: 'North yard' }, {});
+  const at = { locationId: yard.id };
+  const first = await service.create('/work-orders', ...Array(10_000).fill(at));
+  await service.create('/projects', { name: 'Harbour wall', ...at });
+  const messageOf = async (ids: readonly string[]) =>
+    (await remove(location, ids)).body.errors[0].extensions.issues.map(({ message }: { message: string }) => message);
+  const message = (counts: string) => [
+    `${counts} and 1 project point at this location: ${first
+      .slice(0, 3)
+      .map(({ id }) => id)
+      .join(', ')}, …; delete them first, or send references: CLEAR`,
+  ];
+
+  expect(await messageOf([yard.id])).toEqual(message('10,000 work orders'));
+  await service.create('/work-orders', at);
+  expect(await messageOf([yard.id])).toEqual(message('more than 10,000 work orders'));
+  // For all that are deleted together.
+  expect(await messageOf([yard.id, empty.id])).toEqual(message('more than 5,000 work orders'));
+});
+
 test('more references than a batch may have are not cleared', async () => {
   const small = await startService({ MAX_BATCH: '2' });
   const [yard] = await small.create('/locations', { name: 'North yard' });
@@ -168,7 +189,7 @@ test('more references than a batch may have are not cleared', async () => {
 
   expect(body.errors[0]).toMatchObject({
     message:
-      'expected at most 2 references to clear, there are 3: delete fewer records at once, or change those that refer to them first',
+      'expected at most 2 references to clear, there are more: delete fewer records at once, or change those that refer to them first',
     extensions: { code: 'BAD_USER_INPUT' },
   });
   expect(tooMany.body.errors[0].message).toBe('expected at most 2 records, received 3: send them in several batches');

@@ -1,5 +1,5 @@
 /**
- * Random batches of creates, changes, upserts, imports and deletions, dry runs among them, against a model: each is accepted or refused
+ * Random batches of creates, changes, upserts, imports and deletions, some of them after a dry run, against a model: each is accepted or refused
  * as the rules say, what is stored is what the model has, and the log of changes leads from nothing to it. WRITES_SEED repeats a run.
  */
 import { isDeepStrictEqual } from 'node:util';
@@ -42,19 +42,22 @@ const { held, anyHeld, anyId, anyKey, anySystem, anyFields, withLinks, isAllowed
 /** How many writes were stored, by their names. */
 const stored = new Map<string, number>();
 
-/** Runs a write, and applies its result to the model if it is to be accepted and stored. */
+/** Runs a write, at times after a dry run of it, and applies its result to the model if it is to be accepted. */
 async function write<T>(
   { name }: { name: string },
   [document, variables]: [string, object],
   isAccepted: boolean,
   check: (result: T) => () => void,
 ): Promise<void> {
-  const dryRun = random.chance(0.2);
-  const { body, text } = await service.graphql(document, { ...variables, dryRun });
-  expect(body.errors === undefined, `${text}, ${JSON.stringify(variables)}, seed ${seed}`).toBe(isAccepted);
+  const send = async (dryRun: boolean) => {
+    const { body, text } = await service.graphql(document, { ...variables, dryRun });
+    expect(body.errors === undefined, `${text}, ${JSON.stringify(variables)}, seed ${seed}`).toBe(isAccepted);
+    return { errors: body.errors, apply: isAccepted ? check(body.data.result) : () => {} };
+  };
+  const tried = random.chance(0.3) ? await send(true) : undefined;
+  const { errors, apply } = await send(false);
+  if (tried) expect(tried.errors, `seed ${seed}`).toEqual(errors);
   if (!isAccepted) return;
-  const apply = check(body.data.result);
-  if (dryRun) return;
   apply();
   stored.set(name, (stored.get(name) ?? 0) + 1);
 }

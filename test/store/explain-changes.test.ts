@@ -3,12 +3,14 @@
  * database's statistics and with them. Nothing is measured in time.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { location } from '../../src/records/index.ts';
+import type { ReverseLink } from '../../src/model/reverse-link.ts';
+import { asset, location } from '../../src/records/index.ts';
+import { reverseLinksOf } from '../../src/records/reverse-links.ts';
 import { changeNumbers } from '../../src/store/changes.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { findIdempotencyResults } from '../../src/store/idempotency.ts';
 import { lastChanges } from '../../src/store/read-changes.ts';
-import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
+import type { TransactionStore, WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createDatabase, isPostgres } from '../support/database.ts';
 import { type Plan, readPlan } from '../support/explain.ts';
 import { insert } from '../support/insert.ts';
@@ -122,12 +124,26 @@ const reads: readonly (readonly [string, number, () => Promise<unknown>])[] = [
   ['one of many versions', 30, () => store.versionAt(location, manyVersions, '2026-03-01T00:45:00.000Z')],
 ];
 
+const assetsAt = () =>
+  reverseLinksOf('Location').find(({ kind, direction }) => kind === asset && direction === 'referring') as ReverseLink;
+
+class RolledBack extends Error {}
+
+/** Runs the work in a transaction of which nothing is stored. */
+async function rolledBack(work: (inside: TransactionStore) => Promise<unknown>): Promise<void> {
+  const transaction = store.transaction(async (inside) => {
+    await work(inside);
+    throw new RolledBack();
+  });
+  await expect(transaction).rejects.toThrow(RolledBack);
+}
+
 const writes: readonly (readonly [string, number, () => Promise<unknown>])[] = [
   [
     'records that are changed',
     2 * 20,
     () =>
-      store.dryRun(async (inside) => {
+      rolledBack(async (inside) => {
         const found = await inside.findToUpdate(location, some(20));
         const pairs = found.map((before) => ({ before, after: { ...before, name: before.id } }));
         await inside.update(location, pairs);
@@ -136,7 +152,12 @@ const writes: readonly (readonly [string, number, () => Promise<unknown>])[] = [
   [
     'records that are deleted',
     2 * 20,
-    () => store.dryRun(async (inside) => inside.delete(location, await inside.findToDelete(location, some(20)), '')),
+    () => rolledBack(async (inside) => inside.delete(location, await inside.findToDelete(location, some(20)), '')),
+  ],
+  [
+    'records whose references are cleared',
+    20,
+    () => store.dryRun((inside) => inside.findReferring(assetsAt(), some(20), 10)),
   ],
 ];
 
@@ -158,6 +179,10 @@ describe.each(['in empty tables', 'without statistics', 'with statistics'])('%s'
     if (circumstances === 'without statistics') {
       ids = await fill(store);
       await fill(storeOpener(database)('other'));
+      for (const workspace of ['acme', 'other']) {
+        const assets = ids.map((currentLocationId) => ({ name: 'Crane', currentLocationId }));
+        await insert(storeOpener(database)(workspace), asset, assets);
+      }
       // So many that an index is worth while.
       await database.run(`insert into change_numbers (workspace_id, number) with recursive n (i) as (
         select 1 union all select i + 1 from n where i < 2000) select 'workspace-' || i, i from n`);

@@ -75,6 +75,37 @@ test('a transaction inside another one is rolled back with it', async () => {
   expect(await ours.count(location)).toBe(0);
 });
 
+test('nobody waits for a dry run, whatever it changes', async () => {
+  const [yard, other] = await insert(ours, location, [input, input]);
+  const ids = [yard?.id ?? '', other?.id ?? ''];
+
+  const dry = await ours.dryRun(async (inside) => {
+    await inside.lock('tree');
+    const found = await inside.findToUpdate(location, ids);
+    await inside.update(
+      location,
+      found.map((before) => ({ before, after: { ...before, name: 'Dry', updatedAt: '2026-03-02T00:00:00.000Z' } })),
+    );
+    await inside.delete(location, await inside.findToDelete(location, ids), '2026-03-02T00:00:00.000Z');
+    const [added] = await insert(inside, location, [{ name: 'New' }]);
+
+    await change(ours, location, ids[0] ?? '', { name: 'Changed' });
+    await ours.transaction(async (writing) => {
+      await writing.lock('tree');
+      expect(await writing.existingValues(location, 'id', ids)).toEqual(new Set(ids));
+      await writing.delete(location, await writing.findToDelete(location, ids.slice(1)), '2026-03-02T00:00:00.000Z');
+    });
+    await insert(theirs, location, [input]);
+    // It reads what was stored when it began.
+    return { added, found: await inside.find(location, ids) };
+  });
+
+  expect(dry.added).toMatchObject({ name: 'New', workspaceId: 'ours' });
+  expect(dry.found.map(({ name }) => name)).toEqual(['Yard', 'Yard']);
+  expect((await ours.list(location)).map(({ name }) => name)).toEqual(['Changed']);
+  expect(await theirs.count(location)).toBe(1);
+});
+
 test('tens of thousands of IDs are looked up by one statement', async () => {
   const records = await insert(
     ours,

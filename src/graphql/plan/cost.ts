@@ -137,10 +137,14 @@ function sizeOf(
   );
 }
 
-/** Throws a ServiceError for a list that is too long, if it is in a variable: the resolver checks those that are written in the document. */
-function requireSize({ name, value, requireLength, lengthIn }: Omit<SentArgument, 'cost'>, sent: unknown): void {
+/** Throws a ServiceError for a value that is too large, if it is in a variable: the resolver checks those that are written in the document. */
+function requireSize(
+  { name, value, requireLength, lengthIn, requireContent }: Omit<SentArgument, 'cost'>,
+  sent: unknown,
+): void {
   if (lengthIn && hasVariable(value)) requireLength?.(lengthIn(sent), name);
   if (value.kind === Kind.VARIABLE && Array.isArray(sent)) requireLength?.(sent.length, value.name.value);
+  if (hasVariable(value)) requireContent?.(sent);
 }
 
 /** What `evaluate` returns for the values: at once, unless they contain variables. */

@@ -66,6 +66,8 @@ export interface ArgumentExtensions {
    * resolver calls it for lists written in the document. `name` is the variable's or the argument's.
    */
   readonly requireLength?: (length: number, name: string) => void;
+  /** Throws a ServiceError for a value with too much in it. Called with what is sent in variables before it is read: the service checks it, too. */
+  readonly requireContent?: (value: unknown) => void;
   /** The length that `requireLength` is called with, if the argument is no list but has lists. The value is as sent. */
   readonly lengthIn?: (value: unknown) => number;
   /** What a value adds to the cost of the field. The value is as sent, of any shape and size: it must be read within bounds. */

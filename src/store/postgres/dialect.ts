@@ -3,9 +3,10 @@
  * transaction mode.
  */
 import { type Knex, knex } from 'knex';
-import { columnList } from '../columns.ts';
+import { columnList, columnName } from '../columns.ts';
 import { type Dialect, selectRecords } from '../dialect.ts';
 import type { Row } from '../driver.ts';
+import { requireWhole } from '../query/rows.ts';
 import { runQuery } from '../query.ts';
 import { createFilters, textKey } from './filters.ts';
 import { selectPages, selectPagesWithin } from './pages.ts';
@@ -19,6 +20,15 @@ export function createPostgresDialect(): Dialect {
     const rows = await runQuery(run, query.select(builder.raw(selected)));
     return rows.map((row) => names.map((name) => row[name]));
   };
+  // With `= any(…)`, a server without statistics would read all of the workspace in another index.
+  const rowsWith: Dialect['rowsReferring'] = ({ table, field }, workspaceId, ids, limitOfEach) =>
+    builder.from(
+      builder.raw(
+        `unnest(?::text[]) as wanted (wanted_id) cross join lateral (select * from ${table.table}
+          where workspace_id = ? and ${columnName(field)} = wanted_id limit ${requireWhole(limitOfEach)}) as found`,
+        [ids as string[], workspaceId],
+      ),
+    );
   let isCitus = false;
   return {
     builder,
@@ -26,6 +36,7 @@ export function createPostgresDialect(): Dialect {
     begin: "begin; set local idle_in_transaction_session_timeout = '60s'",
     beginSnapshot: 'begin isolation level repeatable read read only',
     jsonElements: 'json_array_elements',
+    jsonKeys: 'json_object_keys',
     jsonArrayOf: 'json_agg',
     jsonObject: 'json_build_object',
     prepareCopy: 'set local idle_in_transaction_session_timeout = 0',
@@ -64,15 +75,8 @@ export function createPostgresDialect(): Dialect {
     selectPages: (run, pages) => selectPages(builder, run, pages),
     selectPagesWithin: (run, pages, maxBytes) => selectPagesWithin(builder, run, pages, maxBytes),
     month: (column) => `to_char(${column} at time zone 'UTC', 'YYYY-MM')`,
-    // With `id = any(…)`, a server without statistics would read all of the workspace in an index that ends with the ID.
-    rowsById: (table, workspaceId, ids) =>
-      builder.from(
-        builder.raw(
-          `unnest(?::text[]) as wanted (wanted_id) cross join lateral (
-            select * from ${table.table} where workspace_id = ? and id = wanted_id limit 1) as found`,
-          [ids as string[], workspaceId],
-        ),
-      ),
+    rowsById: (table, workspaceId, ids) => rowsWith({ table, field: 'id' }, workspaceId, ids, 1),
+    rowsReferring: (from, workspaceId, ids, limit) => rowsWith(from, workspaceId, ids, limit).limit(limit),
     // Without `lateral` and a limit, a server without statistics would read the whole table for a page of a hundred records.
     joinById: (query, { table, alias }, { workspaceId, reference }) =>
       query.joinRaw(

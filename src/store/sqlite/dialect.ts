@@ -18,6 +18,7 @@ export const sqliteDialect: Dialect = {
   begin: 'begin immediate',
   beginSnapshot: 'begin',
   jsonElements: 'json_each',
+  jsonKeys: 'json_each',
   jsonArrayOf: 'json_group_array',
   jsonObject: 'json_object',
   filters: createFilters(builder),
@@ -36,6 +37,8 @@ export const sqliteDialect: Dialect = {
   month: (column) => `substr(${column}, 1, 7)`,
   rowsById: (table, workspaceId, ids) =>
     rowsQuery(sqliteDialect, table, workspaceId, { where: { field: 'id', in: ids } }),
+  rowsReferring: ({ table, field }, workspaceId, ids, limit) =>
+    rowsQuery(sqliteDialect, table, workspaceId, { where: { field, in: ids }, limit }),
   joinById: (query, { table, alias }, { workspaceId, reference }) =>
     query.joinRaw(`left join ${table.table} ${alias} on ${alias}.workspace_id = ? and ${alias}.id = ${reference}`, [
       workspaceId,

@@ -97,6 +97,30 @@ test('reads and /readyz do not wait for a lock', async () => {
   });
 });
 
+test('dry runs do not wait for a lock', async () => {
+  const input = [{ name: 'Crane', uid: 'C-7' }];
+  const project = { id: projectId, notes: 'dry' };
+
+  await whileLocked(async () => {
+    const { body } = await ours.post('/graphql', {
+      query: `mutation ($input: [CreateAssetInput!]!, $project: ProjectPatch!) {
+        createAssets(input: $input, dryRun: true) { uid }
+        updateProjects(input: [$project], dryRun: true) { notes }
+        deleteProjects(ids: ["${projectId}"], references: CLEAR, dryRun: true) { name }
+      }`,
+      variables: { input, project },
+    });
+
+    expect(body).toMatchObject({
+      data: {
+        createAssets: [{ uid: 'C-7' }],
+        updateProjects: [{ notes: 'dry' }],
+        deleteProjects: [{ name: 'Harbour wall' }],
+      },
+    });
+  });
+});
+
 test('a cancelled statement, alone or in a transaction, does not keep later writes from being stored', async () => {
   const { database } = service;
   for (const cancelled of [

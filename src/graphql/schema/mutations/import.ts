@@ -5,7 +5,7 @@ import { listField } from '../../../model/labels.ts';
 import type { RecordKind, RecordOf } from '../../../model/record-kind.ts';
 import { unknownFieldIssues } from '../../../model/schemas.ts';
 import { recordKinds } from '../../../records/index.ts';
-import { requireBatchSize } from '../../../services/batch-size.ts';
+import { requireBatchSize, requireFewExternalIds } from '../../../services/batch-size.ts';
 import { importRecords, type NewRecords } from '../../../services/import-records.ts';
 import type { Session } from '../../../services/session.ts';
 import { mapInSlices } from '../../../slices.ts';
@@ -36,6 +36,7 @@ export function importField(schema: MutationSchema, t: MutationFields) {
         extensions: {
           requireLength,
           lengthIn: totalLength,
+          requireContent: (sent) => requireFewExternalIds(Object.values(isObject(sent) ? sent : {}).flat()),
           cost: (sent) => writeCost * totalLength(sent),
         } satisfies ArgumentExtensions,
       }),

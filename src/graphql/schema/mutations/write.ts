@@ -3,7 +3,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import type { Limits } from '../../../config.ts';
 import { ServiceError } from '../../../errors.ts';
 import type { RecordKind } from '../../../model/record-kind.ts';
-import { requireBatchSize } from '../../../services/batch-size.ts';
+import { requireBatchSize, requireFewExternalIds } from '../../../services/batch-size.ts';
 import { dryRun } from '../../../services/dry-run.ts';
 import type { Session } from '../../../services/session.ts';
 import { mapInSlices } from '../../../slices.ts';
@@ -78,6 +78,7 @@ export function batchField<Input, Options extends object, Item>(
   { type, description, list, options, run, primed }: Batch<Input, Options, Item>,
 ) {
   const requireLength = (length: number) => requireBatchSize(length, limits.maxBatch);
+  const requireContent = (sent: unknown) => requireFewExternalIds(Array.isArray(sent) ? sent : []);
   const { name, parse, ...listed } = list;
   return t.field({
     type: [type],
@@ -92,7 +93,7 @@ export function batchField<Input, Options extends object, Item>(
         ...listed,
         type: [list.type],
         required: true,
-        extensions: { requireLength } satisfies ArgumentExtensions,
+        extensions: { requireLength, requireContent } satisfies ArgumentExtensions,
       }),
       ...options,
       dryRun: dryRunArgument(t),

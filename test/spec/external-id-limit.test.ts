@@ -1,0 +1,144 @@
+/** A write has at most 30,000 external IDs, of the records that are sent, and of those that it changes or deletes. */
+import { describe, expect, test } from 'vitest';
+import { location, workOrder } from '../../src/records/index.ts';
+import {
+  createDocument,
+  deleteDocument,
+  importDocument,
+  updateDocument,
+  upsertDocument,
+} from '../support/mutations.ts';
+import { startService, useService } from '../support/service.ts';
+
+const service = useService();
+
+const tooManySent = 'expected at most 30,000 external IDs in a batch, received more: send them in several batches';
+const tooManyStored = 'the locations hold more than 30,000 external IDs: change or delete fewer at a time';
+
+/** `erp` is different for each item. */
+const externalIds = (size: number, item: number) => ({
+  erp: `${item}`,
+  ...Object.fromEntries(Array.from({ length: size - 1 }, (_, n) => [`system ${n}`, 'x'])),
+});
+const items = (count: number, size: number) =>
+  Array.from({ length: count }, (_, item) => ({ externalIds: externalIds(size, item) }));
+/** 30,001 external IDs. */
+const tooMany = [...items(300, 100), { externalIds: { erp: 'one more' } }];
+
+const messageOf = async (document: string, variables: object) =>
+  (await service.graphql(document, variables)).body.errors?.[0].message;
+
+test('more are refused before anything is looked up, however they are sent', async () => {
+  const [yard] = await service.create('/locations', {});
+  const patches = tooMany.map((item) => ({ id: yard.id, ...item }));
+  const halves = {
+    locations: tooMany.slice(0, 150),
+    projects: tooMany.slice(150).map((item) => ({ name: 'P', ...item })),
+  };
+
+  const statements = await service.statements(async () => {
+    const { status, body } = await service.post('/locations', tooMany);
+    expect([status, body]).toEqual([413, { error: tooManySent, code: '413' }]);
+    for (const dryRun of [false, true]) {
+      expect(await messageOf(createDocument(location), { input: tooMany, dryRun })).toBe(tooManySent);
+      expect(await messageOf(updateDocument(location), { input: patches, dryRun })).toBe(tooManySent);
+      const upsert = { by: { externalId: 'erp' }, input: tooMany, dryRun };
+      expect(await messageOf(upsertDocument(location), upsert)).toBe(tooManySent);
+      expect(await messageOf(importDocument(), { input: halves, dryRun })).toBe(tooManySent);
+    }
+  });
+
+  expect(statements).toEqual([]);
+  const answered = await service.graphql(createDocument(location), { input: tooMany });
+  expect([answered.status, answered.body.errors[0].extensions.code]).toEqual([413, 'BAD_USER_INPUT']);
+});
+
+test('three for each record of the largest batch are created, changed and deleted', async () => {
+  const created = await service.create('/locations', ...items(10_000, 3));
+  const ids = created.map(({ id }) => id);
+  const changes = items(10_000, 3).map((item, n) => ({ ...item, name: `${n}`, id: ids[n] }));
+
+  expect(await service.data(updateDocument(location, 'name'), { input: changes })).toMatchObject({
+    result: { length: 10_000, 9999: { name: '9999' } },
+  });
+  expect((await service.data(deleteDocument(location), { ids })).result).toHaveLength(10_000);
+});
+
+describe('of stored records', () => {
+  async function manyStored(): Promise<string[]> {
+    const created = [
+      ...(await service.create('/locations', ...items(300, 100))),
+      ...(await service.create('/locations', { externalIds: { erp: 'one more' } })),
+    ];
+    return created.map(({ id }) => id);
+  }
+
+  test('more are neither changed nor deleted together', async () => {
+    const ids = await manyStored();
+    const patches = ids.map((id) => ({ id, name: 'Yard' }));
+
+    for (const dryRun of [true, false]) {
+      const upsert = {
+        by: { externalId: 'erp' },
+        input: [...items(300, 1), { externalIds: { erp: 'one more' } }],
+        dryRun,
+      };
+      expect(await messageOf(updateDocument(location), { input: patches, dryRun })).toBe(tooManyStored);
+      expect(await messageOf(upsertDocument(location), upsert)).toBe(tooManyStored);
+      expect(await messageOf(deleteDocument(location), { ids, dryRun })).toBe(tooManyStored);
+    }
+    expect(await messageOf(updateDocument(location), { input: patches.slice(1) })).toBeUndefined();
+    expect(await messageOf(deleteDocument(location), { ids: ids.slice(1) })).toBeUndefined();
+    expect(await service.data('{ locations { nodes { id } } }')).toEqual({ locations: { nodes: [{ id: ids[0] }] } });
+  });
+
+  test('those whose references are cleared count, too', async () => {
+    const [yard, other] = await service.create('/locations', {}, {});
+    const orders = (locationId: string, count: number) =>
+      service.create('/work-orders', ...items(count, 100).map((item) => ({ ...item, locationId })));
+    await orders(yard.id, 300);
+    await orders(other.id, 2);
+
+    const clear = { ids: [yard.id, other.id], references: 'CLEAR' };
+    expect(await messageOf(deleteDocument(location), clear)).toBe(
+      tooManyStored.replace('locations', workOrder.pluralLabel),
+    );
+    expect(await messageOf(deleteDocument(location), { ...clear, ids: [yard.id] })).toBeUndefined();
+  });
+});
+
+describe('if a record may have that many', () => {
+  const large = {
+    MAX_EXTERNAL_IDS: '40000',
+    MAX_RECORD_LENGTH: '1000000',
+    MAX_QUERY_LENGTH: '1000000',
+    MAX_QUERY_TOKENS: '100000',
+  };
+
+  test('a single one is stored, changed and deleted', async () => {
+    const generous = await startService(large);
+    const [{ id }] = await generous.create('/locations', { externalIds: externalIds(30_001, 1) });
+
+    const changed = await generous.graphql(updateDocument(location, 'name'), {
+      input: [{ id, externalIds: externalIds(30_001, 2), name: 'Yard' }],
+    });
+    const deleted = await generous.graphql(deleteDocument(location), { ids: [id] });
+    await generous.stop();
+
+    expect([changed.body.data, deleted.body.data]).toEqual([{ result: [{ name: 'Yard' }] }, { result: [{ id }] }]);
+  });
+
+  test('they are counted in a document, too', async () => {
+    const generous = await startService(large);
+    const entries = Array.from({ length: 15_001 }, (_, n) => `k${n}: ""`).join();
+
+    const { body } = await generous.graphql(
+      `mutation { createLocations(input: [{ externalIds: {${entries}} }, { externalIds: {${entries}} }]) { id } }`,
+    );
+    const list = await generous.data('{ locations { totalCount } }');
+    await generous.stop();
+
+    expect(body.errors[0].message).toBe(tooManySent);
+    expect(list).toEqual({ locations: { totalCount: 0 } });
+  });
+});
