@@ -1,5 +1,6 @@
 /** Attacks with many simultaneous requests, each of which is harmless. */
 import { randomBytes } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import { asset } from '../records.mjs';
 import { create } from './client.mjs';
 import { idOf, series } from './database.mjs';
@@ -86,6 +87,30 @@ const slowFilter = JSON.stringify({
   query: '{ assetCategories(where: { ancestors: { some: { name: { contains: "none" } } } }) { nodes { id } } }',
 });
 
+/** Locations, to each of which nine assets refer. */
+const fillReferences = ({ database, serve }) =>
+  serve(async (port) => {
+    const locations = await create(port, database.key, '/locations', Array(1_000).fill({}));
+    const ids = locations.map(({ id }) => id);
+    for (let n = 0; n < 9; n += 1) {
+      const assets = ids.map((id) => ({ name: 'Pump', currentLocationId: id }));
+      await create(port, database.key, '/assets', assets);
+    }
+    return { ids };
+  });
+
+/** Deletes the locations, while creates that refer to them wait for the deletion. */
+async function createWhileDeleting({ send, filled: { ids } }) {
+  const query = 'mutation ($ids: [ID!]!) { deleteLocations(ids: $ids, references: CLEAR) { __typename } }';
+  const deletion = send('POST', '/graphql', JSON.stringify({ query, variables: { ids } }));
+  // It reads what it deletes before it locks anything.
+  await setTimeout(200);
+  const creates = ids
+    .slice(0, 50)
+    .map((id) => send('POST', '/assets', JSON.stringify([{ name: 'Pump', currentLocationId: id }])));
+  await Promise.all([deletion, ...creates]);
+}
+
 export const floods = [
   {
     name: 'a query at the cost limit',
@@ -101,6 +126,7 @@ export const floods = [
       times(30, (n) => send('POST', '/graphql', slowFilter, n % 2 === 0 ? key : database.accompliceKey)),
   },
   { name: 'batches with the same uids', run: sendSameUids },
+  { name: 'creates that wait for a deletion', maxWait: 1_000, fill: fillReferences, run: createWhileDeleting },
   {
     name: 'unknown keys',
     connections: 1_000,

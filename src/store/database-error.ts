@@ -10,7 +10,8 @@
  * | no connection, or a lost one                | 503                      | has failed      | is closed      |
  * | a read-only server, or a file that cannot   | 503                      | has failed      | is closed      |
  * | be read or written                          |                          |                 |                |
- * | busy, full, too slow (`temporary…`)         | 503                      | has failed      | is kept        |
+ * | busy, full, too slow (`temporary…`), or a   | StatementFailed, 503     | has failed      | is kept        |
+ * | server of a cluster that is unavailable     |                          |                 |                |
  * | any of these but the first two, at COMMIT   | 503: may be stored       | is unknown      | as above       |
  * | the same, in a single-statement transaction | likewise, unless it      | is unknown      | as above       |
  * |                                             | failed before COMMIT     |                 |                |
@@ -18,6 +19,10 @@
  * | anything else                               | DatabaseError, 500       | has failed      | is kept        |
  *
  * A connection is kept only if it is idle afterwards, in no transaction and without an active statement.
+ *
+ * Of a group of new records of several workspaces, none of which is stored, those of each workspace are retried after a conflict, a name
+ * that was given up, StatementFailed or DatabaseError: the cause may be rows, locks or a server that the others do not need. All others mean
+ * that no statement can run, and for a retry, each workspace would have to wait for a connection first.
  */
 import { mayBeStored, ServiceError, unavailable } from '../errors.ts';
 
@@ -94,6 +99,13 @@ export class WorkspaceClosed extends ServiceError {
   }
 }
 
+/** A statement that the server has rejected, and that may succeed later. Other statements may succeed at once. */
+export class StatementFailed extends ServiceError {
+  constructor(code: string) {
+    super(503, unavailableMessage, [], { cause: code });
+  }
+}
+
 /** A constraint of change_numbers. */
 const isClosed = (error: unknown): boolean =>
   /^(?:23514|SQLITE_CONSTRAINT)$/.test(codeOf(error)) && String(error).includes('change_numbers_open');
@@ -116,7 +128,10 @@ export function databaseError(error: unknown, isConnectionLost = false): Error {
   const code = codeOf(error);
   if (conflicts.has(code) || isTaken(error)) return new TransactionConflict(code);
   if (isClosed(error)) return new WorkspaceClosed();
-  if (isConnectionLost || isTemporary(code)) return databaseUnavailable(code);
+  // Before the next line, because a connection is discarded when its statement is cancelled.
+  if (timeouts.test(code)) return new StatementFailed(code);
+  if (isConnectionLost || isUnavailable(error)) return databaseUnavailable(code);
+  if (isTemporary(code)) return new StatementFailed(code);
   return new DatabaseError(`database error: ${code}`, code);
 }
 
@@ -127,11 +142,24 @@ export function databaseError(error: unknown, isConnectionLost = false): Error {
 export const needsNewConnection = (error: unknown): boolean =>
   /^(?:25006$|08...$|57P0[1-3]$|SQLITE_(?:CANTOPEN|CORRUPT|IOERR|NOMEM|NOTADB|PROTOCOL|MISUSE))/.test(codeOf(error));
 
+/**
+ * Whether no statement of any workspace can run now. Of the errors that end a connection, a cluster's coordinator also reports those of the
+ * connections to its other servers, and then as ERROR; 08P01 is a pooler's, when it has no server.
+ */
+const isUnavailable = (error: unknown): boolean => {
+  const code = codeOf(error);
+  if (/^57P0[1-3]$/.test(code)) return !(error instanceof Error && 'severity' in error && error.severity === 'ERROR');
+  return code === '25006' || code === '08P01' || temporarySqlite.test(code);
+};
+
+const timeouts = /^(?:57014|55P03|SQLITE_INTERRUPT)$/;
+
 /** Whether a statement timed out, except at COMMIT, after which the transaction may be stored. */
 export const isTimeout = (error: unknown): boolean =>
-  error instanceof ServiceError &&
-  error.type === undefined &&
-  /^(?:57014|55P03|SQLITE_INTERRUPT)$/.test(String(error.cause));
+  error instanceof StatementFailed && timeouts.test(String(error.cause));
+
+/** Whether a statement was not to wait any longer for a lock. */
+export const isLockTimeout = (error: unknown): boolean => error instanceof StatementFailed && error.cause === '55P03';
 
 /** Whether a statement that is a transaction by itself failed before its commit. */
 export const isNotStored = (error: unknown): boolean =>
@@ -152,7 +180,9 @@ export function commitError(error: unknown, isConnectionLost: boolean): Error {
 }
 
 /** `code` is for the log. */
-export const databaseUnavailable = (code: string) => unavailable('the database is not available, try again', code);
+export const databaseUnavailable = (code: string) => unavailable(unavailableMessage, code);
+
+const unavailableMessage = 'the database is not available, try again';
 
 const codeOf = (error: unknown): string => {
   if (!(error instanceof Error)) return 'unknown';

@@ -55,6 +55,8 @@ export interface Dialect {
   readonly builder: Knex;
   /** Begins a transaction that may write. */
   readonly begin: string;
+  /** Adds to `begin` that statements fail instead of waiting longer than this many milliseconds for a lock. Absent where only one writes at a time. */
+  limitLockWaits?(milliseconds: number): string;
   /** Begins a transaction that reads a consistent snapshot of the database. */
   readonly beginSnapshot: string;
   /** The function that returns the elements of a JSON array as rows, in a column `value`. */
@@ -94,10 +96,15 @@ export interface Dialect {
   /** Statements that insert the records, thousands per statement, unless they are long. */
   inserts(table: Table, records: readonly Row[]): Iterable<Statement>;
   /**
-   * The insert, the rows to add to `idempotencyResults`, and what logChanges does, as one statement or script. Undefined if they need a
-   * transaction.
+   * The insert, the rows to add to `idempotencyResults`, and what logChanges does, as one statement or script, which waits for a lock at
+   * most `lockTimeout` milliseconds. Undefined if they need a transaction.
    */
-  withChanges(insert: Statement, changes: readonly NewChange[], keyed: readonly Row[]): Statement | undefined;
+  withChanges(
+    insert: Statement,
+    changes: readonly NewChange[],
+    keyed: readonly Row[],
+    lockTimeout?: number,
+  ): Statement | undefined;
   /** Statements that set these fields in the records, thousands per statement, unless they are long. */
   updates(table: Table, workspaceId: string, records: readonly Row[], fields: ReadonlySet<string>): Iterable<Statement>;
   deletions(table: Table, workspaceId: string, ids: readonly string[]): Iterable<Statement>;

@@ -1,47 +1,25 @@
 /**
  * Group commit for new records: additions that arrive while others are being stored share the next transaction, and with it
- * the cost of a commit, a write to disk. Each is acknowledged after that commit; one that fails does not fail the others.
+ * the cost of a commit, a write to disk. Each is acknowledged after that commit; one that fails does not fail the others, and
+ * one that waits for a lock does not delay those of other workspaces.
  */
 import { ServiceError } from '../errors.ts';
 import { textLengthOfAll } from '../model/fields.ts';
-import { newIds } from '../model/ids.ts';
-import type { RecordKind } from '../model/record-kind.ts';
-import { type Author, creationOf, logChanges } from './changes.ts';
 import type { GroupCheckStore } from './check-store.ts';
-import { databaseUnavailable, isTimeout, TransactionConflict, WorkspaceClosed } from './database-error.ts';
+import {
+  databaseUnavailable,
+  isLockTimeout,
+  isTimeout,
+  StatementFailed,
+  TransactionConflict,
+  WorkspaceClosed,
+} from './database-error.ts';
 import type { Dialect } from './dialect.ts';
-import type { DatabaseOptions, Driver, Row, Run } from './driver.ts';
-import { creationResult, type IdempotencyKey, idempotencyResults, idempotencyRow } from './idempotency.ts';
+import type { DatabaseOptions, Driver, Run } from './driver.ts';
 import { createShares } from './shares.ts';
-import type { Transactions } from './transactions.ts';
-import type { Usage } from './usage.ts';
+import { type Addition, createAdditionStore } from './store-additions.ts';
+import type { Statements, Transactions } from './transactions.ts';
 import { createWaitingAdditions } from './waiting-additions.ts';
-
-/** New records, to be stored all or none. */
-export interface Addition {
-  readonly workspaceId: string;
-  readonly kind: RecordKind;
-  /** They get their IDs and their workspace when they are accepted. */
-  readonly records: readonly Draft[];
-  readonly check: Check;
-  readonly author: Author;
-  readonly usage: Usage;
-  /** The key under which the result is stored. */
-  readonly key?: IdempotencyKey | undefined;
-}
-
-/** A record without its ID and workspace. */
-export interface Draft {
-  id?: string;
-  workspaceId?: string;
-  readonly [field: string]: unknown;
-}
-
-/**
- * Throws a ServiceError below 500 if the records may not be stored. With `uniqueness: 'database'` it may skip the lookup of
- * duplicate unique values: the database then rejects the transaction, and the check runs again with `'lookup'`.
- */
-export type Check = (store: GroupCheckStore, uniqueness: 'lookup' | 'database') => Promise<void>;
 
 export interface GroupCommit {
   /** Resolves once the records are stored. Rejects with the error of their check or of their transaction. */
@@ -58,14 +36,18 @@ interface Waiting extends Addition {
 /** Two, so that an addition that waits until its timeout does not delay all others of its workspace. */
 const maxAlonePerWorkspace = 2;
 
+/** Milliseconds that a group waits for a lock: longer than most writes hold one, and short for the other workspaces in the group. */
+const maxLockWait = 100;
+
 /** `openCheckStore` is called once per group and workspace. */
 export function createGroupCommit(
-  { transaction }: Pick<Transactions, 'transaction'>,
+  { transaction, forWorkspace }: Pick<Transactions, 'transaction' | 'forWorkspace'>,
   dialect: Dialect,
   { concurrentGroups }: Pick<Driver, 'concurrentGroups'>,
   { connectionTimeout }: Pick<DatabaseOptions, 'connectionTimeout'>,
   openCheckStore: (run: Run, workspaceId: string) => GroupCheckStore,
 ): GroupCommit {
+  const storeAdditions = createAdditionStore(dialect, openCheckStore);
   const waiting = createWaitingAdditions<Waiting>();
   let running = 0;
   /** For additions that have a transaction of their own. */
@@ -76,22 +58,41 @@ export function createGroupCommit(
   const inConflict = new Map<string, number>();
 
   async function runGroups(): Promise<void> {
-    while (!waiting.isEmpty()) await store(waiting.takeGroup());
+    while (!waiting.isEmpty()) await store(takeGroup(), transaction);
     running -= 1;
   }
 
-  async function store(group: readonly Waiting[]): Promise<void> {
+  /** Without the additions of workspaces that are in conflict: in a group, they would probably conflict too. */
+  function takeGroup(): readonly Waiting[] {
+    const [group, others] = [[] as Waiting[], [] as Waiting[]];
+    for (const addition of waiting.takeGroup()) (inConflict.has(addition.workspaceId) ? others : group).push(addition);
+    for (const addition of others) void storeAlone(addition);
+    return group;
+  }
+
+  async function store(group: readonly Waiting[], begin: Statements['transaction']): Promise<void> {
+    if (group.length === 0) return;
+    const workspaces = byWorkspace(group);
     for (const uniqueness of ['database', 'lookup'] as const) {
       try {
-        return settle(group, await storeTogether(group, uniqueness, { maxAttempts: 1 }));
+        return settle(
+          group,
+          await storeAdditions(group, uniqueness, begin, { maxAttempts: 1, lockTimeout: maxLockWait }),
+        );
       } catch (error) {
-        if (failsWholeGroup(error, group.length)) return rejectAll(group, error);
-        // One addition caused the timeout: the others must not wait for it a second time.
-        if (isTimeout(error) || error instanceof WorkspaceClosed) break;
+        if (failsWholeGroup(error, group.length, workspaces.size)) return rejectAll(group, error);
+        // It would fail again, and the others wait for it a second time.
+        if (concernsSome(error)) break;
       }
     }
-    // Two additions conflict, or one always fails: give each its own transaction. The next group does not wait for them.
-    for (const addition of group) void storeAfterConflict(addition);
+    // The next group does not wait for what follows.
+    if (workspaces.size === 1) {
+      // Two additions conflict, or one always fails, or waits for a lock: give each its own transaction.
+      for (const addition of group) void storeAfterConflict(addition);
+      return;
+    }
+    // Locks and conflicts are always those of one workspace, as is its server in a cluster.
+    for (const [workspaceId, additions] of workspaces) void store(additions, forWorkspace(workspaceId).transaction);
   }
 
   async function storeAfterConflict(addition: Waiting): Promise<void> {
@@ -103,76 +104,14 @@ export function createGroupCommit(
     else inConflict.delete(workspaceId);
   }
 
+  /** On connections of the workspace, so that it waits for itself. */
   const storeAlone = (addition: Waiting): Promise<void> =>
-    alone(addition.workspaceId, () => storeTogether([addition], 'lookup')).then(
+    alone(addition.workspaceId, () =>
+      storeAdditions([addition], 'lookup', forWorkspace(addition.workspaceId).transaction),
+    ).then(
       (outcomes) => settle([addition], outcomes),
       (error) => rejectAll([addition], error),
     );
-
-  /** Stores the additions that their checks accept, and returns the outcome of each check. Throws if none is stored. */
-  const storeTogether = (group: readonly Addition[], uniqueness: 'lookup' | 'database', options = {}) =>
-    transaction(async (run, runAlone) => {
-      let hasRead = false;
-      const read: Run = (sql, values) => {
-        hasRead = true;
-        return run(sql, values);
-      };
-      const outcomes = await checkAll(group, uniqueness, read);
-      const accepted = group.filter((_, index) => outcomes[index]?.status === 'fulfilled');
-      for (const addition of accepted) addIds(addition);
-      const statements = insertsOf(accepted);
-      const first = statements.next();
-      if (first.done) return outcomes;
-      const changes = accepted.map((addition) => creationOf(addition, addition.records));
-      const keyed = idempotencyRowsOf(accepted);
-      // Looks ahead one statement: a single insert, without a lookup before it, needs no BEGIN and COMMIT.
-      const second = statements.next();
-      const together = hasRead || !second.done ? undefined : dialect.withChanges(first.value, changes, keyed);
-      if (together) {
-        await runAlone(together.sql, together.values);
-        return outcomes;
-      }
-      await run(first.value.sql, first.value.values);
-      for (let next = second; !next.done; next = statements.next()) await run(next.value.sql, next.value.values);
-      const sharedBy =
-        (additions: readonly Addition[]): Run =>
-        (sql, values) => {
-          for (const { usage } of additions) usage.statements += 1;
-          return run(sql, values);
-        };
-      const storeKeys = sharedBy(accepted.filter(({ key }) => key));
-      for (const { sql, values } of dialect.inserts(idempotencyResults, keyed)) await storeKeys(sql, values);
-      await logChanges(dialect, sharedBy(accepted), changes);
-      return outcomes;
-    }, options);
-
-  /** Runs the checks concurrently, so that their lookups can be combined into one statement. */
-  async function checkAll(group: readonly Addition[], uniqueness: 'lookup' | 'database', run: Run) {
-    const stores = new Map<string, GroupCheckStore>();
-    const storeOf = (workspaceId: string): GroupCheckStore => {
-      const store = stores.get(workspaceId) ?? openCheckStore(run, workspaceId);
-      stores.set(workspaceId, store);
-      return store;
-    };
-    const outcomes = await Promise.allSettled(
-      group.map(({ workspaceId, check, usage }) => check(countLookups(storeOf(workspaceId), usage), uniqueness)),
-    );
-    for (const outcome of outcomes) {
-      if (outcome.status === 'rejected' && !isRejection(outcome.reason)) throw outcome.reason;
-    }
-    return outcomes;
-  }
-
-  function* insertsOf(additions: readonly Addition[]) {
-    for (const kind of new Set(additions.map((addition) => addition.kind))) {
-      const ofKind = additions.filter((addition) => addition.kind === kind);
-      const records = ofKind.flatMap((addition) => addition.records);
-      for (const statement of dialect.inserts(kind, records)) {
-        for (const { usage } of ofKind) usage.statements += 1;
-        yield statement;
-      }
-    }
-  }
 
   return {
     add: (addition) =>
@@ -189,35 +128,15 @@ export function createGroupCommit(
   };
 }
 
-/** Called just before the insert, so that with a single writer the order of IDs is the order of commits. */
-export function addIds({ kind, workspaceId, records }: Pick<Addition, 'kind' | 'workspaceId' | 'records'>): void {
-  newIds(kind.idPrefix, records.length).forEach((id, index) => {
-    Object.assign(records[index] as Draft, { id, workspaceId });
-  });
+function byWorkspace<A extends Addition>(group: readonly A[]): ReadonlyMap<string, readonly A[]> {
+  const workspaces = new Map<string, A[]>();
+  for (const addition of group) {
+    const additions = workspaces.get(addition.workspaceId);
+    if (additions) additions.push(addition);
+    else workspaces.set(addition.workspaceId, [addition]);
+  }
+  return workspaces;
 }
-
-/** In the order of their keys, so that of two transactions with the same ones, one waits for the other at the first of them. */
-const idempotencyRowsOf = (additions: readonly Addition[]): Row[] =>
-  additions
-    .flatMap(({ workspaceId, key, records }) =>
-      key
-        ? [{ key, row: idempotencyRow(workspaceId, key, creationResult(String(records[0]?.id), records.length)) }]
-        : [],
-    )
-    .sort((a, b) => (a.key.key < b.key.key ? -1 : 1))
-    .map(({ row }) => row);
-
-/** Counts lookups in the usage of one addition. */
-const countLookups = (store: GroupCheckStore, usage: Usage): GroupCheckStore => ({
-  existingValues(...lookup) {
-    usage.statements += 1;
-    return store.existingValues(...lookup);
-  },
-  idempotencyResults(keys) {
-    usage.statements += 1;
-    return store.idempotencyResults(keys);
-  },
-});
 
 function settle(group: readonly Waiting[], outcomes: readonly PromiseSettledResult<void>[]): void {
   outcomes.forEach((outcome, index) => {
@@ -230,14 +149,15 @@ function rejectAll(group: readonly Waiting[], error: unknown): void {
   for (const { reject } of group) reject(error);
 }
 
-/** Whether a rule rejects the records. Any other error of a check is a failure of the database or of this service. */
-export const isRejection = (error: unknown): boolean => error instanceof ServiceError && error.status < 500;
+/** Whether the cause may be a part of the group, which would fail again in the same group. */
+const concernsSome = (error: unknown): boolean => error instanceof StatementFailed || error instanceof WorkspaceClosed;
 
 /**
- * Whether a retry is useless, because the database is unavailable, or wrong, because the group may be stored. A timeout is
- * caused by one addition of the group, and so is the name of a workspace that was given up: unless it is the only one, each is retried alone.
+ * Whether a retry is useless, because the database is unavailable for all of the group, or wrong, because the group may be stored. Alone,
+ * an addition may wait for a lock; one that takes too long for another reason will do so again.
  */
-const failsWholeGroup = (error: unknown, size: number): boolean =>
-  error instanceof ServiceError &&
-  !(error instanceof TransactionConflict) &&
-  !((isTimeout(error) || error instanceof WorkspaceClosed) && size > 1);
+const failsWholeGroup = (error: unknown, size: number, workspaces: number): boolean => {
+  if (!(error instanceof ServiceError) || error instanceof TransactionConflict || isLockTimeout(error)) return false;
+  if (isTimeout(error)) return size === 1;
+  return !concernsSome(error) || workspaces === 1;
+};

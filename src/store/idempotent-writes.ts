@@ -5,7 +5,7 @@
  */
 import { mayBeStored, mayBeStoredType, ServiceError } from '../errors.ts';
 import type { NewChange } from './changes.ts';
-import type { Check } from './group-commit.ts';
+
 import {
   findIdempotencyResults,
   type IdempotencyKey,
@@ -17,6 +17,7 @@ import {
 } from './idempotency.ts';
 import { createChangeReads } from './read-changes.ts';
 import type { Scope } from './read-records.ts';
+import type { Check } from './store-additions.ts';
 
 /**
  * Runs the write. If it is rejected, which may be because of what an earlier one has stored, or nobody knows whether it is stored, and

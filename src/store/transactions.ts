@@ -26,9 +26,15 @@ export interface Statements {
    * Runs the work in one transaction: all of it is stored, or nothing. Work that conflicts with other transactions is
    * retried a few times.
    */
-  transaction<T>(work: Work<T>, options?: { readonly maxAttempts?: number }): Promise<T>;
+  transaction<T>(work: Work<T>, options?: TransactionOptions): Promise<T>;
   /** Runs work that reads a consistent snapshot of the database. */
   snapshot<T>(work: Work<T>): Promise<T>;
+}
+
+export interface TransactionOptions {
+  readonly maxAttempts?: number;
+  /** Milliseconds that a statement may wait for a lock, instead of as long as a statement may run. `runAlone` does not know it. */
+  readonly lockTimeout?: number;
 }
 
 /** The body of a transaction. A body with exactly one statement may use `runAlone`, which skips BEGIN and COMMIT. */
@@ -41,7 +47,7 @@ const basePause = 10;
 export function createTransactions(
   { writes, reads = writes }: Pools<Knex>,
   driver: Driver,
-  dialect: Pick<Dialect, 'begin' | 'beginSnapshot'>,
+  dialect: Pick<Dialect, 'begin' | 'limitLockWaits' | 'beginSnapshot'>,
   options: Pick<DatabaseOptions, 'connectionTimeout' | 'statementTimeout'>,
 ): Transactions {
   const connections = createConnections(driver, options);
@@ -132,10 +138,12 @@ export function createTransactions(
 
     read: (sql, values) => useConnection(reads, (connection) => runOn(connection)(sql, values)),
 
-    async transaction(work, { maxAttempts = 6 } = {}) {
+    async transaction(work, { maxAttempts = 6, lockTimeout } = {}) {
+      const limit = lockTimeout === undefined ? undefined : dialect.limitLockWaits?.(lockTimeout);
+      const begin = limit === undefined ? dialect.begin : `${dialect.begin}; ${limit}`;
       for (let attempts = 1; ; attempts += 1) {
         try {
-          return await useConnection(writes, (connection) => attempt(connection, dialect.begin, commit, work));
+          return await useConnection(writes, (connection) => attempt(connection, begin, commit, work));
         } catch (error) {
           if (!(error instanceof TransactionConflict)) throw error;
           if (attempts >= maxAttempts) throw error.afterLastAttempt();

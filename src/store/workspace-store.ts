@@ -12,7 +12,7 @@ import type { Database } from './database.ts';
 import { TransactionConflict } from './database-error.ts';
 import { createDerivedCache, createTextCache, type Sized } from './derived-cache.ts';
 import type { Run } from './driver.ts';
-import { type Check, createGroupCommit, isRejection } from './group-commit.ts';
+import { createGroupCommit } from './group-commit.ts';
 import { findIdempotencyResults, type IdempotencyKey, requireUnused } from './idempotency.ts';
 import { checkUnused, storeResult, writeOnce } from './idempotent-writes.ts';
 import { type LinkToRead, readLinked } from './linked-records.ts';
@@ -21,6 +21,7 @@ import { createReadBudget, type ReadLimits } from './read-budget.ts';
 import { type ChangeReads, createChangeReads, lastChanges } from './read-changes.ts';
 import { createHistoryReads, type HistoryReads } from './read-histories.ts';
 import { createRecordReads, type RecordReads, type Scope, stored } from './read-records.ts';
+import { type Check, isRejection } from './store-additions.ts';
 import { counted, type Usage } from './usage.ts';
 import {
   createRecordWrites,

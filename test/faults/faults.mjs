@@ -10,6 +10,7 @@ const store = ['sqlite', 'test/store/workspace-store.test.ts'];
 const changes = ['sqlite', 'test/store/changes.test.ts'];
 const workspaces = ['sqlite', 'test/store/workspaces.test.ts'];
 const groupCommit = ['sqlite', 'test/store/group-commit.test.ts'];
+const groupLocks = ['postgres', 'test/store/postgres/group-commit.test.ts'];
 const written = ['sqlite', 'test/graphql/written.test.ts'];
 const federation = ['sqlite', 'test/graphql/federation.test.ts'];
 const concurrency = ['postgres', 'test/spec/postgres/concurrency.test.ts'];
@@ -175,6 +176,21 @@ export const faults = [
   {
     name: 'a group that may be stored is stored again',
     plant: [['src/store', 'failsWholeGroup', isAlways(false)]],
+    tests: groupCommit,
+  },
+  {
+    name: 'a group waits for a lock as long as a statement may run',
+    plant: [['src/store', 'maxLockWait', constant(30_000)]],
+    tests: groupLocks,
+  },
+  {
+    name: 'the error of one workspace fails the creates of others',
+    plant: [['src/store', 'concernsSome', isAlways(false)]],
+    tests: groupCommit,
+  },
+  {
+    name: 'what waits for a lock in a group waits no longer alone',
+    plant: [['src/store', 'isLockTimeout', isAlways(false)]],
     tests: groupCommit,
   },
   {

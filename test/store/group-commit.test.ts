@@ -3,27 +3,36 @@ import { beforeEach, expect, test } from 'vitest';
 import { conflict, mayBeStored, unavailable } from '../../src/errors.ts';
 import { location } from '../../src/records/index.ts';
 import { changes } from '../../src/store/changes.ts';
-import { DatabaseError } from '../../src/store/database-error.ts';
+import { DatabaseError, StatementFailed, WorkspaceClosed } from '../../src/store/database-error.ts';
 import type { Dialect } from '../../src/store/dialect.ts';
 import type { Run } from '../../src/store/driver.ts';
-import { type Check, createGroupCommit, type GroupCommit } from '../../src/store/group-commit.ts';
+import { createGroupCommit, type GroupCommit } from '../../src/store/group-commit.ts';
 import { sqliteDialect } from '../../src/store/sqlite/dialect.ts';
+import type { Check } from '../../src/store/store-additions.ts';
+import type { Statements } from '../../src/store/transactions.ts';
 import { nobody } from '../support/open-store.ts';
 
 /** The names of the records that each transaction tried to store. */
 let transactions: string[][];
+/** Milliseconds that each of them may wait for a lock. */
+let lockTimeouts: (number | undefined)[];
+/** The workspaces that transactions of their own were begun for. */
+let workspaces: string[];
 /** The error with which the database rejects a transaction with these names, or undefined if it accepts it. */
-let refuse: (names: string[]) => Error | undefined;
+let refuse: (names: string[], lockTimeout?: number) => Error | undefined;
 let groups: GroupCommit;
 
 beforeEach(() => {
   transactions = [];
+  lockTimeouts = [];
+  workspaces = [];
   refuse = () => undefined;
   const inserts: Dialect['inserts'] = function* (table, records) {
     if (table !== changes) yield { sql: 'insert', values: records.map(({ name }) => name) };
   };
   const dialect: Dialect = { ...sqliteDialect, inserts, withChanges: (insert) => insert };
-  const transaction = async <T>(work: (run: Run, runAlone: Run) => Promise<T>): Promise<T> => {
+  const transaction: Statements['transaction'] = async (work, { lockTimeout } = {}) => {
+    lockTimeouts.push(lockTimeout);
     const names: string[] = [];
     const run: Run = async (sql, values = []) => {
       if (sql === 'insert') names.push(...values.map(String));
@@ -31,11 +40,16 @@ beforeEach(() => {
     };
     const result = await work(run, run);
     transactions.push(names);
-    const error = refuse(names);
+    const error = refuse(names, lockTimeout);
     if (error) throw error;
     return result;
   };
-  groups = createGroupCommit({ transaction }, dialect, { concurrentGroups: 1 }, { connectionTimeout: 100 }, () => ({
+  const forWorkspace = (workspaceId: string) => {
+    workspaces.push(workspaceId);
+    return { transaction } as Statements;
+  };
+  const database = { transaction, forWorkspace };
+  groups = createGroupCommit(database, dialect, { concurrentGroups: 1 }, { connectionTimeout: 100 }, () => ({
     existingValues: async () => new Set(),
     idempotencyResults: async () => [],
   }));
@@ -43,7 +57,12 @@ beforeEach(() => {
 
 const acceptAll: Check = async () => {};
 
-const add = (name: string, check = acceptAll) => addAll([{ name }], check);
+const tooSlow = new StatementFailed('57014').message;
+
+const add = (name: string, check = acceptAll, workspaceId = 'acme') => addAll([{ name }], check, workspaceId);
+
+/** Each in a workspace of its own, which has its name. */
+const addApart = (...names: string[]) => names.map((name) => add(name, acceptAll, name));
 
 const addAll = (records: { name: string }[], check = acceptAll, workspaceId = 'acme') =>
   groups.add({ workspaceId, kind: location, records, check, author: nobody, usage: { statements: 0 } });
@@ -116,15 +135,64 @@ test.each([mayBeStored('perhaps', 'x'), mayBeStored('perhaps, it took too long',
 );
 
 test('an addition that times out in a group is retried alone, and one that times out alone is not retried', async () => {
-  refuse = (names) => (names.includes('stuck') ? unavailable('too slow', '57014') : undefined);
+  refuse = (names) => (names.includes('stuck') ? new StatementFailed('57014') : undefined);
 
-  expect(await outcomesOf([add('a'), add('stuck'), add('b')])).toEqual(['stored', 'too slow', 'stored']);
+  expect(await outcomesOf([add('a'), add('stuck'), add('b')])).toEqual(['stored', tooSlow, 'stored']);
   expect(transactions.map((names) => names.length)).toEqual([3, 1, 1, 1]);
 
   transactions = [];
-  expect(await outcomesOf([add('stuck')])).toEqual(['too slow']);
+  expect(await outcomesOf([add('stuck')])).toEqual([tooSlow]);
   expect(transactions).toEqual([['stuck']]);
 });
+
+test('an addition that waits for a lock is stored alone, with as much time as it needs; those of other workspaces are not', async () => {
+  refuse = (names, lockTimeout) => (names.includes('a') && lockTimeout ? new StatementFailed('55P03') : undefined);
+
+  expect(await outcomesOf(addApart('a', 'b', 'c'))).toEqual(['stored', 'stored', 'stored']);
+
+  expect(transactions.slice(0, 1)).toEqual([['a', 'b', 'c']]);
+  expect(transactions.slice(1).toSorted()).toEqual([['a'], ['a'], ['b'], ['c']]);
+  expect(lockTimeouts.filter((timeout) => timeout === undefined)).toHaveLength(1);
+  expect(transactions[lockTimeouts.indexOf(undefined)]).toEqual(['a']);
+  expect(workspaces.toSorted()).toEqual(['a', 'a', 'b', 'c']);
+});
+
+test('while an addition waits for a lock, those that arrive share transactions, except in its workspace', async () => {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  refuse = (names, lockTimeout) => (names.includes('stuck') && lockTimeout ? new StatementFailed('55P03') : undefined);
+  let isAlone = () => {};
+  const alone = new Promise<void>((resolve) => (isAlone = resolve));
+  const wait: Check = async () => {
+    if (lockTimeouts.at(-1) !== undefined) return;
+    isAlone();
+    await released;
+  };
+  const stuck = add('stuck', wait);
+  await alone;
+  transactions = [];
+
+  expect(await outcomesOf([add('a'), ...addApart('b', 'c')])).toEqual(['stored', 'stored', 'stored']);
+  release();
+  await stuck;
+
+  expect(transactions.toSorted()).toEqual([['a'], ['b', 'c'], ['stuck']]);
+});
+
+test.each([new StatementFailed('08006'), new WorkspaceClosed()])(
+  'what may concern only one workspace fails only its additions, and is not retried alone: $cause',
+  async (error) => {
+    refuse = (names) => (names.includes('a') ? error : undefined);
+
+    expect(await outcomesOf([...addApart('a', 'b', 'c'), add('d', acceptAll, 'b')])).toEqual([
+      error.message,
+      ...['stored', 'stored', 'stored'],
+    ]);
+
+    expect(transactions).toHaveLength(4);
+    expect(transactions.slice(1).toSorted()).toEqual([['a'], ['b', 'd'], ['c']]);
+  },
+);
 
 test('while additions of a workspace conflict, its other additions are stored alone, at most two at a time', async () => {
   refuse = (names) => (names.length > 1 ? new DatabaseError('conflict') : undefined);
@@ -152,7 +220,7 @@ test('an addition that waits too long for others of its workspace that conflict 
   let release = () => {};
   const released = new Promise<void>((resolve) => (release = resolve));
   const wait: Check = (_store, uniqueness) => (uniqueness === 'lookup' ? released : Promise.resolve());
-  refuse = (names) => (names.length === 3 ? unavailable('too slow', '57014') : undefined);
+  refuse = (names) => (names.length === 3 ? new StatementFailed('57014') : undefined);
 
   const [first, second, third] = ['a', 'b', 'c'].map((name) => add(name, wait));
   await expect(third).rejects.toMatchObject({ status: 503, message: 'the database is not available, try again' });

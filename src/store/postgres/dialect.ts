@@ -34,6 +34,7 @@ export function createPostgresDialect(): Dialect {
     builder,
     // If a process stops responding in the middle of a transaction, its connection is closed and its locks are released.
     begin: "begin; set local idle_in_transaction_session_timeout = '60s'",
+    limitLockWaits: (milliseconds) => `set local lock_timeout = ${milliseconds}`,
     beginSnapshot: 'begin isolation level repeatable read read only',
     jsonElements: 'json_array_elements',
     jsonKeys: 'json_object_keys',
@@ -69,7 +70,8 @@ export function createPostgresDialect(): Dialect {
     },
     byteLength: (column) => `octet_length(${column}::text)`,
     inserts: (table, records) => inserts(table, records, isCitus),
-    withChanges: (insert, changes, keyed) => (isCitus ? undefined : withChanges(insert, changes, keyed)),
+    withChanges: (insert, changes, keyed, lockTimeout) =>
+      isCitus ? undefined : withChanges(insert, changes, keyed, lockTimeout),
     updates,
     deletions,
     selectPages: (run, pages) => selectPages(builder, run, pages),

@@ -103,7 +103,10 @@ test('a record that a batch refers to cannot be deleted before the batch is stor
       "insert into assets (workspace_id, id, name, uid, created_at, updated_at) values ('default', 'asset_1', 'Crane', 'CR-1', now(), now())",
     );
     const stored = logged('stored', one.create('/assets', { ...asset('CR-1'), currentLocationId: id }));
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    // In a transaction of its own: one that it shared with others would no longer wait.
+    const waiting =
+      "select from pg_stat_activity where wait_event_type = 'Lock' and now() - query_start > interval '300 ms'";
+    while ((await other.database.read(waiting)).length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
     const remove = one.database.run('delete from locations where workspace_id = $1 and id = $2', ['default', id]);
     both = Promise.all([stored, logged('deleted', remove)]);
     await new Promise((resolve) => setTimeout(resolve, 200));

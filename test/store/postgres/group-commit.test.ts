@@ -1,0 +1,148 @@
+/** What new records of one workspace wait for on Postgres, and that those of other workspaces do not wait with them. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { Client } from 'pg';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { asset } from '../../../src/records/index.ts';
+import { defaultOptions, openDatabase } from '../../../src/store/database.ts';
+import { createDatabase } from '../../support/database.ts';
+import { insert } from '../../support/insert.ts';
+import { storeOpener } from '../../support/open-store.ts';
+import { hasTriggers } from '../../support/postgres.ts';
+import { startService } from '../../support/service.ts';
+
+let url: string;
+let service: Awaited<ReturnType<typeof startService>>;
+let ours: ReturnType<typeof service.as>;
+let theirs: ReturnType<typeof service.as>;
+let other: Client;
+let remove: () => Promise<void>;
+
+beforeEach(async () => {
+  ({ url, remove } = await createDatabase());
+  service = await startService({ DATABASE_URL: url }, { closed: true });
+  [ours, theirs] = [service.as(await service.key()), service.as(await service.key({ workspace: 'theirs' }))];
+  other = new Client({ connectionString: url });
+  await other.connect();
+});
+
+afterEach(async () => {
+  await other.end();
+  await service.stop();
+  await remove();
+});
+
+/** Waits until this many connections wait for a lock. */
+async function untilWaiting(connections: number): Promise<void> {
+  const waiting = 'select from pg_locks where not granted and pid <> pg_backend_pid()';
+  for (const end = Date.now() + 5_000; (await service.database.read(waiting)).length < connections; await pause(5)) {
+    if (Date.now() > end) throw new Error(`fewer than ${connections} connections wait`);
+  }
+}
+
+const statusesOf = async (requests: Promise<{ status: number }>[]) =>
+  (await Promise.all(requests)).map(({ status }) => status);
+
+const times = <T>(count: number, work: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => work(n));
+
+/** What another transaction of the workspace `acme` may lock, and a create that then waits, for the row with this ID. */
+const locks: Record<string, { lock: (id: string) => string; create: (id: string) => [object[], object?] }> = {
+  'a record to which they refer': {
+    lock: (id) => `select from locations where workspace_id = 'acme' and id = '${id}' for update`,
+    create: (id) => [[{ name: 'Crane', currentLocationId: id }]],
+  },
+  'a unique value': {
+    lock: () =>
+      `insert into assets (workspace_id, id, name, uid, created_at, updated_at)
+      values ('acme', 'asset_1', 'Pump', 'EX-1', now(), now())`,
+    create: () => [[{ name: 'Crane', uid: 'EX-1' }]],
+  },
+  'the number of the last change': {
+    lock: () => `update change_numbers set number = number where workspace_id = 'acme'`,
+    create: () => [[{ name: 'Crane' }]],
+  },
+  'an idempotency key': {
+    lock: () => `insert into idempotency_keys values ('acme', 'POST /assets', 'key-1', '', now(), '{}')`,
+    create: () => [[{ name: 'Crane' }], { 'idempotency-key': 'key-1' }],
+  },
+};
+
+test.each(Object.entries(locks))(
+  'creates wait for %s, and those of other workspaces do not wait with them',
+  async (_name, { lock, create }) => {
+    const [{ id }] = await ours.create('/locations', { name: 'Yard' });
+    await other.query('begin');
+    await other.query(lock(id));
+
+    const waiting = [ours.post('/assets', ...create(id))];
+    await untilWaiting(1);
+    // As many as there are groups: before, these and the first one kept all groups waiting.
+    waiting.push(...times(3, () => ours.post('/assets', ...create(id))));
+    await untilWaiting(2);
+    const others = Promise.all([
+      statusesOf(times(20, (n) => theirs.post('/assets', [{ name: `Crane ${n}` }]))),
+      statusesOf(times(20, (n) => theirs.post('/locations', [{ name: `Yard ${n}` }]))),
+    ]);
+    const finished = await Promise.race([others.then(() => 'other workspaces'), pause(5_000, 'the wait')]);
+    const isStillWaiting = await Promise.race([Promise.any(waiting).then(() => false), pause(0, true)]);
+    await other.query('rollback');
+
+    expect(finished).toBe('other workspaces');
+    expect(isStillWaiting).toBe(true);
+    expect((await others).flat()).toEqual(Array(40).fill(201));
+    // Of those with the same unique value, one is stored. With the same idempotency key, all get its response.
+    expect((await statusesOf(waiting)).toSorted()[0]).toBe(201);
+    expect((await statusesOf(waiting)).every((status) => status === 201 || status === 409)).toBe(true);
+  },
+);
+
+test('a create that shares a statement with one that waits for a lock is stored before the lock is released', async () => {
+  const open = storeOpener(service.database);
+  await other.query(`begin; insert into change_numbers (workspace_id, number) values ('acme', 1)`);
+
+  const [waiting, together] = ['acme', 'theirs'].map((workspace) =>
+    insert(open(workspace), asset, [{ name: 'Crane' }]),
+  );
+  const finished = await Promise.race([together, waiting, pause(5_000, 'the wait')]);
+  await other.query('rollback');
+
+  expect(finished).toBe(await together);
+  expect(await waiting).toMatchObject([{ name: 'Crane' }]);
+});
+
+test('a create whose unique value another transaction stores meanwhile is rejected', async () => {
+  await other.query('begin');
+  await other.query(locks['a unique value']?.lock('') ?? '');
+  const waiting = ours.post('/assets', [{ name: 'Crane', uid: 'EX-1' }]);
+  await untilWaiting(1);
+  // Longer than a group waits.
+  await pause(300);
+  await other.query('commit');
+
+  expect(await waiting).toMatchObject({ status: 409, body: { error: '[0].uid: another asset has the uid "EX-1"' } });
+});
+
+test.runIf(hasTriggers)('if the server of one workspace fails, the creates of the others are stored', async () => {
+  await other.query(`create function fail() returns trigger language plpgsql as $$ begin
+    raise exception 'disk full' using errcode = '53100'; end $$`);
+  await other.query(`create trigger fail before insert on assets for each row
+    when (new.workspace_id = 'acme') execute function fail()`);
+
+  const [failed, stored] = await Promise.all([
+    statusesOf(times(20, () => ours.post('/assets', [{ name: 'Crane' }]))),
+    statusesOf(times(20, () => theirs.post('/assets', [{ name: 'Crane' }]))),
+  ]);
+
+  expect(failed).toEqual(Array(20).fill(503));
+  expect(stored).toEqual(Array(20).fill(201));
+});
+
+test('how long a create waits for locks is not limited for later statements on its connection', async () => {
+  const database = await openDatabase(url, { ...defaultOptions, poolSize: 1 });
+  try {
+    await insert(storeOpener(database)('acme'), asset, [{ name: 'Crane' }]);
+
+    expect(await database.run('show lock_timeout')).toEqual([{ lock_timeout: '0' }]);
+  } finally {
+    await database.close();
+  }
+});
