@@ -5,6 +5,7 @@ import * as apiKeys from '../../migrations/0002_api_keys.ts';
 import * as workspaces from '../../migrations/0003_workspaces.ts';
 import * as indexes from '../../migrations/0004_indexes.ts';
 import * as changes from '../../migrations/0005_changes.ts';
+import * as locks from '../../migrations/0007_locks.ts';
 
 const migrations: Readonly<Record<string, Knex.Migration>> = {
   '0001_record_kinds': recordKinds,
@@ -12,6 +13,7 @@ const migrations: Readonly<Record<string, Knex.Migration>> = {
   '0003_workspaces': workspaces,
   '0004_indexes': indexes,
   '0005_changes': changes,
+  '0007_locks': locks,
 };
 
 export const migrationNames: readonly string[] = Object.keys(migrations);

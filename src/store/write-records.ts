@@ -151,7 +151,7 @@ export function createRecordWrites(scope: Scope, author: Author, log: NewChange[
     ancestors: (tree, ids, limit) => readParents(scope, tree, ids, limit),
 
     async lock(name) {
-      if (dialect.lock) await run(dialect.lock, [`${workspaceId} ${name}`]);
+      if (dialect.lock) await run(dialect.lock, [workspaceId, name]);
     },
 
     async existingValues(kind, field, values) {

@@ -188,7 +188,13 @@ export function useSharedService(settings: Settings = {}, access: Access = {}): 
   return service;
 }
 
-const tables = [...recordKinds.map(({ table }) => table), 'changes', 'change_numbers', 'idempotency_keys'].join('|');
+const tables = [
+  ...recordKinds.map(({ table }) => table),
+  'changes',
+  'change_numbers',
+  'idempotency_keys',
+  'locks',
+].join('|');
 const inserted = new RegExp(`\\binsert into (?:${tables})\\b(?: \\(([^)]*)\\))?`, 'g');
 const read = new RegExp(`\\b(?:from|update) (?:${tables})\\b`, 'g');
 const joined = new RegExp(

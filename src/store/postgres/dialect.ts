@@ -32,7 +32,9 @@ export function createPostgresDialect(): Dialect {
     // At a higher isolation level it would not see what others did while it waited for the lock.
     lockMaintenance:
       "set transaction isolation level read committed; select pg_advisory_xact_lock(hashtext('yardgraph maintenance'))",
-    lock: 'select pg_advisory_xact_lock(hashtextextended($1, 0))',
+    // An advisory lock would only hold on the node of a cluster to which this process is connected.
+    lock: `insert into locks (workspace_id, name) values ($1, $2)
+      on conflict (workspace_id, name) do update set name = excluded.name`,
     // Each lookup would read all that is not sorted into the index yet, which only the owner can sort. Without the setting, a small table
     // would be read from end to end for each of them, because comparing JSON counts as cheap.
     prepareExternalIds: `select set_config('enable_seqscan', 'off', true),
