@@ -65,6 +65,24 @@ describe('with citus', () => {
     expect(sql?.match(/\bfrom assets\b/g)).toHaveLength(1);
   });
 
+  test('no constant is left in a subquery, with which Postgres would fold the filter by workspace that Citus needs', async () => {
+    const constants = ['projects: { every: {} }', 'projects: { none: { or: [] } }', 'projects: { some: { not: {} } }'];
+    const filters = [...constants, 'not: {}', 'or: []', 'id: { in: [] }', 'createdAt: { isNull: true }'];
+    await service.create('/locations', { name: 'North yard' });
+    const found: number[] = [];
+
+    const statements = await service.statements(async () => {
+      for (const filter of filters) {
+        const linked = `projects(first: 5, where: { location: { ${filter} } }) { nodes { id } }`;
+        const query = `{ locations(first: 5, where: { ${filter} }) { nodes { id ${linked} } } }`;
+        found.push((await service.data(query)).locations.nodes.length);
+      }
+    });
+
+    expect(found).toEqual([1, 1, 0, 0, 0, 0, 0]);
+    expect(statements.filter((sql) => /\b(?:true|false)\)|\bfalse\b|created_at is null/.test(sql))).toEqual([]);
+  });
+
   test('statements on several workspaces have plain limits, because Citus refuses any others there', async () => {
     const target = await createDatabase();
     const [from, to] = [await openDatabase(database.url), await openDatabase(target.url)];
