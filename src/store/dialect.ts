@@ -75,7 +75,7 @@ export interface Dialect {
   readonly lock?: string;
 
   /** Prepares a transaction for looking up thousands of external IDs; the parameter is the name of their index. */
-  readonly prepareExternalIds?: string;
+  readonly prepareExternalIds?: string | undefined;
 
   /**
    * An expression to be evaluated with each of these lookups, so that they stay fast while others write external IDs; the parameters

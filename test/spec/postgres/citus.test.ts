@@ -5,6 +5,7 @@ import { createKeyStore } from '../../../src/store/api-keys.ts';
 import { copyTables } from '../../../src/store/copy.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { createDatabase } from '../../support/database.ts';
+import { readPlan } from '../../support/explain.ts';
 import { storeOpener } from '../../support/open-store.ts';
 import { query } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
@@ -62,7 +63,29 @@ describe('with citus', () => {
     });
 
     expect(found).toEqual([expect.objectContaining({ name: 'Crane' })]);
-    expect(sql?.match(/\bfrom assets\b/g)).toHaveLength(1);
+    expect(sql?.match(/\bfrom assets\b/g)).toHaveLength(2);
+    expect(sql?.match(/\bworkspace_id = \$\d+/g)).toHaveLength(2);
+  });
+
+  test('records are looked up by external IDs in the index, with no more statements than one', async () => {
+    const numbers = Array.from({ length: 2_000 }, (_, n) => String(n));
+    await service.create('/assets', ...numbers.map((erp) => ({ name: 'Crane', externalIds: { erp } })));
+    // As on the machines of a cluster with the SQL of docs/production.md.
+    await service.database.run('alter index assets_external_ids set (fastupdate = off)');
+    await service.database.run(`select gin_clean_pending_list('assets_external_ids')`);
+    const sent: { sql: string; bindings: unknown[] }[] = [];
+    service.database.knex.on('query', (statement: (typeof sent)[number]) => sent.push(statement));
+
+    const wanted = numbers.slice(0, 500).map((value) => ({ key: 'erp', value }));
+    const found = await storeOpener(service.database)('default').dryRun((store) =>
+      store.findByExternalId(asset, wanted),
+    );
+
+    expect(found.filter((ids) => ids.length === 1)).toHaveLength(500);
+    const [lookup, ...others] = sent.filter(({ sql }) => /external_ids|gin_|set_config/.test(sql));
+    expect(others).toEqual([]);
+    const { rowsRead, text } = await readPlan(service.database.run, lookup?.sql ?? '', lookup?.bindings ?? []);
+    expect(rowsRead, text).toBeLessThan(5_000);
   });
 
   test('no constant is left in a subquery, with which Postgres would fold the filter by workspace that Citus needs', async () => {
