@@ -8,6 +8,7 @@
  * | a name that was given up                    | WorkspaceClosed, 503     | has failed      | is kept        |
  * | another workspace needs the connection      | Preempted, 503           | is repeated     | as its error   |
  * | no connection, or a lost one                | 503                      | has failed      | is closed      |
+ * | a lost connection between Citus's machines  | 503                      | has failed      | is kept        |
  * | a read-only server, or a file that cannot   | 503                      | has failed      | is closed      |
  * | be read or written                          |                          |                 |                |
  * | busy, full, too slow (`temporary…`)         | 503                      | has failed      | is kept        |
@@ -43,6 +44,25 @@ const isTemporary = (code: string): boolean =>
   temporarySqlite.test(code) ||
   temporaryPostgres.has(code) ||
   (code.length === 5 && temporaryPostgres.has(code.slice(0, 2)));
+
+/** In the errors of Citus that has lost its connection to another machine: most are libpq's, which have no code of their own. */
+const lostInCluster = [
+  'server closed the connection',
+  'no connection to the server',
+  'connection not open',
+  'could not receive data from server',
+  'could not send data to server',
+  'SSL connection',
+  'SSL error',
+  'SSL SYSCALL error',
+  'connection error',
+  'connection to the remote node',
+  'connection marked as essential',
+  'terminating connection',
+];
+
+const isLostInCluster = (error: unknown): boolean =>
+  codeOf(error) === 'XX000' && lostInCluster.some((text) => String(error).includes(text));
 
 /** Conflicts with a concurrent transaction: this one is rolled back, and sees the changes of the other when it is retried. */
 const conflicts: ReadonlySet<string> = new Set([
@@ -116,7 +136,7 @@ export function databaseError(error: unknown, isConnectionLost = false): Error {
   const code = codeOf(error);
   if (conflicts.has(code) || isTaken(error)) return new TransactionConflict(code);
   if (isClosed(error)) return new WorkspaceClosed();
-  if (isConnectionLost || isTemporary(code)) return databaseUnavailable(code);
+  if (isConnectionLost || isTemporary(code) || isLostInCluster(error)) return databaseUnavailable(code);
   return new DatabaseError(`database error: ${code}`, code);
 }
 

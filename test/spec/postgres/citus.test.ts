@@ -122,6 +122,38 @@ describe('with citus', () => {
     await target.remove();
   });
 
+  test.each([
+    'server closed the connection unexpectedly\n\tThis probably means the server terminated abnormally',
+    'could not receive data from server: Connection reset by peer',
+    'SSL connection has been closed unexpectedly',
+    'connection to the remote node 10.0.0.2:5432 failed with the following error: timeout expired',
+  ])('a lost connection to another machine before COMMIT is 503, and can be retried: %s', async (message) => {
+    const [{ id: projectId }] = await service.create('/projects', { name: 'Harbour wall' });
+    await query(
+      database.url,
+      `create function fail() returns trigger language plpgsql as
+        $$ begin raise exception using message = '${message}', errcode = 'XX000'; end $$;
+      create trigger fail before insert on work_orders for each row execute function fail()`,
+    );
+
+    const { status, headers, body } = await service.post('/work-orders', [{ projectId }]);
+
+    expect([status, body.error]).toEqual([503, 'the database is not available, try again']);
+    expect(headers['retry-after']).toBeDefined();
+  });
+
+  test('any other internal error before COMMIT is 500', async () => {
+    const [{ id: projectId }] = await service.create('/projects', { name: 'Harbour wall' });
+    await query(
+      database.url,
+      `create function fail() returns trigger language plpgsql as
+        $$ begin raise exception 'unexpected chunk number' using errcode = 'XX000'; end $$;
+      create trigger fail before insert on work_orders for each row execute function fail()`,
+    );
+
+    expect((await service.post('/work-orders', [{ projectId }])).status).toBe(500);
+  });
+
   test('an unknown error at COMMIT is 503, and says that records may be stored', async () => {
     await query(
       database.url,
