@@ -147,11 +147,14 @@ export function databaseError(error: unknown, isConnectionLost = false): Error {
 export const needsNewConnection = (error: unknown): boolean =>
   /^(?:25006$|08...$|57P0[1-3]$|SQLITE_(?:CANTOPEN|CORRUPT|IOERR|NOMEM|NOTADB|PROTOCOL|MISUSE))/.test(codeOf(error));
 
-/** Whether a statement timed out, except at COMMIT, after which the transaction may be stored. */
+/**
+ * Whether a statement timed out, or Citus has lost another machine, either of which a part of the statement may have caused. Not at COMMIT, after
+ * which the transaction may be stored.
+ */
 export const isTimeout = (error: unknown): boolean =>
   error instanceof ServiceError &&
   error.type === undefined &&
-  /^(?:57014|55P03|SQLITE_INTERRUPT)$/.test(String(error.cause));
+  /^(?:57014|55P03|08006|XX000|SQLITE_INTERRUPT)$/.test(String(error.cause));
 
 /** Whether a statement that is a transaction by itself failed before its commit. */
 export const isNotStored = (error: unknown): boolean =>

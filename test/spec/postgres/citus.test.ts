@@ -1,11 +1,12 @@
 /** The service with the extension citus, which distributes tables over machines. It is only registered here, not installed. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { asset, recordKinds } from '../../../src/records/index.ts';
+import { asset, location, recordKinds } from '../../../src/records/index.ts';
 import { createKeyStore } from '../../../src/store/api-keys.ts';
 import { copyTables } from '../../../src/store/copy.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { createDatabase } from '../../support/database.ts';
 import { readPlan } from '../../support/explain.ts';
+import { insert } from '../../support/insert.ts';
 import { storeOpener } from '../../support/open-store.ts';
 import { query } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
@@ -141,6 +142,28 @@ describe('with citus', () => {
     expect([status, body.error]).toEqual([503, 'the database is not available, try again']);
     expect(headers['retry-after']).toBeDefined();
   });
+
+  test.each(['XX000', '08006'])(
+    'a lost connection to another machine does not fail the creations of other workspaces: %s',
+    async (code) => {
+      await query(
+        database.url,
+        `create function fail() returns trigger language plpgsql as
+        $$ begin raise exception 'server closed the connection unexpectedly' using errcode = '${code}'; end $$;
+      create trigger fail before insert on locations for each row when (new.workspace_id = 'lost')
+        execute function fail()`,
+      );
+      const open = storeOpener(service.database);
+
+      const creations = ['ours', 'lost', 'theirs'].map((workspace) => insert(open(workspace), location, [{}]));
+
+      expect((await Promise.allSettled(creations)).map(({ status }) => status)).toEqual([
+        'fulfilled',
+        'rejected',
+        'fulfilled',
+      ]);
+    },
+  );
 
   test('any other internal error before COMMIT is 500', async () => {
     const [{ id: projectId }] = await service.create('/projects', { name: 'Harbour wall' });
