@@ -53,6 +53,10 @@ test('every table is distributed on Citus', () => {
   for (const { table } of [...recordKinds, ...others]) {
     expect(sql).toContain(`create_distributed_table('${table}', 'workspace_id'`);
   }
+  for (const { table, storedFields } of recordKinds) {
+    const alteration = `alter index ${table}_external_ids set (fastupdate = off)`;
+    expect(sql.includes(alteration), table).toBe('externalIds' in storedFields);
+  }
 });
 
 test('the settings of the page exist', () => {
