@@ -1,6 +1,7 @@
 /**
  * Waits for changes of workspaces. While anybody waits, the numbers of the last changes are read at intervals, by one statement for all
- * workspaces; and those of a workspace soon after a write of this process.
+ * workspaces; and those of a workspace soon after a write of this process. If that fails, because a machine with some of the workspaces is
+ * unavailable, each is read by itself until it can be read again: those on other machines go on.
  */
 
 /** Milliseconds between two reads, within which changes of other processes are noticed. */
@@ -8,6 +9,9 @@ const interval = 500;
 
 /** Milliseconds from a write of this process to the next read, so that many writes need few reads. */
 const delayAfterWrite = 10;
+
+/** Reads of single workspaces at the same time: few, because each may hold a connection until it times out. */
+const concurrentReads = 2;
 
 interface Waiting {
   readonly after: number;
@@ -29,11 +33,14 @@ export interface ChangeWatch {
 
 type ReadLastChanges = (workspaceIds: readonly string[]) => Promise<ReadonlyMap<string, number>>;
 
-/** One read runs at a time. */
+/** One read of all workspaces runs at a time. */
 export function createChangeWatch(readLastChanges: ReadLastChanges): ChangeWatch {
   const watches = new Map<string, Watch>();
   /** Workspaces that may have changed since they were read. */
   const outdated = new Set<string>();
+  /** Workspaces that could not be read. */
+  const failing = new Set<string>();
+  let isReadingFailing = false;
   let nextOfAll = 0;
   let isReading = false;
   let timer: NodeJS.Timeout | undefined;
@@ -45,18 +52,41 @@ export function createChangeWatch(readLastChanges: ReadLastChanges): ChangeWatch
   }
 
   async function read(): Promise<void> {
-    for (const [workspaceId, { waiting }] of watches) if (waiting.size === 0) watches.delete(workspaceId);
+    for (const [workspaceId, { waiting }] of watches) {
+      if (waiting.size > 0) continue;
+      watches.delete(workspaceId);
+      failing.delete(workspaceId);
+    }
     if (watches.size === 0) return outdated.clear();
     const isOfAll = Date.now() >= nextOfAll;
     if (isOfAll) nextOfAll = Date.now() + interval;
-    const due = [...watches.keys()].filter((workspaceId) => isOfAll || outdated.has(workspaceId));
+    const due = [...watches.keys()].filter(
+      (workspaceId) => !failing.has(workspaceId) && (isOfAll || outdated.has(workspaceId)),
+    );
     outdated.clear();
     isReading = true;
-    // While the database is unavailable, it is asked again and again.
-    const numbers = due.length > 0 ? await readLastChanges(due).catch(() => undefined) : undefined;
+    if (due.length > 0 && !(await hasRead(due))) for (const workspaceId of due) failing.add(workspaceId);
     isReading = false;
-    if (numbers) for (const workspaceId of due) endWaits(workspaceId, numbers.get(workspaceId) ?? 0);
+    void readFailing();
     readIn(outdated.size > 0 ? delayAfterWrite : Math.max(0, nextOfAll - Date.now()));
+  }
+
+  async function hasRead(workspaceIds: readonly string[]): Promise<boolean> {
+    const numbers = await readLastChanges(workspaceIds).catch(() => undefined);
+    if (numbers) for (const workspaceId of workspaceIds) endWaits(workspaceId, numbers.get(workspaceId) ?? 0);
+    return numbers !== undefined;
+  }
+
+  /** Reads those that could not be read, each by itself. The caller does not wait for it, because a read may take until it times out. */
+  async function readFailing(): Promise<void> {
+    if (isReadingFailing) return;
+    isReadingFailing = true;
+    const left = [...failing].values();
+    const readEach = async () => {
+      for (const workspaceId of left) if (await hasRead([workspaceId])) failing.delete(workspaceId);
+    };
+    await Promise.all(Array.from({ length: concurrentReads }, readEach));
+    isReadingFailing = false;
   }
 
   function endWaits(workspaceId: string, last: number): void {
@@ -81,6 +111,8 @@ export function createChangeWatch(readLastChanges: ReadLastChanges): ChangeWatch
 
   return {
     changed(workspaceId) {
+      // What was written can also be read.
+      failing.delete(workspaceId);
       if (watches.has(workspaceId)) readSoon(workspaceId, delayAfterWrite);
     },
 

@@ -49,6 +49,25 @@ const isTemporary = (code: string): boolean =>
   temporaryPostgres.has(code) ||
   (code.length === 5 && temporaryPostgres.has(code.slice(0, 2)));
 
+/** In the errors of Citus that has lost its connection to another machine: most are libpq's, which have no code of their own. */
+const lostInCluster = [
+  'server closed the connection',
+  'no connection to the server',
+  'connection not open',
+  'could not receive data from server',
+  'could not send data to server',
+  'SSL connection',
+  'SSL error',
+  'SSL SYSCALL error',
+  'connection error',
+  'connection to the remote node',
+  'connection marked as essential',
+  'terminating connection',
+];
+
+const isLostInCluster = (error: unknown): boolean =>
+  codeOf(error) === 'XX000' && lostInCluster.some((text) => String(error).includes(text));
+
 /** Conflicts with a concurrent transaction: this one is rolled back, and sees the changes of the other when it is retried. */
 const conflicts: ReadonlySet<string> = new Set([
   '40001', // serialization failure
@@ -131,7 +150,7 @@ export function databaseError(error: unknown, isConnectionLost = false): Error {
   // Before the next line, because a connection is discarded when its statement is cancelled.
   if (timeouts.test(code)) return new StatementFailed(code);
   if (isConnectionLost || isUnavailable(error)) return databaseUnavailable(code);
-  if (isTemporary(code)) return new StatementFailed(code);
+  if (isTemporary(code) || isLostInCluster(error)) return new StatementFailed(code);
   return new DatabaseError(`database error: ${code}`, code);
 }
 

@@ -72,11 +72,14 @@ export interface Dialect {
   /** Makes a transaction that migrates, or that renames or deletes a workspace, wait for those of other processes. */
   readonly lockMaintenance?: string;
 
-  /** Waits for the transactions of others that hold the lock with this name, a parameter. Absent where only one writes at a time. */
+  /**
+   * Waits for the transactions of others that hold this lock; the parameters are its workspace and its name. Absent where only one
+   * transaction writes at a time.
+   */
   readonly lock?: string;
 
   /** Prepares a transaction for looking up thousands of external IDs; the parameter is the name of their index. */
-  readonly prepareExternalIds?: string;
+  readonly prepareExternalIds?: string | undefined;
 
   /**
    * An expression to be evaluated with each of these lookups, so that they stay fast while others write external IDs; the parameters

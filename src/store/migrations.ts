@@ -6,6 +6,7 @@ import * as workspaces from '../../migrations/0003_workspaces.ts';
 import * as indexes from '../../migrations/0004_indexes.ts';
 import * as changes from '../../migrations/0005_changes.ts';
 import * as externalIdTriggers from '../../migrations/0006_external_id_triggers.ts';
+import * as locks from '../../migrations/0007_locks.ts';
 
 const migrations: Readonly<Record<string, Knex.Migration>> = {
   '0001_record_kinds': recordKinds,
@@ -14,6 +15,7 @@ const migrations: Readonly<Record<string, Knex.Migration>> = {
   '0004_indexes': indexes,
   '0005_changes': changes,
   '0006_external_id_triggers': externalIdTriggers,
+  '0007_locks': locks,
 };
 
 export const migrationNames: readonly string[] = Object.keys(migrations);

@@ -29,6 +29,14 @@ export async function openName(dialect: Dialect, run: Run, name: string): Promis
   await runQuery(run, rowOf(dialect, name).whereNotNull('final_number').update({ final_number: null }));
 }
 
+/**
+ * Deletes the locks of a name. Must be called before anything else is locked, as writes take their locks: otherwise it could wait for a write
+ * that waits for it.
+ */
+export async function deleteLocks({ builder, lock }: Dialect, run: Run, name: string): Promise<void> {
+  if (lock) await runQuery(run, builder('locks').where('workspace_id', name).delete());
+}
+
 /** `numbers` are those that were taken for both names. */
 export async function moveLog(
   dialect: Dialect,

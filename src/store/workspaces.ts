@@ -11,7 +11,7 @@ import type { Database } from './database.ts';
 import { DatabaseError, featureNotSupported, isConflict } from './database-error.ts';
 import type { Run } from './driver.ts';
 import { rowsQuery, runQuery } from './query.ts';
-import { closeName, deleteLog, isNameClosed, moveLog, openName } from './workspace-log.ts';
+import { closeName, deleteLocks, deleteLog, isNameClosed, moveLog, openName } from './workspace-log.ts';
 
 /** A workspace exists if it has a record or a key: a log of records that were deleted does not make one. */
 export interface Workspace {
@@ -156,6 +156,7 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
 
   async function deleteRows(run: Run, name: string): Promise<ReadonlyMap<string, number>> {
     const deletionOf = (table: Table) => rowsQuery(dialect, table, name).delete();
+    await deleteLocks(dialect, run, name);
     const { records } = await changeRows(run, deletionOf, () => takeNumbers(dialect, run, new Map([[name, 1]])));
     await deleteLog(dialect, run, name);
     return records;
@@ -168,6 +169,7 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
       [to, 1],
     ]);
     try {
+      await deleteLocks(dialect, run, from);
       await openName(dialect, run, to);
       const { records, numbers } = await changeRows(run, moveOf, () => takeNumbers(dialect, run, one));
       await moveLog(dialect, run, { from, to, numbers });

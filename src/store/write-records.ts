@@ -201,7 +201,7 @@ export function createRecordWrites(
     ancestors: (tree, ids, limit) => readParents(scope, tree, ids, limit),
 
     async lock(name) {
-      if (dialect.lock) await runAll([{ sql: dialect.lock, values: [`${workspaceId} ${name}`] }]);
+      if (dialect.lock) await runAll([{ sql: dialect.lock, values: [workspaceId, name] }]);
     },
 
     async findReferring({ kind: table, field }, ids, limit) {

@@ -1,5 +1,5 @@
 /** Waiting for changes: few reads, however many wait and however much is written. */
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createChangeWatch } from '../../src/store/change-watch.ts';
 
 let last: number;
@@ -163,6 +163,69 @@ test('while the database is unavailable, waiting goes on', async () => {
 
   expect(waiting.isOver).toBe(true);
   await lastRead();
+});
+
+describe('while a machine with some of the workspaces is unavailable', () => {
+  const workspaces = (name: string) => Array.from({ length: 50 }, (_, n) => `${name}-${n}`);
+  let unavailable: ReadonlySet<string>;
+  /** Single reads of these workspaces, each of which fails when this resolves. */
+  let fails: Promise<void>;
+
+  const readSome = async (workspaceIds: readonly string[]) => {
+    const numbers = await read(workspaceIds);
+    if (!workspaceIds.some((workspaceId) => unavailable.has(workspaceId))) return numbers;
+    if (workspaceIds.length === 1) await fails;
+    throw new Error('unavailable');
+  };
+
+  beforeEach(() => {
+    unavailable = new Set(workspaces('lost'));
+    fails = Promise.resolve();
+  });
+
+  test('changes of the others are noticed, by one statement, and those of its own when it is available again', async () => {
+    const watch = createChangeWatch(readSome);
+    const others = workspaces('other').map((workspaceId) => waitIn(watch, 7, workspaceId));
+    const lost = workspaces('lost').map((workspaceId) => waitIn(watch, 7, workspaceId));
+    await vi.advanceTimersByTimeAsync(1_000);
+
+    last = 8;
+    reads = [];
+    await vi.advanceTimersByTimeAsync(500);
+    expect(others.filter(({ isOver }) => isOver)).toHaveLength(50);
+    expect(lost.filter(({ isOver }) => isOver)).toHaveLength(0);
+    expect(reads.filter((workspaceIds) => workspaceIds[0]?.startsWith('other')).map(({ length }) => length)).toEqual([
+      50,
+    ]);
+    expect(reads.length).toBeLessThanOrEqual(51);
+
+    unavailable = new Set();
+    await vi.advanceTimersByTimeAsync(500);
+    expect(lost.filter(({ isOver }) => isOver)).toHaveLength(50);
+    await lastRead();
+  });
+
+  test('changes of the others are noticed although its own reads take until they time out, of which few run at once', async () => {
+    let timeOut = () => {};
+    fails = new Promise((resolve) => {
+      timeOut = resolve;
+    });
+    const watch = createChangeWatch(readSome);
+    const others = workspaces('other').map((workspaceId) => waitIn(watch, 7, workspaceId));
+    await vi.advanceTimersByTimeAsync(1_000);
+    const lost = workspaces('lost').map((workspaceId) => waitIn(watch, 7, workspaceId));
+    await vi.advanceTimersByTimeAsync(1_000);
+    reads = [];
+
+    last = 8;
+    await vi.advanceTimersByTimeAsync(5_000);
+
+    expect(others.filter(({ isOver }) => isOver)).toHaveLength(50);
+    expect(reads.filter(([workspaceId]) => workspaceId?.startsWith('lost')).length).toBeLessThanOrEqual(2);
+    for (const { end } of lost) end();
+    timeOut();
+    await lastRead();
+  });
 });
 
 test('a workspace that has fewer changes than before, such as one that was created anew, is waited for like any other', async () => {

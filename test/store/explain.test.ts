@@ -223,6 +223,21 @@ describe.each(['without statistics', 'with statistics'])('%s', (statistics) => {
     expectFiltered(await count(kind, where));
   });
 
+  test('a filter that matches nothing reads nothing', async () => {
+    const nothing = { any: [] };
+    const plans = [
+      await count(workOrder, nothing),
+      await list(workOrder, { where: nothing }),
+      await list(workOrder, { where: nothing, orderBy: [{ field: 'createdAt', direction: 'desc' }] }),
+      await list(workOrder, { where: nothing, orderBy: [{ field: 'name', direction: 'asc' }] }),
+    ];
+
+    for (const { text, buffersRead = 0, rowsRead = 0 } of plans) {
+      expect(rowsRead, text).toBe(0);
+      expect(buffersRead, text).toBeLessThanOrEqual(buffersPerRecord);
+    }
+  });
+
   test.each(filters)('records %s are read through an index in another order too', async (_, kind, where) => {
     for (const direction of ['asc', 'desc'] as const) {
       expectFiltered(await list(kind, { where, orderBy: [{ field: 'createdAt', direction }] }));

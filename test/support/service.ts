@@ -188,15 +188,20 @@ export function useSharedService(settings: Settings = {}, access: Access = {}): 
   return service;
 }
 
-const tables = [...recordKinds.map(({ table }) => table), 'changes', 'change_numbers', 'idempotency_keys'].join('|');
+const tables = [
+  ...recordKinds.map(({ table }) => table),
+  'changes',
+  'change_numbers',
+  'idempotency_keys',
+  'locks',
+].join('|');
 const inserted = new RegExp(`\\binsert into (?:${tables})\\b(?: \\(([^)]*)\\))?`, 'g');
 const read = new RegExp(`\\b(?:from|update) (?:${tables})\\b`, 'g');
 const joined = new RegExp(
   `\\bjoin (?:${tables})(?: as)? (\\w+)\\s+(?:on \\1\\.workspace_id = (?:\\?|\\$\\d+)|(using \\(workspace_id\\)))?`,
   'g',
 );
-/** As a condition, or in the form that the index of external IDs has. */
-const limited = /\bworkspace_id(?: = (?:\?|\$\d+)|\], \w+\.external_ids::jsonb\) @> (?:\?|\$\d+))/g;
+const limited = /\bworkspace_id = (?:\?|\$\d+)/g;
 
 /** What the process reads for itself, while anybody waits for changes. */
 const watches = /^select workspace_id, number from change_numbers where workspace_id in \([?$, \d]+\)$/;
@@ -212,7 +217,7 @@ const isLimitedToWorkspace = (sql: string): boolean =>
     return (
       [...statement.matchAll(inserted)].every(([, columns = '']) => /\bworkspace_id\b/.test(columns)) &&
       [...statement.matchAll(joined)].every(([join]) => join.includes('workspace_id')) &&
-      (reads === 0 || / where workspace_id = (?:\?|\$\d+)/.test(statement)) &&
+      (reads === 0 || / where (?:found\.)?workspace_id = (?:\?|\$\d+)/.test(statement)) &&
       reads <= [...statement.matchAll(limited)].length
     );
   });

@@ -44,11 +44,17 @@ export function createPostgresDialect(): Dialect {
     // At a higher isolation level it would not see what others did while it waited for the lock.
     lockMaintenance:
       "set transaction isolation level read committed; select pg_advisory_xact_lock(hashtext('yardgraph maintenance'))",
-    lock: 'select pg_advisory_xact_lock(hashtextextended($1, 0))',
+    // An advisory lock would only hold on the node of a cluster to which this process is connected.
+    lock: `insert into locks (workspace_id, name) values ($1, $2)
+      on conflict (workspace_id, name) do update set name = excluded.name`,
     // Each lookup would read all that is not sorted into the index yet, which only the owner can sort. Without the setting, a small table
-    // would be read from end to end for each of them, because comparing JSON counts as cheap.
-    prepareExternalIds: `select set_config('enable_seqscan', 'off', true),
-      case when pg_has_role(relowner, 'usage') then gin_clean_pending_list(oid) end from pg_class where oid = $1::regclass`,
+    // would be read from end to end for each of them, because comparing JSON counts as cheap. Neither would reach Citus's other machines:
+    // docs/production.md turns off what is not sorted.
+    get prepareExternalIds() {
+      if (isCitus) return undefined;
+      return `select set_config('enable_seqscan', 'off', true),
+        case when pg_has_role(relowner, 'usage') then gin_clean_pending_list(oid) end from pg_class where oid = $1::regclass`;
+    },
     async findProblem(run) {
       const [row] = await run("select exists (select from pg_extension where extname = 'citus') as is_citus");
       isCitus = row?.is_citus === true;
@@ -61,7 +67,7 @@ export function createPostgresDialect(): Dialect {
       return `case when random() < 0.01 and (select pg_has_role(relowner, 'usage') from pg_class where oid = ?::regclass)
         then gin_clean_pending_list(?::regclass) end`;
     },
-    filters: createFilters(builder, () => isCitus),
+    filters: createFilters(builder),
     textKey,
     async runCounted(run, query) {
       const changed = query.returning(builder.raw('1'));

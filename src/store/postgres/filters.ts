@@ -14,7 +14,7 @@ export const textKey = {
       .join(''),
 };
 
-export const createFilters = (builder: Knex, isCitus: () => boolean): Filters => ({
+export const createFilters = (builder: Knex): Filters => ({
   isOneOf(column, type, values) {
     const oneOf = (expression: string, among: readonly unknown[]) =>
       builder.raw(`${expression} = any(?)`, [among as string[]]);
@@ -28,22 +28,20 @@ export const createFilters = (builder: Knex, isCitus: () => boolean): Filters =>
   matchesAny: (column, patterns) => builder.raw(`${column} ~ any(?)`, [patterns.map(regularExpressionOf)]),
   hasExternalId({ workspaceId, table, alias, column }, key, value) {
     if (value === undefined) return builder.raw(`(${alias}.${column} ->> ?::text) is not null`, [key]);
-    const contains = (row: string) => `${indexed(row, column)} @> ?::jsonb`;
-    const wanted = JSON.stringify({ [workspaceId]: { [key]: value } });
-    // Citus would look for them on all of its machines.
-    if (isCitus()) return builder.raw(contains(alias), [wanted]);
-    // Looked up first: otherwise Postgres may read the workspace's rows in order until it has found enough of them.
-    return builder.raw(`${alias}.id = any(array(select found.id from ${table} as found where ${contains('found')}))`, [
-      wanted,
+    const found = builder.raw(`${table} as found where ${ownRow} and ${indexed(column)} @> ?::jsonb`, [
+      workspaceId,
+      JSON.stringify({ [workspaceId]: { [key]: value } }),
     ]);
+    // Looked up first: otherwise Postgres may read the workspace's rows in order until it has found enough of them.
+    return builder.raw(`${alias}.id = any(array(select found.id from ?))`, [found]);
   },
   idsWithExternalId({ workspaceId, table, column }, key, value, limit) {
     const object = `jsonb_build_object(?::text, jsonb_build_object(${key}, ${value}))`;
-    const found = builder(`${table} as found`).whereRaw(`${indexed('found', column)} @> ${object}`, [workspaceId]);
-    // With a condition on the workspace, a server without statistics would read all of the workspace for each of them.
-    if (isCitus()) found.where('found.workspace_id', workspaceId);
-    const first = found.orderBy('found.id').limit(limit).select('found.id', 'found.workspace_id');
-    return builder.from(first.as('first')).where('workspace_id', workspaceId).select('id');
+    return builder(`${table} as found`)
+      .whereRaw(`${ownRow} and ${indexed(column)} @> ${object}`, [workspaceId, workspaceId])
+      .orderBy('found.id')
+      .limit(limit)
+      .select('found.id');
   },
   // Postgres makes a join of `exists`. Within `or` and `not` it would compare each row with all of the values of an `in`.
   isAmong: (column, rows) =>
@@ -51,8 +49,13 @@ export const createFilters = (builder: Knex, isCitus: () => boolean): Filters =>
 });
 
 /** As in the index, whose entries contain the workspace: see migration 0004. */
-const indexed = (row: string, column: string): string =>
-  `jsonb_set('{}', array[${row}.workspace_id], ${row}.${column}::jsonb)`;
+const indexed = (column: string): string => `jsonb_set('{}', array[found.workspace_id], found.${column}::jsonb)`;
+
+/**
+ * By this, Citus knows the machine with the row. The collation is another than that of the indexes that begin with the workspace: in one of
+ * those, a server would read all of the workspace for each lookup.
+ */
+const ownRow = 'found.workspace_id = ?::text collate "default"';
 
 function regularExpressionOf({ characters, isAnchoredAtStart, isAnchoredAtEnd }: Pattern): string {
   const parts = characters.map((forms) => {

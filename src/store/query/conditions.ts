@@ -9,6 +9,7 @@ import type { Condition } from '../condition.ts';
 import type { Dialect } from '../dialect.ts';
 import { ancestorsOf } from './ancestors.ts';
 import { comparisonSql, fieldOf } from './comparisons.ts';
+import { isAlways, simplified } from './simplify.ts';
 
 /** The records that a condition is about: rows of a table, under the alias that columns are qualified with. */
 export interface Scope {
@@ -20,11 +21,14 @@ export interface Scope {
   readonly depth: number;
 }
 
-export function conditionSql(scope: Scope, condition: Condition): Knex.Raw {
+export const conditionSql = (scope: Scope, condition: Condition): Knex.Raw =>
+  simplifiedSql(scope, simplified(condition, scope.table));
+
+function simplifiedSql(scope: Scope, condition: Condition): Knex.Raw {
   const { builder } = scope.dialect;
   if ('all' in condition) return joined(scope, condition.all, 'and');
   if ('any' in condition) return joined(scope, condition.any, 'or');
-  if ('not' in condition) return builder.raw('(?) is not true', [conditionSql(scope, condition.not)]);
+  if ('not' in condition) return builder.raw('(?) is not true', [simplifiedSql(scope, condition.not)]);
   if ('near' in condition) return nearSql(scope, condition.near);
   if ('link' in condition) return linkSql(scope, condition);
   if ('reverse' in condition) return reverseSql(scope, condition);
@@ -46,8 +50,8 @@ function externalIdSql(scope: Scope, { field, key, value }: Extract<Condition, {
 function joined(scope: Scope, conditions: readonly Condition[], operator: 'and' | 'or'): Knex.Raw {
   const { builder } = scope.dialect;
   const [first] = conditions;
-  if (!first) return builder.raw(operator === 'and' ? 'true' : 'false');
-  if (conditions.length === 1) return conditionSql(scope, first);
+  if (!first) return operator === 'and' ? builder.raw('true') : neverSql(scope);
+  if (conditions.length === 1) return simplifiedSql(scope, first);
   const middle = conditions.length >> 1;
   const halves = [conditions.slice(0, middle), conditions.slice(middle)];
   return builder.raw(
@@ -55,6 +59,9 @@ function joined(scope: Scope, conditions: readonly Condition[], operator: 'and' 
     halves.map((half) => joined(scope, half, operator)),
   );
 }
+
+/** Not `false`, with which Postgres would drop the filter by workspace: Citus needs it wherever this is a part of a subquery. */
+const neverSql = (scope: Scope): Knex.Raw => simplifiedSql(scope, { field: scope.table.key?.at(-1) ?? 'id', in: [] });
 
 function linkSql(scope: Scope, { link, target, matches }: Extract<Condition, { link: string }>): Knex.Raw {
   const inner = scopeInside(scope, target);
@@ -73,7 +80,7 @@ function reverseSql(
   const { kind, field, direction } = reverse;
   const inner = scopeInside(scope, kind);
   const { alias } = inner;
-  const where = ownRows(inner, quantifier === 'every' ? { not: matches } : matches);
+  const where = ownRows(inner, matches);
   if (direction === 'ancestors') {
     const ancestors = ancestorsOf(scope, reverse, builder.raw(columnOf(scope, field)));
     return builder.raw(`${quantifier === 'some' ? '' : 'not '}exists (select 1 from ? as ${alias} where ?)`, [
@@ -93,8 +100,11 @@ const scopeInside = (scope: Scope, table: Table): Scope => {
   return { ...scope, table, depth, alias: `t${depth}` };
 };
 
-const ownRows = (scope: Scope, matches: Condition): Knex.Raw =>
-  scope.dialect.builder.raw(`${scope.alias}.workspace_id = ? and ?`, [scope.workspaceId, conditionSql(scope, matches)]);
+function ownRows(scope: Scope, matches: Condition): Knex.Raw {
+  const { dialect, workspaceId, alias } = scope;
+  const own = dialect.builder.raw(`${alias}.workspace_id = ?`, [workspaceId]);
+  return isAlways(matches) ? own : dialect.builder.raw('? and ?', [own, simplifiedSql(scope, matches)]);
+}
 
 /** Kilometres. */
 const earthRadius = 6_371.0088;

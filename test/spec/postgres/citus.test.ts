@@ -1,10 +1,12 @@
 /** The service with the extension citus, which distributes tables over machines. It is only registered here, not installed. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { asset, recordKinds } from '../../../src/records/index.ts';
+import { asset, location, recordKinds } from '../../../src/records/index.ts';
 import { createKeyStore } from '../../../src/store/api-keys.ts';
 import { copyTables } from '../../../src/store/copy.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { createDatabase } from '../../support/database.ts';
+import { readPlan } from '../../support/explain.ts';
+import { insert } from '../../support/insert.ts';
 import { storeOpener } from '../../support/open-store.ts';
 import { query } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
@@ -62,7 +64,47 @@ describe('with citus', () => {
     });
 
     expect(found).toEqual([expect.objectContaining({ name: 'Crane' })]);
-    expect(sql?.match(/\bfrom assets\b/g)).toHaveLength(1);
+    expect(sql?.match(/\bfrom assets\b/g)).toHaveLength(2);
+    expect(sql?.match(/\bworkspace_id = \$\d+/g)).toHaveLength(2);
+  });
+
+  test('records are looked up by external IDs in the index, with no more statements than one', async () => {
+    const numbers = Array.from({ length: 2_000 }, (_, n) => String(n));
+    await service.create('/assets', ...numbers.map((erp) => ({ name: 'Crane', externalIds: { erp } })));
+    // As on the machines of a cluster with the SQL of docs/production.md.
+    await service.database.run('alter index assets_external_ids set (fastupdate = off)');
+    await service.database.run(`select gin_clean_pending_list('assets_external_ids')`);
+    const sent: { sql: string; bindings: unknown[] }[] = [];
+    service.database.knex.on('query', (statement: (typeof sent)[number]) => sent.push(statement));
+
+    const wanted = numbers.slice(0, 500).map((value) => ({ key: 'erp', value }));
+    const found = await storeOpener(service.database)('default').dryRun((store) =>
+      store.findByExternalId(asset, wanted),
+    );
+
+    expect(found.filter((ids) => ids.length === 1)).toHaveLength(500);
+    const [lookup, ...others] = sent.filter(({ sql }) => /external_ids|gin_|set_config/.test(sql));
+    expect(others).toEqual([]);
+    const { rowsRead, text } = await readPlan(service.database.run, lookup?.sql ?? '', lookup?.bindings ?? []);
+    expect(rowsRead, text).toBeLessThan(5_000);
+  });
+
+  test('no constant is left in a subquery, with which Postgres would fold the filter by workspace that Citus needs', async () => {
+    const constants = ['projects: { every: {} }', 'projects: { none: { or: [] } }', 'projects: { some: { not: {} } }'];
+    const filters = [...constants, 'not: {}', 'or: []', 'id: { in: [] }', 'createdAt: { isNull: true }'];
+    await service.create('/locations', { name: 'North yard' });
+    const found: number[] = [];
+
+    const statements = await service.statements(async () => {
+      for (const filter of filters) {
+        const linked = `projects(first: 5, where: { location: { ${filter} } }) { nodes { id } }`;
+        const query = `{ locations(first: 5, where: { ${filter} }) { nodes { id ${linked} } } }`;
+        found.push((await service.data(query)).locations.nodes.length);
+      }
+    });
+
+    expect(found).toEqual([1, 1, 0, 0, 0, 0, 0]);
+    expect(statements.filter((sql) => /\b(?:true|false)\)|\bfalse\b|created_at is null/.test(sql))).toEqual([]);
   });
 
   test('statements on several workspaces have plain limits, because Citus refuses any others there', async () => {
@@ -79,6 +121,60 @@ describe('with citus', () => {
     await from.close();
     await to.close();
     await target.remove();
+  });
+
+  test.each([
+    'server closed the connection unexpectedly\n\tThis probably means the server terminated abnormally',
+    'could not receive data from server: Connection reset by peer',
+    'SSL connection has been closed unexpectedly',
+    'connection to the remote node 10.0.0.2:5432 failed with the following error: timeout expired',
+  ])('a lost connection to another machine before COMMIT is 503, and can be retried: %s', async (message) => {
+    const [{ id: projectId }] = await service.create('/projects', { name: 'Harbour wall' });
+    await query(
+      database.url,
+      `create function fail() returns trigger language plpgsql as
+        $$ begin raise exception using message = '${message}', errcode = 'XX000'; end $$;
+      create trigger fail before insert on work_orders for each row execute function fail()`,
+    );
+
+    const { status, headers, body } = await service.post('/work-orders', [{ projectId }]);
+
+    expect([status, body.error]).toEqual([503, 'the database is not available, try again']);
+    expect(headers['retry-after']).toBeDefined();
+  });
+
+  test.each(['XX000', '08006'])(
+    'a lost connection to another machine does not fail the creations of other workspaces: %s',
+    async (code) => {
+      await query(
+        database.url,
+        `create function fail() returns trigger language plpgsql as
+        $$ begin raise exception 'server closed the connection unexpectedly' using errcode = '${code}'; end $$;
+      create trigger fail before insert on locations for each row when (new.workspace_id = 'lost')
+        execute function fail()`,
+      );
+      const open = storeOpener(service.database);
+
+      const creations = ['ours', 'lost', 'theirs'].map((workspace) => insert(open(workspace), location, [{}]));
+
+      expect((await Promise.allSettled(creations)).map(({ status }) => status)).toEqual([
+        'fulfilled',
+        'rejected',
+        'fulfilled',
+      ]);
+    },
+  );
+
+  test('any other internal error before COMMIT is 500', async () => {
+    const [{ id: projectId }] = await service.create('/projects', { name: 'Harbour wall' });
+    await query(
+      database.url,
+      `create function fail() returns trigger language plpgsql as
+        $$ begin raise exception 'unexpected chunk number' using errcode = 'XX000'; end $$;
+      create trigger fail before insert on work_orders for each row execute function fail()`,
+    );
+
+    expect((await service.post('/work-orders', [{ projectId }])).status).toBe(500);
   });
 
   test('an unknown error at COMMIT is 503, and says that records may be stored', async () => {

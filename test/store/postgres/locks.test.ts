@@ -1,20 +1,24 @@
 /** What concurrent writes wait for on Postgres, and in which order: otherwise they would wait for each other, or for longer than needed. */
 import { Client } from 'pg';
-import { afterEach, beforeEach, expect, test } from 'vitest';
-import { asset } from '../../../src/records/index.ts';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { asset, assetCategory, recordKinds } from '../../../src/records/index.ts';
+import { updateRecords } from '../../../src/services/update-records.ts';
+import { upsertRecords } from '../../../src/services/upsert-records.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import type { IdempotencyKey } from '../../../src/store/idempotency.ts';
 import { type Addition, createAdditionStore } from '../../../src/store/store-additions.ts';
+import { createWorkspaces } from '../../../src/store/workspaces.ts';
 import { createDatabase } from '../../support/database.ts';
-import { nobody } from '../../support/open-store.ts';
+import { insert } from '../../support/insert.ts';
+import { nobody, storeOpener } from '../../support/open-store.ts';
 
 let database: Database;
 let other: Client;
+let url: string;
 let remove: () => Promise<void>;
 
 beforeEach(async () => {
-  const { url, remove: removeDatabase } = await createDatabase();
-  remove = removeDatabase;
+  ({ url, remove } = await createDatabase());
   database = await openDatabase(url);
   other = new Client({ connectionString: url });
   await other.connect();
@@ -79,4 +83,68 @@ test('an idempotency key is stored before the number is taken, for which all wri
 
   expect(await creation).toEqual([{ status: 'fulfilled' }]);
   expect(await twin).toEqual([]);
+});
+
+/** Two processes at the nodes of a cluster, on which advisory locks hold on one node only. */
+describe('two processes whose advisory locks do not hold for each other', () => {
+  let nodes: readonly Database[];
+
+  beforeEach(async () => {
+    // A no-op in front of the function of the same name.
+    await other.query(`create function public.pg_advisory_xact_lock(bigint) returns void language sql as 'select'`);
+    await other.query(`do $$ begin
+      execute format('alter database %I set search_path = public, pg_catalog', current_database());
+    end $$`);
+    nodes = [await openDatabase(url), await openDatabase(url)];
+  });
+
+  afterEach(async () => {
+    for (const node of nodes) await node.close();
+  });
+
+  const session = (node: number) =>
+    ({ store: storeOpener(nodes[node] as Database)('ours'), userId: null, mayWrite: true }) as const;
+  const rounds = Array.from({ length: 20 }, (_, round) => round);
+
+  const upsert = (node: number, erp: string) => {
+    const batch = [{ value: { name: 'Crane', externalIds: { erp } } }];
+    const limits = { maxTextLength: 100, maxExternalIds: 100, maxRecordLength: 1_000 };
+    return upsertRecords(session(node), asset, { externalId: 'erp' }, batch, limits);
+  };
+
+  test('create one record if both upsert a new key', async () => {
+    for (const round of rounds) {
+      const upserted = await Promise.all([upsert(0, `E-${round}`), upsert(1, `E-${round}`)]);
+
+      expect(upserted.flat().map(({ outcome }) => outcome)).toEqual(expect.arrayContaining(['created', 'unchanged']));
+    }
+  });
+
+  test('form no cycle if each moves a category below that of the other', async () => {
+    const move = (node: number, id = '', parentId = '') =>
+      updateRecords(session(node), assetCategory, [{ id, change: { value: { parentId } } }]);
+    for (const _ of rounds) {
+      const [a, b] = await insert(session(0).store, assetCategory, [{ name: 'a' }, { name: 'b' }]);
+      const moves = await Promise.allSettled([move(0, a?.id, b?.id), move(1, b?.id, a?.id)]);
+
+      expect(moves.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    }
+  });
+});
+
+test('a workspace that is renamed or deleted leaves no locks behind', async () => {
+  const batch = [{ value: { name: 'Crane', uid: 'C-7' } }];
+  const limits = { maxTextLength: 100, maxExternalIds: 100, maxRecordLength: 1_000 };
+  const workspaces = createWorkspaces(database, recordKinds);
+  for (const workspace of ['ours', 'theirs', 'others']) {
+    const session = { store: storeOpener(database)(workspace), userId: null, mayWrite: true };
+    await upsertRecords(session, asset, { field: 'uid' }, batch, limits);
+  }
+
+  await workspaces.rename('ours', 'new');
+  await workspaces.remove('theirs');
+
+  expect(await database.run('select workspace_id, name from locks')).toEqual([
+    { workspace_id: 'others', name: 'upsert assets' },
+  ]);
 });

@@ -61,6 +61,20 @@ describe.each([
     expect(await database.knex('changes').where('workspace_id', 'acme')).toEqual([]);
   });
 
+  test('waits for an upsert before it takes a number, for which the upsert could wait in turn', async () => {
+    await other.query(`insert into locks (workspace_id, name) values ('acme', 'upsert locations')`);
+    await other.query('begin');
+    await other.query(`update locks set name = name where workspace_id = 'acme'`);
+
+    const ending = giveUp();
+    await untilSomebodyWaits();
+    // Before the server notices that the two wait for each other, and ends one of them.
+    await other.query(`set local lock_timeout = '500ms'`);
+    for (const sql of [insertLate, takeNumber, log, 'commit']) await other.query(sql);
+
+    expect((await ending).records.get('locations')).toBe(2);
+  });
+
   test('waits for nobody who has not taken a number yet, who then can take none', async () => {
     await other.query('begin');
     await other.query(insertLate);
