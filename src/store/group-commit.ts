@@ -17,7 +17,7 @@ import {
 import type { Dialect } from './dialect.ts';
 import type { DatabaseOptions, Driver, Run } from './driver.ts';
 import { createShares } from './shares.ts';
-import { type Addition, createAdditionStore } from './store-additions.ts';
+import { type Addition, createAdditionStore, type Draft } from './store-additions.ts';
 import type { Statements, Transactions } from './transactions.ts';
 import { createWaitingAdditions } from './waiting-additions.ts';
 
@@ -27,6 +27,7 @@ export interface GroupCommit {
 }
 
 interface Waiting extends Addition {
+  readonly externalIds: number;
   /** Characters of all texts. */
   readonly length: number;
   readonly resolve: () => void;
@@ -116,7 +117,14 @@ export function createGroupCommit(
   return {
     add: (addition) =>
       new Promise((resolve, reject) => {
-        const entry = { ...addition, length: textLengthOfAll(addition.records), resolve, reject };
+        const { records } = addition;
+        const entry = {
+          ...addition,
+          externalIds: externalIdsIn(records),
+          length: textLengthOfAll(records),
+          resolve,
+          reject,
+        };
         // In a group, it would probably conflict too.
         if (inConflict.has(entry.workspaceId)) return void storeAlone(entry);
         waiting.add(entry);
@@ -127,6 +135,9 @@ export function createGroupCommit(
       }),
   };
 }
+
+const externalIdsIn = (records: readonly Draft[]): number =>
+  records.reduce((sum, { externalIds }) => sum + Object.keys(externalIds ?? {}).length, 0);
 
 function byWorkspace<A extends Addition>(group: readonly A[]): ReadonlyMap<string, readonly A[]> {
   const workspaces = new Map<string, A[]>();

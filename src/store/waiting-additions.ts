@@ -3,12 +3,15 @@
 interface Measured {
   readonly workspaceId: string;
   readonly records: readonly unknown[];
+  /** The number of external IDs of all records, each a row of its own on SQLite. */
+  readonly externalIds: number;
   /** Characters of all texts, an estimate of the memory that the records take until they are stored. */
   readonly length: number;
 }
 
-/** The most records and characters in one transaction, unless a single addition has more: the next group waits for it. */
+/** The most records, external IDs and characters in one transaction, unless a single addition has more: the next group waits for it. */
 const maxRecords = 2_000;
+const maxExternalIds = 30_000;
 const maxLength = 4_000_000;
 
 export function createWaitingAdditions<A extends Measured>() {
@@ -30,14 +33,17 @@ export function createWaitingAdditions<A extends Measured>() {
     takeGroup(): A[] {
       const group: A[] = [];
       let records = 0;
+      let externalIds = 0;
       let length = 0;
       // Workspaces that are moved to the end come up again.
       for (const [workspaceId, additions] of waiting) {
         const [addition] = additions;
         if (!addition) continue;
         records += addition.records.length;
+        externalIds += addition.externalIds;
         length += addition.length;
-        if (group.length > 0 && (records > maxRecords || length > maxLength)) break;
+        const isFull = records > maxRecords || externalIds > maxExternalIds || length > maxLength;
+        if (group.length > 0 && isFull) break;
         group.push(addition);
         additions.shift();
         waiting.delete(workspaceId);

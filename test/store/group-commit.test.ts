@@ -252,6 +252,15 @@ test('additions with long texts are spread over several transactions', async () 
   expect(transactions.map((names) => names.length)).toEqual([1, 2]);
 });
 
+test('additions with many external IDs are spread over several transactions', async () => {
+  const externalIds = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`system ${n}`, 'x']));
+  const records = Array.from({ length: 200 }, () => ({ name: 'many', externalIds }));
+
+  await Promise.all([addAll(records), addAll(records), add('a')]);
+
+  expect(transactions.map((names) => names.length)).toEqual([200, 201]);
+});
+
 test('an addition of many records has its own transaction', async () => {
   const records = Array.from({ length: 3_000 }, () => ({ name: 'many' }));
   const many = () => addAll(records);
