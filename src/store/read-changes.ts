@@ -1,4 +1,5 @@
 /** Reads the log of changes of one workspace: the feed, and records as they were. read-histories.ts reads those of single records. */
+import type { Knex } from 'knex';
 import { idsFrom } from '../model/ids.ts';
 import type { RecordKind, RecordOf } from '../model/record-kind.ts';
 import { type Action, type Author, changes as table } from './changes.ts';
@@ -117,27 +118,28 @@ export function createChangeReads(scope: Scope): ChangeReads {
     return rows.map(({ number }) => (number === null ? null : Number(number)));
   }
 
+  /** The rows with changes of the record other than its creation. */
+  const changesOf = (id: string) => rowsOfWorkspace().where('first_id', id).where('action', '<>', 'created');
+
   /**
-   * The number at which the record's changes after a time begin; null if it has none at all. The times of a record rise with the
-   * numbers of its changes, so that halving the range of numbers takes some twenty lookups, however many versions there are.
+   * A subquery for the number at which the record's changes after a time begin; null if it has none at all. The times of a record rise with
+   * the numbers of its changes, so that it is enough to halve the range of numbers, however many versions there are.
    */
-  const firstAfter = (id: string, time: string) => {
-    const record = [workspaceId, id];
-    const ofRecord = `workspace_id = ? and first_id = ? and action <> 'created'`;
+  function firstAfter(id: string, time: string): Knex.Raw {
+    const middle = '(low + high) / 2';
+    const end = (order: 'asc' | 'desc', number: string) =>
+      changesOf(id).orderBy('number', order).limit(1).select(builder.raw(number));
+    const next = changesOf(id).whereRaw(`number >= ${middle}`).orderBy('number').limit(1).select('number', 'at');
+    const notAfter = builder.from(next.as('next')).where('at', '<=', time).select('number');
     return builder.raw(
       `(with recursive search (low, high) as (
-        select (select number from changes where ${ofRecord} order by number limit 1),
-          (select number from changes where ${ofRecord} order by number desc limit 1) + 1
+        select ?, ?
         union all
-        select case when middle.at > ? then low else middle.number + 1 end,
-          case when middle.at > ? then (low + high) / 2 else high end
-        from search cross join changes as middle where low < high and middle.workspace_id = ? and middle.number = (
-          select number from changes where ${ofRecord} and number >= (low + high) / 2 order by number limit 1
-        )
+        select coalesce(? + 1, low), case when ? is null then ${middle} else high end from search where low < high
       ) select low from search where low = high)`,
-      [...record, ...record, time, time, workspaceId, ...record],
+      [end('asc', 'number'), end('desc', 'number + 1'), notAfter, notAfter],
     );
-  };
+  }
 
   /** The record in a row of the log, with all fields of its kind, some of which may be newer than the row. */
   function versionIn<K extends RecordKind>(kind: K, before: Row | null | undefined): RecordOf<K> {
@@ -200,12 +202,7 @@ export function createChangeReads(scope: Scope): ChangeReads {
 
     async versionAt(kind, id, time) {
       const [current] = await reads.find(kind, [id]);
-      const rows = rowsOfWorkspace()
-        .where('first_id', id)
-        .where('action', '<>', 'created')
-        .where('number', '>=', firstAfter(id, time))
-        .orderBy('number')
-        .limit(1);
+      const rows = changesOf(id).where('number', '>=', firstAfter(id, time)).orderBy('number').limit(1);
       const [end] = rowsIn(await selectRows(scope, table, rows, { fields: versionFields, limit: 1 }));
       const version = end ? versionIn(kind, end.before) : current;
       return version && version.createdAt <= time && version.updatedAt <= time ? version : null;
