@@ -55,7 +55,10 @@ function partsOf(source: Source, query: RecordQuery, terms: readonly Term[]): Kn
   if (!isUnset(after)) {
     const withValue = [{ ...first, mayBeNull: false }, ...rest];
     const range = { ...query, before: isUnset(before) ? undefined : before };
-    parts.push(ordered(matching(source, range, withValue).where(filters.isSet(first.key, true)), withValue, query));
+    const rows = matching(source, range, withValue);
+    // Not beside a position, which only values are beyond: SQLite would begin at the first value instead.
+    if (!range.after && !range.before) rows.where(filters.isSet(first.key, true));
+    parts.push(ordered(rows, withValue, query));
   }
   if (!before || isUnset(before)) {
     // Postgres uses an index for its order only if that begins with the term, although it is null here.
