@@ -108,11 +108,14 @@ function parentsOf({ target, field, direction }: ReverseLink, size: number): str
 /** Some rows are read in two indexes, or are left out by a second condition. */
 const rowsPerRecord = 20;
 
+/** As in rows.ts: what a filter finds is counted up to here. */
+const mostSorted = 5_000;
+
 /** A lookup by a key goes down an index of three levels, and then reads the row. */
 const buffersPerRecord = 6;
 
-/** Some rows that a filter finds are left out by a second condition, or are looked up in another table. */
-const buffersPerFiltered = 16;
+/** What a filter finds is counted first. Some of it is left out by a second condition, or is looked up in another table. */
+const buffersPerFiltered = 20;
 
 /** Without statistics, records with an external ID are looked up in an index that ends with the ID. */
 const buffersForExternalIds = 300;
@@ -235,6 +238,37 @@ describe.each(['without statistics', 'with statistics'])('%s', (statistics) => {
     for (const direction of ['asc', 'desc'] as const) {
       expectFiltered(await list(kind, { where, orderBy: [{ field: 'createdAt', direction }] }));
     }
+  });
+
+  test.each(['createdAt', 'startDate'])('many found records are read in the order of %s', async (field) => {
+    const where: Condition = { field: 'name', text: 'startsWith', value: 'name' };
+    const inOrder = new RegExp(`CO-ROUTINE many\\n(?:.*\\n)*.*${columnName(field)} \\(workspace_id`);
+    for (const direction of ['asc', 'desc'] as const) {
+      for (const fromEnd of [false, true]) {
+        const query = { orderBy: [{ field, direction }], fromEnd, fields: new Set(['id', 'name', field]) };
+        const all: readonly object[] = await store.list(workOrder, { ...query, limit: 2_000 });
+        const rows = all as readonly Readonly<Record<string, string | null>>[];
+        for (const start of [0, 1_000]) {
+          const last = rows[start - 1];
+          const position = last && { values: [last[field] ?? null], id: String(last.id) };
+          const page = { ...query, where, limit: 20, [fromEnd ? 'before' : 'after']: position };
+          const expected = rows.slice(start).filter(({ name }) => name !== null);
+          expect(await store.list(workOrder, page)).toEqual(expected.slice(0, 20));
+
+          const { fullReads, rowsRead = 0, text } = await list(workOrder, page);
+          expect(fullReads, text).toEqual([]);
+          expect(rowsRead, text).toBeLessThanOrEqual(mostSorted + 1 + 20 * rowsPerRecord);
+          if (!isPostgres) expect(text).toMatch(inOrder);
+        }
+      }
+    }
+  });
+
+  test('few records that a filter finds are sorted, whatever the order', async () => {
+    const where: Condition = { field: 'startDate', compare: 'gt', value: '2024-07-23T12:00:00.000Z' };
+    const plan = await list(workOrder, { where, orderBy: [{ field: 'updatedAt', direction: 'desc' }] });
+    expectFiltered(plan);
+    expect(plan.readsInOrder, plan.text).toEqual([]);
   });
 
   test.each([1, 100, 1_000])('%d records are found by what other systems know them by', async (size) => {
