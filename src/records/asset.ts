@@ -3,6 +3,7 @@ import {
   dateTime,
   externalIds,
   foreignReference,
+  indexed,
   reference,
   required,
   text,
@@ -20,7 +21,7 @@ export const asset = recordKind({
   table: 'assets',
   idPrefix: 'asset',
   fields: {
-    name: required(text('The name of the asset.')),
+    name: required(indexed(text('The name of the asset.'))),
     uid: unique(text('The unique reference ID of the asset: no other asset of the workspace has it.'), {
       example: 'C-7',
     }),

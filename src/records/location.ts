@@ -1,4 +1,4 @@
-import { externalIds, number, text } from '../model/fields.ts';
+import { externalIds, indexed, number, text } from '../model/fields.ts';
 import { recordKind } from '../model/record-kind.ts';
 
 /** Interface: "Location". */
@@ -11,15 +11,15 @@ export const location = recordKind({
   table: 'locations',
   idPrefix: 'location',
   fields: {
-    name: text('The name of the location.'),
-    latitude: number('The latitude in degrees; north of the equator is positive.', { min: -90, max: 90 }),
+    name: indexed(text('The name of the location.')),
+    latitude: indexed(number('The latitude in degrees; north of the equator is positive.', { min: -90, max: 90 })),
     longitude: number('The longitude in degrees; east of Greenwich is positive.', { min: -180, max: 180 }),
     address1: text('The first line of the address, such as the street and number.'),
     address2: text('The second line of the address.'),
-    city: text('The city.'),
+    city: indexed(text('The city.')),
     state: text('The state or province.'),
-    postalCode: text('The postal code.'),
-    country: text('The country.'),
+    postalCode: indexed(text('The postal code.')),
+    country: indexed(text('The country.')),
     externalIds: externalIds(),
   },
   example: {

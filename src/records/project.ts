@@ -1,4 +1,13 @@
-import { dateTime, externalIds, foreignReference, matchable, reference, required, text } from '../model/fields.ts';
+import {
+  dateTime,
+  externalIds,
+  foreignReference,
+  indexed,
+  matchable,
+  reference,
+  required,
+  text,
+} from '../model/fields.ts';
 import { recordKind } from '../model/record-kind.ts';
 
 /** Interface: "Project". */
@@ -11,7 +20,7 @@ export const project = recordKind({
   table: 'projects',
   idPrefix: 'project',
   fields: {
-    name: required(text('The name of the project.')),
+    name: required(indexed(text('The name of the project.'))),
     reference: matchable(text('The reference code of the project.')),
     startDate: dateTime('When the project starts.'),
     endDate: dateTime('When the project ends.'),

@@ -1,4 +1,4 @@
-import { foreignReference, matchable, reference, text } from '../model/fields.ts';
+import { foreignReference, indexed, matchable, reference, text } from '../model/fields.ts';
 import { recordKind } from '../model/record-kind.ts';
 
 /** Interface: "Transport order". */
@@ -11,7 +11,7 @@ export const transportOrder = recordKind({
   table: 'transport_orders',
   idPrefix: 'transport_order',
   fields: {
-    name: text('The name of the transport order.'),
+    name: indexed(text('The name of the transport order.')),
     reference: matchable(text('The reference code of the transport order.')),
     number: matchable(text('The number of the transport order.')),
     notes: text('Notes on the transport order.'),

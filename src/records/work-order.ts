@@ -1,4 +1,4 @@
-import { dateTime, externalIds, foreignReference, matchable, reference, text } from '../model/fields.ts';
+import { dateTime, externalIds, foreignReference, indexed, matchable, reference, text } from '../model/fields.ts';
 import { recordKind } from '../model/record-kind.ts';
 
 /** Interface: "Work order". */
@@ -11,7 +11,7 @@ export const workOrder = recordKind({
   table: 'work_orders',
   idPrefix: 'work_order',
   fields: {
-    name: text('The name of the work order.'),
+    name: indexed(text('The name of the work order.')),
     typeId: foreignReference('WorkOrderType', 'the type of the work order'),
     reference: matchable(text('The reference code of the work order.')),
     projectId: reference('Project', 'the project that the work is for'),

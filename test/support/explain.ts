@@ -22,17 +22,36 @@ export const readPlan = (run: Run, sql: string, values: readonly unknown[]): Pro
   isPostgres ? readPostgresPlan(run, sql, values) : readSqlitePlan(run, sql, values);
 
 async function readSqlitePlan(run: Run, sql: string, values: readonly unknown[]): Promise<Plan> {
-  const steps = (await run(`explain query plan ${sql}`, values)).map(({ detail }) => String(detail));
-  const isSorted = steps.some((step) => step.startsWith('USE TEMP B-TREE FOR ORDER BY'));
-  const ofWorkspace = steps.filter((step) => /^SEARCH .*\(workspace_id=\?\)$/.test(step));
-  const scans = steps.filter((step) => step.includes('AUTOMATIC') || isTable(/^SCAN (\w+)/.exec(step)?.[1]));
+  const steps = (await run(`explain query plan ${sql}`, values)).map(
+    ({ id, parent, detail }): Step => ({ id: Number(id), parent: Number(parent), detail: String(detail) }),
+  );
+  const hasSibling = ({ parent }: Step, detail: string) =>
+    steps.some((other) => other.parent === parent && other.detail === detail);
+  const ofWorkspace = steps.filter(({ detail }) => /^SEARCH .*\(workspace_id=\?\)$/.test(detail));
+  const scans = steps.filter((step) => {
+    const [, name] = /^SCAN (\w+)/.exec(step.detail) ?? [];
+    return step.detail.includes('AUTOMATIC') || (isTable(name) && !hasSibling(step, `CO-ROUTINE ${name}`));
+  });
+  const detailsOf = (some: readonly Step[]) => some.map(({ detail }) => detail);
   return {
-    text: steps.join('\n'),
-    fullReads: [...scans, ...(isSorted ? ofWorkspace : [])],
-    readsInOrder: ofWorkspace,
+    text: detailsOf(steps).join('\n'),
+    fullReads: detailsOf([...scans, ...ofWorkspace.filter((step) => hasSibling(step, 'USE TEMP B-TREE FOR ORDER BY'))]),
+    // Lists read `many` records only where their filter finds so many.
+    readsInOrder: detailsOf(ofWorkspace.filter((step) => !isInside(steps, step, 'CO-ROUTINE many'))),
     rowsRead: undefined,
     buffersRead: undefined,
   };
+}
+
+interface Step {
+  readonly id: number;
+  readonly parent: number;
+  readonly detail: string;
+}
+
+function isInside(steps: readonly Step[], step: Step, detail: string): boolean {
+  const parent = steps.find(({ id }) => id === step.parent);
+  return parent !== undefined && (parent.detail === detail || isInside(steps, parent, detail));
 }
 
 /** By its name, or by an alias that the store uses for tables; t0 is a page. */
