@@ -32,7 +32,7 @@ const cancelGrace = 5_000;
  * The fraction of a pool's connections that all workspaces together may hold. The others are for what the service itself does: looking up
  * keys, storing groups of new records, checking whether the database responds.
  */
-const workspacesShare = 0.75;
+const shareOfWorkspaces = 0.75;
 
 export function createConnections(
   driver: Driver,
@@ -40,8 +40,9 @@ export function createConnections(
 ): Connections {
   /** Connections on which a statement has failed, and whether each may be reused if it is idle. */
   const suspects = new WeakMap<Connection, { readonly mayBeKept: boolean }>();
-  /** Of the connections that workspaces hold. */
+  /** The lease of each connection that a workspace holds. */
   const leases = new WeakMap<Connection, Lease>();
+  const cancelled = new WeakSet<Lease>();
   const schedulers = new WeakMap<Knex, Scheduler>();
 
   const use: UseConnection = async ({ client }, work) => {
@@ -71,11 +72,15 @@ export function createConnections(
     driver.destroy(connection);
   }
 
+  /** A commit gives the connection back as fast as a rollback would, unless the request to cancel the statement before it may still arrive. */
+  const mustNotBegin = (lease: Lease, sql: string): boolean =>
+    sql === 'commit' ? cancelled.has(lease) : lease.preemptedAt !== undefined;
+
   function schedulerOf(pool: Knex): Scheduler {
     const known = schedulers.get(pool);
     if (known) return known;
     const scheduler = createScheduler({
-      size: Math.max(1, Math.floor(workspacesShare * pool.client.config.pool.max)),
+      size: Math.max(1, Math.floor(shareOfWorkspaces * pool.client.config.pool.max)),
       timeout: connectionTimeout,
       timeoutError: () => databaseUnavailable('CONNECTIONS_IN_USE'),
       repeatedFor: statementTimeout,
@@ -102,9 +107,14 @@ export function createConnections(
 
     async send(connection, sql, values = []) {
       const lease = sql === 'rollback' ? undefined : leases.get(connection);
-      if (lease?.isPreempted) throw new Preempted();
+      if (lease && mustNotBegin(lease, sql)) throw new Preempted();
       // The outcome of a cancelled COMMIT would be unknown.
-      if (lease && sql !== 'commit') lease.preempt = () => driver.cancel(connection);
+      if (lease && sql !== 'commit') {
+        lease.cancel = () => {
+          cancelled.add(lease);
+          driver.cancel(connection);
+        };
+      }
       let timer = setTimeout(() => {
         driver.cancel(connection);
         timer = setTimeout(() => close(connection), cancelGrace);
@@ -114,10 +124,10 @@ export function createConnections(
       } catch (error) {
         const wasKept = suspects.get(connection)?.mayBeKept !== false;
         suspects.set(connection, { mayBeKept: wasKept && !needsNewConnection(error) });
-        throw lease?.isPreempted && isNotStored(error) ? new Preempted() : error;
+        throw lease?.preemptedAt !== undefined && isNotStored(error) ? new Preempted() : error;
       } finally {
         clearTimeout(timer);
-        delete lease?.preempt;
+        delete lease?.cancel;
       }
     },
 

@@ -55,7 +55,7 @@ export function createGroupCommit(
   const alone = createShares(maxAlonePerWorkspace, connectionTimeout, () =>
     databaseUnavailable('WORKSPACE_IN_CONFLICT'),
   );
-  /** The number of additions from failed groups that are still being stored, by workspace. */
+  /** How much of failed groups is still being stored, by workspace. */
   const inConflict = new Map<string, number>();
 
   async function runGroups(): Promise<void> {
@@ -89,17 +89,19 @@ export function createGroupCommit(
     // The next group does not wait for what follows.
     if (workspaces.size === 1) {
       // Two additions conflict, or one always fails, or waits for a lock: give each its own transaction.
-      for (const addition of group) void storeAfterConflict(addition);
+      for (const addition of group) void apart(addition.workspaceId, () => storeAlone(addition));
       return;
     }
     // Locks and conflicts are always those of one workspace, as is its server in a cluster.
-    for (const [workspaceId, additions] of workspaces) void store(additions, forWorkspace(workspaceId).transaction);
+    for (const [workspaceId, additions] of workspaces) {
+      void apart(workspaceId, () => store(additions, forWorkspace(workspaceId).transaction));
+    }
   }
 
-  async function storeAfterConflict(addition: Waiting): Promise<void> {
-    const { workspaceId } = addition;
+  /** Keeps further additions of the workspace out of groups while the work runs: in a group, all would wait for the same lock again. */
+  async function apart(workspaceId: string, work: () => Promise<void>): Promise<void> {
     inConflict.set(workspaceId, (inConflict.get(workspaceId) ?? 0) + 1);
-    await storeAlone(addition);
+    await work();
     const left = (inConflict.get(workspaceId) ?? 1) - 1;
     if (left > 0) inConflict.set(workspaceId, left);
     else inConflict.delete(workspaceId);

@@ -144,8 +144,8 @@ export async function readParents(
   return new Map(records.map(({ id, parent }) => [String(id), parent === null ? null : String(parent)]));
 }
 
-/** The most ancestors of the records of a page together, which the database visits in about a tenth of a second. */
-const maxAncestors = 100_000;
+/** The most ancestors of the records of a page together: reading so many parents takes some hundredths of a second. */
+const maxAncestors = 20_000;
 
 async function requireFewAncestors(scope: Scope, link: ReverseLink, ids: readonly string[]): Promise<void> {
   const parents = await readParents(scope, link, ids, maxAncestors + 1);

@@ -10,10 +10,12 @@ import { Preempted } from './database-error.ts';
 export interface Lease {
   readonly workspaceId: string;
   readonly since: number;
-  /** Whether the connection is to be given back. */
-  isPreempted: boolean;
-  /** Ends what is running on the connection, as soon as there is one. */
-  preempt?: () => void;
+  /** Milliseconds that it may go on while a workspace like its own waits and holds none. */
+  readonly minHeld: number;
+  /** When the connection was taken back; it is free once the work has noticed. */
+  preemptedAt?: number;
+  /** Cancels the statement that runs; absent between statements, and while one commits. */
+  cancel?: () => void;
 }
 
 /** Runs a workspace's work on one connection, and again if it has failed with Preempted. */
@@ -32,8 +34,15 @@ interface Options {
 /** Milliseconds that work may hold its connection while another workspace waits and holds none. */
 const minHeld = 100;
 
-/** The same for the work that has held its connection longest: long work ends, even if many workspaces have some. */
-const minHeldByOldest = 5_000;
+/**
+ * The longest that work may go on, in milliseconds. The time doubles with each repetition, unless the other workspace has held connections
+ * for much less time; and of all work, the oldest has the longest: so long work ends, even if many workspaces have some.
+ */
+const maxMinHeld = 5_000;
+const muchLess = 1_000;
+
+/** Milliseconds after which another connection is taken back, if one that was taken back has not become free. */
+const maxPreemption = 250;
 
 /** Milliseconds. */
 const checkInterval = 25;
@@ -100,21 +109,25 @@ export function createScheduler({ size, timeout, timeoutError, repeatedFor }: Op
       [...waiting.keys()].filter((id) => !holders.has(id)),
       now,
     );
-    if (waiter === undefined || [...leases].some(({ isPreempted }) => isPreempted)) return;
+    const isOnItsWay = [...leases].some(({ preemptedAt = 0 }) => preemptedAt > now - maxPreemption);
+    if (waiter === undefined || isOnItsWay) return;
+    const ofWaiter = heldTime(waiter, now);
     let victim: Lease | undefined;
-    let most = heldTime(waiter, now);
+    let most = ofWaiter;
     for (const lease of leases) {
-      if (now - lease.since < (lease === oldest ? minHeldByOldest : minHeld)) continue;
       const time = heldTime(lease.workspaceId, now);
-      if (time >= most) [victim, most] = [lease, time];
+      const mayHold = time - ofWaiter < muchLess ? lease.minHeld : minHeld;
+      const mayGoOn = now - lease.since < (lease === oldest ? maxMinHeld : mayHold);
+      if (!mayGoOn && lease.preemptedAt === undefined && time >= most) [victim, most] = [lease, time];
     }
     if (!victim) return;
-    victim.isPreempted = true;
-    victim.preempt?.();
+    victim.preemptedAt = now;
+    victim.cancel?.();
   }
 
-  function begin(workspaceId: string): Lease {
-    const lease: Lease = { workspaceId, since: performance.now(), isPreempted: false };
+  function begin(workspaceId: string, repetitions: number): Lease {
+    const minHeldNow = Math.min(maxMinHeld, minHeld * 2 ** repetitions);
+    const lease: Lease = { workspaceId, since: performance.now(), minHeld: minHeldNow };
     leases.add(lease);
     return lease;
   }
@@ -127,7 +140,8 @@ export function createScheduler({ size, timeout, timeoutError, repeatedFor }: Op
     beginWaiting();
   }
 
-  const beginInTurn = (workspaceId: string, place: 'first' | 'last'): Promise<Lease> =>
+  /** Repeated work comes before other work of its workspace. */
+  const beginInTurn = (workspaceId: string, repetitions: number): Promise<Lease> =>
     new Promise((resolve, reject) => {
       const ofWorkspace = waiting.get(workspaceId) ?? [];
       const leave = () => {
@@ -137,13 +151,13 @@ export function createScheduler({ size, timeout, timeoutError, repeatedFor }: Op
       };
       const start = () => {
         leave();
-        resolve(begin(workspaceId));
+        resolve(begin(workspaceId, repetitions));
       };
       const deadline = setTimeout(() => {
         leave();
         reject(timeoutError());
       }, timeout);
-      if (place === 'first') ofWorkspace.unshift(start);
+      if (repetitions > 0) ofWorkspace.unshift(start);
       else ofWorkspace.push(start);
       waiting.set(workspaceId, ofWorkspace);
       beginWaiting();
@@ -151,8 +165,9 @@ export function createScheduler({ size, timeout, timeoutError, repeatedFor }: Op
 
   return async (workspaceId, work) => {
     const deadline = performance.now() + repeatedFor;
-    const isFree = leases.size < size && waiting.size === 0;
-    for (let lease = isFree ? begin(workspaceId) : await beginInTurn(workspaceId, 'last'); ; ) {
+    for (let repetitions = 0; ; repetitions += 1) {
+      const isFree = leases.size < size && waiting.size === 0;
+      const lease = isFree ? begin(workspaceId, repetitions) : await beginInTurn(workspaceId, repetitions);
       try {
         return await work(lease);
       } catch (error) {
@@ -160,7 +175,6 @@ export function createScheduler({ size, timeout, timeoutError, repeatedFor }: Op
       } finally {
         end(lease);
       }
-      lease = await beginInTurn(workspaceId, 'first');
     }
   };
 }

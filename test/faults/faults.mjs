@@ -233,7 +233,7 @@ export const faults = [
   },
   {
     name: 'workspaces may hold all connections',
-    plant: [['src/store', 'workspacesShare', constant(1)]],
+    plant: [['src/store', 'shareOfWorkspaces', constant(1)]],
     tests: ['postgres', 'test/store/workspace-store.test.ts'],
   },
   {

@@ -19,7 +19,7 @@ function begin(schedule: ReturnType<typeof createScheduler>, workspaceId: string
     new Promise<void>((resolve, reject) => {
       work.began = performance.now();
       setTimeout(resolve, milliseconds);
-      lease.preempt = () => reject(new Preempted());
+      lease.cancel = () => reject(new Preempted());
     });
   const done = schedule(workspaceId, holding).then(
     () => {
@@ -55,10 +55,10 @@ test('a free connection goes to the workspace that has held connections for the 
   expect(order).toEqual(['idle', 'busy', 'busy']);
 });
 
-test('a workspace that holds none waits at most 125 ms for those that hold all, however many there are', async () => {
+test('a workspace that holds none waits at most 125 ms for those that hold all for long, however many there are', async () => {
   const schedule = schedulerOf(3, 60_000);
   for (const busy of ['a', 'b', 'c', 'd', 'e', 'a', 'b']) void begin(schedule, busy, 60_000);
-  await vi.advanceTimersByTimeAsync(1_000);
+  await vi.advanceTimersByTimeAsync(10_000);
 
   for (let read = 0; read < 10; read += 1) {
     const asked = performance.now();
@@ -79,6 +79,29 @@ test('work whose connection was taken back is repeated before later work of its 
 
   expect(first.began).toBeGreaterThan(100);
   expect(first.ended).toBeLessThanOrEqual(second.began ?? 0);
+});
+
+test('work of several workspaces that is longer than they may go on ends all the same', async () => {
+  const schedule = schedulerOf(2, 60_000);
+  begin(schedule, 'oldest', 60_000);
+
+  const works = ['a', 'b', 'c'].map((workspace) => begin(schedule, workspace, 700));
+  await vi.advanceTimersByTimeAsync(4_900);
+
+  for (const work of works) expect(work.ended).toBeDefined();
+});
+
+test('work that does not notice that its connection is taken back does not keep others from giving theirs', async () => {
+  const schedule = schedulerOf(3, 60_000);
+  begin(schedule, 'oldest', 60_000);
+  begin(schedule, 'theirs', 60_000);
+  void schedule('deaf', () => new Promise(() => {}));
+  await vi.advanceTimersByTimeAsync(100);
+
+  const works = ['a', 'b'].map((workspace) => begin(schedule, workspace, 300));
+  await vi.advanceTimersByTimeAsync(2_000);
+
+  for (const work of works) expect(work.ended).toBeDefined();
 });
 
 test('work whose connection is taken back again and again fails in the end', async () => {
