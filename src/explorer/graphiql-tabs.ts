@@ -204,9 +204,9 @@ query ProjectHistory {
   ),
   tab(
     `
-# A batch that fails stores nothing. GraphQL checks
-# the names of fields first: correct "nmae", and
-# the next response has the date among its issues.
+# A batch that fails stores nothing. The response
+# lists every issue: the misspelled field, the name
+# that is missing because of it, and the date.
 mutation FailingBatch($input: [CreateAssetInput!]!) {
   createAssets(input: $input) {
     id
