@@ -13,7 +13,7 @@ const processes = useProcesses();
 
 test('a user who cannot write to the checkout creates a key, runs the service, backs it up twice and restores it, as the page says', async () => {
   const machine = useMachine(processes.folder);
-  const settings = machine.settings();
+  const settings = machine.settings(checkedBlock(page, 'settings'));
   const { checkout, user } = machine;
   const umask = /^UMask=(\d+)$/m.exec(checkedBlock(page, 'systemd'))?.[1];
   const start = () => processes.startUnder({ checkout, user, cwd: checkout, umask }, settings);
@@ -61,7 +61,7 @@ test('a user who cannot write to the checkout creates a key, runs the service, b
 
 test('the settings of the page can be read by root and the service only', () => {
   const machine = useMachine(processes.folder);
-  machine.settings();
+  machine.settings(checkedBlock(page, 'settings'));
 
   const { mode, gid } = statSync(machine.settingsFile);
   expect([(mode & 0o777).toString(8), gid]).toEqual(['640', machine.user.gid]);

@@ -250,7 +250,7 @@ describe('a list that is kept in a file', () => {
       headers: { 'accept-encoding': encoding },
     });
     expect([head.status, head.sent.length, head.encoding]).toEqual([200, 0, encoding]);
-    await vi.waitFor(() => expect(openTemporaryFiles()).toEqual([]));
+    await vi.waitFor(() => expect(openTemporaryFiles()).toEqual([]), { timeout: 10_000 });
   });
 
   test('leaves no file open when clients disconnect', async () => {
@@ -258,7 +258,7 @@ describe('a list that is kept in a file', () => {
 
     for (const response of responses) response.destroy();
 
-    await vi.waitFor(() => expect(openTemporaryFiles()).toEqual([]));
+    await vi.waitFor(() => expect(openTemporaryFiles()).toEqual([]), { timeout: 10_000 });
     expect((await inject(large.app, { url: '/asset-categories' })).text() === expected).toBe(true);
   });
 

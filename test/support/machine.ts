@@ -47,9 +47,9 @@ export function useMachine(folder: string) {
     });
   }
 
-  /** Writes the settings as the page does, and returns them. */
-  function settings(): Record<string, string> {
-    execFileSync('bash', ['-eu', '-c', `sudo() { "$@"; }\n${here(checkedBlock(page, 'settings'))}`]);
+  /** Writes the settings with commands of the page, and returns them. */
+  function settings(commands: string): Record<string, string> {
+    execFileSync('bash', ['-eu', '-c', `sudo() { "$@"; }\n${here(commands)}`]);
     return Object.fromEntries(
       readFileSync(settingsFile, 'utf8')
         .trim()
