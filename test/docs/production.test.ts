@@ -12,7 +12,7 @@ const page = 'docs/production.md';
 const processes = useProcesses();
 
 test('a user who cannot write to the checkout creates a key, runs the service, backs it up twice and restores it, as the page says', async () => {
-  const machine = useMachine(processes.folder);
+  const machine = useMachine(processes.folder, checkedBlock(page, 'shell'));
   const settings = machine.settings(checkedBlock(page, 'settings'));
   const { checkout, user } = machine;
   const umask = /^UMask=(\d+)$/m.exec(checkedBlock(page, 'systemd'))?.[1];
@@ -60,7 +60,7 @@ test('a user who cannot write to the checkout creates a key, runs the service, b
 });
 
 test('the settings of the page can be read by root and the service only', () => {
-  const machine = useMachine(processes.folder);
+  const machine = useMachine(processes.folder, checkedBlock(page, 'shell'));
   machine.settings(checkedBlock(page, 'settings'));
 
   const { mode, gid } = statSync(machine.settingsFile);
@@ -68,8 +68,8 @@ test('the settings of the page can be read by root and the service only', () => 
 });
 
 test('the units run as the user of the page, with files that nobody else can read', () => {
-  for (const name of ['systemd', 'backup-service']) {
-    const lines = checkedBlock(page, name).split('\n');
+  for (const unit of [checkedBlock(page, 'systemd'), checkedBlock(page, 'backup-service')]) {
+    const lines = unit.split('\n');
     for (const line of ['User=yardgraph', 'EnvironmentFile=/etc/yardgraph.env', 'UMask=0077', 'ProtectSystem=strict']) {
       expect(lines).toContain(line);
     }

@@ -5,14 +5,11 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { checkedBlock } from './docs.ts';
-
-const page = 'docs/production.md';
 
 /** The ID of nobody, which has no files and no rights. */
 const nobody = 65_534;
 
-export function useMachine(folder: string) {
+export function useMachine(folder: string, shellCommand: string) {
   const isRoot = process.getuid?.() === 0;
   const user = isRoot ? { uid: nobody, gid: nobody } : { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
   const [checkout, home] = [join(folder, 'checkout'), join(folder, 'home')];
@@ -37,7 +34,7 @@ export function useMachine(folder: string) {
   /** Pastes commands into the page's shell, and returns what they print on standard output. */
   function paste(commands: string): Promise<string> {
     // The shell is started by the user already.
-    const shell = `sudo() { shift 3; "$@"; }\n${here(checkedBlock(page, 'shell'))}`;
+    const shell = `sudo() { shift 3; "$@"; }\n${here(shellCommand)}`;
     const options = { cwd: '/', ...user, env: { PATH: process.env.PATH, HOME: home } };
     return new Promise((done, failed) => {
       const child = execFile('bash', ['-eu', '-c', shell], options, (error, stdout, stderr) =>
