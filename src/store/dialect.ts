@@ -61,8 +61,6 @@ export interface Dialect {
   readonly beginSnapshot: string;
   /** The function that returns the elements of a JSON array as rows, in a column `value`. */
   readonly jsonElements: string;
-  /** The function that returns the keys of a JSON object as rows; none for null. */
-  readonly jsonKeys: string;
   /** The function that aggregates values to a JSON array. */
   readonly jsonArrayOf: string;
   /** The function that makes a JSON object of names and values. */

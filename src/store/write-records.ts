@@ -80,8 +80,9 @@ export const noEffects: Effects = {
 };
 
 /**
- * The most external IDs of the records that one write stores, and as many of those that it changes or deletes. Each is a row of its own on
- * SQLite, where all other writes wait until so many are written: 0.2 to 0.5 s.
+ * The most external IDs of the records that one write stores, and as many of those that it replaces or deletes. Each is a row of its own on
+ * SQLite, where all other writes wait until so many are written: 0.2 to 0.5 s. Postgres has the same limit, so that both databases accept
+ * the same requests.
  */
 export const maxExternalIdsPerWrite = 30_000;
 
@@ -112,7 +113,6 @@ export function createRecordWrites(
     const rows = lockRows(rowsInOrder(kind, ids), lock);
     // A single record cannot be too long.
     const isSingle = ids.length <= 1;
-    if (!isSingle) await requireFewExternalIds(kind, ids);
     const records = await (isSingle
       ? dialect.select(run, kind, rows)
       : selectWithin(dialect, run, kind, rows, bytesLeft));
@@ -124,19 +124,10 @@ export function createRecordWrites(
     throw tooLarge(`the ${kind.pluralLabel} hold ${most}: change or delete fewer at a time`, 'records too large');
   }
 
-  /** Counts no further than the limit. */
-  async function requireFewExternalIds(kind: RecordKind, ids: readonly string[]): Promise<void> {
-    if (!kind.fields.externalIds) return;
-    const { builder, jsonKeys } = dialect;
-    const column = columnName('externalIds');
-    const records = dialect.rowsById(kind, workspaceId, ids).select(column);
-    const found = builder
-      .from(records.as('record'))
-      .joinRaw(`cross join ${jsonKeys}(record.${column})`)
-      .limit(externalIdsLeft + 1)
-      .select(builder.raw('1'));
-    const [row] = await runQuery(run, builder.from(found.as('found')).count({ count: '*' }));
-    externalIdsLeft -= Number(row?.count);
+  /** Before they are replaced or deleted. A single record may have as many as the settings allow. */
+  function requireFewExternalIds(kind: RecordKind, records: readonly Row[]): void {
+    if (records.length <= 1) return;
+    for (const { externalIds } of records) externalIdsLeft -= Object.keys(externalIds ?? {}).length;
     if (externalIdsLeft >= 0) return;
     const most = `more than ${count(maxExternalIdsPerWrite)} external IDs`;
     throw tooLarge(`the ${kind.pluralLabel} hold ${most}: change or delete fewer at a time`, 'records too large');
@@ -172,11 +163,14 @@ export function createRecordWrites(
     async update(kind, replacements) {
       if (replacements.length === 0) return;
       const changed = new Set<string>();
+      const replaced: Row[] = [];
       for (const { before, after } of replacements as readonly Replacement<Row>[]) {
         for (const { field } of columnsOf(kind)) {
           if (!changed.has(field) && !isStoredAs(before[field], after[field])) changed.add(field);
         }
+        if (!isStoredAs(before.externalIds, after.externalIds)) replaced.push(before);
       }
+      requireFewExternalIds(kind, replaced);
       const records = replacements.map(({ after }) => after as object as Row);
       await runAll(dialect.updates(kind, workspaceId, records, changed));
       for (const { before, after } of replacements)
@@ -184,6 +178,7 @@ export function createRecordWrites(
     },
 
     async delete(kind, records, at) {
+      requireFewExternalIds(kind, records as readonly object[] as readonly Row[]);
       await runAll(
         dialect.deletions(
           kind,

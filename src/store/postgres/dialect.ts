@@ -37,7 +37,6 @@ export function createPostgresDialect(): Dialect {
     limitLockWaits: (milliseconds) => `set local lock_timeout = ${milliseconds}`,
     beginSnapshot: 'begin isolation level repeatable read read only',
     jsonElements: 'json_array_elements',
-    jsonKeys: 'json_object_keys',
     jsonArrayOf: 'json_agg',
     jsonObject: 'json_build_object',
     prepareCopy: 'set local idle_in_transaction_session_timeout = 0',

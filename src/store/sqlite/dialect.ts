@@ -18,7 +18,6 @@ export const sqliteDialect: Dialect = {
   begin: 'begin immediate',
   beginSnapshot: 'begin',
   jsonElements: 'json_each',
-  jsonKeys: 'json_each',
   jsonArrayOf: 'json_group_array',
   jsonObject: 'json_object',
   filters: createFilters(builder),
