@@ -6,8 +6,8 @@ import type { Knex } from 'knex';
 
 const tables = ['assets', 'work_orders', 'projects', 'locations'];
 
-/** The condition and the body of a table's trigger. `or ignore` skips what is there already. */
-const differing = (name: string): string =>
+/** The condition and the body of a table's trigger. `or ignore` skips rows that exist. */
+const trigger = (name: string): string =>
   `when (old.external_ids, old.workspace_id, old.id) is not (new.external_ids, new.workspace_id, new.id)
     begin
       delete from ${name} where workspace_id = old.workspace_id and id = old.id and (key, value) in (
@@ -23,7 +23,7 @@ const differing = (name: string): string =>
     end`;
 
 /** As in migration 0004. */
-const all = (name: string): string =>
+const previousTrigger = (name: string): string =>
   `begin
       delete from ${name} where workspace_id = old.workspace_id and id = old.id
         and (key, value) in (select key, value from json_each(old.external_ids));
@@ -31,9 +31,9 @@ const all = (name: string): string =>
         select new.workspace_id, key, value, new.id from json_each(new.external_ids);
     end`;
 
-export const up = (knex: Knex): Promise<void> => replaceTriggers(knex, differing);
+export const up = (knex: Knex): Promise<void> => replaceTriggers(knex, trigger);
 
-export const down = (knex: Knex): Promise<void> => replaceTriggers(knex, all);
+export const down = (knex: Knex): Promise<void> => replaceTriggers(knex, previousTrigger);
 
 async function replaceTriggers(knex: Knex, actionOf: (name: string) => string): Promise<void> {
   if (knex.client.dialect !== 'sqlite3') return;

@@ -77,7 +77,7 @@ export function createChangeWatch(readLastChanges: ReadLastChanges): ChangeWatch
     return numbers !== undefined;
   }
 
-  /** Reads those that could not be read, each by itself. The caller does not wait for it, because a read may take until it times out. */
+  /** Retries each failing workspace on its own. The caller does not wait for it, because a read may take until it times out. */
   async function readFailing(): Promise<void> {
     if (isReadingFailing) return;
     isReadingFailing = true;

@@ -21,8 +21,8 @@
  * A connection is kept only if it is idle afterwards, in no transaction and without an active statement.
  *
  * Of a group of new records of several workspaces, none of which is stored, those of each workspace are retried after a conflict, a name
- * that was given up, StatementFailed or DatabaseError: the cause may be rows, locks or a server that the others do not need. All others mean
- * that no statement can run, and for a retry, each workspace would have to wait for a connection first.
+ * that was given up, StatementFailed or DatabaseError: the cause may be rows, locks or a server that the others do not need. After any other
+ * error a retry is useless: no statement can run.
  */
 import { mayBeStored, ServiceError, unavailable } from '../errors.ts';
 

@@ -55,7 +55,7 @@ export interface Dialect {
   readonly builder: Knex;
   /** Begins a transaction that may write. */
   readonly begin: string;
-  /** Adds to `begin` that statements fail instead of waiting longer than this many milliseconds for a lock. Absent where only one writes at a time. */
+  /** Limits lock waits of a transaction that begins: SQL to append to `begin`. Absent on SQLite, which has one writer. */
   limitLockWaits?(milliseconds: number): string;
   /** Begins a transaction that reads a consistent snapshot of the database. */
   readonly beginSnapshot: string;

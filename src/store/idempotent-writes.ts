@@ -5,7 +5,6 @@
  */
 import { mayBeStored, mayBeStoredType, ServiceError } from '../errors.ts';
 import type { NewChange } from './changes.ts';
-
 import {
   findIdempotencyResults,
   type IdempotencyKey,

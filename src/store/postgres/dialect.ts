@@ -21,11 +21,11 @@ export function createPostgresDialect(): Dialect {
     return rows.map((row) => names.map((name) => row[name]));
   };
   // With `= any(…)`, a server without statistics would read all of the workspace in another index.
-  const rowsWith: Dialect['rowsReferring'] = ({ table, field }, workspaceId, ids, limitOfEach) =>
+  const rowsWith: Dialect['rowsReferring'] = ({ table, field }, workspaceId, ids, limitPerId) =>
     builder.from(
       builder.raw(
         `unnest(?::text[]) as wanted (wanted_id) cross join lateral (select * from ${table.table}
-          where workspace_id = ? and ${columnName(field)} = wanted_id limit ${requireWhole(limitOfEach)}) as found`,
+          where workspace_id = ? and ${columnName(field)} = wanted_id limit ${requireWhole(limitPerId)}) as found`,
         [ids as string[], workspaceId],
       ),
     );
@@ -34,7 +34,9 @@ export function createPostgresDialect(): Dialect {
     builder,
     // If a process stops responding in the middle of a transaction, its connection is closed and its locks are released.
     begin: "begin; set local idle_in_transaction_session_timeout = '60s'",
-    limitLockWaits: (milliseconds) => `set local lock_timeout = ${milliseconds}`,
+    // Without the first setting, Citus would leave the second one to the coordinator.
+    limitLockWaits: (milliseconds) =>
+      `${isCitus ? "set local citus.propagate_set_commands = 'local'; " : ''}set local lock_timeout = ${milliseconds}`,
     beginSnapshot: 'begin isolation level repeatable read read only',
     jsonElements: 'json_array_elements',
     jsonArrayOf: 'json_agg',

@@ -12,8 +12,8 @@ export const isAlways = (condition: Condition): boolean => 'all' in condition &&
 export const isNever = (condition: Condition): boolean => 'any' in condition && condition.any.length === 0;
 
 /**
- * Returns a condition that matches the same records of the table. `any: []` is in no other condition, and `all: []` only
- * in one on linked records, of which it matches all. There is no `every`, and no `in` without values.
+ * Returns a condition that matches the same records of the table. Constants remain only at the top, or as
+ * `matches: { all: [] }`. There is no `every`, and no `in` without values.
  */
 export function simplified(condition: Condition, table: Table): Condition {
   if ('all' in condition) {
