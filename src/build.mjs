@@ -1,6 +1,6 @@
 /**
  * Compiles the service and the client into their `dist` folders, unless they are newer than their sources: so a user who may not
- * write to a checkout can run it once it is built. Replaces `dist` in one step, so that no process loads files of two builds.
+ * write to a checkout can run it once it is built. Replaces `dist` only after everything has compiled.
  */
 import { execSync } from 'node:child_process';
 import {

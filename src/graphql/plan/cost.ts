@@ -111,6 +111,10 @@ interface SentArgument extends ArgumentExtensions {
   readonly value: ValueNode;
 }
 
+type SizedArgument = Omit<SentArgument, 'cost' | 'requireContent'> & {
+  readonly requireContent?: SentArgument['requireContent'] | undefined;
+};
+
 function sentArguments({ arguments: sent = [] }: FieldNode, definition: Field | undefined): SentArgument[] {
   return (definition?.args ?? []).flatMap((declared) => {
     const argument = sent.find(({ name }) => name.value === declared.name);
@@ -131,17 +135,17 @@ function sizeOf(
   return dependentOn(
     args.map(({ value }) => value),
     (values) => {
-      for (const [index, arg] of args.entries()) requireSize(arg, values[index]);
+      for (const [index, arg] of args.entries()) {
+        // Where an argument has a cost of its own, its content is checked with that, once for all lists of the field.
+        requireSize(arg.cost ? { ...arg, requireContent: undefined } : arg, values[index]);
+      }
       return listSize(Object.fromEntries(args.map(({ name }, index) => [name, values[index]])));
     },
   );
 }
 
 /** Throws a ServiceError for a value that is too large, if it is in a variable: the resolver checks those that are written in the document. */
-function requireSize(
-  { name, value, requireLength, lengthIn, requireContent }: Omit<SentArgument, 'cost'>,
-  sent: unknown,
-): void {
+function requireSize({ name, value, requireLength, lengthIn, requireContent }: SizedArgument, sent: unknown): void {
   if (lengthIn && hasVariable(value)) requireLength?.(lengthIn(sent), name);
   if (value.kind === Kind.VARIABLE && Array.isArray(sent)) requireLength?.(sent.length, value.name.value);
   if (hasVariable(value)) requireContent?.(sent);
