@@ -212,6 +212,8 @@ test('a batch of 10,000 is deleted with what refers to it, and an empty one is n
   );
   await service.create('/work-orders', ...projects.map(({ id }) => ({ projectId: id })));
   const ids = projects.map(({ id }) => id);
+  // As Postgres does by itself within a minute: with the statistics of empty tables, looking up what refers to each took 30 seconds once.
+  await service.database.run('analyze');
 
   const refused = await remove(project, ids);
   const { body } = await remove(project, ids, { references: 'CLEAR' });
