@@ -16,6 +16,7 @@ const federation = ['sqlite', 'test/graphql/federation.test.ts'];
 const concurrency = ['postgres', 'test/spec/postgres/concurrency.test.ts'];
 const updates = ['sqlite', 'test/graphql/updates.test.ts'];
 const deletions = ['sqlite', 'test/graphql/deletions.test.ts'];
+const upserts = ['sqlite', 'test/graphql/upserts.test.ts'];
 const concurrentUpserts = ['postgres', 'test/graphql/upserts.test.ts'];
 const imports = ['sqlite', 'test/graphql/imports.test.ts'];
 const writeModel = ['sqlite', 'test/services/write-model.test.ts'];
@@ -742,7 +743,7 @@ export const faults = [
           },
       ],
     ],
-    tests: writeModel,
+    tests: upserts,
   },
   {
     name: 'records are found by the keys of any workspace',
