@@ -20,11 +20,11 @@ export async function createRecords<K extends RecordKind>(
 ): Promise<RecordOf<K>[]> {
   requireMayWrite(session);
   if (batch.length === 0) return [];
-  requireFewParsedExternalIds(batch);
   if (batch.some(hasLinks)) {
     const [records = []] = await importRecords(session, [{ kind, items: batch, pathOf: inBatch }]);
     return records as readonly object[] as RecordOf<K>[];
   }
+  requireFewParsedExternalIds(batch);
   // Invalid items are dropped here; requireValid then rejects the whole batch.
   const inputs = batch.flatMap(({ value }) => (value ? [value] : []));
   const sent = { parsed: batch, pathOf: inBatch };

@@ -72,7 +72,7 @@ export function createConnections(
     driver.destroy(connection);
   }
 
-  /** A commit gives the connection back as fast as a rollback would, unless the request to cancel the statement before it may still arrive. */
+  /** A commit gives the connection back as fast as a rollback would, unless a late request to cancel the statement before it may hit it. */
   const mustNotBegin = (lease: Lease, sql: string): boolean =>
     sql === 'commit' ? cancelled.has(lease) : lease.preemptedAt !== undefined;
 

@@ -27,6 +27,7 @@ export interface GroupCommit {
 }
 
 interface Waiting extends Addition {
+  /** The number of external IDs of all records. */
   readonly externalIds: number;
   /** Characters of all texts. */
   readonly length: number;

@@ -6,6 +6,7 @@ import { asset } from '../../../src/records/index.ts';
 import { defaultOptions, openDatabase } from '../../../src/store/database.ts';
 import { createDatabase } from '../../support/database.ts';
 import { insert } from '../../support/insert.ts';
+import { untilWaiting } from '../../support/locks.ts';
 import { storeOpener } from '../../support/open-store.ts';
 import { hasTriggers } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
@@ -30,14 +31,6 @@ afterEach(async () => {
   await service.stop();
   await remove();
 });
-
-/** Waits until this many connections wait for a lock. */
-async function untilWaiting(connections: number): Promise<void> {
-  const waiting = 'select from pg_locks where not granted and pid <> pg_backend_pid()';
-  for (const end = Date.now() + 5_000; (await service.database.read(waiting)).length < connections; await pause(5)) {
-    if (Date.now() > end) throw new Error(`fewer than ${connections} connections wait`);
-  }
-}
 
 const statusesOf = async (requests: Promise<{ status: number }>[]) =>
   (await Promise.all(requests)).map(({ status }) => status);
@@ -74,10 +67,10 @@ test.each(Object.entries(locks))(
     await other.query(lock(id));
 
     const waiting = [ours.post('/assets', ...create(id))];
-    await untilWaiting(1);
+    await untilWaiting(service.database, 1);
     // As many as there are groups: before, these and the first one kept all groups waiting.
     waiting.push(...times(3, () => ours.post('/assets', ...create(id))));
-    await untilWaiting(2);
+    await untilWaiting(service.database, 2);
     const others = Promise.all([
       statusesOf(times(20, (n) => theirs.post('/assets', [{ name: `Crane ${n}` }]))),
       statusesOf(times(20, (n) => theirs.post('/locations', [{ name: `Yard ${n}` }]))),
@@ -113,7 +106,7 @@ test('a create whose unique value another transaction stores meanwhile is reject
   await other.query('begin');
   await other.query(locks['a unique value']?.lock('') ?? '');
   const waiting = ours.post('/assets', [{ name: 'Crane', uid: 'EX-1' }]);
-  await untilWaiting(1);
+  await untilWaiting(service.database, 1);
   // Longer than a group waits.
   await pause(300);
   await other.query('commit');

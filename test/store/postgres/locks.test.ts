@@ -10,6 +10,7 @@ import { type Addition, createAdditionStore } from '../../../src/store/store-add
 import { createWorkspaces } from '../../../src/store/workspaces.ts';
 import { createDatabase } from '../../support/database.ts';
 import { insert } from '../../support/insert.ts';
+import { untilWaiting } from '../../support/locks.ts';
 import { nobody, storeOpener } from '../../support/open-store.ts';
 
 let database: Database;
@@ -29,12 +30,6 @@ afterEach(async () => {
   await database.close();
   await remove();
 });
-
-/** Waits until this many connections wait for a lock. */
-async function untilWaiting(connections: number): Promise<void> {
-  const waiting = 'select from pg_locks where not granted and pid <> pg_backend_pid()';
-  while ((await database.read(waiting)).length < connections);
-}
 
 /** Stores additions like a group, except that they wait for locks as long as a statement may run. */
 const storeTogether = (group: readonly Addition[]) =>
@@ -61,7 +56,7 @@ test('creations that are stored together lock the numbers of their workspaces in
   await other.query(`update change_numbers set number = number where workspace_id = 'B'`);
 
   const creations = both();
-  await untilWaiting(1);
+  await untilWaiting(database, 1);
   const free = await other.query(`select number from change_numbers where workspace_id = 'a' for update skip locked`);
   await other.query('commit');
 
@@ -73,12 +68,12 @@ test('an idempotency key is stored before the number is taken, for which all wri
   await other.query('begin');
   await other.query(`insert into change_numbers (workspace_id, number) values ('ours', 1)`);
   const creation = storeTogether([addition('ours', { operation: 'test', key: 'a', requestHash: '' })]);
-  await untilWaiting(1);
+  await untilWaiting(database, 1);
 
   const twin = database.run(
     `insert into idempotency_keys values ('ours', 'test', 'a', '', now(), '{}') on conflict do nothing returning 1`,
   );
-  await untilWaiting(2);
+  await untilWaiting(database, 2);
   await other.query('commit');
 
   expect(await creation).toEqual([{ status: 'fulfilled' }]);
