@@ -250,8 +250,12 @@ describe('one workspace', () => {
       database.forWorkspace('ours').snapshot(async (run) => {
         running += 1;
         peak = Math.max(peak, running);
-        for (let step = 0; step < 5; step += 1) await run('select 1');
-        running -= 1;
+        try {
+          for (let step = 0; step < 5; step += 1) await run('select 1');
+        } finally {
+          // Also where the connection is taken back: the work is repeated.
+          running -= 1;
+        }
       }),
     );
     expect(await theirs.count(location)).toBe(0);
