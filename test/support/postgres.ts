@@ -136,7 +136,10 @@ export async function clearDatabase(
   }
 }
 
-/** Schema and settings: the same for the template and its copies, down to the OIDs, until a test changes them. */
+/**
+ * Schema, settings and statistics (which outlive `truncate`): the same for the template and its copies, down to the OIDs, until a
+ * test changes them.
+ */
 const definition = `
   select (select jsonb_agg(to_jsonb(c) - '{relfilenode,relpages,reltuples,relallvisible,relallfrozen,relfrozenxid,relminmxid,relhasindex,reltoastrelid}'::text[] order by oid)
       from pg_class c where relnamespace = 'public'::regnamespace) as relations,
@@ -147,6 +150,8 @@ const definition = `
     (select jsonb_agg(extname) from pg_extension) as extensions,
     (select jsonb_agg(setconfig) from pg_db_role_setting s join pg_database d on d.oid = setdatabase
       where datname = current_database()) as settings,
+    (select count(*) from pg_statistic join pg_class c on c.oid = starelid
+      where relnamespace = 'public'::regnamespace) as statistics,
     (select count(*) from knex_migrations) as migrations`;
 
 let templateDefinition: unknown[] | undefined;
