@@ -30,8 +30,8 @@ export async function openName(dialect: Dialect, run: Run, name: string): Promis
 }
 
 /**
- * Deletes the locks of a name. Must be called before anything else is locked, as writes take their locks: otherwise it could wait for a write
- * that waits for it.
+ * Deletes the locks of a name, of which a write that runs meanwhile may store one again: a row that means nothing. Must be called before
+ * anything else is locked, as writes take their locks: otherwise it could wait for a write that waits for it.
  */
 export async function deleteLocks({ builder, lock }: Dialect, run: Run, name: string): Promise<void> {
   if (lock) await runQuery(run, builder('locks').where('workspace_id', name).delete());
