@@ -15,7 +15,7 @@ const withoutDatabase = [
   'test/{load-late,logs,slices}.test.ts',
   'test/process/{build,descriptors,logs,package}.test.ts',
   'test/rest/**',
-  'test/store/{change-watch,group-commit,query}.test.ts',
+  'test/store/{change-watch,group-commit,held-texts,query}.test.ts',
   'test/structure/{faults,imports,regular-expressions}.test.ts',
 ];
 

@@ -40,6 +40,7 @@ const { values: options, positionals: names } = parseArgs({
  * @property {{ creates?: boolean, newConnections?: boolean }} [probes] Whether the other workspace also creates records
  *   (default: true), and whether it opens a connection for each request.
  * @property {number} [maxWait] Milliseconds that the other workspace may wait.
+ * @property {number} [maxPeak] Megabytes that the process may use; that of a single request is bounded in any case.
  * @property {boolean} [mayFail] Whether requests of the other workspace may fail.
  * @property {(context: object) => Promise<unknown>} [fill] Fills the database. Attacks with the same function share it.
  * @property {() => unknown} [prepare] Returns what `run` gets as `prepared`, before the service starts.

@@ -60,6 +60,34 @@ const pageOfExternalIds = (name, query, variables) => ({
   run: ({ send }) => send('POST', '/graphql', JSON.stringify({ query, variables })),
 });
 
+/** As long as a response may be, without a page that is too long. */
+const longest = JSON.stringify({ query: '{ assets(first: 245) { nodes { externalIds } } }' });
+
+/** Requests the longest responses on connections of their own, and reads nothing for ten seconds. */
+async function leaveUnread({ port, key, signal, count }) {
+  const head = `POST /graphql HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\n`;
+  const sockets = Array.from({ length: 100 }, () => {
+    const socket = connect({ host: '127.0.0.1', port, signal });
+    socket.on('error', () => {});
+    socket.pause();
+    socket.write(`${head}content-length: ${longest.length}\r\n\r\n${longest}`);
+    return socket;
+  });
+  await setTimeout(10_000, undefined, { signal });
+  for (const socket of sockets) {
+    count('left unread');
+    socket.destroy();
+  }
+}
+
+const longResponses = [
+  {
+    name: 'the longest responses, a hundred at a time',
+    run: ({ send }) => Promise.all(Array.from({ length: 100 }, () => send('POST', '/graphql', longest))),
+  },
+  { name: 'the longest responses, a hundred left unread', run: leaveUnread },
+].map((attack) => ({ ...attack, fill: fillExternalIds, maxPeak: 1_536 }));
+
 /** Fills the list of categories with rows of equal length. */
 const fillCategories =
   (rows, descriptionLength) =>
@@ -114,6 +142,7 @@ export const largeResponses = [
   pageOfExternalIds('of nodes', 'query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Project { externalIds } } }', {
     ids: projectIds,
   }),
+  ...longResponses,
   ...lists('500,000 short rows', fillCategories(500_000, 20)),
   ...lists('55,000 long rows', fillCategories(55_000, 9_800)),
 ];

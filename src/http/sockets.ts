@@ -16,13 +16,16 @@ const closeAfter = 1_000;
  */
 export function closeQueuedResponses(server: Server): void {
   const responsesBySocket = new WeakMap<Socket, Set<ServerResponse>>();
+  /** A function of its own: as a closure beside others, what the socket keeps would include its first response, with its text. */
+  function begin(socket: Socket): Set<ServerResponse> {
+    const responses = new Set<ServerResponse>();
+    responsesBySocket.set(socket, responses);
+    // After Node's own listeners.
+    socket.once('close', () => setImmediate(() => responses.forEach(close)));
+    return responses;
+  }
   server.prependListener('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    const responses = responsesBySocket.get(socket) ?? new Set();
-    if (!responsesBySocket.has(socket)) {
-      responsesBySocket.set(socket, responses);
-      // After Node's own listeners.
-      socket.once('close', () => setImmediate(() => responses.forEach(close)));
-    }
+    const responses = responsesBySocket.get(socket) ?? begin(socket);
     responses.add(response);
     response.once('close', () => responses.delete(response));
   });

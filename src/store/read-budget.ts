@@ -12,6 +12,7 @@ import { maxIdentifierLength, maxLengthOf, type ValueLimits } from '../model/sch
 import { columnsOf } from './columns.ts';
 import type { Dialect } from './dialect.ts';
 import type { Row, Run } from './driver.ts';
+import type { ResponseTexts } from './held-texts.ts';
 import { runQuery } from './query.ts';
 
 export interface ReadLimits extends ValueLimits {
@@ -48,17 +49,30 @@ export interface ReadBudget {
 const linkedPart = 0.4;
 
 /** Returns the budget of one request. */
-export function createReadBudget(limits: ReadLimits): ReadBudget {
+export function createReadBudget(limits: ReadLimits, texts: ResponseTexts): ReadBudget {
   // In characters. A page reads one record more than it shows, to know whether others follow.
   let left = 2 * limits.maxResponseLength + limits.maxRecordLength;
-  /** Reads whose reservation was within the budget. Their texts are only counted when another reservation is not. */
-  let uncounted: { readonly reserved: number; readonly countText: () => Promise<number> }[] = [];
+  /** Reads whose reservation was within the budget, and which may still give back a part of it. */
+  const running = new Set<Promise<unknown>>();
   const oneAtATime = pLimit(1);
 
-  async function returnUnused(): Promise<void> {
-    const reads = uncounted;
-    uncounted = [];
-    for (const { reserved, countText } of reads) left += reserved - (await countText());
+  /** Runs a read for which `reserved` is taken from the budget, and gives back what it does not need. */
+  async function readWith<T>(
+    reserved: number,
+    read: () => Promise<T>,
+    rowsOf: (result: T) => readonly object[],
+  ): Promise<T> {
+    left -= reserved;
+    let length = 0;
+    const lengthOf = (result: T) => {
+      length = textLengthOfAll(rowsOf(result));
+      return length;
+    };
+    try {
+      return await texts.read(read, lengthOf);
+    } finally {
+      left += reserved - length;
+    }
   }
 
   /** Undefined if the reservation is not within the budget. */
@@ -67,10 +81,9 @@ export function createReadBudget(limits: ReadLimits): ReadBudget {
     { readAll, rowsOf }: Pick<BoundedRead<T>, 'readAll' | 'rowsOf'>,
   ): Promise<T> | undefined {
     if (reserved > left) return undefined;
-    left -= reserved;
-    const result = readAll();
-    const countText = () => result.then((read) => textLengthOfAll(rowsOf(read))).catch(() => 0);
-    uncounted.push({ reserved, countText });
+    const result = readWith(reserved, readAll, rowsOf);
+    const ended = result.catch(() => undefined).finally(() => running.delete(ended));
+    running.add(ended);
     return result;
   }
 
@@ -80,21 +93,18 @@ export function createReadBudget(limits: ReadLimits): ReadBudget {
     const unmeasured = readReserved(reserved, bounded);
     if (unmeasured) return unmeasured;
     return oneAtATime(async () => {
-      await returnUnused();
+      await Promise.all(running);
       const unmeasuredNow = readReserved(reserved, bounded);
       if (unmeasuredNow) return unmeasuredNow;
       // A text has at least as many bytes as characters, so what passes is within the budget.
       const maxBytes = left;
-      left = 0;
-      let length = 0;
-      try {
-        const result = await readWithin(maxBytes);
-        if (result === undefined) throw new ResponseTooLarge(limits.maxResponseLength);
-        length = textLengthOfAll(rowsOf(result));
-        return result;
-      } finally {
-        left = maxBytes - length;
-      }
+      const result = await readWith(
+        maxBytes,
+        () => readWithin(maxBytes),
+        (found) => (found === undefined ? [] : rowsOf(found)),
+      );
+      if (result === undefined) throw new ResponseTooLarge(limits.maxResponseLength);
+      return result;
     });
   }
 

@@ -13,6 +13,7 @@ import { TransactionConflict } from './database-error.ts';
 import { createDerivedCache, createTextCache, type Sized } from './derived-cache.ts';
 import type { Run } from './driver.ts';
 import { createGroupCommit } from './group-commit.ts';
+import { createHeldTexts, notHeld, type ResponseTexts } from './held-texts.ts';
 import { findIdempotencyResults, type IdempotencyKey, requireUnused } from './idempotency.ts';
 import { checkUnused, storeResult, writeOnce } from './idempotent-writes.ts';
 import { type LinkToRead, readLinked } from './linked-records.ts';
@@ -44,6 +45,13 @@ export interface LimitedReads extends RecordReads, ChangeReads, ChangePageReads,
     query: RecordQuery & { readonly limit: number },
     links: readonly LinkToRead[],
   ): Promise<RecordOf<K>[]> | undefined;
+  /** Counts a text as held that another response has read: see held-texts.ts. */
+  readonly hold: ResponseTexts['hold'];
+}
+
+/** A response of Node. */
+interface ClosedLater {
+  once(event: 'close', listener: () => void): unknown;
 }
 
 /** The store of a transaction. It caches nothing, and uses only the transaction's connection. */
@@ -96,8 +104,11 @@ export interface WorkspaceStore extends RecordReads, ChangeReads {
   ): Promise<RecordOf<K>[]>;
   /** Runs work that only reads, on a consistent snapshot of the workspace. */
   snapshot<T>(work: (store: RecordReads) => Promise<T>): Promise<T>;
-  /** Reads that together return at most the text that a response may hold. Beyond that, they throw ResponseTooLarge. */
-  within(limits: ReadLimits): LimitedReads;
+  /**
+   * Reads that together return at most the text that a response may hold. Beyond that, they throw ResponseTooLarge. What they return counts
+   * as held by the workspace until the response is closed (see held-texts.ts).
+   */
+  within(limits: ReadLimits, response?: ClosedLater): LimitedReads;
   /**
    * The value that `make` derives from the workspace's records, cached under this name until the next change in the workspace. Calls
    * that arrive while it is being made share the next one.
@@ -126,6 +137,8 @@ export function createStoreOpener(database: Database): OpenStore {
   const { dialect, driver, options } = database;
   const values = createDerivedCache();
   const texts = createTextCache();
+  const { pool } = driver.pools.reads ?? driver.pools.writes;
+  const textsOf = createHeldTexts({ maxReads: pool?.max ?? 1, timeout: options.connectionTimeout });
   const watch = createChangeWatch((workspaceIds) => lastChanges({ dialect, run: database.read }, workspaceIds));
   const groupCommit = createGroupCommit(database, dialect, driver, options, (run, workspaceId) =>
     batchLookups(createRecordWrites({ dialect, run, workspaceId }, effectsOn(run), nobody, [])),
@@ -183,12 +196,15 @@ export function createStoreOpener(database: Database): OpenStore {
       withIdempotencyKey: (key) => ({ ...store, ...writesWith(key) }),
       dryRun: (work) => snapshot((run) => work(transactionStore(scopeOf(run), noEffects, author, []))),
       snapshot: (work) => snapshot((run) => work(createRecordReads(scopeOf(run)))),
-      within(limits) {
-        const scope = { ...scopeOf(read), budget: createReadBudget(limits) };
+      within(limits, response) {
+        const texts = response ? textsOf(workspaceId) : notHeld;
+        response?.once('close', texts.release);
+        const scope = { ...scopeOf(read), budget: createReadBudget(limits, texts) };
         const select = readLinked(dialect, scope.run, workspaceId, scope.budget);
         const listLinked: LimitedReads['listLinked'] = (kind, query, links) =>
           select(kind, query, links)?.then((records) => stored(kind, records));
-        return { ...readsIn(scope), ...createChangePageReads(scope), ...createHistoryReads(scope), listLinked };
+        const { hold } = texts;
+        return { ...readsIn(scope), ...createChangePageReads(scope), ...createHistoryReads(scope), listLinked, hold };
       },
       derive: (name, make) => values.derive(source, name, make),
       deriveText: (name, write) => texts.derive(source, name, write),

@@ -88,6 +88,7 @@ test('a read that failed is not begun again', async () => {
     changePage: fail,
     histories: fail,
     versions: fail,
+    hold: () => undefined,
     versionAt: fail,
   };
   const schema = createGraphqlSchema(loadConfig({}).limits);
@@ -129,7 +130,7 @@ test('documents that were parsed without their text do not share one', async () 
     texts.set(name, text);
     return text;
   };
-  const contextValue = { session: { store: { deriveText } } };
+  const contextValue = { session: { store: { deriveText } }, holdText: () => undefined };
   // biome-ignore lint/suspicious/noExplicitAny: the plugin is called as yoga calls it, with what it needs.
   let execute: any;
   const setExecuteFn = (given: unknown) => {

@@ -2,6 +2,8 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { afterEach, expect, test, vi } from 'vitest';
 import { closeQueuedResponses, closeStalledSockets } from '../../src/http/sockets.ts';
 
@@ -51,6 +53,27 @@ test.each([
   });
 
   expect(await isClosed).toBe(true);
+});
+
+test('a connection that stays open keeps none of its responses in memory', async () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc');
+  const responses: WeakRef<object>[] = [];
+  const socket = await sendRequest((_request, response) => {
+    responses.push(new WeakRef(response));
+    response.end('response');
+  });
+  await once(socket, 'data');
+  socket.write('GET / HTTP/1.1\r\nhost: localhost\r\n\r\n');
+  await once(socket, 'data');
+
+  // Node keeps the last one until the next request.
+  await vi.waitFor(() => {
+    collectGarbage();
+    expect(responses[0]?.deref()).toBeUndefined();
+  });
+  expect(responses).toHaveLength(2);
+  expect(socket.destroyed).toBe(false);
 });
 
 test('responses to pipelined requests all close when their client leaves', async () => {

@@ -1,10 +1,11 @@
 /** What the resolvers of one execution share. Created anew for each request and each event, so that users share nothing. */
+import type { ServerResponse } from 'node:http';
 import type { Plugin } from 'graphql-yoga';
 import type { Limits } from '../../config.ts';
 import type { RequestLog } from '../../http/error-response.ts';
 import type { Session } from '../../services/session.ts';
 import type { ChangePage, ChangePageQuery } from '../../store/change-pages.ts';
-import type { WorkspaceStore } from '../../store/workspace-store.ts';
+import type { LimitedReads, WorkspaceStore } from '../../store/workspace-store.ts';
 import type { ResponseSize } from '../limits/response-size.ts';
 import { documentPlan } from '../plan/document-plan.ts';
 import { createLoaders, type Loaders } from './loaders.ts';
@@ -15,11 +16,13 @@ export interface Context {
   readonly sessionFor: (responseName: string) => Session<WorkspaceStore>;
   readonly loaders: Loaders;
   readonly responseSize: ResponseSize;
+  /** Waits until the response may hold a text of this length that another one has read for it. */
+  readonly holdText: LimitedReads['hold'];
   readonly requestLog: RequestLog;
 }
 
 /** What the resolver of a subscription gets. It has no loaders: each event is executed later, with a context of its own. */
-export interface SubscriptionContext extends Omit<Context, 'loaders'> {
+export interface SubscriptionContext extends Omit<Context, 'loaders' | 'holdText'> {
   readonly stream: Stream;
 }
 
@@ -35,10 +38,12 @@ export interface Stream {
 export type FeedQuery = Omit<ChangePageQuery, 'withBefore'>;
 
 /** Adds the loaders once the document is parsed: its plan says which columns they read. */
-export const useLoaders = (limits: Limits): Plugin<Context> => ({
+export const useLoaders = (
+  limits: Limits,
+): Plugin<Context & { readonly client?: { readonly response: ServerResponse } }> => ({
   onExecute({ args: { contextValue, schema, document }, extendContext }) {
-    const { session, responseSize } = contextValue;
-    const store = session.store.within({ ...limits, maxResponseLength: responseSize.limit });
-    extendContext({ loaders: createLoaders(store, documentPlan(schema, document)) });
+    const { session, responseSize, client } = contextValue;
+    const store = session.store.within({ ...limits, maxResponseLength: responseSize.limit }, client?.response);
+    extendContext({ loaders: createLoaders(store, documentPlan(schema, document)), holdText: store.hold });
   },
 });

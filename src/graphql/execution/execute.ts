@@ -33,7 +33,9 @@ export const useExecutor = (): Plugin<Context> => ({
       const write = async () => writeQuery(args, operation);
       const name = nameOf(args, operation);
       try {
-        return withText(await (name === undefined ? write() : contextValue.session.store.deriveText(name, write)));
+        const text = await (name === undefined ? write() : contextValue.session.store.deriveText(name, write));
+        await contextValue.holdText(text.length);
+        return withText(text);
       } catch (error) {
         // A query writes nothing, so it can be executed again. What was read for it is still in the loaders.
         contextValue.responseSize.clear();
