@@ -42,7 +42,7 @@ const creates = {
   W2: { kind: 'create', size: 100, connections: 8 },
   W3: { kind: 'create', size: 1_000, connections: 4 },
   W10: { kind: 'upsert', size: 1_000, connections: 4, query: upsert('{ field: UID }') },
-  'W10 by external ID': { kind: 'upsert', size: 1_000, connections: 4, query: upsert('{ externalId: "sap" }') },
+  'W10 by external ID': { kind: 'upsert', size: 1_000, connections: 4, query: upsert('{ externalId: "erp" }') },
 };
 const engines = ['SQLite', 'Postgres'];
 /** Reads first: what creates cause in the background would slow them down. */
