@@ -1,6 +1,7 @@
 /**
  * Compares the service of this folder with that of another folder, both built: their rates, and the CPU that they need for a
- * record or a list. They are measured in turn, on databases of their own, so that a machine that varies treats both alike.
+ * record or a list. They are measured in turn, on databases of their own, so that a machine that varies treats both alike. With W3
+ * on SQLite, it also measures the bare loops: with the layout of each, and with one index.
  *
  *   node bench/compare.mjs FOLDER
  *
@@ -12,6 +13,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { copyOf, oneIndex, thisLayout } from './bare-loop/run.mjs';
 import { startPostgres } from './postgres.mjs';
 import { queries, upsert } from './queries.mjs';
 import { list, loadOf } from './reads.mjs';
@@ -42,11 +44,21 @@ const creates = {
   W2: { kind: 'create', size: 100, connections: 8 },
   W3: { kind: 'create', size: 1_000, connections: 4 },
   W10: { kind: 'upsert', size: 1_000, connections: 4, query: upsert('{ field: UID }') },
-  'W10 by external ID': { kind: 'upsert', size: 1_000, connections: 4, query: upsert('{ externalId: "sap" }') },
+  'W10 by external ID': { kind: 'upsert', size: 1_000, connections: 4, query: upsert('{ externalId: "erp" }') },
 };
 const engines = ['SQLite', 'Postgres'];
 /** Reads first: what creates cause in the background would slow them down. */
 const workloads = [...Object.keys(queries), 'W5', 'W9', ...Object.keys(creates)];
+
+/** Neither is always the first. */
+const turns = (round) => (round % 2 === 0 ? [0, 1] : [1, 0]);
+
+/** The medians of a figure of both, and of its ratios. */
+const ofBothIn = (measured) => [
+  number(median(measured.map(([, ours]) => ours)), 0),
+  number(median(measured.map(([before]) => before)), 0),
+  number(median(measured.map(([before, ours]) => ours / before)), 2),
+];
 
 const data = fileURLToPath(new URL('data/', import.meta.url));
 mkdirSync(data, { recursive: true });
@@ -65,7 +77,9 @@ async function compare(engine) {
   const services = [];
   for (const [n, source] of folders.entries()) {
     const url = postgres ? await postgres.createDatabase(`compare_${n}`) : `sqlite:${join(folder, `compare_${n}.db`)}`;
-    const service = await startService(await prepareDatabase(url, source), source);
+    const database = await prepareDatabase(url, source);
+    const files = postgres ? undefined : copyOf(database);
+    const service = { ...(await startService(database, source)), files };
     await createWorkOrders(service, 20_000, 1_000);
     await create(service, '/asset-categories', 500, category);
     services.push(service);
@@ -78,6 +92,7 @@ async function compare(engine) {
     }
   }
   for (const service of services) await service.stop();
+  if (!postgres && isWanted('W3', workloads)) table.push(...(await bareLoops(services)));
   await postgres?.stop();
 }
 
@@ -88,8 +103,7 @@ async function compareOn(services, workload, postgres) {
   const measured = [];
   for (let round = 0; round < rounds; round += 1) {
     const figures = [];
-    // Neither is always the first.
-    for (const n of round % 2 === 0 ? [0, 1] : [1, 0]) {
+    for (const n of turns(round)) {
       const { perSecond, bad, ...cost } = await measure(services[n], { ...loads[n], seconds }, postgres);
       if (bad > 0) throw new Error(`${bad} responses of ${folders[n]} were incomplete`);
       figures[n] = {
@@ -101,11 +115,27 @@ async function compareOn(services, workload, postgres) {
     console.error(workload, JSON.stringify(figures));
     measured.push(figures);
   }
-  return ['perSecond', 'cpuMicroseconds', 'databaseCpuMicroseconds'].flatMap((name) => [
-    number(median(measured.map(([, ours]) => ours[name])), 0),
-    number(median(measured.map(([before]) => before[name])), 0),
-    number(median(measured.map(([before, ours]) => ours[name] / before[name])), 2),
-  ]);
+  return ['perSecond', 'cpuMicroseconds', 'databaseCpuMicroseconds'].flatMap((name) =>
+    ofBothIn(measured.map((figures) => figures.map((figure) => figure[name]))),
+  );
+}
+
+/** The bare loops, as rows: the assets that the services have stored, stored again, and others in a table with one index. */
+async function bareLoops(services) {
+  const load = { size: 1_000, seconds };
+  const layouts = [];
+  const oneIndexes = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const figures = [];
+    for (const n of turns(round)) figures[n] = await thisLayout(services[n].files, load);
+    layouts.push(figures);
+    oneIndexes.push(await oneIndex(join(folder, 'one-index.db'), load));
+  }
+  const withoutCost = Array(6).fill('');
+  return [
+    ['SQLite', 'bare loop, this layout', ...ofBothIn(layouts), ...withoutCost],
+    ['SQLite', 'bare loop, one index', number(median(oneIndexes), 0), '', '', ...withoutCost],
+  ];
 }
 
 async function loadOn(service, workload) {

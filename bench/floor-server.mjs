@@ -1,7 +1,11 @@
 /** The floor for HTTP: a node:http server that parses a JSON body and returns it, or returns a list. Stores nothing. */
 import { createServer } from 'node:http';
+import { category } from './records.mjs';
 
-const rows = JSON.parse(process.argv[2]);
+/** A list as the service returns it. */
+const now = '2026-01-02T03:04:05.000Z';
+const stamps = { createdAt: now, updatedAt: now, workspaceId: 'acme' };
+const rows = Array.from({ length: 500 }, (_, n) => ({ id: `category_${'0'.repeat(26)}`, ...category(n), ...stamps }));
 
 const server = createServer((request, response) => {
   const chunks = [];

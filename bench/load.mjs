@@ -5,14 +5,16 @@
 import autocannon from 'autocannon';
 import { asset } from './records.mjs';
 
-const { url, key, connections, seconds, kind, size, query, once, ...rest } = JSON.parse(process.argv[2]);
+const { url, key, connections, seconds, kind, size, query, once, repeat, ...rest } = JSON.parse(process.argv[2]);
 const { variables, ...complete } = rest;
 
 /** Makes the uids of this load differ from those of others. */
 const run = Date.now().toString(36);
 
+const bodyOf = (content) => Buffer.from(JSON.stringify(content));
+
 let generated = 0;
-const newBatch = () => JSON.stringify(Array.from({ length: size }, () => asset(generated++, run)));
+const newBatch = () => bodyOf(Array.from({ length: size }, () => asset(generated++, run)));
 /** Half of the assets are in the batch before, with other names. */
 const newUpsert = () => {
   const input = Array.from({ length: size }, (_, n) => {
@@ -20,13 +22,13 @@ const newUpsert = () => {
     return {
       ...item,
       name: `${item.name}, in batch ${generated}`,
-      externalIds: { ...item.externalIds, sap: item.uid },
+      externalIds: { ...item.externalIds, erp: item.uid },
     };
   });
   generated += size / 2;
-  return JSON.stringify({ query, variables: { input } });
+  return bodyOf({ query, variables: { input } });
 };
-const newMutation = () => JSON.stringify({ query, variables: { asset: asset(generated++, run) } });
+const newMutation = () => bodyOf({ query, variables: { asset: asset(generated++, run) } });
 
 /** Each kind of request, and what a complete response has: `count` occurrences of `mark`. */
 const kinds = {
@@ -40,12 +42,11 @@ const { method, path, status, mark, count } = kinds[kind];
 
 const newBody = { create: newBatch, upsert: newUpsert, mutation: newMutation }[kind];
 
-/** Generated before the measurement starts, as many creates as may be needed, so that generating them is not measured. */
+/** The number of records that are generated before the measurement starts: as many as may be needed, unless they are repeated. */
+const records = repeat ? 10_000 : seconds * (size > 1 ? 60_000 : 20_000);
 const bodies = newBody
-  ? Array.from({ length: Math.ceil((seconds * 90_000) / size / (size === 1 ? 4 : 1)) }, newBody)
-  : ((once ? differing(variables) : variables)?.map((values) => JSON.stringify({ query, variables: values })) ?? [
-      undefined,
-    ]);
+  ? Array.from({ length: Math.ceil(records / (size ?? 1)) }, newBody)
+  : ((once ? differing(variables) : variables)?.map((values) => bodyOf({ query, variables: values })) ?? [undefined]);
 
 /** More cursors than requests are sent. A position needs no record: the end of its ID can be anything. */
 function differing(variables) {
@@ -59,7 +60,7 @@ function differing(variables) {
 
 let sent = 0;
 const nextBody = () => {
-  const body = newBody && sent >= bodies.length ? newBody() : bodies[sent % bodies.length];
+  const body = newBody && !repeat && sent >= bodies.length ? newBody() : bodies[sent % bodies.length];
   sent += 1;
   return body;
 };

@@ -31,7 +31,7 @@ const filter = {
 }`,
   variables: Array.from({ length: 90 }, (_, n) => ({
     name: `Project ${1 + (n % 9)}`,
-    since: new Date(Date.UTC(2025, 0, 1 + n)).toISOString(),
+    since: new Date(Date.UTC(2023, 0, 1 + n)).toISOString(),
   })),
   mark: '"startDate":"',
   count: 100,
@@ -49,7 +49,7 @@ const reverse = {
   count: 1_000,
 };
 
-/** How many work orders have each status in each month of two years. */
+/** How many work orders have each status in each month: the largest of 360 groups. */
 const summary = {
   query: `{
   workOrdersSummary(groupBy: [STATUS, MONTH_OF_START], first: 200) {
@@ -59,7 +59,7 @@ const summary = {
 }`,
   variables: [{}],
   mark: '"startMonth":"',
-  count: 120,
+  count: 200,
 };
 
 /** The list of `GET /asset-categories`, which PostGraphile returns only in GraphQL. */
@@ -138,7 +138,8 @@ export const peerQueries = {
 export const peerCreate = `mutation ($asset: AssetInput!) {
   createAsset(input: { asset: $asset }) {
     asset {
-      rowId name uid statusId assetTypeId trackUtilization acquiredAt ownerId externalIds createdAt updatedAt
+      rowId name uid statusId assetTypeId currentLocationId trackUtilization manufacturedAt acquiredAt ownerId
+      manufacturerId purchaseOrderId externalIds createdAt updatedAt
     }
   }
 }`;

@@ -5,7 +5,7 @@
  *   --postgres    uses a temporary Postgres server instead of an SQLite file
  *   --peers       also measures PostGraphile; only with --postgres, after `npm install --prefix bench/peers`
  *   --smoke       checks that everything works: half a second per workload, on small tables
- *   --only NAMES  runs only these workloads, such as W1,W4,start,feed,million
+ *   --only NAMES  runs only these workloads, such as W1,W4,start,feed,million,million-orders
  *   --json FILE   writes all figures to a file
  */
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,10 +17,9 @@ import { measureFeed } from './feed.mjs';
 import { startPostgres } from './postgres.mjs';
 import { startServer } from './processes.mjs';
 import { measureReads, measureStart } from './reads.mjs';
-import { category } from './records.mjs';
 import { report } from './report.mjs';
 import { prepareDatabase } from './service.mjs';
-import { measureCreates, measureMillion } from './writes.mjs';
+import { measureCreates, measureMillion, measureMillionOrders } from './writes.mjs';
 
 const { values: options } = parseArgs({
   options: {
@@ -44,7 +43,7 @@ const data = fileURLToPath(new URL('data/', import.meta.url));
 mkdirSync(data, { recursive: true });
 const folder = mkdtempSync(data);
 const postgres = options.postgres ? await startPostgres(folder) : undefined;
-const floor = await startFloor();
+const floor = await startServer('floor-server.mjs', []);
 
 /** One entry per measurement of a workload: rates in requests or records per second, times in milliseconds. */
 const measured = [];
@@ -80,6 +79,7 @@ try {
   }
   if (run.isWanted('feed')) await measureFeed(run, await run.createDatabase('feed'));
   if (run.isWanted('million')) await measureMillion(run);
+  if (run.isWanted('million-orders')) await measureMillionOrders(run);
 } finally {
   await floor.stop();
   await postgres?.stop();
@@ -92,15 +92,3 @@ const { text, isAllComplete } = report(results);
 console.log(text);
 if (options.json) writeFileSync(options.json, `${JSON.stringify(results, null, 2)}\n`);
 if (!isAllComplete) process.exitCode = 1;
-
-/** A list of 500 rows, as the service returns it. */
-async function startFloor() {
-  const now = '2026-01-02T03:04:05.000Z';
-  const stamps = { createdAt: now, updatedAt: now, workspaceId: 'acme' };
-  const rows = Array.from({ length: 500 }, (_, n) => ({
-    id: `category_${'0'.repeat(26)}`,
-    ...category(n),
-    ...stamps,
-  }));
-  return startServer('floor-server.mjs', [JSON.stringify(rows)]);
-}

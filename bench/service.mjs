@@ -21,8 +21,6 @@ export async function prepareDatabase(url, folder = here) {
   return { url, key: await createKey('acme'), otherKey: await createKey('other') };
 }
 
-export const migrate = (url) => runModule(cli(here), ['migrate'], { DATABASE_URL: url });
-
 export async function startService({ url, key, otherKey }, folder = here) {
   const settings = { DATABASE_URL: url, PORT: String(await freePort()) };
   return { ...(await startServer(cli(folder), ['serve'], settings, flags)), key, otherKey };

@@ -10,7 +10,6 @@ const foreignKeys = [
   ['projects', 'location_id', 'locations'],
   ['work_orders', 'project_id', 'projects'],
   ['work_orders', 'location_id', 'locations'],
-  ['assets', 'current_location_id', 'locations'],
   ['asset_categories', 'parent_id', 'asset_categories'],
 ];
 

@@ -11,5 +11,8 @@ export const linkedOrder = (row) => ({
 
 export const filteredOrder = ({ projectName, ...order }) => ({ ...order, project: { name: projectName } });
 
-/** The groups are all there are. */
-export const summaryOf = (groups) => ({ totalCount: groups.reduce((total, { count }) => total + count, 0), groups });
+/** Of all groups, in the order of the response. */
+export const summaryOf = (groups) => ({
+  totalCount: groups.reduce((total, { count }) => total + count, 0),
+  groups: groups.slice(0, 200),
+});

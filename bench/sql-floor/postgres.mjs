@@ -38,7 +38,7 @@ const reverse = `
 const summary = `
   select count(*)::int, status_id as "statusId", to_char(start_date at time zone 'UTC', 'YYYY-MM') as "startMonth"
   from work_orders where workspace_id = 'acme'
-  group by 2, 3 order by 1 desc, 2, 3 limit 200`;
+  group by 2, 3 order by 1 desc, 2, 3`;
 
 export function openPostgres(url) {
   const pool = new pg.Pool({ connectionString: url });
