@@ -1,7 +1,7 @@
 /** The SQL that SQLite and Postgres write differently. All other SQL is written once, by Knex's query builder. */
 import type { Knex } from 'knex';
 import { type StoredField, textLengthOfAll } from '../model/fields.ts';
-import type { Table } from '../model/record-kind.ts';
+import type { RecordKind, Table } from '../model/record-kind.ts';
 import { mapTextsInSlices } from '../slices.ts';
 import type { NewChange } from './changes.ts';
 import { type Column, columnsOf, recordIn } from './columns.ts';
@@ -13,6 +13,16 @@ import type { Pattern } from './query/letter-case.ts';
 export interface Statement {
   readonly sql: string;
   readonly values: readonly unknown[];
+  /** Statements that each connection must have run once before. */
+  readonly setUp?: readonly string[] | undefined;
+}
+
+/** New records of a request, with what is stored together with them. */
+export interface NewRecords {
+  readonly records: readonly Row[];
+  readonly change: NewChange;
+  /** A row of `idempotencyResults`, if the request has a key. */
+  readonly keyed: Row | undefined;
 }
 
 /** The conditions that the databases write differently. Columns are SQL; everything else is a parameter. */
@@ -97,15 +107,10 @@ export interface Dialect {
   /** Statements that insert the records, thousands per statement, unless they are long. */
   inserts(table: Table, records: readonly Row[]): Iterable<Statement>;
   /**
-   * The insert, the rows to add to `idempotencyResults`, and what logChanges does, as one statement or script, which waits for a lock at
-   * most `lockTimeout` milliseconds. Undefined if they need a transaction.
+   * A statement that inserts the records of all additions with their keys, does what logChanges does, and waits for a lock at most
+   * `lockTimeout` milliseconds. Undefined if this takes a transaction.
    */
-  withChanges(
-    insert: Statement,
-    changes: readonly NewChange[],
-    keyed: readonly Row[],
-    lockTimeout?: number,
-  ): Statement | undefined;
+  withChanges(kind: RecordKind, additions: readonly NewRecords[], lockTimeout?: number): Statement | undefined;
   /** Statements that set these fields in the records, thousands per statement, unless they are long. */
   updates(table: Table, workspaceId: string, records: readonly Row[], fields: ReadonlySet<string>): Iterable<Statement>;
   deletions(table: Table, workspaceId: string, ids: readonly string[]): Iterable<Statement>;

@@ -55,6 +55,12 @@ export const idempotencyRow = (workspaceId: string, key: IdempotencyKey, result:
   result,
 });
 
+/** In the order of their keys, so that of two transactions with the same ones, one waits for the other at the first of them. */
+export const keyRowsOf = (additions: readonly { readonly keyed: Row | undefined }[]): Row[] =>
+  additions
+    .flatMap(({ keyed }): Row[] => (keyed ? [keyed] : []))
+    .sort((a, b) => (String(a.key) < String(b.key) ? -1 : 1));
+
 /** The result of a creation, whose records have successive IDs. */
 export const creationResult = (firstId: string, records: number): WriteResult => ({
   before: 0,

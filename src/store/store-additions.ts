@@ -4,9 +4,9 @@ import { newIds } from '../model/ids.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { type Author, creationOf, logChanges } from './changes.ts';
 import type { GroupCheckStore } from './check-store.ts';
-import type { Dialect } from './dialect.ts';
-import type { Row, Run } from './driver.ts';
-import { creationResult, type IdempotencyKey, idempotencyResults, idempotencyRow } from './idempotency.ts';
+import type { Dialect, NewRecords } from './dialect.ts';
+import type { Run } from './driver.ts';
+import { creationResult, type IdempotencyKey, idempotencyResults, idempotencyRow, keyRowsOf } from './idempotency.ts';
 import type { Statements, TransactionOptions } from './transactions.ts';
 import type { Usage } from './usage.ts';
 
@@ -88,32 +88,36 @@ export function createAdditionStore(
         return run(sql, values);
       };
       const outcomes = await checkAll(group, uniqueness, read);
-      const accepted = group.filter((_, index) => outcomes[index]?.status === 'fulfilled');
+      const accepted = group.filter(
+        ({ records }, index) => outcomes[index]?.status === 'fulfilled' && records.length > 0,
+      );
       for (const addition of accepted) addIds(addition);
-      const statements = insertsOf(accepted);
-      const first = statements.next();
-      if (first.done) return outcomes;
-      const changes = accepted.map((addition) => creationOf(addition, addition.records));
-      const keyed = idempotencyRowsOf(accepted);
-      // Looks ahead one statement: a single insert, without a lookup before it, needs no BEGIN and COMMIT.
-      const second = statements.next();
-      const isAlone = !hasRead && second.done;
-      const together = isAlone ? dialect.withChanges(first.value, changes, keyed, options.lockTimeout) : undefined;
+      const additions = accepted.map(newRecordsOf);
+      const [kind, ...otherKinds] = new Set(accepted.map((addition) => addition.kind));
+      if (!kind) return outcomes;
+      // A single statement, without a lookup before it, needs no BEGIN and COMMIT.
+      const isAlone = !hasRead && otherKinds.length === 0;
+      const together = isAlone ? dialect.withChanges(kind, additions, options.lockTimeout) : undefined;
       if (together) {
-        await runAlone(together.sql, together.values);
+        for (const { usage } of accepted) usage.statements += 1;
+        await runAlone(together);
         return outcomes;
       }
-      await run(first.value.sql, first.value.values);
-      for (let next = second; !next.done; next = statements.next()) await run(next.value.sql, next.value.values);
+      for (const { sql, values } of insertsOf(accepted)) await run(sql, values);
       const sharedBy =
-        (additions: readonly Addition[]): Run =>
+        (users: readonly Addition[]): Run =>
         (sql, values) => {
-          for (const { usage } of additions) usage.statements += 1;
+          for (const { usage } of users) usage.statements += 1;
           return run(sql, values);
         };
       const storeKeys = sharedBy(accepted.filter(({ key }) => key));
-      for (const { sql, values } of dialect.inserts(idempotencyResults, keyed)) await storeKeys(sql, values);
-      await logChanges(dialect, sharedBy(accepted), changes);
+      for (const { sql, values } of dialect.inserts(idempotencyResults, keyRowsOf(additions)))
+        await storeKeys(sql, values);
+      await logChanges(
+        dialect,
+        sharedBy(accepted),
+        additions.map(({ change }) => change),
+      );
       return outcomes;
     }, options);
 }
@@ -125,16 +129,12 @@ function addIds({ kind, workspaceId, records }: Addition): void {
   });
 }
 
-/** In the order of their keys, so that of two transactions with the same ones, one waits for the other at the first of them. */
-const idempotencyRowsOf = (additions: readonly Addition[]): Row[] =>
-  additions
-    .flatMap(({ workspaceId, key, records }) =>
-      key
-        ? [{ key, row: idempotencyRow(workspaceId, key, creationResult(String(records[0]?.id), records.length)) }]
-        : [],
-    )
-    .sort((a, b) => (a.key.key < b.key.key ? -1 : 1))
-    .map(({ row }) => row);
+/** Of records that have their IDs. */
+const newRecordsOf = (addition: Addition): NewRecords => {
+  const { workspaceId, key, records } = addition;
+  const result = creationResult(String(records[0]?.id), records.length);
+  return { records, change: creationOf(addition, records), keyed: key && idempotencyRow(workspaceId, key, result) };
+};
 
 /** Counts lookups in the usage of one addition. */
 const countLookups = (store: GroupCheckStore, usage: Usage): GroupCheckStore => ({

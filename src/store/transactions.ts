@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { type Connection, type Connections, createConnections, type UseConnection } from './connections.ts';
 import { commitError, databaseError, isNotStored, TransactionConflict } from './database-error.ts';
-import type { Dialect } from './dialect.ts';
+import type { Dialect, Statement } from './dialect.ts';
 import type { DatabaseOptions, Driver, Pools, Run } from './driver.ts';
 
 export interface Transactions extends Statements {
@@ -38,7 +38,7 @@ export interface TransactionOptions {
 }
 
 /** The body of a transaction. A body with exactly one statement may use `runAlone`, which skips BEGIN and COMMIT. */
-type Work<T> = (run: Run, runAlone: Run) => Promise<T>;
+type Work<T> = (run: Run, runAlone: (statement: Statement) => Promise<unknown>) => Promise<T>;
 
 /** Milliseconds. Retry n waits a random time below `basePause * 2 ** n`, so that the same two transactions do not meet again. */
 const basePause = 10;
@@ -59,6 +59,19 @@ export function createTransactions(
     return connections.send(connection, sql, values);
   };
 
+  /** The statements that set up each connection. */
+  const setUps = new WeakMap<Connection, Set<string>>();
+
+  async function setUpOnce(connection: Connection, statements: readonly string[]): Promise<void> {
+    const done = setUps.get(connection) ?? new Set();
+    setUps.set(connection, done);
+    for (const sql of statements) {
+      if (done.has(sql)) continue;
+      await connections.send(connection, sql);
+      done.add(sql);
+    }
+  }
+
   const runOn =
     (connection: Connection): Run =>
     async (sql, values) => {
@@ -71,9 +84,10 @@ export function createTransactions(
 
   /** For a statement that is a transaction by itself: its error may be one at COMMIT. */
   const runAloneOn =
-    (connection: Connection): Run =>
-    async (sql, values) => {
+    (connection: Connection) =>
+    async ({ sql, values, setUp = [] }: Statement): Promise<unknown> => {
       try {
+        await setUpOnce(connection, setUp);
         return await send(connection, sql, values);
       } catch (error) {
         throw isNotStored(error) ? databaseError(error, isLost(connection)) : commitError(error, isLost(connection));
@@ -102,11 +116,11 @@ export function createTransactions(
           last = statement;
           return statement;
         },
-        async (sql, values) => {
+        async (statement) => {
           requireOpen();
           if (last) throw new Error('a statement runs alone, or in a transaction with others');
           isOver = true;
-          return runAloneOn(connection)(sql, values);
+          return runAloneOn(connection)(statement);
         },
       );
       isOver = true;

@@ -247,9 +247,11 @@ describe('a problem (RFC 9457)', () => {
 });
 
 test('a 500 contains no internal details except its request ID', async () => {
-  await service.database.knex.schema.renameTable('locations', 'gone');
-  const { status, headers, body } = await service.post('/locations', [{ name: 'secret' }]);
-  await service.database.knex.schema.renameTable('gone', 'locations');
+  await service.database.knex.schema.renameTable('projects', 'gone');
+  const { status, headers, body } = await service.patch('/projects/project_01h455vb4pex5vsknk084sn02q', {
+    name: 'secret',
+  });
+  await service.database.knex.schema.renameTable('gone', 'projects');
 
   expect(status).toBe(500);
   expect(body).toEqual({ error: `unexpected error, request ${headers['x-request-id']}`, code: '500' });

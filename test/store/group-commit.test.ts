@@ -30,7 +30,11 @@ beforeEach(() => {
   const inserts: Dialect['inserts'] = function* (table, records) {
     if (table !== changes) yield { sql: 'insert', values: records.map(({ name }) => name) };
   };
-  const dialect: Dialect = { ...sqliteDialect, inserts, withChanges: (insert) => insert };
+  const withChanges: Dialect['withChanges'] = (_, additions) => ({
+    sql: 'insert',
+    values: additions.flatMap(({ records }) => records).map(({ name }) => name),
+  });
+  const dialect: Dialect = { ...sqliteDialect, inserts, withChanges };
   const transaction: Statements['transaction'] = async (work, { lockTimeout } = {}) => {
     lockTimeouts.push(lockTimeout);
     const names: string[] = [];
@@ -38,7 +42,7 @@ beforeEach(() => {
       if (sql === 'insert') names.push(...values.map(String));
       return [];
     };
-    const result = await work(run, run);
+    const result = await work(run, ({ sql, values }) => run(sql, values));
     transactions.push(names);
     const error = refuse(names, lockTimeout);
     if (error) throw error;

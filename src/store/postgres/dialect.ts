@@ -77,8 +77,7 @@ export function createPostgresDialect(): Dialect {
     },
     byteLength: (column) => `octet_length(${column}::text)`,
     inserts: (table, records) => inserts(table, records, isCitus),
-    withChanges: (insert, changes, keyed, lockTimeout) =>
-      isCitus ? undefined : withChanges(insert, changes, keyed, lockTimeout),
+    withChanges: (kind, additions, lockTimeout) => (isCitus ? undefined : withChanges(kind, additions, lockTimeout)),
     updates,
     deletions,
     selectPages: (run, pages) => selectPages(builder, run, pages),

@@ -1,11 +1,11 @@
 /** How Postgres inserts, updates and deletes thousands of records in one statement. */
 import type { StoredField } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
-import { changes, type NewChange, placesOf } from '../changes.ts';
+import { changes, placesOf } from '../changes.ts';
 import { type Column, columnList, columnsOf } from '../columns.ts';
-import type { Statement } from '../dialect.ts';
+import type { NewRecords, Statement } from '../dialect.ts';
 import type { Row } from '../driver.ts';
-import { idempotencyResults } from '../idempotency.ts';
+import { idempotencyResults, keyRowsOf } from '../idempotency.ts';
 import { slicesOf } from '../row-slices.ts';
 
 /** The type of each field's column in the JSON from which records are inserted. */
@@ -71,12 +71,19 @@ const loggedColumns = columnsOf(changes).filter(({ field }) => field !== 'number
  * its transaction, which is this statement, holds for its own waits and those of the other parts.
  */
 export function withChanges(
-  { sql, values }: Statement,
-  entries: readonly NewChange[],
-  keyed: readonly Row[],
+  table: Table,
+  additions: readonly NewRecords[],
   lockTimeout?: number,
-): Statement {
-  const { totals, places } = placesOf(entries);
+): Statement | undefined {
+  const [first, ...others] = inserts(
+    table,
+    additions.flatMap(({ records }) => records),
+    false,
+  );
+  if (!first || others.length > 0) return undefined;
+  const { sql, values } = first;
+  const keyed = keyRowsOf(additions);
+  const { totals, places } = placesOf(additions.map(({ change }) => change));
   const [taken, logged] = [values.length + 1, values.length + 2];
   const taking = `insert into change_numbers (workspace_id, number)
     select "workspaceId", number from ${recordset(`$${taken}`, [...workspaceColumn, ...numberColumn])}

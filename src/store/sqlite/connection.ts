@@ -43,7 +43,6 @@ export function prepareConnection(
 ): void {
   const statements = createStatements({
     prepare: (sql) => prepare(connection, sql),
-    execute: (script) => execute(connection, script),
     interrupt: () => connection.interrupt(),
   });
   statementsByConnection.set(connection, statements);
@@ -66,11 +65,6 @@ const prepare = (connection: SqliteConnection, sql: string): Promise<Statement> 
       if (error) reject(error);
       else resolve(this);
     });
-  });
-
-const execute = (connection: SqliteConnection, script: string): Promise<void> =>
-  new Promise((resolve, reject) => {
-    connection.exec(script, (error) => (error ? reject(error) : resolve()));
   });
 
 function statementsOf(connection: SqliteConnection): Statements {

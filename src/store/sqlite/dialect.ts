@@ -3,10 +3,11 @@ import { type Knex, knex } from 'knex';
 import { type Dialect, isJson, type SelectedColumn, selectRecords } from '../dialect.ts';
 import type { Run } from '../driver.ts';
 import { rowsQuery, runQuery } from '../query.ts';
+import { withChanges } from './additions.ts';
 import { createFilters } from './filters.ts';
 import { jsonArray, jsonArrayBytes, valuesIn, valuesInBytes } from './json-array.ts';
 import { selectPages, selectPagesWithin } from './pages.ts';
-import { deletions, inserts, updates, withChanges } from './writes.ts';
+import { deletions, inserts, updates } from './writes.ts';
 
 // Names of tables and columns need no quotes.
 const builder = knex({ client: 'sqlite3', useNullAsDefault: true, wrapIdentifier: (name) => name });

@@ -18,17 +18,12 @@ const interruptInterval = 20;
 
 export type Statements = ReturnType<typeof createStatements>;
 
-/** How a script begins: statements without parameters that are a whole transaction. */
-export const scriptBegin = 'begin immediate;';
-
 interface SqliteDriver {
   prepare(sql: string): Promise<Statement>;
-  /** Runs statements one after the other, until one fails. */
-  execute(script: string): Promise<void>;
   interrupt(): void;
 }
 
-export function createStatements({ prepare, execute, interrupt }: SqliteDriver) {
+export function createStatements({ prepare, interrupt }: SqliteDriver) {
   /** Statements that are no longer cached but not finalized yet. */
   let discarded: Statement[] = [];
   const cache = new LRUCache<string, Statement>({
@@ -45,16 +40,6 @@ export function createStatements({ prepare, execute, interrupt }: SqliteDriver) 
     const statement = await prepare(sql);
     cache.set(sql, statement);
     return statement;
-  }
-
-  async function runScript(script: string): Promise<void> {
-    try {
-      await execute(script);
-    } catch (error) {
-      // Fails if SQLite has rolled back by itself. The connection is inspected in any case.
-      await execute('rollback').catch(() => {});
-      throw error;
-    }
   }
 
   async function runStatement(sql: string, values: readonly unknown[]): Promise<unknown> {
@@ -91,7 +76,7 @@ export function createStatements({ prepare, execute, interrupt }: SqliteDriver) 
       if (close) throw new Error('the connection is closed');
       running = Symbol();
       try {
-        return await (sql.startsWith(scriptBegin) ? runScript(sql) : runStatement(sql, values));
+        return await runStatement(sql, values);
       } finally {
         await end();
       }

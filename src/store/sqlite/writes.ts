@@ -1,17 +1,13 @@
 /** How SQLite inserts, updates and deletes thousands of records in one statement. */
-import { textLengthOfAll } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
-import { changes, type NewChange, placesOf } from '../changes.ts';
 import { type Column, columnList, columnsOf, toColumnValue } from '../columns.ts';
 import type { Statement } from '../dialect.ts';
 import type { Row } from '../driver.ts';
-import { idempotencyResults } from '../idempotency.ts';
 import { slicesOf } from '../row-slices.ts';
 import { binaryParts } from './filters.ts';
-import { scriptBegin } from './statements.ts';
 
 /** Building such a statement takes less than 10 ms. */
-const rowsPerStatement = 2_500;
+export const rowsPerStatement = 2_500;
 
 export function* inserts(table: Table, records: readonly Row[]): Generator<Statement> {
   for (const slice of slicesOf(records, rowsPerStatement)) {
@@ -53,90 +49,40 @@ export const deletions = ({ table }: Table, workspaceId: string, ids: readonly s
  * JSON, SQLite takes a third longer.
  */
 function rowsOf(columns: readonly Column[], records: readonly Row[]): Statement {
-  const shared: unknown[] = [];
-  const differing: Column[] = [];
-  /** A number takes two elements of a row, everything else one. */
+  const isShared = ({ field }: Column) => records.every((record) => record[field] === records[0]?.[field]);
+  const shared = new Set(columns.filter(isShared));
+  const differing = elementsOf(columns.filter((column) => !shared.has(column)));
+  const sources = columns.map((column) => `${differing.sources.get(column) ?? '?'} as ${column.name}`);
+  return {
+    sql: `select ${sources.join(', ')} from json_each(?)`,
+    values: [
+      ...[...shared].map((column) => toColumnValue(column, records[0]?.[column.field])),
+      JSON.stringify(records.map(differing.of)),
+    ],
+  };
+}
+
+/** How the values of columns are sent as the elements of a JSON array, and the SQL that reads each column's value from the array `value`. */
+export function elementsOf(columns: readonly Column[]) {
+  const sources = new Map<Column, string>();
+  /** A number takes two elements, everything else one. */
   let elements = 0;
-  const sources = columns.map((column) => {
-    const { field, type, name } = column;
-    const value = records[0]?.[field];
-    if (records.every((record) => record[field] === value)) {
-      shared.push(toColumnValue(column, value));
-      return `? as ${name}`;
-    }
-    differing.push(column);
-    elements += type === 'number' ? 2 : 1;
+  for (const column of columns) {
+    const isNumber = column.type === 'number';
+    elements += isNumber ? 2 : 1;
     const last = `value ->> ${elements - 1}`;
-    return `${type === 'number' ? `(value ->> ${elements - 2}) * pow(2, ${last})` : last} as ${name}`;
-  });
-  const rows = records.map((record) => {
-    const row: unknown[] = [];
-    for (const column of differing) {
-      const value = toColumnValue(column, record[column.field]);
-      if (column.type === 'number') row.push(...binaryParts(value));
-      else row.push(value);
-    }
-    return row;
-  });
-  return { sql: `select ${sources.join(', ')} from json_each(?)`, values: [...shared, JSON.stringify(rows)] };
-}
-
-/** Characters. A longer script would be an unusual text to make and to parse. */
-const maxScriptLength = 32_000_000;
-
-const loggedColumns = columnsOf(changes).map(({ name }) => (name === 'number' ? 'taken.number - sent.number' : name));
-
-/**
- * The insert, the keys and the changes as a script. As statements of a transaction they would take a third longer, and between them the main
- * thread would have to be free. Undefined if it were too long.
- */
-export function withChanges(
-  insert: Statement,
-  entries: readonly NewChange[],
-  keyed: readonly Row[],
-): Statement | undefined {
-  if (textLengthOfAll([insert.values]) > maxScriptLength) return undefined;
-  const { totals, places } = placesOf(entries);
-  const taken = [...totals].map(([workspaceId, number]) => `(${literal(workspaceId)}, ${number})`);
-  const logged = rowsOf(
-    columnsOf(changes),
-    places.map(({ change, later }) => ({ ...change, number: later })),
-  );
-  const script = [
-    `${scriptBegin} ${withLiterals(insert)}`,
-    ...(keyed.length > 0 ? [insertLiterally(idempotencyResults, keyed)] : []),
-    `insert into change_numbers (workspace_id, number) values ${taken.join(', ')}
-      on conflict (workspace_id) do update set number = number + excluded.number`,
-    `insert into changes (${columnList(changes)}) select ${loggedColumns.join(', ')}
-      from (${withLiterals(logged)}) as sent join change_numbers as taken using (workspace_id)`,
-    'commit',
-  ];
-  return { sql: script.join(';\n'), values: [] };
-}
-
-/** For a few short rows: for those, `json_each` would take longer than the insert. */
-const insertLiterally = (table: Table, rows: readonly Row[]): string => {
-  const columns = columnsOf(table);
-  const tuples = rows.map((row) =>
-    columns.map((column) => literal(toColumnValue(column, row[column.field]))).join(', '),
-  );
-  return `insert into ${table.table} (${columnList(table)}) values (${tuples.join('), (')})`;
-};
-
-/** The statement's values in the places of its parameters. */
-function withLiterals({ sql, values }: Statement): string {
-  const [start = '', ...parts] = sql.split('?');
-  return parts.reduce((text, part, index) => `${text}${literal(values[index])}${part}`, start);
-}
-
-/** A value as SQL. In a text, only an apostrophe has a meaning; NUL, which ends a script, is refused before. */
-function literal(value: unknown): string {
-  if (value === null || value === undefined) return 'null';
-  if (typeof value === 'boolean') return value ? '1' : '0';
-  if (typeof value === 'number') {
-    const [whole, exponent] = binaryParts(value);
-    return `(${whole} * pow(2, ${exponent}))`;
+    sources.set(column, isNumber ? `(value ->> ${elements - 2}) * pow(2, ${last})` : last);
   }
-  if (typeof value !== 'string' || value.includes('\0')) throw new Error('a value cannot be written as SQL');
-  return `'${value.replaceAll("'", "''")}'`;
+  return {
+    sources: sources as ReadonlyMap<Column, string>,
+    of(record: Row): unknown[] {
+      const values: unknown[] = [];
+      for (const column of columns) {
+        const value = toColumnValue(column, record[column.field]);
+        if (column.type === 'number') values.push(...binaryParts(value));
+        else values.push(value);
+      }
+      return values;
+    },
+  };
 }
