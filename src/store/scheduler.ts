@@ -42,11 +42,11 @@ interface Options {
 const minHeld = 100;
 
 /**
- * The longest that work may go on, in milliseconds. The time doubles with each repetition, but only once if the other workspace is light, or
+ * The longest that work may go on, in milliseconds. The time doubles with each repetition, but to less if the other workspace is light, or
  * has held connections for much less time; and of all work, the oldest has the longest: so long work ends, even if many workspaces have some.
  */
 const maxMinHeld = 5_000;
-const maxMinHeldForLight = 200;
+const maxMinHeldForLight = 400;
 const muchLess = 1_000;
 
 /**
