@@ -1,17 +1,30 @@
 /** Splits long work into slices, so that other requests and finished statements are handled in between. */
 import { setImmediate } from 'node:timers/promises';
+import { createTurns } from './turns.ts';
 
 /** Items per slice. As many records take well under a millisecond. */
 const sliceLength = 100;
 
-/** The returned function runs each task in a turn of the event loop that no other of its tasks shares, in the order of the calls. */
-export function oneEachTurn(): <T>(task: () => T) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (task) => {
-    const result = last.then(() => setImmediate()).then(task);
-    last = result.catch(() => undefined);
-    return result;
+/**
+ * The returned function runs each task in a turn of the event loop that no other of its tasks shares: one of each workspace in turn, so that
+ * none waits for all that another one has sent.
+ */
+export function oneEachTurn(): <T>(workspaceId: string, task: () => T) => Promise<T> {
+  const waiting = createTurns<() => void>();
+  let isRunning = false;
+  const runAll = async () => {
+    isRunning = true;
+    while (!waiting.isEmpty()) {
+      await setImmediate();
+      waiting.takeNext()?.();
+    }
+    isRunning = false;
   };
+  return (workspaceId, task) =>
+    new Promise((resolve) => {
+      waiting.add(workspaceId, () => resolve(Promise.resolve().then(task)));
+      if (!isRunning) void runAll();
+    });
 }
 
 /** Returns what `items.map(map)` would. */

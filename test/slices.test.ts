@@ -1,6 +1,6 @@
 /** Long work is split into slices, between which other work runs. */
 import { expect, test } from 'vitest';
-import { encodedInSlices, mapInSlices, mapTextsInSlices } from '../src/slices.ts';
+import { encodedInSlices, mapInSlices, mapTextsInSlices, oneEachTurn } from '../src/slices.ts';
 
 test('all items are mapped in order, and other work runs in between', async () => {
   const items = Array.from({ length: 1_050 }, (_, n) => n);
@@ -58,4 +58,30 @@ test('a long text is encoded in slices, none of which ends between two surrogate
 
   expect(slices).toHaveLength(3);
   expect(Buffer.concat(slices).equals(Buffer.from(text))).toBe(true);
+});
+
+test('tasks of a workspace wait for one of another, not for all that it has sent', async () => {
+  const inTurn = oneEachTurn();
+  const order: string[] = [];
+  const send = (workspace: string) => inTurn(workspace, () => void order.push(workspace));
+
+  await Promise.all([...Array.from({ length: 10 }, () => send('theirs')), send('ours'), send('ours')]);
+
+  expect(order.slice(0, 4)).toEqual(['theirs', 'ours', 'theirs', 'ours']);
+  expect(order).toHaveLength(12);
+});
+
+test('a task that fails rejects its own promise, and the next ones run', async () => {
+  const inTurn = oneEachTurn();
+
+  const outcomes = await Promise.allSettled([
+    inTurn('ours', () => {
+      throw new Error('broken');
+    }),
+    inTurn('ours', () => 'done'),
+  ]);
+  const later = await inTurn('ours', () => 'later');
+
+  expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'fulfilled']);
+  expect(later).toBe('later');
 });

@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { type Gunzip, gunzip as inflate } from 'node:zlib';
 import { errorCodes, type FastifyReply, type FastifyRequest } from 'fastify';
 import { badRequest, ServiceError } from '../errors.ts';
+import { createTurns } from '../turns.ts';
 
 /**
  * Inflated bodies of the greatest length that may be in use at a time. Further requests wait, and hold only what they sent;
@@ -39,34 +40,16 @@ interface Waiting {
 export function createGunzip(maxBytes: number) {
   let freeBytes = maxLargeBodies * maxBytes;
   const bytesOf = new WeakMap<FastifyRequest, number>();
-  /** By workspace, in the order of their turns: one that sends many bodies waits for itself, and delays no other. */
-  const queues = new Map<string, Waiting[]>();
+  const waiting = createTurns<Waiting>();
 
   function hold(request: FastifyRequest, bytes: number): void {
     freeBytes += (bytesOf.get(request) ?? 0) - bytes;
     bytesOf.set(request, bytes);
   }
 
-  function enqueue(waiting: Waiting): void {
-    const workspaceId = waiting.request.identity?.workspaceId ?? '';
-    const queue = queues.get(workspaceId);
-    if (queue) queue.push(waiting);
-    else queues.set(workspaceId, [waiting]);
-  }
-
-  function takeNext(): Waiting | undefined {
-    const [first] = queues;
-    if (!first) return undefined;
-    const [workspaceId, queue] = first;
-    const next = queue.shift();
-    queues.delete(workspaceId);
-    if (queue.length > 0) queues.set(workspaceId, queue);
-    return next;
-  }
-
   function admitWaiting(): void {
     while (freeBytes >= maxBytes) {
-      const next = takeNext();
+      const next = waiting.takeNext();
       if (!next) return;
       hold(next.request, maxBytes);
       next.admit();
@@ -75,7 +58,7 @@ export function createGunzip(maxBytes: number) {
 
   async function gunzipLarge(request: FastifyRequest, body: Buffer): Promise<Buffer> {
     await new Promise<void>((admit) => {
-      enqueue({ request, admit });
+      waiting.add(request.identity?.workspaceId ?? '', { request, admit });
       admitWaiting();
     });
     requireConnection(request);

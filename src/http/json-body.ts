@@ -16,7 +16,7 @@ declare module 'fastify' {
   }
 }
 
-/** Bytes that take about a millisecond to parse. Larger bodies wait for each other, so that other requests are handled in between. */
+/** Bytes that take about a millisecond to parse. Larger bodies take turns, so that other requests are handled in between. */
 const maxSmallBody = 65_536;
 
 export function readJsonBodies(app: FastifyInstance, limits: Limits): void {
@@ -37,7 +37,7 @@ export function readJsonBodies(app: FastifyInstance, limits: Limits): void {
       return parseJson(decoded, limits);
     };
     const readInTurn = (decoded: Buffer) =>
-      decoded.length > maxSmallBody ? inTurn(() => read(decoded)) : read(decoded);
+      decoded.length > maxSmallBody ? inTurn(request.identity?.workspaceId ?? '', () => read(decoded)) : read(decoded);
     if (!isGzip(request) && body.length <= maxSmallBody) return done(null, read(body));
     const decoded = isGzip(request) ? gunzip(request, body) : Promise.resolve(body);
     decoded.then(readInTurn).then((value) => done(null, value), done);

@@ -1,7 +1,8 @@
 /**
- * Shares the connections of a pool fairly between workspaces. A free one goes to the waiting workspace that has held connections for
- * the least time recently. If none becomes free, the one that has held them for the most time gives one back, and repeats that work
- * later: so none waits for slow statements of others, however many workspaces send them. Knows no connections.
+ * Shares the connections of a pool fairly between workspaces, by start-time fair queueing. A free one goes to the waiting workspace that has
+ * held connections for the least time recently; one that was idle is hardly ahead of the others. If none becomes free, the one that has
+ * held them for the most time gives one back, and repeats that work later: so none waits for slow statements of others, however many
+ * workspaces send them. Knows no connections.
  */
 import { LRUCache } from 'lru-cache';
 import { Preempted } from './database-error.ts';
@@ -16,6 +17,12 @@ export interface Lease {
   preemptedAt?: number;
   /** Cancels the statement that runs; absent between statements, and while one commits. */
   cancel?: () => void;
+}
+
+/** Milliseconds for which connections were held, as they counted at some time. */
+interface Counted {
+  readonly time: number;
+  readonly at: number;
 }
 
 /** Runs a workspace's work on one connection, and again if it has failed with Preempted. */
@@ -35,11 +42,18 @@ interface Options {
 const minHeld = 100;
 
 /**
- * The longest that work may go on, in milliseconds. The time doubles with each repetition, unless the other workspace has held connections
- * for much less time; and of all work, the oldest has the longest: so long work ends, even if many workspaces have some.
+ * The longest that work may go on, in milliseconds. The time doubles with each repetition, but to less if the other workspace is light, or
+ * has held connections for much less time; and of all work, the oldest has the longest: so long work ends, even if many workspaces have some.
  */
 const maxMinHeld = 5_000;
+const maxMinHeldForLight = 400;
 const muchLess = 1_000;
+
+/**
+ * Milliseconds that a workspace is ahead of all others when it begins to need connections. With more, many new ones would keep the others
+ * waiting for long. One that has used less than half of it is light.
+ */
+const credit = 100;
 
 /** Milliseconds after which another connection is taken back, if one that was taken back has not become free. */
 const maxPreemption = 250;
@@ -53,19 +67,23 @@ const halfLife = 10_000;
 /** The most workspaces whose time is counted. Beyond that, the least recently used are dropped. */
 const maxWorkspaces = 10_000;
 
+const timeAt = (now: number, { time, at }: Counted = { time: 0, at: now }): number =>
+  time * 2 ** ((at - now) / halfLife);
+
 export function createScheduler({ size, timeout, timeoutError, repeatedFor }: Options): Scheduler {
   /** In the order in which they began. */
   const leases = new Set<Lease>();
   /** What begins waiting work, by workspace, in the order of the requests. */
   const waiting = new Map<string, (() => void)[]>();
   /** The time of leases that have ended. */
-  const ended = new LRUCache<string, { readonly time: number; readonly at: number }>({ max: maxWorkspaces });
+  const ended = new LRUCache<string, Counted>({ max: maxWorkspaces });
+  /** The most that the least time of all active workspaces, those that hold connections or wait, has been. */
+  let virtualTime: Counted = { time: 0, at: 0 };
   let willCheck = false;
 
-  const endedTime = (workspaceId: string, now: number): number => {
-    const { time, at } = ended.get(workspaceId) ?? { time: 0, at: now };
-    return time * 2 ** ((at - now) / halfLife);
-  };
+  const holders = (): Set<string> => new Set([...leases].map(({ workspaceId }) => workspaceId));
+
+  const endedTime = (workspaceId: string, now: number): number => timeAt(now, ended.get(workspaceId));
 
   const heldTime = (workspaceId: string, now: number): number =>
     [...leases].reduce(
@@ -82,6 +100,21 @@ export function createScheduler({ size, timeout, timeoutError, repeatedFor }: Op
       if (time < leastTime) [least, leastTime] = [workspaceId, time];
     }
     return least;
+  }
+
+  function updateVirtualTime(now: number): number {
+    const least = leastServed([...holders(), ...waiting.keys()], now);
+    const time = Math.max(timeAt(now, virtualTime), least === undefined ? 0 : heldTime(least, now));
+    virtualTime = { time, at: now };
+    return time;
+  }
+
+  /** Otherwise, a workspace that was idle would come first until it has held connections for as long as those in steady use. */
+  function limitCredit(workspaceId: string): void {
+    const now = performance.now();
+    const time = updateVirtualTime(now) - credit;
+    const isActive = waiting.has(workspaceId) || holders().has(workspaceId);
+    if (!isActive && endedTime(workspaceId, now) < time) ended.set(workspaceId, { time, at: now });
   }
 
   /** Begins waiting work on free connections, and looks again soon if some is left. */
@@ -104,19 +137,21 @@ export function createScheduler({ size, timeout, timeoutError, repeatedFor }: Op
   function takeBack(): void {
     const now = performance.now();
     const [oldest] = leases;
-    const holders = new Set([...leases].map(({ workspaceId }) => workspaceId));
+    const holding = holders();
     const waiter = leastServed(
-      [...waiting.keys()].filter((id) => !holders.has(id)),
+      [...waiting.keys()].filter((id) => !holding.has(id)),
       now,
     );
     const isOnItsWay = [...leases].some(({ preemptedAt = 0 }) => preemptedAt > now - maxPreemption);
     if (waiter === undefined || isOnItsWay) return;
     const ofWaiter = heldTime(waiter, now);
+    const isLight = updateVirtualTime(now) - ofWaiter > credit / 2;
     let victim: Lease | undefined;
     let most = ofWaiter;
     for (const lease of leases) {
       const time = heldTime(lease.workspaceId, now);
-      const mayHold = time - ofWaiter < muchLess ? lease.minHeld : minHeld;
+      const longest = isLight || time - ofWaiter >= muchLess ? maxMinHeldForLight : maxMinHeld;
+      const mayHold = Math.min(lease.minHeld, longest);
       const mayGoOn = now - lease.since < (lease === oldest ? maxMinHeld : mayHold);
       if (!mayGoOn && lease.preemptedAt === undefined && time >= most) [victim, most] = [lease, time];
     }
@@ -135,6 +170,7 @@ export function createScheduler({ size, timeout, timeoutError, repeatedFor }: Op
   function end(lease: Lease): void {
     const { workspaceId, since } = lease;
     const at = performance.now();
+    updateVirtualTime(at);
     ended.set(workspaceId, { time: endedTime(workspaceId, at) + at - since, at });
     leases.delete(lease);
     beginWaiting();
@@ -166,6 +202,7 @@ export function createScheduler({ size, timeout, timeoutError, repeatedFor }: Op
   return async (workspaceId, work) => {
     const deadline = performance.now() + repeatedFor;
     for (let repetitions = 0; ; repetitions += 1) {
+      limitCredit(workspaceId);
       const isFree = leases.size < size && waiting.size === 0;
       const lease = isFree ? begin(workspaceId, repetitions) : await beginInTurn(workspaceId, repetitions);
       try {

@@ -9,10 +9,16 @@ interface Measured {
   readonly length: number;
 }
 
-/** The most records, external IDs and characters in one transaction, unless a single addition has more: the next group waits for it. */
+/** The most records, external IDs and characters in one transaction, unless its first addition has more: the next group waits for it. */
 const maxRecords = 2_000;
 const maxExternalIds = 30_000;
 const maxLength = 4_000_000;
+
+/** The part of these that others may have beside a first addition of any size, so that small ones do not wait for it and then for another. */
+const reserve = 0.1;
+
+const sizeOf = ({ records, externalIds, length }: Measured): number =>
+  Math.max(records.length / maxRecords, externalIds / maxExternalIds, length / maxLength);
 
 export function createWaitingAdditions<A extends Measured>() {
   /** By workspace; the first one has waited longest for its turn. */
@@ -28,22 +34,20 @@ export function createWaitingAdditions<A extends Measured>() {
 
     /**
      * Takes as many additions as one transaction may have, and at least one; one of each workspace in turn, so that none waits for all
-     * that another one has sent.
+     * that another one has sent, without those that are too large for what is left.
      */
     takeGroup(): A[] {
       const group: A[] = [];
-      let records = 0;
-      let externalIds = 0;
-      let length = 0;
+      let size = 0;
+      let maxSize = 1;
       // Workspaces that are moved to the end come up again.
       for (const [workspaceId, additions] of waiting) {
         const [addition] = additions;
         if (!addition) continue;
-        records += addition.records.length;
-        externalIds += addition.externalIds;
-        length += addition.length;
-        const isFull = records > maxRecords || externalIds > maxExternalIds || length > maxLength;
-        if (group.length > 0 && isFull) break;
+        const newSize = size + sizeOf(addition);
+        if (group.length === 0) maxSize = Math.max(1, newSize + reserve);
+        if (newSize > maxSize) continue;
+        size = newSize;
         group.push(addition);
         additions.shift();
         waiting.delete(workspaceId);

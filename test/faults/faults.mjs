@@ -243,6 +243,11 @@ export const faults = [
     tests: ['sqlite', 'test/store/scheduler.test.ts'],
   },
   {
+    name: 'a workspace that was idle comes first until it has held connections for as long as the others',
+    plant: [['src/store', 'limitCredit', isAlways(undefined)]],
+    tests: ['sqlite', 'test/store/scheduler.test.ts'],
+  },
+  {
     name: 'no connection is taken back',
     plant: [['src/store', 'takeBack', isAlways(undefined)]],
     tests: ['sqlite', 'test/store/fairness.test.ts'],

@@ -5,7 +5,7 @@ import { describe, expect, test, vi } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import type { ServiceError } from '../../src/errors.ts';
 import { requireSmallJson } from '../../src/http/json-body.ts';
-import { useSharedService } from '../support/service.ts';
+import { useService, useSharedService } from '../support/service.ts';
 
 const { limits } = loadConfig({});
 
@@ -251,6 +251,25 @@ describe('large bodies that arrive together', () => {
       expect(events.indexOf('other')).toBeLessThan(5);
     },
   );
+});
+
+describe('large bodies of several workspaces', () => {
+  const service = useService({}, { closed: true });
+
+  test('are parsed in turn: one waits for one of another workspace, not for all that it has sent', async () => {
+    const [theirs, ours] = [service.as(await service.key({ workspace: 'theirs' })), service.as(await service.key())];
+    // From now on, looking up their keys does not change the order of the requests.
+    for (const client of [theirs, ours]) expect((await client.post('/locations', [])).status).toBe(201);
+    const order: string[] = [];
+    const send = async (client: typeof ours, name: string) => {
+      expect((await client.post('/locations', Array(10_001).fill({ name: name.repeat(8) }))).status).toBe(413);
+      order.push(name);
+    };
+
+    await Promise.all([...Array.from({ length: 8 }, () => send(theirs, 'theirs')), send(ours, 'ours')]);
+
+    expect(order.indexOf('ours')).toBeLessThan(4);
+  });
 });
 
 describe('the bytes of a body', () => {

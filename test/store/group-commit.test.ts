@@ -265,29 +265,37 @@ test('additions with many external IDs are spread over several transactions', as
   expect(transactions.map((names) => names.length)).toEqual([200, 201]);
 });
 
-test('an addition of many records has its own transaction', async () => {
+test('an addition of many records waits for the next transaction', async () => {
   const records = Array.from({ length: 3_000 }, () => ({ name: 'many' }));
   const many = () => addAll(records);
 
   await Promise.all([add('a'), many(), add('b')]);
 
-  expect(transactions.map((names) => names.length)).toEqual([1, 3_000, 1]);
+  expect(transactions.map((names) => names.length)).toEqual([1, 3_001]);
 });
 
 test('workspaces take turns: an addition does not wait for all that another workspace has sent before', async () => {
   const batch = Array.from({ length: 2_000 }, () => ({ name: 'acme' }));
   const batches = Array.from({ length: 5 }, () => addAll(batch));
-  const others = ['a', 'b'].map((name) => addAll([{ name }], acceptAll, 'other'));
+  const others = ['a', 'b'].map((name) => addAll(Array(300).fill({ name }), acceptAll, 'other'));
 
   await Promise.all([...batches, ...others]);
 
   expect(transactions.map((names) => [names.length, names.at(-1)])).toEqual([
     [2_000, 'acme'],
-    [1, 'a'],
+    [600, 'b'],
     [2_000, 'acme'],
-    [1, 'b'],
     [2_000, 'acme'],
     [2_000, 'acme'],
     [2_000, 'acme'],
   ]);
+});
+
+test('small additions of other workspaces join a large one, and do not wait for further large ones', async () => {
+  const batch = (name: string) => Array.from({ length: 5_000 }, () => ({ name }));
+  const large = ['large', 'larger'].map((name) => addAll(batch(name), acceptAll, name));
+
+  await Promise.all([...large, ...addApart('small', 'smaller')]);
+
+  expect(transactions.map((names) => [...new Set(names)])).toEqual([['large', 'small', 'smaller'], ['larger']]);
 });

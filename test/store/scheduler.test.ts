@@ -189,3 +189,73 @@ test('time counts half as much after ten seconds', async () => {
 
   expect(order).toEqual(['earlier', 'recent']);
 });
+
+/** A workspace that does one piece of work after another until it is stopped, and the longest that one took, which may be the current one. */
+function keepUsing(schedule: ReturnType<typeof createScheduler>, workspaceId: string, milliseconds: number, pause = 1) {
+  let asked = performance.now();
+  let slowest = 0;
+  let isOver = false;
+  const next = () => {
+    asked = performance.now();
+    void begin(schedule, workspaceId, milliseconds).done.then(() => {
+      slowest = Math.max(slowest, performance.now() - asked);
+      if (!isOver) setTimeout(next, pause);
+    });
+  };
+  next();
+  return {
+    stop(): number {
+      isOver = true;
+      return Math.max(slowest, performance.now() - asked);
+    },
+  };
+}
+
+test.each([2, 4])('a workspace in steady use does not wait until %i new ones have caught up with it', async (count) => {
+  const schedule = schedulerOf(2, 10_000);
+  const steady = keepUsing(schedule, 'steady', 110);
+  const light = keepUsing(schedule, 'light', 5, 50);
+  await vi.advanceTimersByTimeAsync(20_000);
+
+  for (let index = 0; index < 2 * count; index += 1) begin(schedule, `new${index % count}`, 3_000);
+  await vi.advanceTimersByTimeAsync(8_000);
+
+  expect(steady.stop()).toBeLessThan(1_500);
+  expect(light.stop()).toBeLessThan(400);
+});
+
+test('on a single connection, a workspace in steady use waits for one piece of work of each new one', async () => {
+  const schedule = schedulerOf(1);
+  const steady = keepUsing(schedule, 'steady', 110);
+  await vi.advanceTimersByTimeAsync(20_000);
+
+  for (let index = 0; index < 16; index += 1) begin(schedule, `new${index % 2}`, 500);
+  await vi.advanceTimersByTimeAsync(7_000);
+
+  expect(steady.stop()).toBeLessThan(1_300);
+});
+
+test('a new workspace is hardly ahead of one in steady use, however short its work is', async () => {
+  const schedule = schedulerOf(2);
+  const steady = keepUsing(schedule, 'steady', 110);
+  await vi.advanceTimersByTimeAsync(20_000);
+
+  const others = Array.from({ length: 8 }, (_, index) => keepUsing(schedule, `new${index % 4}`, 50));
+  await vi.advanceTimersByTimeAsync(7_000);
+
+  expect(steady.stop()).toBeLessThan(600);
+  for (const other of others) other.stop();
+});
+
+test('work that a light workspace interrupts may go on for longer when it is repeated', async () => {
+  const schedule = schedulerOf(2, 10_000);
+  const steady = keepUsing(schedule, 'steady', 110);
+  const light = keepUsing(schedule, 'light', 5, 50);
+  await vi.advanceTimersByTimeAsync(20_000);
+
+  begin(schedule, 'long', 4_000);
+  await vi.advanceTimersByTimeAsync(4_000);
+
+  expect(steady.stop()).toBeLessThan(500);
+  light.stop();
+});
