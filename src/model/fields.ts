@@ -129,6 +129,17 @@ export function textLengthOfAll(records: readonly object[]): number {
   return length;
 }
 
+/**
+ * What the external IDs of a record count towards the limits on those that are written together: each counts once for each 100 characters
+ * of its key and its value that are begun, because databases store and index them whole. Values may be as they were sent.
+ */
+export function externalIdCount(externalIds: object): number {
+  let total = 0;
+  for (const [key, value] of Object.entries(externalIds))
+    total += Math.max(1, Math.ceil((key.length + textLength(value)) / 100));
+  return total;
+}
+
 export const text = (description: string) => ({ type: 'text', description }) as const;
 
 /** A finite number from `min` to `max`, both included. */

@@ -1,7 +1,8 @@
 /** The limits on the size of a batch. */
 import { tooLarge } from '../errors.ts';
+import { externalIdCount } from '../model/fields.ts';
 import { count, isObject, type Parsed } from '../model/issues.ts';
-import { maxExternalIdsPerWrite } from '../store/write-records.ts';
+import { longExternalIds, maxExternalIdsPerWrite } from '../store/write-records.ts';
 
 /** Throws a ServiceError 413. Adapters call this before they parse the items, so that a batch that is too large costs nothing. */
 export function requireBatchSize(size: number, max: number): void {
@@ -21,9 +22,9 @@ export function requireFewExternalIds(records: readonly unknown[]): void {
   for (const record of records) {
     const externalIds = isObject(record) ? record.externalIds : undefined;
     if (!isObject(externalIds)) continue;
-    found += Object.keys(externalIds).length;
+    found += externalIdCount(externalIds);
     if (found > maxExternalIdsPerWrite) {
-      const most = `at most ${count(maxExternalIdsPerWrite)} external IDs in a batch`;
+      const most = `at most ${count(maxExternalIdsPerWrite)} external IDs in a batch (${longExternalIds})`;
       throw tooLarge(`expected ${most}, received more: send them in several batches`, 'batch too large');
     }
   }

@@ -4,7 +4,7 @@
  * one that waits for a lock does not delay those of other workspaces.
  */
 import { ServiceError } from '../errors.ts';
-import { textLengthOfAll } from '../model/fields.ts';
+import { externalIdCount, textLengthOfAll } from '../model/fields.ts';
 import type { GroupCheckStore } from './check-store.ts';
 import {
   databaseUnavailable,
@@ -140,7 +140,7 @@ export function createGroupCommit(
 }
 
 const externalIdsIn = (records: readonly Draft[]): number =>
-  records.reduce((sum, { externalIds }) => sum + Object.keys(externalIds ?? {}).length, 0);
+  records.reduce((sum, { externalIds }) => sum + externalIdCount(externalIds ?? {}), 0);
 
 function byWorkspace<A extends Addition>(group: readonly A[]): ReadonlyMap<string, readonly A[]> {
   const workspaces = new Map<string, A[]>();

@@ -3,7 +3,7 @@
 interface Measured {
   readonly workspaceId: string;
   readonly records: readonly unknown[];
-  /** The number of external IDs of all records, each a row of its own on SQLite. */
+  /** The external IDs of all records, as externalIdCount counts them: each is a row of its own on SQLite. */
   readonly externalIds: number;
   /** Characters of all texts, an estimate of the memory that the records take until they are stored. */
   readonly length: number;

@@ -1,7 +1,7 @@
 /** Writes the records of one workspace within a transaction, and collects the changes to be logged before its commit. */
 import type { Knex } from 'knex';
 import { tooLarge } from '../errors.ts';
-import { textLengthOfAll } from '../model/fields.ts';
+import { externalIdCount, textLengthOfAll } from '../model/fields.ts';
 import { newIds } from '../model/ids.ts';
 import { count } from '../model/issues.ts';
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
@@ -86,6 +86,9 @@ export const noEffects: Effects = {
  */
 export const maxExternalIdsPerWrite = 30_000;
 
+/** How externalIdCount counts, for messages. */
+export const longExternalIds = 'one of more than 100 characters counts several times';
+
 /** The most text of the records that one transaction reads to change or delete them. */
 const maxBytes = 50_000_000;
 
@@ -127,9 +130,9 @@ export function createRecordWrites(
   /** Before they are replaced or deleted. A single record may have as many as the settings allow. */
   function requireFewExternalIds(kind: RecordKind, records: readonly Row[]): void {
     if (records.length <= 1) return;
-    for (const { externalIds } of records) externalIdsLeft -= Object.keys(externalIds ?? {}).length;
+    for (const { externalIds } of records) externalIdsLeft -= externalIdCount(externalIds ?? {});
     if (externalIdsLeft >= 0) return;
-    const most = `more than ${count(maxExternalIdsPerWrite)} external IDs`;
+    const most = `more than ${count(maxExternalIdsPerWrite)} external IDs (${longExternalIds})`;
     throw tooLarge(`the ${kind.pluralLabel} hold ${most}: change or delete fewer at a time`, 'records too large');
   }
 

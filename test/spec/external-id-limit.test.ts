@@ -12,8 +12,9 @@ import { startService, useService } from '../support/service.ts';
 
 const service = useService();
 
-const tooManySent = 'expected at most 30,000 external IDs in a batch, received more: send them in several batches';
-const tooManyStored = 'the locations hold more than 30,000 external IDs: change or delete fewer at a time';
+const long = '(one of more than 100 characters counts several times)';
+const tooManySent = `expected at most 30,000 external IDs in a batch ${long}, received more: send them in several batches`;
+const tooManyStored = `the locations hold more than 30,000 external IDs ${long}: change or delete fewer at a time`;
 
 /** `erp` is different for each item. */
 const externalIds = (size: number, item: number) => ({
@@ -62,6 +63,45 @@ test('three for each record of the largest batch are created, changed and delete
     result: { length: 10_000, 9999: { name: '9999' } },
   });
   expect((await service.data(deleteDocument(location), { ids })).result).toHaveLength(10_000);
+});
+
+describe('one of more than 100 characters counts once for each 100 of its key and value', () => {
+  /** 10 records that have 1,000 external IDs of so many characters each. */
+  const long = (length: number) =>
+    Array.from({ length: 10 }, (_, item) => ({
+      externalIds: Object.fromEntries(
+        Array.from({ length: 1_000 }, (_, n) => [`${item}-${n}`.padEnd(10), 'x'.repeat(length - 10)]),
+      ),
+    }));
+  const settings = { MAX_EXTERNAL_IDS: '1000', MAX_RECORD_LENGTH: '1000000' };
+
+  test('where they are sent', async () => {
+    const generous = await startService(settings);
+    const create = async (items: object[]) =>
+      (await generous.graphql(createDocument(location), { input: items })).body.errors?.[0].message;
+    const atMost = await create(long(300));
+    const viaGraphql = await create(long(301));
+    const viaRest = await generous.post('/locations', long(301));
+    await generous.stop();
+
+    expect([atMost, viaGraphql]).toEqual([undefined, tooManySent]);
+    expect([viaRest.status, viaRest.body]).toEqual([413, { error: tooManySent, code: '413' }]);
+  });
+
+  test('where stored ones are replaced or deleted', async () => {
+    const generous = await startService(settings);
+    const created = [
+      ...(await generous.create('/locations', ...long(300))),
+      ...(await generous.create('/locations', { externalIds: { erp: '1' } })),
+    ];
+    const ids = created.map(({ id }) => id);
+    const remove = async (some: string[]) =>
+      (await generous.graphql(deleteDocument(location), { ids: some })).body.errors?.[0].message;
+    const messages = [await remove(ids), await remove(ids.slice(1))];
+    await generous.stop();
+
+    expect(messages).toEqual([tooManyStored, undefined]);
+  });
 });
 
 describe('of stored records', () => {

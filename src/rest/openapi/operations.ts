@@ -3,7 +3,7 @@ import type { Limits } from '../../config.ts';
 import { count } from '../../model/issues.ts';
 import { capitalized, withArticle } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
-import { maxExternalIdsPerWrite } from '../../store/write-records.ts';
+import { longExternalIds, maxExternalIdsPerWrite } from '../../store/write-records.ts';
 import type { Route } from '../routes.ts';
 import { errorResponses } from './errors.ts';
 import { successBody, validBody } from './examples.ts';
@@ -27,7 +27,7 @@ function create(route: Route, limits: Limits): Json {
     operationId: `create${kind.plural}`,
     summary: `Create ${kind.pluralLabel}`,
     description: sentences(
-      `Creates all records of the batch in one transaction, or none of them if any is invalid, and returns them in the order sent. A batch has at most ${count(limits.maxBatch)} records${kind.fields.externalIds ? `, and ${count(maxExternalIdsPerWrite)} external IDs together` : ''}, and may be empty.`,
+      `Creates all records of the batch in one transaction, or none of them if any is invalid, and returns them in the order sent. A batch has at most ${count(limits.maxBatch)} records${kind.fields.externalIds ? `, and ${count(maxExternalIdsPerWrite)} external IDs together (${longExternalIds})` : ''}, and may be empty.`,
       repeatText(kind),
     ),
     parameters: writeParameters,
