@@ -11,8 +11,9 @@ import Fastify, {
   LogController,
 } from 'fastify';
 import type { Config } from '../config.ts';
-import { notFound } from '../errors.ts';
+import { badRequest, notFound } from '../errors.ts';
 import { type Logs, standardError } from '../logs.ts';
+import { expected } from '../model/issues.ts';
 import { compressResponses } from './compression.ts';
 import { readJsonBodies } from './json-body.ts';
 import { reasonFor } from './rejection-reasons.ts';
@@ -132,9 +133,20 @@ const headersFor = (id: string) => ({
 function beginRequest(request: FastifyRequest, reply: FastifyReply, done: () => void): void {
   logWhenClosed(request, reply);
   reply.headers(headersFor(request.id));
+  requireValidHost(request);
   // Before the body is read, which may be invalid too.
   if (request.is404 || hasEmptyParameter(request)) throw notFound(nothingAt(request), 'unknown path');
   done();
+}
+
+/** A name, an IPv4 address, or an IPv6 address in brackets, and a port, by the characters of RFC 3986. */
+const hostAndPort = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(?::\d*)?$/i;
+
+/** RFC 9112 requires this, and GraphQL makes a URL of the header. HTTP/1.0 has no such header, and it may be empty. */
+function requireValidHost({ raw }: FastifyRequest): void {
+  const { host = raw.httpVersion === '1.0' ? '' : undefined } = raw.headers;
+  if (host === '' || (host && hostAndPort.test(host) && URL.canParse(`http://${host}`))) return;
+  throw badRequest(`Host: ${expected('a host name or an IP address, and perhaps a port', host)}`);
 }
 
 /** The router finds `/projects/:id` at `/projects/`. */
