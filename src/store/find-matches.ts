@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import type { ExternalId } from '../model/links.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { columnName } from './columns.ts';
+import type { Dialect } from './dialect.ts';
 import { keySql } from './query/comparisons.ts';
 import { rowsQuery, runQuery } from './query.ts';
 import type { Scope } from './read-records.ts';
@@ -42,18 +43,28 @@ export function createRecordMatches({ dialect, run, workspaceId }: Scope): Recor
   }
 
   return {
-    findByText(kind, field, texts) {
+    async findByText(kind, field, texts) {
       const column = columnName(field);
       const keyOf = (text: string) => keySql(dialect, 'text', text);
-      const ids = rowsQuery(dialect, kind, workspaceId)
+      const rows = rowsQuery(dialect, kind, workspaceId);
+      const together = textsWithSameKey(dialect, texts);
+      const alone = texts.filter((text) => !together.has(text));
+      const ids = rows
+        .clone()
         .whereRaw(`${keyOf(column)} = ${keyOf('(sent.value ->> 0)')} and ${column} = (sent.value ->> 0)`)
         .orderBy('id')
         .limit(maxMatches)
         .select('id');
-      return select(
-        texts.map((text) => [text]),
+      const found = await select(
+        alone.map((text) => [text]),
         ids,
       );
+      if (!dialect.textKey || together.size === 0) return found;
+      const wanted = [...together];
+      const others = await runQuery(run, dialect.textKey.idsWithTexts(rows, column, wanted, maxMatches));
+      const idsByText = new Map(alone.map((text, index) => [text, found[index] ?? []]));
+      for (const { place, ids } of others) idsByText.set(wanted[Number(place) - 1] ?? '', String(ids).split(' '));
+      return texts.map((text) => idsByText.get(text) ?? []);
     },
 
     async findByExternalId(kind, externalIds) {
@@ -70,4 +81,17 @@ export function createRecordMatches({ dialect, run, workspaceId }: Scope): Recor
       );
     },
   };
+}
+
+/** Each looked up by itself, it would read the rows of all of the others. */
+function textsWithSameKey({ textKey }: Dialect, texts: readonly string[]): ReadonlySet<string> {
+  if (!textKey) return new Set();
+  const byKey = new Map<string, Set<string>>();
+  for (const text of texts) {
+    const key = textKey.of(text);
+    const others = byKey.get(key);
+    if (others) others.add(text);
+    else byKey.set(key, new Set([text]));
+  }
+  return new Set([...byKey.values()].flatMap((same) => (same.size > 1 ? [...same] : [])));
 }

@@ -8,7 +8,7 @@ import { type Dialect, selectRecords } from '../dialect.ts';
 import type { Row } from '../driver.ts';
 import { requireWhole } from '../query/rows.ts';
 import { runQuery } from '../query.ts';
-import { createFilters, textKey } from './filters.ts';
+import { createFilters, createTextKey } from './filters.ts';
 import { selectPages, selectPagesWithin } from './pages.ts';
 import { deletions, inserts, updates, withChanges } from './writes.ts';
 
@@ -69,7 +69,7 @@ export function createPostgresDialect(): Dialect {
         then gin_clean_pending_list(?::regclass) end`;
     },
     filters: createFilters(builder),
-    textKey,
+    textKey: createTextKey(builder),
     async runCounted(run, query) {
       const changed = query.returning(builder.raw('1'));
       const [row] = await runQuery(run, builder.with('changed', changed).from('changed').count({ count: '*' }));
