@@ -369,7 +369,7 @@ test('a follower reads each change once and in order while others write, without
 
 test('a page of large changes is parsed in slices, between which other requests are handled', async () => {
   const store = open('ours');
-  const inputs = Array.from({ length: 30 }, () => ({ name: 'Crane', externalIds: { erp: 'a'.repeat(200_000) } }));
+  const inputs = Array.from({ length: 30 }, () => ({ name: 'a'.repeat(200_000) }));
   const cranes = await insert(store, asset, inputs);
   await store.transaction((inside) => inside.delete(asset, cranes, new Date().toISOString()));
   const [database] = databases;
@@ -392,6 +392,6 @@ test('a page of large changes is parsed in slices, between which other requests 
   turns = Number.NaN;
   vi.restoreAllMocks();
 
-  expect(changes.map(({ before }) => before?.externalIds)).toEqual(inputs.map(({ externalIds }) => externalIds));
+  expect(changes.map(({ before }) => before?.name)).toEqual(inputs.map(({ name }) => name));
   expect(whileParsed).toBeGreaterThanOrEqual(5);
 });
