@@ -13,7 +13,7 @@ interface Described {
   readonly required?: boolean;
   /** No two records of a workspace may have the same value. */
   readonly unique?: boolean;
-  /** The database has an index of its values. References and times always have one. */
+  /** The database has an index of its values. */
   readonly indexed?: boolean;
 }
 
@@ -153,6 +153,7 @@ export const dateTime = (description: string) => ({ type: 'dateTime', descriptio
 export const externalIds = () =>
   ({
     type: 'externalIds',
+    indexed: true,
     description: 'The IDs of the record in other systems, by the name of the system: `{"erp": "4711"}`.',
   }) as const;
 
@@ -162,18 +163,22 @@ interface Backwards {
   readonly reverse?: string;
 }
 
+/** Indexed, because references are followed backwards. */
 export const reference = (target: string, refersTo: string, { reverse }: Backwards = {}) =>
   ({
     type: 'reference',
+    indexed: true,
     target,
     refersTo,
     ...(reverse !== undefined && { reverse }),
     description: `The ID of ${refersTo}. An ID of another system is stored as sent.`,
   }) as const;
 
+/** Indexed, because references are followed backwards. */
 export const foreignReference = (target: ForeignType, refersTo: string, { reverse }: Backwards = {}) =>
   ({
     type: 'foreignReference',
+    indexed: true,
     target,
     refersTo,
     ...(reverse !== undefined && { reverse }),
@@ -184,7 +189,8 @@ export const json = (description: string) => ({ type: 'json', description }) as 
 
 export const required = <F extends StoredField>(field: F) => ({ ...field, required: true }) as const;
 
-export const indexed = <F extends TextField | NumberField>(field: F) => ({ ...field, indexed: true }) as const;
+export const indexed = <F extends TextField | NumberField | DateTimeField>(field: F) =>
+  ({ ...field, indexed: true }) as const;
 
 export const matchable = <F extends TextField>(field: F) => ({ ...field, matchable: true, indexed: true }) as const;
 

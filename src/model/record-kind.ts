@@ -121,6 +121,7 @@ export function recordKind<const F extends Fields, const S extends Stamp = never
 
 const user = (refersTo: string, reverse: string): Field => ({
   type: 'foreignReference',
+  indexed: true,
   target: 'User',
   refersTo,
   reverse,

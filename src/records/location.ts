@@ -12,14 +12,14 @@ export const location = recordKind({
   idPrefix: 'location',
   fields: {
     name: indexed(text('The name of the location.')),
-    latitude: indexed(number('The latitude in degrees; north of the equator is positive.', { min: -90, max: 90 })),
+    latitude: number('The latitude in degrees; north of the equator is positive.', { min: -90, max: 90 }),
     longitude: number('The longitude in degrees; east of Greenwich is positive.', { min: -180, max: 180 }),
     address1: text('The first line of the address, such as the street and number.'),
     address2: text('The second line of the address.'),
-    city: indexed(text('The city.')),
+    city: text('The city.'),
     state: text('The state or province.'),
-    postalCode: indexed(text('The postal code.')),
-    country: indexed(text('The country.')),
+    postalCode: text('The postal code.'),
+    country: text('The country.'),
     externalIds: externalIds(),
   },
   example: {

@@ -22,7 +22,7 @@ export const project = recordKind({
   fields: {
     name: required(indexed(text('The name of the project.'))),
     reference: matchable(text('The reference code of the project.')),
-    startDate: dateTime('When the project starts.'),
+    startDate: indexed(dateTime('When the project starts.')),
     endDate: dateTime('When the project ends.'),
     notes: text('Notes on the project.'),
     statusId: foreignReference('Status', 'the status of the project'),

@@ -17,7 +17,7 @@ export const workOrder = recordKind({
     projectId: reference('Project', 'the project that the work is for'),
     statusId: foreignReference('Status', 'the status of the work order'),
     locationId: reference('Location', 'the location where the work is done'),
-    startDate: dateTime('When the work order starts.'),
+    startDate: indexed(dateTime('When the work order starts.')),
     endDate: dateTime('When the work order ends.'),
     notes: text('Notes on the work order.'),
     externalIds: externalIds(),

@@ -4,6 +4,7 @@ import { StartError } from '../errors.ts';
 import { reason } from './database-error.ts';
 import type { Dialect } from './dialect.ts';
 import type { DatabaseOptions, Driver, Pools } from './driver.ts';
+import { readIndexes } from './indexes.ts';
 import { migrate, pendingMigrations } from './migrate.ts';
 import { migrationSource } from './migrations.ts';
 import { createPostgresDialect } from './postgres/dialect.ts';
@@ -65,7 +66,9 @@ const writesConfig = ({ pools }: Driver): Knex.Config => ({
 /** Opens the database without migrating it. Throws StartError if it cannot be used. */
 export async function connectDatabase(databaseUrl: string, options = defaultOptions): Promise<Database> {
   const driver = createDriver(databaseUrl, options);
-  const dialect = isPostgresUrl(databaseUrl) ? createPostgresDialect() : sqliteDialect;
+  const dialect = isPostgresUrl(databaseUrl)
+    ? createPostgresDialect()
+    : { ...sqliteDialect, indexes: new Set<string>() };
   const pools = openPools(driver);
   const { writes } = pools;
   const transactions = createTransactions(pools, driver, dialect, options);
@@ -104,7 +107,10 @@ function openPools(driver: Driver): Pools<Knex> {
 /** Opens the database and brings its schema up to date. Throws StartError if it cannot be used. */
 export async function openDatabase(databaseUrl: string, options = defaultOptions): Promise<Database> {
   const database = await connectDatabase(databaseUrl, options);
-  return closeOnFailure(database, database.migrate);
+  return closeOnFailure(database, async () => {
+    await database.migrate();
+    await readIndexes(database);
+  });
 }
 
 async function closeOnFailure(database: Database, start: () => Promise<unknown>): Promise<Database> {

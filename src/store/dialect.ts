@@ -61,6 +61,8 @@ export interface SelectedColumn {
 }
 
 export interface Dialect {
+  /** The names of the indexes that the database had when it was opened: see indexes.ts. */
+  readonly indexes: Set<string>;
   /** Builds statements in this dialect. Has no connection: it runs nothing. */
   readonly builder: Knex;
   /** Begins a transaction that may write. */

@@ -7,6 +7,7 @@ import * as indexes from '../../migrations/0004_indexes.ts';
 import * as changes from '../../migrations/0005_changes.ts';
 import * as externalIdTriggers from '../../migrations/0006_external_id_triggers.ts';
 import * as locks from '../../migrations/0007_locks.ts';
+import * as fewerIndexes from '../../migrations/0008_fewer_indexes.ts';
 
 const migrations: Readonly<Record<string, Knex.Migration>> = {
   '0001_record_kinds': recordKinds,
@@ -16,6 +17,7 @@ const migrations: Readonly<Record<string, Knex.Migration>> = {
   '0005_changes': changes,
   '0006_external_id_triggers': externalIdTriggers,
   '0007_locks': locks,
+  '0008_fewer_indexes': fewerIndexes,
 };
 
 export const migrationNames: readonly string[] = Object.keys(migrations);

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { buildSchema, isInputObjectType } from 'graphql';
 import { expect, test } from 'vitest';
+import { recordKinds } from '../../src/records/index.ts';
 import { pastePage, readPage } from '../support/docs.ts';
 import { post, useProcesses } from '../support/process.ts';
 
@@ -42,3 +43,15 @@ test.each(Object.entries(types))('the table of operators has all operators of %s
   const listed = [...operators.matchAll(/`(\w+)(?:: true)?`/g)].map(([, operator]) => operator);
   expect([...new Set(listed)].toSorted()).toEqual(isInputObjectType(type) && Object.keys(type.getFields()).toSorted());
 });
+
+test.each(recordKinds)(
+  'the page has all fields of $pluralLabel that have an index',
+  ({ pluralLabel, storedFields }) => {
+    const fields = Object.entries(storedFields).filter(([name]) => name !== 'id' && name !== 'workspaceId');
+    const isLink = (type: string) => ['reference', 'foreignReference', 'externalIds'].includes(type);
+    const indexed = fields.filter(([, { type, indexed }]) => indexed && !isLink(type)).map(([name]) => `\`${name}\``);
+
+    expect(readPage(page)).toContain(`\n| ${pluralLabel} | ${indexed.join(', ')} |\n`);
+    expect(fields.every(([, { type, indexed }]) => indexed || !isLink(type))).toBe(true);
+  },
+);

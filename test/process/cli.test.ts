@@ -73,7 +73,7 @@ test.each([
   expect(await run(...command)).toEqual({ code: 1, out: '', err: line });
 });
 
-test.each([[['keys', 'list']], [['workspaces', 'list']]])(
+test.each([[['keys', 'list']], [['workspaces', 'list']], [['indexes', 'list']]])(
   '%j refuses an old database, and does not change it',
   async (command) => {
     const opened = await openDatabase(database.url);

@@ -14,6 +14,8 @@ export interface Plan {
   readonly readsInOrder: readonly string[];
   /** The rows of tables and indexes that were read, where the database counts them. */
   readonly rowsRead: number | undefined;
+  /** The same, without those of indexes. */
+  readonly tableRowsRead: number | undefined;
   /** The pages of tables and indexes that were read, each as often as it was, where the database counts them. */
   readonly buffersRead: number | undefined;
 }
@@ -27,7 +29,10 @@ async function readSqlitePlan(run: Run, sql: string, values: readonly unknown[])
   );
   const hasSibling = ({ parent }: Step, detail: string) =>
     steps.some((other) => other.parent === parent && other.detail === detail);
-  const ofWorkspace = steps.filter(({ detail }) => /^SEARCH .*\(workspace_id=\?\)$/.test(detail));
+  // Lists read `many` records only where their filter finds so many.
+  const ofWorkspace = steps.filter(
+    (step) => /^SEARCH .*\(workspace_id=\?\)$/.test(step.detail) && !isInside(steps, step, /^CO-ROUTINE many/),
+  );
   const scans = steps.filter((step) => {
     const [, name] = /^SCAN (\w+)/.exec(step.detail) ?? [];
     return step.detail.includes('AUTOMATIC') || (isTable(name) && !hasSibling(step, `CO-ROUTINE ${name}`));
@@ -36,9 +41,9 @@ async function readSqlitePlan(run: Run, sql: string, values: readonly unknown[])
   return {
     text: detailsOf(steps).join('\n'),
     fullReads: detailsOf([...scans, ...ofWorkspace.filter((step) => hasSibling(step, 'USE TEMP B-TREE FOR ORDER BY'))]),
-    // Lists read `many` records only where their filter finds so many.
-    readsInOrder: detailsOf(ofWorkspace.filter((step) => !isInside(steps, step, 'CO-ROUTINE many'))),
+    readsInOrder: detailsOf(ofWorkspace),
     rowsRead: undefined,
+    tableRowsRead: undefined,
     buffersRead: undefined,
   };
 }
@@ -49,9 +54,9 @@ interface Step {
   readonly detail: string;
 }
 
-function isInside(steps: readonly Step[], step: Step, detail: string): boolean {
+function isInside(steps: readonly Step[], step: Step, detail: RegExp): boolean {
   const parent = steps.find(({ id }) => id === step.parent);
-  return parent !== undefined && (parent.detail === detail || isInside(steps, parent, detail));
+  return parent !== undefined && (detail.test(parent.detail) || isInside(steps, parent, detail));
 }
 
 /** By its name, or by an alias that the store uses for tables; t0 is a page. */
@@ -81,18 +86,22 @@ async function readPostgresPlan(run: Run, sql: string, values: readonly unknown[
   const scans = nodes.filter((node) => node['Relation Name'] || node['Index Name']);
   return {
     text: nodes.map(described).join('\n'),
-    fullReads: nodes.filter((node) => node['Node Type'] === 'Seq Scan').map(described),
+    fullReads: nodes.filter((node) => node['Node Type'] === 'Seq Scan' && node['Actual Loops'] > 0).map(described),
     readsInOrder: [],
-    rowsRead: scans.reduce((sum, node) => sum + rowsReadBy(node), 0),
+    rowsRead: rowsReadBy(scans),
+    // An index that is read into a bitmap has no relation.
+    tableRowsRead: rowsReadBy(scans.filter((node) => node['Relation Name'])),
     buffersRead: top['Shared Hit Blocks'] + top['Shared Read Blocks'],
   };
 }
 
 const nodesOf = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
 
-const rowsReadBy = (node: Node): number =>
-  node['Actual Loops'] *
-  (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0));
+const rowsReadBy = (nodes: readonly Node[]): number =>
+  nodes.reduce((sum, node) => {
+    const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
+    return sum + node['Actual Loops'] * (node['Actual Rows'] + removed);
+  }, 0);
 
 const described = (node: Node): string =>
   [

@@ -31,6 +31,7 @@ export function createPostgresDialect(): Dialect {
     );
   let isCitus = false;
   return {
+    indexes: new Set(),
     builder,
     // If a process stops responding in the middle of a transaction, its connection is closed and its locks are released.
     begin: "begin; set local idle_in_transaction_session_timeout = '60s'",

@@ -3,6 +3,7 @@ import type { Knex } from 'knex';
 import { isAscii } from '../../model/characters.ts';
 import type { StoredField } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
+import { columnName } from '../columns.ts';
 import type { Comparison, Condition, Value } from '../condition.ts';
 import type { Dialect } from '../dialect.ts';
 import { patternOf } from './letter-case.ts';
@@ -18,22 +19,22 @@ export const keySql = ({ textKey }: Dialect, type: StoredField['type'], column: 
   type === 'text' && textKey ? textKey.sql(column) : column;
 
 /**
- * The comparisons that a condition consists of, if an index serves each of them and all must hold; undefined if it has any other
+ * The comparisons that a condition consists of, if an index can serve each of them and all must hold; undefined if it has any other
  * conditions.
  */
-export function indexedComparisons(table: Table, condition: Condition): Comparison[] | undefined {
+export function comparisonsIn(condition: Condition): Comparison[] | undefined {
   if ('all' in condition) {
-    const parts = condition.all.map((part) => indexedComparisons(table, part));
+    const parts = condition.all.map(comparisonsIn);
     return parts.every((part) => part !== undefined) ? parts.flat() : undefined;
   }
   const isComparison = 'in' in condition || 'compare' in condition || 'text' in condition;
-  if (!isComparison || !isIndexed(fieldOf(table.storedFields, condition.field))) return undefined;
-  if ('ignoreCase' in condition && condition.ignoreCase) return undefined;
+  if (!isComparison || ('ignoreCase' in condition && condition.ignoreCase)) return undefined;
   return 'text' in condition && condition.text !== 'startsWith' ? undefined : [condition];
 }
 
-export const isIndexed = ({ type, indexed = false }: StoredField): boolean =>
-  indexed || type === 'reference' || type === 'foreignReference' || type === 'dateTime';
+/** Whether there is an index of the field's values: one of the service's own, or one that an operator has added. */
+export const isIndexed = ({ indexes }: Dialect, { table, storedFields }: Table, field: string): boolean =>
+  fieldOf(storedFields, field).indexed === true || indexes.has(`${table}_${columnName(field)}`);
 
 export function comparisonSql(
   dialect: Dialect,

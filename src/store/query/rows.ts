@@ -4,7 +4,7 @@ import type { Table } from '../../model/record-kind.ts';
 import { columnList, partOf } from '../columns.ts';
 import type { Comparison } from '../condition.ts';
 import type { Dialect } from '../dialect.ts';
-import { fieldOf, indexedComparisons, isIndexed } from './comparisons.ts';
+import { comparisonsIn, isIndexed } from './comparisons.ts';
 import { conditionSql } from './conditions.ts';
 import { beyondSql, orderSql, type Term, termsOf, valueAt } from './orders.ts';
 import type { RecordQuery } from './record-query.ts';
@@ -29,73 +29,104 @@ export function selectRows(source: Source, query: RecordQuery): Knex.QueryBuilde
 }
 
 /**
- * Like `selectRows`, for a list of a workspace. Where one index serves the filter and another one the order, the statement counts what
- * the filter finds, up to a bound: few records are read by the filter and sorted, many are read in the order until there are enough.
+ * Like `selectRows`, for a list of a workspace. Unless one index serves the filter and the order, the statement first finds what the
+ * filter matches, up to a bound: few records are sorted, many are read in the order until there are enough.
  */
 export function selectList(source: Source, query: RecordQuery): Knex.QueryBuilder {
   const { dialect, table } = source;
-  const comparisons = comparisonsToCount(table, query);
-  if (comparisons.length === 0) return selectInOrder(source, query);
+  const comparisons = comparisonsToCount(source, query);
+  if (!comparisons) return selectInOrder(source, query);
   const { builder } = dialect;
   const { where, limit = 0, fields, ...page } = query;
   const found = selectRows(source, { where, limit: maxSorted + 1 });
   const key = rangeKeyOf(source, comparisons);
   // Otherwise Postgres might read the table in its own order, other workspaces included.
-  if (key) found.orderByRaw(`${key}, ${table.table}.id`);
-  const few = selectRows({ ...source, from: found.clone().select('*') }, { ...page, limit });
+  if (key) found.orderByRaw([...new Set([key, `${table.table}.id`])].join(', '));
+  const orders = (page.orderBy ?? []).map(({ field }) => field);
+  // Counting reads indexes only, unless a field has none. Then it reads rows, and each of them only once.
+  const isInIndexes = [...comparisons.map(({ field }) => field), orders[0] ?? 'id'].every((field) =>
+    isServed(source, field),
+  );
+  const few = isInIndexes
+    ? selectRows({ ...source, from: found.clone().select('*') }, { ...page, limit })
+    : selectSorted({ ...source, from: builder.from('found') }, { ...page, limit });
   const many = selectInOrder({ ...source, isFilterHidden: true }, query);
   const columns = builder.raw(columnList(partOf(table, fields)));
-  const limitIf = (operator: string) => `limit case when (select size from found) ${operator} ? then ? else 0 end`;
+  const limitIf = (operator: string) => `limit case when (select count(*) from found) ${operator} ? then ? else 0 end`;
   // A limit of 0 keeps both databases from reading anything.
   const union = builder.raw(
     `(select * from (select * from ? as few ${limitIf('<=')}) as few_rows
       union all select * from (select * from ? as many ${limitIf('>')}) as many_rows) as ${table.table}`,
     [few.select(columns), maxSorted, limit, many.select(columns), maxSorted, limit],
   );
-  const size = builder.from(found.select('id').as('first')).count({ size: '*' });
-  return builder.withMaterialized('found', size).from(union).limit(requireWhole(limit));
+  const foundFields = new Set(isInIndexes ? ['id'] : ['workspaceId', 'id', ...orders]);
+  found.select(builder.raw(columnList(partOf(table, foundFields))));
+  return builder.withMaterialized('found', found).from(union).limit(requireWhole(limit));
 }
 
 /** The most records that a list reads and sorts, where it could read them in its order instead. */
 const maxSorted = 5_000;
 
-/** The comparisons of a filter that indexes serve, if other indexes serve the order; none if there is nothing to choose from. */
-function comparisonsToCount(table: Table, { where, orderBy, limit }: RecordQuery): readonly Comparison[] {
-  const field = orderBy?.[0]?.field;
-  if (!where || !field || limit === undefined) return [];
-  const comparisons = indexedComparisons(table, where) ?? [];
-  if (comparisons.some((comparison) => comparison.field === field)) return [];
+/** The comparisons of a filter; undefined if it has other conditions, or if there is nothing to choose from. */
+function comparisonsToCount(source: Source, { where, orderBy, limit }: RecordQuery): readonly Comparison[] | undefined {
+  const order = orderBy?.[0]?.field;
+  if (!where || !order || limit === undefined) return undefined;
+  const comparisons = comparisonsIn(where);
+  if (!comparisons || comparisons.some(({ field }) => field === order)) return undefined;
+  const served = comparisons.filter(({ field }) => isServed(source, field));
   // The IDs of equal values are in order in any index.
-  if (field === 'id') return comparisons.every(isOfOneValue) ? [] : comparisons;
-  return isIndexed(fieldOf(table.storedFields, field)) ? comparisons : [];
+  if (order === 'id') return served.every(isOfOneValue) ? undefined : comparisons;
+  return served.length > 0 || isServed(source, order) ? comparisons : undefined;
 }
+
+/** Whether an index has the values of the field. */
+const isServed = ({ dialect, table }: Source, field: string): boolean =>
+  field === 'id' || isIndexed(dialect, table, field);
 
 const isOfOneValue = (comparison: Comparison): boolean => 'in' in comparison && comparison.in.length === 1;
 
-/** What the index is sorted by that finds all of the records from one value to another; undefined if there is no such index. */
-function rangeKeyOf({ dialect, table }: Source, comparisons: readonly Comparison[]): string | undefined {
-  const [field, ...others] = new Set(comparisons.map((comparison) => comparison.field));
-  const hasGaps = comparisons.some((comparison) => 'in' in comparison && !isOfOneValue(comparison));
-  if (field === undefined || others.length > 0 || hasGaps) return undefined;
-  return termsOf(dialect, table, [{ field, direction: 'asc' }])[0]?.key;
+/**
+ * What the index is sorted by that finds all of the records from one value to another, or all of the workspace; undefined if there is no
+ * such index.
+ */
+function rangeKeyOf(source: Source, comparisons: readonly Comparison[]): string | undefined {
+  const served = comparisons.filter(({ field }) => isServed(source, field));
+  const [field = 'id', ...others] = new Set(served.map((comparison) => comparison.field));
+  const hasGaps = served.some((comparison) => 'in' in comparison && !isOfOneValue(comparison));
+  if (others.length > 0 || hasGaps) return undefined;
+  return termsOf(source.dialect, source.table, [{ field, direction: 'asc' }])[0]?.key;
 }
 
-/** For a list of which an index may have the order. */
+/** Reads in the order of an index, if there is one. */
 function selectInOrder(source: Source, query: RecordQuery): Knex.QueryBuilder {
   const { dialect, table } = source;
   const { orderBy, limit, fields, fromEnd } = query;
   const terms = termsOf(dialect, table, orderBy ?? []);
-  if (!orderBy || limit === undefined || !terms[0]?.mayBeNull) return selectRows(source, query);
+  const [first] = orderBy ?? [];
+  if (!first || limit === undefined) return selectRows(source, query);
+  if (!isServed(source, first.field)) return selectSorted(source, query);
+  if (!terms[0]?.mayBeNull) return selectRows(source, query);
   const parts = partsOf(source, query, terms);
-  const [first, second] = fromEnd ? parts.toReversed() : parts;
-  if (!first || !second) return first ?? matching(source, query, terms).whereRaw('false');
+  const [firstPart, secondPart] = fromEnd ? parts.toReversed() : parts;
+  if (!firstPart || !secondPart) return firstPart ?? matching(source, query, terms).whereRaw('false');
   const columns = dialect.builder.raw(columnList(partOf(table, fields)));
   // Both databases read the first part first, and the second only for as many rows as are still missing.
   const union = dialect.builder.raw(
     `(select * from ? as first_part union all select * from ? as second_part) as ${table.table}`,
-    [first.select(columns), second.select(columns)],
+    [firstPart.select(columns), secondPart.select(columns)],
   );
   return dialect.builder.from(union).limit(requireWhole(limit));
+}
+
+/** Finds the IDs of the page in one pass over the rows, and then its rows: SQLite would keep all their columns while it sorts. */
+function selectSorted(source: Source, query: RecordQuery): Knex.QueryBuilder {
+  const { dialect, workspaceId, table } = source;
+  const terms = termsOf(dialect, table, query.orderBy ?? []);
+  const ids = ordered(matching(source, query, terms), terms, query).select(`${table.table}.id as page_id`);
+  const page = dialect.builder.from(ids.as('page'));
+  dialect.joinById(page, { table, alias: table.table }, { workspaceId, reference: 'page_id' });
+  // With a limit, SQLite keeps the order where this is a part of another statement.
+  return ordered(page, terms, query);
 }
 
 /**
