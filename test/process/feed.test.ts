@@ -153,8 +153,8 @@ test('at SIGTERM, the process does not wait for a subscription whose client does
   const { hostname, port } = new URL(await service.ready());
   const externalIds = Object.fromEntries(Array.from({ length: 19 }, (_, n) => [`system ${n}`, 'x'.repeat(10_000)]));
   // Far more than the buffers of a connection hold.
-  for (let batch = 0; batch < 4; batch += 1)
-    await post(`http://${hostname}:${port}/assets`, Array(25).fill({ name: 'Crane', externalIds }));
+  for (let batch = 0; batch < 8; batch += 1)
+    await post(`http://${hostname}:${port}/assets`, Array(12).fill({ name: 'Crane', externalIds }));
   const query = new URLSearchParams({
     query: 'subscription { changes(after: "0") { nodes { record { ... on Asset { externalIds } } } } }',
   });
