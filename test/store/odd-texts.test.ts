@@ -1,4 +1,4 @@
-/** Texts with a meaning in SQL or JSON are stored exactly, however they reach the database: in a script, a statement or a parameter. */
+/** Texts with a meaning in SQL or JSON are stored exactly, however they reach the database. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CreateOf, RecordKind, RecordOf } from '../../src/model/record-kind.ts';
 import { recordKinds } from '../../src/records/index.ts';

@@ -210,21 +210,16 @@ const watches = /^select workspace_id, number from change_numbers where workspac
  * Inserts name workspace_id; other statements on records, or on their changes, have it as the first condition, and each of their parts
  * has it as a condition.
  */
-const isLimitedToWorkspace = (sql: string): boolean =>
-  watches.test(sql) ||
-  statementsIn(sql).every((statement) => {
-    const reads = [...statement.matchAll(read)].length;
-    return (
-      [...statement.matchAll(inserted)].every(([, columns = '']) => /\bworkspace_id\b/.test(columns)) &&
-      [...statement.matchAll(joined)].every(([join]) => join.includes('workspace_id')) &&
-      (reads === 0 || / where (?:found\.)?workspace_id = (?:\?|\$\d+)/.test(statement)) &&
-      reads <= [...statement.matchAll(limited)].length
-    );
-  });
-
-/** Those of a script, with its texts, which could be anything, as parameters. */
-const statementsIn = (sql: string): string[] =>
-  sql.startsWith('begin immediate;') ? sql.replaceAll(/'[^']*'/g, '?').split(';') : [sql];
+const isLimitedToWorkspace = (sql: string): boolean => {
+  const reads = [...sql.matchAll(read)].length;
+  return (
+    watches.test(sql) ||
+    ([...sql.matchAll(inserted)].every(([, columns = '']) => /\bworkspace_id\b/.test(columns)) &&
+      [...sql.matchAll(joined)].every(([join]) => join.includes('workspace_id')) &&
+      (reads === 0 || / where (?:found\.)?workspace_id = (?:\?|\$\d+)/.test(sql)) &&
+      reads <= [...sql.matchAll(limited)].length)
+  );
+};
 
 /** Undefined if the text is not JSON. */
 function parseJson(text: string): Json {
