@@ -63,4 +63,4 @@ test(`${batches} batches and changes through lost connections: none is stored tw
   expect(changes).toHaveLength(1 + batches / 10);
   expect(Math.min(proxy.dropped.requests, proxy.dropped.responses)).toBeGreaterThan(batches / 10);
   console.info(`lost: ${proxy.dropped.requests} requests and ${proxy.dropped.responses} responses`);
-});
+}, 180_000);
