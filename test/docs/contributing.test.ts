@@ -108,7 +108,7 @@ test('the recipe for a record kind, followed to the letter, gives its operations
   });
   const document = await (await fetch(`${address}/openapi.json`)).json();
   expect(document.paths['/crates']).toHaveProperty('post');
-});
+}, 180_000);
 
 /** The source after a change in the form of a diff without line numbers. */
 function applied(change: string, source: string): string {
