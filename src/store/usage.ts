@@ -3,8 +3,8 @@ import type { Run } from './driver.ts';
 
 export interface Usage {
   /**
-   * Statements that were sent, except those that begin and end transactions. One that several requests share counts for each of them, as
-   * does a script, which is sent as one.
+   * Statements that were sent, except those that begin and end transactions, or that set up a connection. One that several requests share
+   * counts for each of them.
    */
   statements: number;
 }

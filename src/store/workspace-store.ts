@@ -49,8 +49,10 @@ export interface LimitedReads extends RecordReads, ChangeReads, ChangePageReads,
   readonly hold: ResponseTexts['hold'];
 }
 
-/** A response of Node. */
-interface ClosedLater {
+/** A response of Node, or one like it. */
+interface Closable {
+  readonly closed: boolean;
+  readonly destroyed: boolean;
   once(event: 'close', listener: () => void): unknown;
 }
 
@@ -108,7 +110,7 @@ export interface WorkspaceStore extends RecordReads, ChangeReads {
    * Reads that together return at most the text that a response may hold. Beyond that, they throw ResponseTooLarge. What they return counts
    * as held by the workspace until the response is closed (see held-texts.ts).
    */
-  within(limits: ReadLimits, response?: ClosedLater): LimitedReads;
+  within(limits: ReadLimits, response?: Closable): LimitedReads;
   /**
    * The value that `make` derives from the workspace's records, cached under this name until the next change in the workspace. Calls
    * that arrive while it is being made share the next one.
@@ -199,6 +201,8 @@ export function createStoreOpener(database: Database): OpenStore {
       within(limits, response) {
         const texts = response ? textsOf(workspaceId) : notHeld;
         response?.once('close', texts.release);
+        // Its client may have left while the request waited: there will be no other event.
+        if (response?.closed || response?.destroyed) texts.release();
         const scope = { ...scopeOf(read), budget: createReadBudget(limits, texts) };
         const select = readLinked(dialect, scope.run, workspaceId, scope.budget);
         const listLinked: LimitedReads['listLinked'] = (kind, query, links) =>

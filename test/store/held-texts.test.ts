@@ -1,6 +1,10 @@
 /** How much text of responses that are not sent yet a workspace may hold, and who waits. */
 import { expect, test } from 'vitest';
+import { location } from '../../src/records/index.ts';
+import { openDatabase } from '../../src/store/database.ts';
 import { createHeldTexts, type ResponseTexts } from '../../src/store/held-texts.ts';
+import { insert } from '../support/insert.ts';
+import { storeOpener } from '../support/open-store.ts';
 
 const timeout = 50;
 /** Characters of a long response. */
@@ -94,6 +98,20 @@ test('a read that fails holds nothing, and does not keep others waiting', async 
   await next.done;
 
   expect(begun).toEqual(['next']);
+});
+
+test('a response that was closed before its first read holds nothing', async () => {
+  const database = await openDatabase('sqlite::memory:');
+  const workspace = storeOpener(database)('acme');
+  await insert(workspace, location, [{ name: 'a'.repeat(51_000_000) }]);
+  const limits = { maxTextLength: 100, maxExternalIds: 10, maxRecordLength: 1_000, maxResponseLength: 50_000_000 };
+  const closed = { closed: true, destroyed: false, once: () => undefined };
+  const destroyed = { closed: false, destroyed: true, once: () => undefined };
+
+  for (const response of [closed, destroyed, closed]) {
+    expect(await workspace.within(limits, response).list(location, { limit: 1 })).toHaveLength(1);
+  }
+  await database.close();
 });
 
 test('what is read after the response was closed is not held', async () => {
