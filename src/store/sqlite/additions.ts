@@ -16,8 +16,10 @@ const changeColumns = columnsOf(changes).filter(({ field }) => field !== 'number
 const keyColumns = columnsOf(idempotencyResults);
 
 interface KindStatement extends Pick<Statement, 'sql' | 'setUp'> {
-  /** The elements of an addition's row. */
+  /** The values of an addition's row, without its records. */
   of(addition: NewRecords): unknown[];
+  /** The values of a record that differ from those of others. */
+  sentOf(record: Row): unknown[];
 }
 
 const statementsByKind = new WeakMap<RecordKind, KindStatement>();
@@ -28,8 +30,9 @@ export function withChanges(kind: RecordKind, additions: readonly NewRecords[]):
   if ([...slicesOf(records, rowsPerStatement)].length !== 1) return undefined;
   const statement = statementsByKind.get(kind) ?? statementFor(kind);
   statementsByKind.set(kind, statement);
-  const { sql, setUp, of } = statement;
-  return { sql, setUp, values: [JSON.stringify(additions.map(of))] };
+  const { sql, setUp, of, sentOf } = statement;
+  const sent = additions.map(({ records }) => records.map(sentOf));
+  return { sql, setUp, values: [JSON.stringify(sent), JSON.stringify(additions.map(of))] };
 }
 
 function statementFor(kind: RecordKind): KindStatement {
@@ -43,13 +46,12 @@ function statementFor(kind: RecordKind): KindStatement {
     ...shared.map((column) => named('record', column)),
     ...changeColumns.map((column) => named('change', column)),
     ...keyColumns.map((column) => named('key', column)),
-    'sent',
   ];
   const view = `new_${kind.table}`;
   const trigger = `
     insert into ${kind.table} (${columnList(kind)})
       select ${columns.map((column) => sent.sources.get(column) ?? `new.${named('record', column)}`).join(', ')}
-      from json_each(new.sent);
+      from jsonb_each(new.sent);
     insert into idempotency_keys (${columnList(idempotencyResults)})
       select ${keyColumns.map((column) => `new.${named('key', column)}`).join(', ')} where new.key_key is not null;
     insert into change_numbers (workspace_id, number) values (new.change_workspace_id, new.change_records)
@@ -60,16 +62,17 @@ function statementFor(kind: RecordKind): KindStatement {
   const valuesOf = (row: Row | undefined, from: readonly Column[]) =>
     from.map((column) => toColumnValue(column, row?.[column.field]));
   return {
-    sql: `insert into ${view} select ${names.map((_, index) => `value ->> ${index}`).join(', ')} from json_each(?)`,
+    sql: `insert into ${view} select ${names.map((_, index) => `value ->> ${index}`).join(', ')},
+      jsonb_extract(?, '$[' || key || ']') from json_each(?)`,
     setUp: [
-      `create temp view if not exists ${view} as select ${names.map((name) => `null as ${name}`).join(', ')}`,
+      `create temp view if not exists ${view} as select ${names.map((name) => `null as ${name}`).join(', ')}, null as sent`,
       `create temp trigger if not exists ${view}_insert instead of insert on ${view} begin ${trigger} end`,
     ],
     of: ({ records, change, keyed }) => [
       ...valuesOf(records[0], shared),
       ...valuesOf(change as object as Row, changeColumns),
       ...valuesOf(keyed, keyColumns),
-      records.map(sent.of),
     ],
+    sentOf: sent.of,
   };
 }

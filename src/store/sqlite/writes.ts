@@ -54,7 +54,7 @@ function rowsOf(columns: readonly Column[], records: readonly Row[]): Statement 
   const differing = elementsOf(columns.filter((column) => !shared.has(column)));
   const sources = columns.map((column) => `${differing.sources.get(column) ?? '?'} as ${column.name}`);
   return {
-    sql: `select ${sources.join(', ')} from json_each(?)`,
+    sql: `select ${sources.join(', ')} from jsonb_each(?)`,
     values: [
       ...[...shared].map((column) => toColumnValue(column, records[0]?.[column.field])),
       JSON.stringify(records.map(differing.of)),
