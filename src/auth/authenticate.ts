@@ -8,7 +8,7 @@ import type { Database } from '../store/database.ts';
 import type { Usage } from '../store/usage.ts';
 import { createStoreOpener, type StoreUser, type WorkspaceStore } from '../store/workspace-store.ts';
 import { authorOf } from './author.ts';
-import { anonymous, createKeyring, type Identity } from './keyring.ts';
+import { createKeyring, type Identity } from './keyring.ts';
 import { createRateLimits } from './rate-limits.ts';
 
 declare module 'fastify' {
@@ -29,8 +29,8 @@ declare module 'fastify' {
 /** Opens sessions, each in the workspace of its identity. */
 export function createSessionOpener(database: Database) {
   const openStore = createStoreOpener(database);
-  return ({ workspaceId, userId, mayWrite }: Identity, user: StoreUser): Session<WorkspaceStore> => ({
-    store: openStore(workspaceId, user),
+  return ({ workspace, userId, mayWrite }: Identity, user: StoreUser): Session<WorkspaceStore> => ({
+    store: openStore(workspace, user),
     userId,
     mayWrite,
   });
@@ -43,17 +43,17 @@ export async function authenticate(app: FastifyInstance, database: Database, set
   const openSession = createSessionOpener(database);
   const keyring = createKeyring(database);
   // Checked now so that the first request is as fast as later ones; if it fails, requests check again.
-  await keyring.isOpen().catch(() => undefined);
+  await keyring.findAnonymous().catch(() => undefined);
   const { limitRequests, limitFailures } = await createRateLimits(app, settings);
 
   /** While the database is unavailable, a request with a key is authenticated by it, and one without a key gets the 503. */
-  const isOpenTo = async (keys: readonly string[]): Promise<boolean> => {
-    if (settings.openAccess === 'no') return false;
+  const findAnonymous = async (keys: readonly string[]): Promise<Identity | undefined> => {
+    if (settings.openAccess === 'no') return undefined;
     try {
-      return await keyring.isOpen();
+      return await keyring.findAnonymous();
     } catch (error) {
       if (keys.length === 0) throw error;
-      return false;
+      return undefined;
     }
   };
 
@@ -79,11 +79,11 @@ export async function authenticate(app: FastifyInstance, database: Database, set
   };
 
   const admitOrThrow = async (request: FastifyRequest, reply: FastifyReply, keys: readonly string[]): Promise<void> => {
-    const isOpen = await isOpenTo(keys);
-    if (isOpen && settings.openAccess === 'loopback') requireSameMachine(request, settings.corsOrigins);
+    const anonymous = await findAnonymous(keys);
+    if (anonymous && settings.openAccess === 'loopback') requireSameMachine(request, settings.corsOrigins);
     const login = () => identify(keys);
     const wasAccepted = () => keys.some(keyring.hasAccepted);
-    admit(request, isOpen ? anonymous : await limitFailures(request, reply, { wasAccepted, login }));
+    admit(request, anonymous ?? (await limitFailures(request, reply, { wasAccepted, login })));
     // Counts by the identity.
     await limitRequests(request, reply);
   };
@@ -91,8 +91,8 @@ export async function authenticate(app: FastifyInstance, database: Database, set
   async function hasAccess(this: FastifyRequest): Promise<boolean> {
     const keys = keysIn(this);
     try {
-      const identity = (await isOpenTo(keys)) ? anonymous : await identify(keys);
-      return identity.workspaceId === this.identity?.workspaceId;
+      const { workspace } = (await findAnonymous(keys)) ?? (await identify(keys));
+      return workspace.number === this.identity?.workspace.number;
     } catch (error) {
       // While the database is unavailable, nobody can tell, and nothing can be read.
       return !(error instanceof ServiceError && error.status === 401);
@@ -114,7 +114,7 @@ export async function authenticate(app: FastifyInstance, database: Database, set
     }
     admitOrThrow(request, reply, keys).then(() => done(), done);
   });
-  return { isOpen: () => keyring.isOpen().catch(() => false) };
+  return { isOpen: () => keyring.findAnonymous().then(Boolean, () => false) };
 }
 
 /** The distinct keys in a request, from `Authorization: Bearer KEY`, `Authorization: KEY` and `X-API-Key: KEY`. */

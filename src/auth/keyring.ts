@@ -4,14 +4,15 @@
  */
 import { LRUCache } from 'lru-cache';
 import { unauthorized } from '../errors.ts';
-import { type ApiKey, createKeyStore, workspaceOfKey } from '../store/api-keys.ts';
+import { type ApiKey, createKeyStore } from '../store/api-keys.ts';
 import type { Database } from '../store/database.ts';
+import type { WorkspaceId } from '../store/workspace-names.ts';
 import { hashOf, isHash, type KeyText, newSecret, parseKey } from './key.ts';
 import { createKeyLookup } from './key-lookup.ts';
 
 /** The user and the workspace of a request. */
 export interface Identity {
-  readonly workspaceId: string;
+  readonly workspace: WorkspaceId;
   /** Null while the service runs open. */
   readonly userId: string | null;
   readonly mayWrite: boolean;
@@ -19,13 +20,19 @@ export interface Identity {
   readonly keyPrefix: string | null;
 }
 
-/** The identity of every request while there are no keys: no user, in the one default workspace. */
-export const anonymous: Identity = { workspaceId: 'default', userId: null, mayWrite: true, keyPrefix: null };
+/** The name of the workspace of all requests while there are no keys. */
+export const anonymousWorkspace = 'default';
+
+/** The identity of every request while there are no keys: no user, in that workspace. */
+export const anonymousIn = (workspace: WorkspaceId): Identity => ({
+  workspace,
+  userId: null,
+  mayWrite: true,
+  keyPrefix: null,
+});
 
 /** Milliseconds. */
 const cacheTtl = 2_000;
-/** Milliseconds within which every process acts on a change of keys, including for requests that were running. */
-export const keyChangeDelay = 5_000;
 const cacheOptions = { max: 10_000, ttl: cacheTtl };
 
 /** Milliseconds between two updates of a key's last use. */
@@ -43,26 +50,30 @@ export function createKeyring(database: Database) {
   /** Prefixes of keys that this process has accepted, with the time when their use was last written. */
   const accepted = new LRUCache<string, number>({ max: 10_000 });
   let isClosed = false;
+  /** The identity of requests while there are no keys, as of the last check. */
+  let anonymous: Identity | undefined;
   let checkedAt = Number.NEGATIVE_INFINITY;
   let check: Promise<void> | undefined;
 
-  async function isOpen(): Promise<boolean> {
-    if (isClosed || performance.now() - checkedAt < cacheTtl) return !isClosed;
+  async function findAnonymous(): Promise<Identity | undefined> {
+    if (isClosed) return undefined;
+    if (performance.now() - checkedAt < cacheTtl) return anonymous;
     check ??= checkForKeys().finally(() => {
       check = undefined;
     });
     await check;
-    return !isClosed;
+    return isClosed ? undefined : anonymous;
   }
 
   async function checkForKeys(): Promise<void> {
     if (!(await store.isEmpty())) isClosed = true;
+    else anonymous = anonymousIn(await store.openWorkspace(anonymousWorkspace));
     checkedAt = performance.now();
   }
 
-  async function find({ prefix, workspaceId }: KeyText): Promise<ApiKey | undefined> {
+  async function find({ prefix }: KeyText): Promise<ApiKey | undefined> {
     if (unknown.has(prefix)) return undefined;
-    const key = await lookUp({ workspaceId, id: prefix });
+    const key = await lookUp(prefix);
     if (key) keys.set(prefix, key);
     else unknown.set(prefix, true);
     return key;
@@ -76,7 +87,7 @@ export function createKeyring(database: Database) {
     if (!key || !(isCurrent || isPrevious) || key.revokedAt !== null || isPast(key.expiresAt)) return undefined;
     isClosed = true;
     writeUse(key);
-    return { workspaceId: workspaceOfKey(key), userId: key.userId, mayWrite: !key.readOnly, keyPrefix: key.id };
+    return { workspace: key.workspace, userId: key.userId, mayWrite: !key.readOnly, keyPrefix: key.id };
   }
 
   /** Runs in the background: the request neither waits for it nor fails with it. */
@@ -90,8 +101,11 @@ export function createKeyring(database: Database) {
   }
 
   return {
-    /** Whether there are no keys. Once there has been a key, the service stays closed, even if all keys expire or are revoked. */
-    isOpen,
+    /**
+     * The identity of all requests while there are no keys; undefined otherwise. Once there has been a key, the service stays closed, even
+     * if all keys expire or are revoked.
+     */
+    findAnonymous,
 
     /** Whether this process has accepted the key before, with any of its secrets. Covers the latest 10,000 keys. */
     hasAccepted(text: string): boolean {

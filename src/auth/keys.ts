@@ -1,7 +1,7 @@
 /** Creates, rotates and revokes API keys. A secret is returned once, when it is created; only its hash is stored. */
 import { StartError } from '../errors.ts';
 import type { ApiKey, KeyStore } from '../store/api-keys.ts';
-import { formatKey, hashOf, newPrefix, newSecret, workspaceOf } from './key.ts';
+import { formatKey, hashOf, newPrefix, newSecret } from './key.ts';
 
 export interface NewKey {
   readonly workspace: string;
@@ -16,7 +16,7 @@ export interface NewKey {
 export async function createKey(store: KeyStore, { workspace, user, readOnly, label, expires }: NewKey) {
   const secret = newSecret();
   const key: ApiKey = {
-    workspaceId: workspace,
+    workspace: await store.openWorkspace(workspace),
     id: newPrefix(workspace),
     userId: user,
     readOnly,
@@ -28,7 +28,6 @@ export async function createKey(store: KeyStore, { workspace, user, readOnly, la
     expiresAt: expires === undefined ? null : after(expires),
     revokedAt: null,
     lastUsedAt: null,
-    movedTo: null,
   };
   await store.insert(key);
   return { key, text: formatKey(key.id, secret) };
@@ -67,8 +66,7 @@ export function stateOf({ revokedAt, expiresAt, previousExpiresAt }: ApiKey) {
 }
 
 async function keyWith(store: KeyStore, prefix: string): Promise<ApiKey> {
-  const workspaceId = workspaceOf(prefix);
-  const key = workspaceId && (await store.find(workspaceId, prefix));
+  const key = await store.find(prefix);
   if (!key) throw new StartError('there is no key with this prefix: see node dist/src/cli.js keys list');
   return key;
 }

@@ -10,9 +10,10 @@ import { copyTables } from '../store/copy.ts';
 import { connectDatabase, type Database, databaseUrlProblem, openDatabase } from '../store/database.ts';
 import { idempotencyResults } from '../store/idempotency.ts';
 import { sqlitePath } from '../store/sqlite/driver.ts';
+import { workspaceNames } from '../store/workspace-names.ts';
 
 /** Everything: without the keys of requests, one that is repeated after a move to another database would be carried out twice. */
-const tables = [...recordKinds, apiKeys, changes, changeNumbers, idempotencyResults];
+const tables = [workspaceNames, ...recordKinds, apiKeys, changes, changeNumbers, idempotencyResults];
 
 /** Milliseconds. Long, because the checks at the end of a large transaction are slow and no request waits for them. */
 const statementTimeout = 24 * 3_600_000;

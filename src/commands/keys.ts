@@ -2,22 +2,20 @@
  * `yardgraph keys`: creates, lists, rotates and revokes API keys. `create` and `rotate` print only the text of the key on
  * standard output, so that it can be piped into a file or a secret store; messages go to standard error.
  */
-import { anonymous } from '../auth/keyring.ts';
+import { anonymousWorkspace } from '../auth/keyring.ts';
 import { createKey, revokeKey, rotateKey, stateOf } from '../auth/keys.ts';
 import type { Config } from '../config.ts';
 import { StartError } from '../errors.ts';
 import { countedRecords } from '../model/labels.ts';
 import { recordKinds } from '../records/index.ts';
-import { type ApiKey, createKeyStore, type KeyStore, workspaceOfKey } from '../store/api-keys.ts';
+import { type ApiKey, createKeyStore, type KeyStore } from '../store/api-keys.ts';
 import type { Database } from '../store/database.ts';
 import type { Run } from '../store/driver.ts';
-import { openName } from '../store/workspace-log.ts';
 import { createWorkspaces, sizeOf } from '../store/workspaces.ts';
 import { requireUpToDate, withDatabase } from './database.ts';
 import { parseDuration } from './duration.ts';
 import { type NewKeyOptions, parseNewKey } from './new-key.ts';
 import { printTable } from './table.ts';
-import { untilFree } from './workspaces.ts';
 
 /** Writes a key to standard output. Throws a StartError if it cannot be written, for the change to be undone. */
 async function printKey(text: string): Promise<void> {
@@ -60,41 +58,40 @@ export function createApiKey(config: Config, options: NewKeyOptions): Promise<vo
       const before = await createWorkspaces(database, recordKinds)
         .find(newKey.workspace)
         .catch(() => undefined);
-      await untilFree(createWorkspaces(database, recordKinds), newKey.workspace);
       const key = await whilePrinting(database, async (transaction, run) => {
         const { dialect } = database;
-        // Otherwise a rename at the same time could close the name after it was opened.
+        // Otherwise the workspace could be deleted at the same time.
         if (dialect.lockMaintenance) await run(dialect.lockMaintenance);
-        await openName(dialect, run, newKey.workspace);
         const created = await createKey(transaction, newKey);
         await printKey(created.text);
         return created.key;
       });
       const end =
         key.expiresAt === null ? 'never expires' : `expires in ${options.expires}, ${minute(key.expiresAt)} UTC`;
-      console.error(`Created a key for ${key.userId} in the workspace ${key.workspaceId}; ${rightsOf(key)}; ${end}`);
+      console.error(`Created a key for ${key.userId} in the workspace ${key.workspace.name}; ${rightsOf(key)}; ${end}`);
       console.error('It is not shown again. To revoke it, use its prefix:', key.id);
       if (before?.keys.length === 0 && sizeOf(before) > 0) {
         const has = `has ${countedRecords(sizeOf(before))} already`;
-        console.error(`The workspace ${key.workspaceId} ${has}, to which this key gives access.`);
+        console.error(`The workspace ${key.workspace.name} ${has}, to which this key gives access.`);
       }
-      if (isFirst) await explainFirst(database, key.workspaceId);
+      if (isFirst) await explainFirst(database, key.workspace.name);
     },
     { mayCreate: true },
   );
 }
 
 /** Until now, records were stored in the workspace of requests without a key. */
-async function explainFirst(database: Database, workspace: string): Promise<void> {
+async function explainFirst(database: Database, name: string): Promise<void> {
   console.error('This is the first key: from now on, every request needs a key.');
-  const open = anonymous.workspaceId;
-  const records = sizeOf(await createWorkspaces(database, recordKinds).find(open));
-  if (workspace === open || records === 0) return;
+  const open = anonymousWorkspace;
+  const workspace = await createWorkspaces(database, recordKinds).find(open);
+  const records = workspace ? sizeOf(workspace) : 0;
+  if (name === open || records === 0) return;
   console.error(
     `Stored so far: ${countedRecords(records)} in the workspace ${open}, to which this key gives no access.`,
   );
   console.error(
-    `To move what is there, stop the service and run: node dist/src/cli.js workspaces rename ${open} ${workspace}`,
+    `To move what is there, stop the service and run: node dist/src/cli.js workspaces rename ${open} ${name}`,
   );
 }
 
@@ -133,7 +130,7 @@ export const listApiKeys = (config: Config, { json = false }: { json?: boolean }
 /** Scripts read this: fields may be added, but none is renamed or removed. Times are in ISO 8601, or null. */
 const toJson = (key: ApiKey) => ({
   prefix: key.id,
-  workspace: workspaceOfKey(key),
+  workspace: key.workspace.name,
   user: key.userId,
   readOnly: key.readOnly,
   label: key.label,
@@ -152,7 +149,7 @@ const columns = [
 
 const rowOf = (key: ApiKey): string[] => [
   key.id,
-  workspaceOfKey(key),
+  key.workspace.name,
   key.userId,
   rightsOf(key),
   stateOf(key),

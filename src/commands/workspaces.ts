@@ -1,18 +1,12 @@
-/**
- * `yardgraph workspaces`: lists workspaces, and renames or deletes one with all its records and keys. A service may run meanwhile: no
- * record that it has accepted may be left under a name that is given up.
- */
+/** `yardgraph workspaces`: lists workspaces, and renames or deletes one with all its records and keys. A service may run meanwhile. */
 import { createInterface } from 'node:readline/promises';
-import { setTimeout as pause } from 'node:timers/promises';
 import { isWorkspaceName, workspaceNameForm } from '../auth/key.ts';
-import { anonymous, keyChangeDelay } from '../auth/keyring.ts';
 import { stateOf } from '../auth/keys.ts';
 import type { Config } from '../config.ts';
 import { StartError } from '../errors.ts';
 import { counted, listField } from '../model/labels.ts';
 import { recordKinds } from '../records/index.ts';
-import type { ApiKey } from '../store/api-keys.ts';
-import { createWorkspaces, type GivenUp, sizeOf, type Workspace, type Workspaces } from '../store/workspaces.ts';
+import { createWorkspaces, sizeOf, type Workspace, type Workspaces } from '../store/workspaces.ts';
 import { requireUpToDate, withDatabase } from './database.ts';
 import { printTable } from './table.ts';
 
@@ -41,12 +35,10 @@ export const listWorkspaces = (config: Config, { json = false }: { json?: boolea
 export function renameWorkspace(config: Config, from: string, to: string): Promise<void> {
   if (!isWorkspaceName(to)) throw new StartError(`<new-name>: ${workspaceNameForm}`);
   return withWorkspaces(config, async (workspaces) => {
-    await untilFree(workspaces, to);
     const end = stopwatch();
     const moved = await workspaces.rename(from, to);
     console.log(`Renamed ${from} to ${to} with ${contentsOf(moved)}, in ${end()}.`);
     if (moved.keys.length > 0) console.log(`Its keys keep working, with ${from} in their prefix.`);
-    await untilNoticed(moved);
   });
 }
 
@@ -58,30 +50,7 @@ export const deleteWorkspace = (config: Config, name: string, { yes = false }: {
     const end = stopwatch();
     const deleted = await workspaces.remove(name);
     console.log(`Deleted ${name} with ${contentsOf(deleted)}, in ${end()}.`);
-    await untilNoticed(deleted);
   });
-
-/** Waits until no running process uses the name of a workspace that was renamed or deleted, because of keys that it has cached. */
-async function untilNoticed({ name, keys, isClosed }: GivenUp): Promise<void> {
-  if (!isClosed || !(name === anonymous.workspaceId || keys.some(mayBeCached))) return;
-  console.error(`Waiting ${delay} until running services have noticed: until then, they refuse to write in ${name}.`);
-  await pause(keyChangeDelay);
-}
-
-/** Waits the same for a name that is to be used again: what a process still wrote would be in the new workspace. */
-export async function untilFree(workspaces: Workspaces, name: string): Promise<void> {
-  if (!(await workspaces.isClosed(name))) return;
-  console.error(
-    `A workspace ${name} was renamed or deleted before; waiting ${delay} until no running service uses its name.`,
-  );
-  await pause(keyChangeDelay);
-}
-
-const delay = `${keyChangeDelay / 1_000} s`;
-
-/** Also a key that was revoked or has expired just now. */
-const mayBeCached = ({ revokedAt, expiresAt }: ApiKey): boolean =>
-  [revokedAt, expiresAt].every((end) => end === null || Date.parse(end) > Date.now() - keyChangeDelay);
 
 /** Throws a StartError unless the name is typed in the terminal. */
 async function confirm(name: string): Promise<void> {

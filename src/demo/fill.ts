@@ -3,13 +3,14 @@
  * checked.
  */
 import { createSessionOpener } from '../auth/authenticate.ts';
-import { anonymous } from '../auth/keyring.ts';
+import { anonymousIn, anonymousWorkspace } from '../auth/keyring.ts';
 import { ServiceError } from '../errors.ts';
 import type { CreateOf, RecordKind } from '../model/record-kind.ts';
 import { asset, assetCategory, location, project, recordKinds, transportOrder, workOrder } from '../records/index.ts';
 import { createRecords } from '../services/create-records.ts';
 import type { Session } from '../services/session.ts';
 import type { Database } from '../store/database.ts';
+import { openWorkspace } from '../store/workspace-names.ts';
 import type { TransactionStore } from '../store/workspace-store.ts';
 import { assets } from './assets.ts';
 import { families, groups, types } from './categories.ts';
@@ -34,7 +35,8 @@ export async function fillDemo(database: Database): Promise<void> {
 const author = { userId: null, requestId: null, message: 'The demo' };
 
 async function fillEmpty(database: Database): Promise<void> {
-  const { store, ...caller } = createSessionOpener(database)(anonymous, { author });
+  const workspace = await openWorkspace(database.dialect, database.run, anonymousWorkspace);
+  const { store, ...caller } = createSessionOpener(database)(anonymousIn(workspace), { author });
   await store.transaction(async (transaction) => {
     if (await holdsRecords(transaction)) return;
     const session: Session = { ...caller, store: transaction };

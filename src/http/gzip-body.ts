@@ -58,7 +58,7 @@ export function createGunzip(maxBytes: number) {
 
   async function gunzipLarge(request: FastifyRequest, body: Buffer): Promise<Buffer> {
     await new Promise<void>((admit) => {
-      waiting.add(request.identity?.workspaceId ?? '', { request, admit });
+      waiting.add(request.identity?.workspace.name ?? '', { request, admit });
       admitWaiting();
     });
     requireConnection(request);

@@ -37,7 +37,9 @@ export function readJsonBodies(app: FastifyInstance, limits: Limits): void {
       return parseJson(decoded, limits);
     };
     const readInTurn = (decoded: Buffer) =>
-      decoded.length > maxSmallBody ? inTurn(request.identity?.workspaceId ?? '', () => read(decoded)) : read(decoded);
+      decoded.length > maxSmallBody
+        ? inTurn(request.identity?.workspace.name ?? '', () => read(decoded))
+        : read(decoded);
     if (!isGzip(request) && body.length <= maxSmallBody) return done(null, read(body));
     const decoded = isGzip(request) ? gunzip(request, body) : Promise.resolve(body);
     decoded.then(readInTurn).then((value) => done(null, value), done);

@@ -36,7 +36,7 @@ function logRequest(
     milliseconds: Math.round(elapsedTime),
     statements: usage?.statements,
     key: identity?.keyPrefix,
-    workspace: identity?.workspaceId,
+    workspace: identity?.workspace.name,
     address,
   };
   log.info(line, isComplete ? 'request completed' : 'connection closed before the response was complete');

@@ -4,19 +4,15 @@ import { ServiceError } from '../errors.ts';
 import { boolean, dateTime, required, text } from '../model/fields.ts';
 import type { Table } from '../model/record-kind.ts';
 import type { Database } from './database.ts';
-import type { Dialect } from './dialect.ts';
-import type { Row, Run } from './driver.ts';
-import { literally, rowsQuery, runQuery, updateQuery } from './query.ts';
+import type { Row } from './driver.ts';
+import { literally, runQuery, updateQuery } from './query.ts';
+import { openWorkspace, type WorkspaceId } from './workspace-names.ts';
 
-/** Identifies a key. */
-export interface KeyId {
-  /** The workspace in the key's prefix. */
-  readonly workspaceId: string;
-  /** The key's prefix. */
+export interface ApiKey {
+  /** The key's prefix, in which its workspace has the name that it had when the key was created. */
   readonly id: string;
-}
-
-export interface ApiKey extends KeyId {
+  /** The workspace that it gives access to. */
+  readonly workspace: WorkspaceId;
   readonly userId: string;
   readonly readOnly: boolean;
   readonly label: string | null;
@@ -28,18 +24,14 @@ export interface ApiKey extends KeyId {
   readonly expiresAt: string | null;
   readonly revokedAt: string | null;
   readonly lastUsedAt: string | null;
-  /** The name of its workspace, if that was renamed after the key was created: the prefix keeps the old name. */
-  readonly movedTo: string | null;
 }
-
-/** The workspace that a key gives access to. */
-export const workspaceOfKey = ({ movedTo, workspaceId }: ApiKey): string => movedTo ?? workspaceId;
 
 export const apiKeys: Table = {
   table: 'api_keys',
   label: 'API key',
+  key: ['id'],
   storedFields: {
-    workspaceId: required(text('workspace in its prefix')),
+    workspaceId: required(text('workspace that it gives access to')),
     id: { type: 'id', required: true, description: 'prefix' },
     userId: required(text('user that it identifies')),
     readOnly: required(boolean('whether it is read-only')),
@@ -51,36 +43,36 @@ export const apiKeys: Table = {
     expiresAt: dateTime('when it expires'),
     revokedAt: dateTime('when it was revoked'),
     lastUsedAt: dateTime('when it was last used, to the minute'),
-    movedTo: text('workspace that it gives access to, if that was renamed'),
   },
 };
 
-/** The cast is safe: rows are written only from API keys. */
-export const selectKeys = async (dialect: Dialect, run: Run, rows: Knex.QueryBuilder) =>
-  (await dialect.select(run, apiKeys, rows)) as readonly object[] as ApiKey[];
+/** With the name of its workspace. */
+const namedKeys: Table = {
+  ...apiKeys,
+  storedFields: { ...apiKeys.storedFields, name: required(text('name of the workspace')) },
+};
 
 export type KeyStore = ReturnType<typeof createKeyStore>;
 
 export function createKeyStore({ run, read, dialect }: Pick<Database, 'run' | 'read' | 'dialect'>) {
-  const { builder } = dialect;
-  const keys = () => builder(apiKeys.table);
-  const select = (rows: Knex.QueryBuilder) => selectKeys(dialect, read, rows);
+  const { builder, filters } = dialect;
 
-  /** Reads the keys with these IDs, in no particular order, by one statement with at most two parameters. */
-  async function findAll(ids: readonly KeyId[]): Promise<ApiKey[]> {
-    const [workspaceId, ...others] = new Set(ids.map((key) => key.workspaceId));
-    if (workspaceId === undefined) return [];
-    if (others.length === 0) {
-      return select(rowsQuery(dialect, apiKeys, workspaceId, { where: { field: 'id', in: ids.map(({ id }) => id) } }));
-    }
-    // With two lists, of workspaces and of IDs, the databases would look for each ID in each workspace.
-    const isPair = `(workspace_id, id) in (select value ->> 0, value ->> 1 from ${dialect.jsonElements}(?) as _)`;
-    return select(keys().whereRaw(isPair, [JSON.stringify(ids.map((key) => [key.workspaceId, key.id]))]));
+  /** The keys that a condition finds. The cast is safe: rows are written only from API keys. */
+  async function select(condition?: Knex.Raw): Promise<ApiKey[]> {
+    const rows = builder('api_keys').join('workspaces', 'workspaces.number', 'api_keys.workspace_id');
+    if (condition) rows.where(condition);
+    const found = await dialect.select(read, namedKeys, rows.orderBy(['name', 'created_at', 'id']));
+    return found.map(
+      ({ workspaceId: number, name, ...key }) => ({ ...key, workspace: { number, name } }) as object as ApiKey,
+    );
   }
 
   /** Whether no workspace has any key, valid or not. */
   const isEmpty = async (): Promise<boolean> =>
-    (await runQuery(read, keys().select(builder.raw('1')).limit(1, literally))).length === 0;
+    (await runQuery(read, builder('api_keys').select(builder.raw('1')).limit(1, literally))).length === 0;
+
+  /** The keys with these prefixes, by one statement. */
+  const findAll = async (ids: readonly string[]): Promise<ApiKey[]> => select(filters.isOneOf('id', 'id', ids));
 
   return {
     isEmpty,
@@ -94,17 +86,23 @@ export function createKeyStore({ run, read, dialect }: Pick<Database, 'run' | 'r
 
     findAll,
 
-    find: async (workspaceId: string, id: string): Promise<ApiKey | undefined> =>
-      (await findAll([{ workspaceId, id }]))[0],
+    find: async (id: string): Promise<ApiKey | undefined> => (await findAll([id]))[0],
 
-    list: (): Promise<ApiKey[]> => select(keys().orderBy(['workspace_id', 'created_at', 'id'])),
+    /** By workspace and time of creation. */
+    list: (): Promise<ApiKey[]> => select(),
 
-    async insert(key: ApiKey): Promise<void> {
-      for (const { sql, values } of dialect.inserts(apiKeys, [key as object as Row])) await run(sql, values);
+    ofWorkspace: ({ number }: WorkspaceId): Promise<ApiKey[]> => select(builder.raw('workspace_id = ?', [number])),
+
+    async insert({ workspace, ...key }: ApiKey): Promise<void> {
+      const row = { ...key, workspaceId: workspace.number };
+      for (const { sql, values } of dialect.inserts(apiKeys, [row])) await run(sql, values);
     },
 
-    async update({ workspaceId, id }: ApiKey, changes: Partial<ApiKey>): Promise<void> {
-      await runQuery(run, updateQuery(dialect, apiKeys, workspaceId, id, changes as object as Row));
+    async update({ workspace, id }: ApiKey, changes: Omit<Partial<ApiKey>, 'workspace'>): Promise<void> {
+      await runQuery(run, updateQuery(dialect, apiKeys, workspace.number, id, changes as object as Row));
     },
+
+    /** The workspace with this name, which is created if there is none. */
+    openWorkspace: (name: string): Promise<WorkspaceId> => openWorkspace(dialect, run, name),
   };
 }

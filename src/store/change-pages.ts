@@ -2,7 +2,7 @@
 import { badRequest } from '../errors.ts';
 import { requireWhole } from './query/rows.ts';
 import { runQuery } from './query.ts';
-import { type Change, type ChangesQuery, createChangeReads, openNumberIn } from './read-changes.ts';
+import { type Change, type ChangesQuery, createChangeReads } from './read-changes.ts';
 import type { Scope } from './read-records.ts';
 
 /** What to read of the feed; `limit` changes at most. */
@@ -18,8 +18,7 @@ export interface ChangePage {
 export interface ChangePageReads {
   /**
    * The next page. It may be empty although there is more: the changes of some kinds may be far apart. Throws a ServiceError 400 if the
-   * workspace has no change with the number `after` yet, and WorkspaceClosed if its name was given up: an empty page would lead past
-   * changes that have another name now.
+   * workspace has no change with the number `after` yet.
    */
   changePage(query: ChangePageQuery): Promise<ChangePage>;
 }
@@ -29,32 +28,30 @@ const maxScanned = 100_000;
 
 export function createChangePageReads(scope: Scope): ChangePageReads {
   const { dialect, run, workspaceId } = scope;
-  const { changes, lastChange } = createChangeReads(scope);
+  const { changes } = createChangeReads(scope);
 
   /** The number of the workspace's last change, and of the row up to which the log is read for one page. */
   async function extentAfter(after: number) {
     const [row] = await runQuery(
       run,
       dialect.builder.raw(
-        `select final_number, number, (
+        `select number, (
           select number from changes where workspace_id = ? and number >= ? order by number limit 1
         ) as upto from change_numbers where workspace_id = ?`,
         [workspaceId, requireWhole(after + maxScanned), workspaceId],
       ),
     );
-    const last = openNumberIn(row);
+    const last = Number(row?.number ?? 0);
     return { last, upTo: Number(row?.upto ?? last) };
   }
 
   return {
     async changePage({ limit, ...query }) {
       const { after } = query;
-      // Read first: numbers up to the last one to which no change belongs, such as after a renaming, are passed.
+      // Read first: numbers up to the last one to which no change belongs, such as of changes that an older version has moved, are passed.
       const { last, upTo } = await extentAfter(after);
       if (after > last) throw beyondLast(after, last);
       const found = await changes({ ...query, upTo, limit: limit + 1 });
-      // They may have moved to another name since.
-      if (found.length === 0 && upTo > after) await lastChange();
       const page = found.slice(0, limit);
       const end = found.length > limit ? page.at(-1)?.number : upTo;
       return { changes: page, end: Math.max(after, end ?? 0), hasMore: found.length > limit || upTo < last };

@@ -26,20 +26,20 @@ interface Watch {
 
 export interface ChangeWatch {
   /** To be called after this process has changed something in the workspace. */
-  changed(workspaceId: string): void;
+  changed(workspaceId: number): void;
   /** Resolves when the workspace has a change with a greater number, or the signal is aborted. */
-  wait(workspaceId: string, after: number, signal: AbortSignal): Promise<void>;
+  wait(workspaceId: number, after: number, signal: AbortSignal): Promise<void>;
 }
 
-type ReadLastChanges = (workspaceIds: readonly string[]) => Promise<ReadonlyMap<string, number>>;
+type ReadLastChanges = (workspaceIds: readonly number[]) => Promise<ReadonlyMap<number, number>>;
 
 /** One read of all workspaces runs at a time. */
 export function createChangeWatch(readLastChanges: ReadLastChanges): ChangeWatch {
-  const watches = new Map<string, Watch>();
+  const watches = new Map<number, Watch>();
   /** Workspaces that may have changed since they were read. */
-  const outdated = new Set<string>();
+  const outdated = new Set<number>();
   /** Workspaces that could not be read. */
-  const failing = new Set<string>();
+  const failing = new Set<number>();
   let isReadingFailing = false;
   let nextOfAll = 0;
   let isReading = false;
@@ -71,7 +71,7 @@ export function createChangeWatch(readLastChanges: ReadLastChanges): ChangeWatch
     readIn(outdated.size > 0 ? delayAfterWrite : Math.max(0, nextOfAll - Date.now()));
   }
 
-  async function hasRead(workspaceIds: readonly string[]): Promise<boolean> {
+  async function hasRead(workspaceIds: readonly number[]): Promise<boolean> {
     const numbers = await readLastChanges(workspaceIds).catch(() => undefined);
     if (numbers) for (const workspaceId of workspaceIds) endWaits(workspaceId, numbers.get(workspaceId) ?? 0);
     return numbers !== undefined;
@@ -89,20 +89,20 @@ export function createChangeWatch(readLastChanges: ReadLastChanges): ChangeWatch
     isReadingFailing = false;
   }
 
-  function endWaits(workspaceId: string, last: number): void {
+  function endWaits(workspaceId: number, last: number): void {
     const watch = watches.get(workspaceId);
     if (!watch) return;
     watch.last = last;
     for (const { after, resolve } of watch.waiting) if (last > after) resolve();
   }
 
-  function readSoon(workspaceId: string, milliseconds: number): void {
+  function readSoon(workspaceId: number, milliseconds: number): void {
     const isPlanned = outdated.size > 0;
     outdated.add(workspaceId);
     if (!isReading && !isPlanned) readIn(milliseconds);
   }
 
-  function begin(workspaceId: string): Watch {
+  function begin(workspaceId: number): Watch {
     const watch: Watch = { last: 0, waiting: new Set() };
     watches.set(workspaceId, watch);
     readSoon(workspaceId, 0);

@@ -19,7 +19,7 @@ export type Action = 'created' | 'updated' | 'deleted';
 
 /** The creation of records with successive IDs, or the change or deletion of one record. */
 export interface NewChange extends Author {
-  readonly workspaceId: string;
+  readonly workspaceId: number;
   /** The name of the record kind. */
   readonly kind: string;
   readonly action: Action;
@@ -30,7 +30,8 @@ export interface NewChange extends Author {
   readonly before: Row | null;
 }
 
-const whole = (description: string) => ({ type: 'number', description, min: 1, max: Number.MAX_SAFE_INTEGER }) as const;
+export const whole = (description: string) =>
+  ({ type: 'number', description, min: 1, max: Number.MAX_SAFE_INTEGER }) as const;
 
 /** The number of each workspace's last change. */
 export const changeNumbers: Table = {
@@ -65,7 +66,7 @@ export const changes: Table = {
 
 /** The creation of records that have their IDs. */
 export const creationOf = (
-  { workspaceId, kind, author }: { workspaceId: string; kind: RecordKind; author: Author },
+  { workspaceId, kind, author }: { workspaceId: number; kind: RecordKind; author: Author },
   records: readonly Row[],
 ): NewChange => ({
   ...author,
@@ -86,7 +87,7 @@ export async function logChanges(
   dialect: Dialect,
   run: Run,
   entries: readonly NewChange[],
-): Promise<ReadonlyMap<string, number>> {
+): Promise<ReadonlyMap<number, number>> {
   if (entries.length === 0) return new Map();
   const { totals, places } = placesOf(entries);
   const numbers = await takeNumbers(dialect, run, totals);
@@ -105,25 +106,25 @@ export async function logChanges(
 export async function takeNumbers(
   { builder }: Dialect,
   run: Run,
-  totals: ReadonlyMap<string, number>,
-): Promise<ReadonlyMap<string, number>> {
-  // In the order of their IDs, so that of two transactions with the same workspaces, one waits for the other at the first of them.
-  const taken = [...totals].sort(([a], [b]) => (a < b ? -1 : 1));
+  totals: ReadonlyMap<number, number>,
+): Promise<ReadonlyMap<number, number>> {
+  // In the order of the workspaces, so that of two transactions with the same workspaces, one waits for the other at the first of them.
+  const taken = [...totals].sort(([a], [b]) => a - b);
   const rows = builder('change_numbers')
     .insert(taken.map(([workspace_id, number]) => ({ workspace_id, number })))
     .onConflict('workspace_id')
     .merge({ number: builder.raw('change_numbers.number + excluded.number') })
     .returning(['workspace_id', 'number']);
-  return new Map((await runQuery(run, rows)).map(({ workspace_id, number }) => [String(workspace_id), Number(number)]));
+  return new Map((await runQuery(run, rows)).map(({ workspace_id, number }) => [Number(workspace_id), Number(number)]));
 }
 
 /** How many changes each workspace has, by its ID, and how many changes of the same workspace come after each change. */
 export function placesOf(entries: readonly NewChange[]) {
-  const sums = new Map<string, number>();
+  const sums = new Map<number, number>();
   const places = entries.toReversed().map((change) => {
     const later = sums.get(change.workspaceId) ?? 0;
     sums.set(change.workspaceId, later + change.records);
     return { change, later };
   });
-  return { totals: sums as ReadonlyMap<string, number>, places: places.toReversed() };
+  return { totals: sums as ReadonlyMap<number, number>, places: places.toReversed() };
 }

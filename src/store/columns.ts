@@ -3,9 +3,12 @@ import type { StoredField } from '../model/fields.ts';
 import type { Table } from '../model/record-kind.ts';
 import type { Row } from './driver.ts';
 
+/** What a column holds: the type of its field, or the number of a workspace, which is in the field `workspaceId` of every table. */
+export type ColumnType = StoredField['type'] | 'workspace';
+
 export interface Column {
   readonly field: string;
-  readonly type: StoredField['type'];
+  readonly type: ColumnType;
   readonly name: string;
   readonly toColumn: (value: unknown) => unknown;
   readonly fromColumn: (value: unknown) => unknown;
@@ -22,7 +25,8 @@ const asJson: Conversion = {
 };
 
 /** For values that are not null. The drivers accept booleans, and return times, in the form that records have. */
-const conversions: Record<StoredField['type'], Conversion> = {
+const conversions: Record<ColumnType, Conversion> = {
+  workspace: asIs,
   id: asIs,
   text: asIs,
   dateTime: asIs,
@@ -43,12 +47,10 @@ const columnsByTable = new WeakMap<Table, readonly Column[]>();
 export function columnsOf(table: Table): readonly Column[] {
   const cached = columnsByTable.get(table);
   if (cached) return cached;
-  const columns = Object.entries(table.storedFields).map(([field, { type }]) => ({
-    field,
-    type,
-    name: columnName(field),
-    ...conversions[type],
-  }));
+  const columns = Object.entries(table.storedFields).map(([field, { type: typeOfField }]): Column => {
+    const type = field === 'workspaceId' ? 'workspace' : typeOfField;
+    return { field, type, name: columnName(field), ...conversions[type] };
+  });
   columnsByTable.set(table, columns);
   return columns;
 }

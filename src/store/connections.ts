@@ -18,7 +18,7 @@ export interface Connections {
    * Like `use`, but fair to other workspaces: see scheduler.ts. Work whose connection is taken back fails with Preempted, and is repeated
    * for as long as a statement may run. Work whose turn comes after the signal is aborted is not begun.
    */
-  useForWorkspace(workspaceId: string, signal?: AbortSignal): UseConnection;
+  useForWorkspace(workspaceId: number, signal?: AbortSignal): UseConnection;
   /** Returns a statement's rows, or throws the driver's error. Of a connection's statements, one may run at a time. */
   send(connection: Connection, sql: string, values?: readonly unknown[]): Promise<readonly Row[]>;
   /** Whether the connection was discarded: an error then says nothing about its statement. */

@@ -60,6 +60,7 @@ export async function copyTables(
       const copied: CopiedTable[] = [];
       for (const table of tables) copied.push(await copyTable(source, target, table, progress));
       for (const expected of copied) await requireSame(target, expected, progress);
+      if (to.dialect.finishCopy) await write(to.dialect.finishCopy);
       return copied;
     };
     return to.transaction(fill, { maxAttempts: 1 });
@@ -75,7 +76,7 @@ async function copyTable(source: Side, target: Side, table: Table, progress: Pro
       progress.step(page.length, `copying ${table.label} records`);
     }
   }
-  const find = (workspaceId: string, ids: readonly string[]) => {
+  const find = (workspaceId: number, ids: readonly string[]) => {
     const rows = rowsQuery(source.dialect, table, workspaceId, { where: { field: 'id', in: ids } });
     return source.dialect.select(source.run, table, rows);
   };

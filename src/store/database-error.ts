@@ -5,7 +5,7 @@
  * | Cause                                       | Becomes                  | The transaction | The connection |
  * |---------------------------------------------|--------------------------|-----------------|----------------|
  * | a conflict with another (`conflicts`)       | TransactionConflict, 503 | is retried      | is kept        |
- * | a name that was given up                    | WorkspaceClosed, 503     | has failed      | is kept        |
+ * | a workspace that was deleted                | WorkspaceDeleted, 503    | has failed      | is kept        |
  * | another workspace needs the connection      | Preempted, 503           | is repeated     | as its error   |
  * | no connection, or a lost one                | 503                      | has failed      | is closed      |
  * | a read-only server, or a file that cannot   | 503                      | has failed      | is closed      |
@@ -20,8 +20,8 @@
  *
  * A connection is kept only if it is idle afterwards, in no transaction and without an active statement.
  *
- * Of a group of new records of several workspaces, none of which is stored, those of each workspace are retried after a conflict, a name
- * that was given up, StatementFailed or DatabaseError: the cause may be rows, locks or a server that the others do not need. After any other
+ * Of a group of new records of several workspaces, none of which is stored, those of each workspace are retried after a conflict, a
+ * deleted workspace, StatementFailed or DatabaseError: the cause may be rows, locks or a server that the others do not need. After any other
  * error a retry is useless: no statement can run.
  */
 import { mayBeStored, ServiceError, unavailable } from '../errors.ts';
@@ -91,9 +91,6 @@ export class DatabaseError extends Error {
   }
 }
 
-/** Postgres's code of a statement that a distributed table does not support. */
-export const featureNotSupported = '0A000';
-
 /** A transaction that conflicted with another. Nothing of it is stored. */
 export class TransactionConflict extends ServiceError {
   readonly #code: string;
@@ -111,10 +108,10 @@ export class TransactionConflict extends ServiceError {
   }
 }
 
-/** The name of a workspace that was renamed or deleted, which a process has cached for a few seconds. Nothing can be written under it. */
-export class WorkspaceClosed extends ServiceError {
+/** A workspace that was deleted, which a process has cached for a few seconds. Nothing can be written in it. */
+export class WorkspaceDeleted extends ServiceError {
   constructor() {
-    super(503, 'the workspace is being renamed or deleted, try again', [], { cause: 'WORKSPACE_CLOSED' });
+    super(503, 'the workspace is being deleted, try again', [], { cause: 'WORKSPACE_DELETED' });
   }
 }
 
@@ -126,7 +123,7 @@ export class StatementFailed extends ServiceError {
 }
 
 /** A constraint of change_numbers. */
-const isClosed = (error: unknown): boolean =>
+const isDeleted = (error: unknown): boolean =>
   /^(?:23514|SQLITE_CONSTRAINT)$/.test(codeOf(error)) && String(error).includes('change_numbers_open');
 
 /** Whether a transaction was rolled back because of what another wrote at the same time, even on its last attempt. */
@@ -146,7 +143,7 @@ export function databaseError(error: unknown, isConnectionLost = false): Error {
   if (error instanceof Preempted) return error;
   const code = codeOf(error);
   if (conflicts.has(code) || isTaken(error)) return new TransactionConflict(code);
-  if (isClosed(error)) return new WorkspaceClosed();
+  if (isDeleted(error)) return new WorkspaceDeleted();
   // Before the next line, because a connection is discarded when its statement is cancelled.
   if (timeouts.test(code)) return new StatementFailed(code);
   if (isConnectionLost || isUnavailable(error)) return databaseUnavailable(code);
@@ -190,7 +187,7 @@ export const connectionError = (error: unknown): Error => databaseUnavailable(co
 /** Converts an error at COMMIT. Unless the database reports that it rolled back, the records may be stored. */
 export function commitError(error: unknown, isConnectionLost: boolean): Error {
   const failure = databaseError(error, isConnectionLost);
-  if ([TransactionConflict, WorkspaceClosed, Preempted].some((notStored) => failure instanceof notStored))
+  if ([TransactionConflict, WorkspaceDeleted, Preempted].some((notStored) => failure instanceof notStored))
     return failure;
   // Citus reports XX000 when some of its nodes have committed, and others may not have.
   const isRolledBack = failure instanceof DatabaseError && !/^(?:unknown$|XX)/.test(codeOf(error));

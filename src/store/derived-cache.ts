@@ -1,5 +1,6 @@
 /** Values derived from a workspace's records, cached until the next change in the workspace. */
 import { LRUCache } from 'lru-cache';
+import type { WorkspaceId } from './workspace-names.ts';
 
 /** Bytes of all values of a cache together. */
 const maxSize = 16 * 1_048_576;
@@ -18,7 +19,7 @@ interface Cached {
 
 /** A workspace, and how the number of its last change is read. */
 interface Source {
-  readonly workspaceId: string;
+  readonly workspace: WorkspaceId;
   lastChange(): Promise<number>;
 }
 
@@ -37,8 +38,8 @@ interface Turns {
   next?: Promise<unknown> | undefined;
 }
 
-/** Workspaces have no spaces in their names. */
-const keyOf = ({ workspaceId }: Source, name: string): string => `${workspaceId} ${name}`;
+/** What is derived has the name of the workspace in it, which may change. Names have no spaces. */
+const keyOf = ({ workspace }: Source, name: string): string => `${workspace.number} ${workspace.name} ${name}`;
 
 export function createDerivedCache(): DerivedCache {
   const cache = new LRUCache<string, Cached>({ maxSize, sizeCalculation: ({ value }) => Math.max(1, value.length) });
@@ -55,7 +56,8 @@ export function createDerivedCache(): DerivedCache {
   }
 
   /** Shared by the requests that arrive while it is read: each gets one whose reading began after the request. */
-  const currentVersion = (source: Source): Promise<number> => inTurn(source.workspaceId, () => source.lastChange());
+  const currentVersion = (source: Source): Promise<number> =>
+    inTurn(String(source.workspace.number), () => source.lastChange());
 
   /**
    * Runs one at a time per name; callers that arrive meanwhile share the next run. The cast is safe: all calls with the same name

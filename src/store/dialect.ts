@@ -4,7 +4,7 @@ import { type StoredField, textLengthOfAll } from '../model/fields.ts';
 import type { RecordKind, Table } from '../model/record-kind.ts';
 import { mapTextsInSlices } from '../slices.ts';
 import type { NewChange } from './changes.ts';
-import { type Column, columnsOf, recordIn } from './columns.ts';
+import { type Column, type ColumnType, columnsOf, recordIn } from './columns.ts';
 import type { Value } from './condition.ts';
 import type { Row, Run } from './driver.ts';
 import type { Pattern } from './query/letter-case.ts';
@@ -48,7 +48,7 @@ export interface Filters {
 
 /** The column with the external IDs of the records that a condition is about. */
 export interface ExternalIdsColumn {
-  readonly workspaceId: string;
+  readonly workspaceId: number;
   readonly table: string;
   readonly alias: string;
   readonly column: string;
@@ -57,7 +57,7 @@ export interface ExternalIdsColumn {
 export interface SelectedColumn {
   /** With the alias of its table, if there are several. */
   readonly name: string;
-  readonly type: StoredField['type'];
+  readonly type: ColumnType;
 }
 
 export interface Dialect {
@@ -79,6 +79,8 @@ export interface Dialect {
   readonly jsonObject: string;
   /** The first statement of a transaction that copies into this database, which may be idle while it waits for the source. */
   readonly prepareCopy?: string;
+  /** The last statement of such a transaction: makes the database give new workspaces greater numbers than those that were copied. */
+  readonly finishCopy?: string;
   /** Makes a transaction that migrates, or that renames or deletes a workspace, wait for those of other processes. */
   readonly lockMaintenance?: string;
 
@@ -122,14 +124,14 @@ export interface Dialect {
    */
   withChanges(kind: RecordKind, additions: readonly NewRecords[], lockTimeout?: number): Statement | undefined;
   /** Statements that set these fields in the records, thousands per statement, unless they are long. */
-  updates(table: Table, workspaceId: string, records: readonly Row[], fields: ReadonlySet<string>): Iterable<Statement>;
-  deletions(table: Table, workspaceId: string, ids: readonly string[]): Iterable<Statement>;
+  updates(table: Table, workspaceId: number, records: readonly Row[], fields: ReadonlySet<string>): Iterable<Statement>;
+  deletions(table: Table, workspaceId: number, ids: readonly string[]): Iterable<Statement>;
   /** A query for the rows of a workspace with these IDs, in any order. */
-  rowsById(table: Table, workspaceId: string, ids: readonly string[]): Knex.QueryBuilder;
+  rowsById(table: Table, workspaceId: number, ids: readonly string[]): Knex.QueryBuilder;
   /** A query for the rows of a workspace in which the field has one of these IDs, in any order, at most `limit`. */
   rowsReferring(
     from: { readonly table: Table; readonly field: string },
-    workspaceId: string,
+    workspaceId: number,
     ids: readonly string[],
     limit: number,
   ): Knex.QueryBuilder;
@@ -137,7 +139,7 @@ export interface Dialect {
   joinById(
     query: Knex.QueryBuilder,
     to: { readonly table: Table; readonly alias: string },
-    from: { readonly workspaceId: string; readonly reference: string },
+    from: { readonly workspaceId: number; readonly reference: string },
   ): void;
   /**
    * Runs the query, and returns the values of these columns in each row, in the form that costs the driver least. Adds the columns to
@@ -162,7 +164,7 @@ export interface Dialect {
 
 /** The pages of many parents. Their queries refer to the ID of the parent as `parent.value`. */
 export interface PagesSelection {
-  readonly workspaceId: string;
+  readonly workspaceId: number;
   readonly table: Table;
   readonly parentIds: readonly string[];
   /** The rows of a parent, with these columns; undefined if only the count is wanted. */

@@ -12,7 +12,7 @@ import {
   isTimeout,
   StatementFailed,
   TransactionConflict,
-  WorkspaceClosed,
+  WorkspaceDeleted,
 } from './database-error.ts';
 import type { Dialect } from './dialect.ts';
 import type { DatabaseOptions, Driver, Run } from './driver.ts';
@@ -47,7 +47,7 @@ export function createGroupCommit(
   dialect: Dialect,
   { concurrentGroups }: Pick<Driver, 'concurrentGroups'>,
   { connectionTimeout }: Pick<DatabaseOptions, 'connectionTimeout'>,
-  openCheckStore: (run: Run, workspaceId: string) => GroupCheckStore,
+  openCheckStore: (run: Run, workspaceId: number) => GroupCheckStore,
 ): GroupCommit {
   const storeAdditions = createAdditionStore(dialect, openCheckStore);
   const waiting = createWaitingAdditions<Waiting>();
@@ -57,7 +57,7 @@ export function createGroupCommit(
     databaseUnavailable('WORKSPACE_IN_CONFLICT'),
   );
   /** How much of failed groups is still being stored, by workspace. */
-  const inConflict = new Map<string, number>();
+  const inConflict = new Map<number, number>();
 
   async function runGroups(): Promise<void> {
     while (!waiting.isEmpty()) await store(takeGroup(), transaction);
@@ -100,7 +100,7 @@ export function createGroupCommit(
   }
 
   /** Keeps further additions of the workspace out of groups while the work runs: in a group, all would wait for the same lock again. */
-  async function apart(workspaceId: string, work: () => Promise<void>): Promise<void> {
+  async function apart(workspaceId: number, work: () => Promise<void>): Promise<void> {
     inConflict.set(workspaceId, (inConflict.get(workspaceId) ?? 0) + 1);
     await work();
     const left = (inConflict.get(workspaceId) ?? 1) - 1;
@@ -142,8 +142,8 @@ export function createGroupCommit(
 const externalIdsIn = (records: readonly Draft[]): number =>
   records.reduce((sum, { externalIds }) => sum + externalIdCount(externalIds ?? {}), 0);
 
-function byWorkspace<A extends Addition>(group: readonly A[]): ReadonlyMap<string, readonly A[]> {
-  const workspaces = new Map<string, A[]>();
+function byWorkspace<A extends Addition>(group: readonly A[]): ReadonlyMap<number, readonly A[]> {
+  const workspaces = new Map<number, A[]>();
   for (const addition of group) {
     const additions = workspaces.get(addition.workspaceId);
     if (additions) additions.push(addition);
@@ -164,7 +164,7 @@ function rejectAll(group: readonly Waiting[], error: unknown): void {
 }
 
 /** Whether the cause may be a part of the group, which would fail again in the same group. */
-const concernsSome = (error: unknown): boolean => error instanceof StatementFailed || error instanceof WorkspaceClosed;
+const concernsSome = (error: unknown): boolean => error instanceof StatementFailed || error instanceof WorkspaceDeleted;
 
 /**
  * Whether a retry is useless, because the database is unavailable for all of the group, or wrong, because the group may be stored. Alone,

@@ -50,11 +50,11 @@ export const notHeld: ResponseTexts = {
 };
 
 /** Returns a function to be called for each response of a workspace. */
-export function createHeldTexts({ maxReads, timeout }: Options): (workspaceId: string) => ResponseTexts {
-  const workspaces = new Map<string, Workspace>();
+export function createHeldTexts({ maxReads, timeout }: Options): (workspaceId: number) => ResponseTexts {
+  const workspaces = new Map<number, Workspace>();
   let total = 0;
 
-  function workspaceOf(workspaceId: string): Workspace {
+  function workspaceOf(workspaceId: number): Workspace {
     const workspace = workspaces.get(workspaceId) ?? { held: 0, reading: 0, waiting: [] };
     workspaces.set(workspaceId, workspace);
     return workspace;

@@ -48,7 +48,7 @@ export const idempotencyResults: Table = {
   },
 };
 
-export const idempotencyRow = (workspaceId: string, key: IdempotencyKey, result: WriteResult): Row => ({
+export const idempotencyRow = (workspaceId: number, key: IdempotencyKey, result: WriteResult): Row => ({
   ...key,
   workspaceId,
   createdAt: new Date().toISOString(),

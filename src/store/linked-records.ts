@@ -5,11 +5,12 @@
 import type { Knex } from 'knex';
 import type { RecordKind, Table } from '../model/record-kind.ts';
 import { type Column, columnName, columnsOf, partOf, recordIn } from './columns.ts';
-import type { Dialect, SelectedColumn } from './dialect.ts';
-import type { Row, Run } from './driver.ts';
+import type { SelectedColumn } from './dialect.ts';
+import type { Row } from './driver.ts';
 import { oldestFirst, type RecordQuery } from './query/record-query.ts';
 import { rowsQuery } from './query.ts';
 import type { ReadBudget } from './read-budget.ts';
+import { nameWorkspace, type Scope } from './read-records.ts';
 
 /** A reference to follow, what to read of the records that it leads to, and which of their references to follow. */
 export interface LinkToRead {
@@ -46,11 +47,12 @@ const linkedTablesOf = (links: readonly LinkToRead[]): Table[] =>
 
 /** Returns a function that reads a page and its links, or undefined where their texts may be too long to be read together. */
 export const readLinked =
-  (dialect: Dialect, run: Run, workspaceId: string, budget: ReadBudget) =>
+  (scope: Scope, budget: ReadBudget) =>
   (kind: RecordKind, query: RecordQuery & { readonly limit: number }, links: readonly LinkToRead[]) => {
+    const { dialect, workspaceId } = scope;
     const page = { table: partOf(kind, query.fields), links };
     const rows = rowsQuery(dialect, kind, workspaceId, { orderBy: oldestFirst, ...query });
-    const readAll = () => selectLinked(dialect, run, workspaceId, page, rows);
+    const readAll = () => selectLinked(scope, page, rows);
     const extent = { table: page.table, linked: linkedTablesOf(links), maxRows: query.limit };
     return budget.readIfShort(extent, { readAll, rowsOf: linkedRecordsIn });
   };
@@ -65,13 +67,8 @@ interface JoinedTable {
 }
 
 /** Returns the records of the page in the order of its rows, the query for which must not be used again. */
-async function selectLinked(
-  dialect: Dialect,
-  run: Run,
-  workspaceId: string,
-  page: Page,
-  rows: Knex.QueryBuilder,
-): Promise<LinkedRow[]> {
+async function selectLinked(scope: Scope, page: Page, rows: Knex.QueryBuilder): Promise<LinkedRow[]> {
+  const { dialect, run, workspaceId } = scope;
   const selected: SelectedColumn[] = [];
   let tables = 0;
 
@@ -98,7 +95,9 @@ async function selectLinked(
   const query = dialect.builder.from(rows.select(columnsOf(page.table).map(({ name }) => name)).as('t0'));
   const joined = join(page);
   const found = await dialect.selectValues(run, selected, query, true);
-  return found.map((values) => linkedRowIn(values, joined));
+  const records = found.map((values) => linkedRowIn(values, joined));
+  nameWorkspace(scope, linkedRecordsIn(records));
+  return records;
 }
 
 function linkedRowIn(values: readonly unknown[], { columns, start, links }: JoinedTable): LinkedRow {

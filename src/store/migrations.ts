@@ -8,6 +8,7 @@ import * as changes from '../../migrations/0005_changes.ts';
 import * as externalIdTriggers from '../../migrations/0006_external_id_triggers.ts';
 import * as locks from '../../migrations/0007_locks.ts';
 import * as fewerIndexes from '../../migrations/0008_fewer_indexes.ts';
+import * as workspaceNumbers from '../../migrations/0009_workspace_numbers.ts';
 
 const migrations: Readonly<Record<string, Knex.Migration>> = {
   '0001_record_kinds': recordKinds,
@@ -18,6 +19,7 @@ const migrations: Readonly<Record<string, Knex.Migration>> = {
   '0006_external_id_triggers': externalIdTriggers,
   '0007_locks': locks,
   '0008_fewer_indexes': fewerIndexes,
+  '0009_workspace_numbers': workspaceNumbers,
 };
 
 export const migrationNames: readonly string[] = Object.keys(migrations);

@@ -9,10 +9,10 @@ import type { Row } from './driver.ts';
 type Page = readonly Row[];
 
 /** Reads the records with these IDs, in any order. */
-type Find = (workspaceId: string, ids: readonly string[]) => Promise<Page>;
+type Find = (workspaceId: number, ids: readonly string[]) => Promise<Page>;
 
 interface RecordKey {
-  readonly workspaceId: string;
+  readonly workspaceId: number;
   readonly id: string;
 }
 
@@ -97,7 +97,7 @@ function createWaitingList() {
 }
 
 /** Consecutive IDs of the same workspace, a page at a time. */
-function* inPages(keys: readonly RecordKey[]): Generator<{ workspaceId: string; ids: readonly string[] }> {
+function* inPages(keys: readonly RecordKey[]): Generator<{ workspaceId: number; ids: readonly string[] }> {
   let ids: string[] = [];
   for (const [index, { workspaceId, id }] of keys.entries()) {
     ids.push(id);

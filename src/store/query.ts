@@ -12,7 +12,7 @@ import { selectList } from './query/rows.ts';
 export const rowsQuery = (
   dialect: Dialect,
   table: Table,
-  workspaceId: string,
+  workspaceId: number,
   query: RecordQuery = {},
 ): Knex.QueryBuilder => selectList({ dialect, table, workspaceId }, query);
 
@@ -20,7 +20,7 @@ export const rowsQuery = (
 export const literally = { skipBinding: true } as const;
 
 /** A query that sets the fields that are present in `changes`, in one record of a workspace. */
-export function updateQuery(dialect: Dialect, table: Table, workspaceId: string, id: string, changes: Row) {
+export function updateQuery(dialect: Dialect, table: Table, workspaceId: number, id: string, changes: Row) {
   const changed = columnsOf(table).filter(({ field }) => changes[field] !== undefined);
   const values = changed.map((column) => [column.name, toColumnValue(column, changes[column.field])]);
   return rowsQuery(dialect, table, workspaceId).where('id', id).update(Object.fromEntries(values));

@@ -143,7 +143,7 @@ export const bytesSql = (dialect: Dialect, table: Table): string =>
   ['0', ...textColumnsOf(table).map(({ name }) => `coalesce(${dialect.byteLength(name)}, 0)`)].join(' + ');
 
 const textColumnsOf = (table: Table) =>
-  columnsOf(table).filter(({ type }) => !['number', 'boolean', 'dateTime'].includes(type));
+  columnsOf(table).filter(({ type }) => !['number', 'boolean', 'dateTime', 'workspace'].includes(type));
 
 /** The most characters that the texts of a record can have. */
 function maxTextLength(table: Table, limits: ReadLimits): number {

@@ -4,7 +4,6 @@ import { idsFrom } from '../model/ids.ts';
 import type { RecordKind, RecordOf } from '../model/record-kind.ts';
 import { type Action, type Author, changes as table } from './changes.ts';
 import { columnsOf } from './columns.ts';
-import { WorkspaceClosed } from './database-error.ts';
 import type { Row } from './driver.ts';
 import { requireWhole } from './query/rows.ts';
 import { rowsQuery, runQuery } from './query.ts';
@@ -40,7 +39,7 @@ export interface VersionAt {
 }
 
 export interface ChangeReads {
-  /** The number of the workspace's last change; 0 if there is none. Throws WorkspaceClosed if its name was given up. */
+  /** The number of the workspace's last change; 0 if there is none. */
   lastChange(): Promise<number>;
   /** Changes in the order of their numbers. Every change with a number up to that of a committed one is committed too. */
   changes(query: ChangesQuery): Promise<Change[]>;
@@ -68,16 +67,10 @@ export const rowsIn = (rows: readonly Row[]) => rows as readonly object[] as rea
 /** The numbers of the last changes of workspaces; those without changes are left out. For the process itself, and not for a request. */
 export async function lastChanges(
   { dialect, run }: Pick<Scope, 'dialect' | 'run'>,
-  workspaceIds: readonly string[],
-): Promise<ReadonlyMap<string, number>> {
+  workspaceIds: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
   const rows = dialect.builder('change_numbers').whereIn('workspace_id', workspaceIds).select('workspace_id', 'number');
-  return new Map((await runQuery(run, rows)).map(({ workspace_id, number }) => [String(workspace_id), Number(number)]));
-}
-
-/** The number in a row of change_numbers, 0 without a row. */
-export function openNumberIn(row: Row | undefined): number {
-  if (row && row.final_number !== null) throw new WorkspaceClosed();
-  return Number(row?.number ?? 0);
+  return new Map((await runQuery(run, rows)).map(({ workspace_id, number }) => [Number(workspace_id), Number(number)]));
 }
 
 export function createChangeReads(scope: Scope): ChangeReads {
@@ -99,7 +92,7 @@ export function createChangeReads(scope: Scope): ChangeReads {
           order by number limit 1) is null`,
         [workspaceId, last],
       );
-    return stored(kind, await selectRows(scope, kind, rows, { limit: ids.length }));
+    return stored(scope, kind, await selectRows(scope, kind, rows, { limit: ids.length }));
   }
 
   /** The numbers of the changes that ended each version; null for a version that is stored now. */
@@ -144,7 +137,7 @@ export function createChangeReads(scope: Scope): ChangeReads {
   /** The record in a row of the log, with all fields of its kind, some of which may be newer than the row. */
   function versionIn<K extends RecordKind>(kind: K, before: Row | null | undefined): RecordOf<K> {
     const values: Row = { ...before, workspaceId };
-    const [version] = stored(kind, [
+    const [version] = stored(scope, kind, [
       Object.fromEntries(columnsOf(kind).map(({ field }) => [field, values[field] ?? null])),
     ]);
     return version as RecordOf<K>;
@@ -152,9 +145,9 @@ export function createChangeReads(scope: Scope): ChangeReads {
 
   const changeReads: ChangeReads = {
     async lastChange() {
-      const rows = builder('change_numbers').where('workspace_id', workspaceId).select('final_number', 'number');
+      const rows = builder('change_numbers').where('workspace_id', workspaceId).select('number');
       const [row] = await runQuery(run, rows);
-      return openNumberIn(row);
+      return Number(row?.number ?? 0);
     },
 
     async changes({ after, upTo, limit, kinds, withBefore }) {
@@ -195,8 +188,6 @@ export function createChangeReads(scope: Scope): ChangeReads {
         const end = ends[index];
         return (end === null || end === undefined ? current.get(id) : ended.get(end)) ?? null;
       });
-      // They may have moved to another name since their IDs were read.
-      if (versions.includes(null)) await changeReads.lastChange();
       return versions;
     },
 

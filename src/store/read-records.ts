@@ -47,7 +47,9 @@ export interface Page {
 export interface Scope {
   readonly dialect: Dialect;
   readonly run: Run;
-  readonly workspaceId: string;
+  readonly workspaceId: number;
+  /** What records have as the ID of their workspace. */
+  readonly workspaceName: string;
   readonly budget?: ReadBudget | undefined;
 }
 
@@ -78,12 +80,14 @@ export function createRecordReads(scope: Scope): RecordReads {
   return {
     find: async (kind, ids, fields) =>
       stored(
+        scope,
         kind,
         await selectRows(scope, kind, dialect.rowsById(kind, workspaceId, ids), { fields, limit: ids.length }),
       ),
 
     list: async (kind, query = {}) =>
       stored(
+        scope,
         kind,
         await selectRows(scope, kind, rowsQuery(dialect, kind, workspaceId, { orderBy: oldestFirst, ...query }), query),
       ),
@@ -108,7 +112,7 @@ export function createRecordReads(scope: Scope): RecordReads {
       return new Map(
         pages.map(({ records, count }, index) => [
           ids[index] ?? '',
-          { records: stored(link.kind, records), ...(count !== undefined && { count }) },
+          { records: stored(scope, link.kind, records), ...(count !== undefined && { count }) },
         ]),
       );
     },
@@ -177,6 +181,19 @@ function totalDepth(parents: ReadonlyMap<string, string | null>, ids: readonly s
   return total;
 }
 
-/** The cast is safe: rows have the columns of the kind's fields, and are written only from its records. */
-export const stored = <K extends RecordKind>(_kind: K, rows: readonly Row[]) =>
-  rows as readonly object[] as RecordOf<K>[];
+/** Changes rows, which have the number of their workspace: records have its name. */
+export function nameWorkspace({ workspaceName }: Pick<Scope, 'workspaceName'>, rows: readonly Row[]): void {
+  for (const row of rows as readonly { workspaceId?: unknown }[]) {
+    if (row.workspaceId !== undefined) row.workspaceId = workspaceName;
+  }
+}
+
+/** The rows, changed to records. The cast is safe: they have the columns of the kind's fields, and are written only from its records. */
+export function stored<K extends RecordKind>(
+  scope: Pick<Scope, 'workspaceName'>,
+  _kind: K,
+  rows: readonly Row[],
+): RecordOf<K>[] {
+  nameWorkspace(scope, rows);
+  return rows as readonly object[] as RecordOf<K>[];
+}

@@ -9,7 +9,7 @@ import { Preempted } from './database-error.ts';
 
 /** Work that holds a connection. */
 export interface Lease {
-  readonly workspaceId: string;
+  readonly workspaceId: number;
   readonly since: number;
   /** Milliseconds that it may go on while a workspace like its own waits and holds none. */
   readonly minHeld: number;
@@ -26,7 +26,7 @@ interface Counted {
 }
 
 /** Runs a workspace's work on one connection, and again if it has failed with Preempted. */
-export type Scheduler = <T>(workspaceId: string, work: (lease: Lease) => Promise<T>) => Promise<T>;
+export type Scheduler = <T>(workspaceId: number, work: (lease: Lease) => Promise<T>) => Promise<T>;
 
 interface Options {
   /** How many connections all workspaces together may hold. A single one is never taken back: long work would never end. */
@@ -74,26 +74,26 @@ export function createScheduler({ size, timeout, timeoutError, repeatedFor }: Op
   /** In the order in which they began. */
   const leases = new Set<Lease>();
   /** What begins waiting work, by workspace, in the order of the requests. */
-  const waiting = new Map<string, (() => void)[]>();
+  const waiting = new Map<number, (() => void)[]>();
   /** The time of leases that have ended. */
-  const ended = new LRUCache<string, Counted>({ max: maxWorkspaces });
+  const ended = new LRUCache<number, Counted>({ max: maxWorkspaces });
   /** The most that the least time of all active workspaces, those that hold connections or wait, has been. */
   let virtualTime: Counted = { time: 0, at: 0 };
   let willCheck = false;
 
-  const holders = (): Set<string> => new Set([...leases].map(({ workspaceId }) => workspaceId));
+  const holders = (): Set<number> => new Set([...leases].map(({ workspaceId }) => workspaceId));
 
-  const endedTime = (workspaceId: string, now: number): number => timeAt(now, ended.get(workspaceId));
+  const endedTime = (workspaceId: number, now: number): number => timeAt(now, ended.get(workspaceId));
 
-  const heldTime = (workspaceId: string, now: number): number =>
+  const heldTime = (workspaceId: number, now: number): number =>
     [...leases].reduce(
       (sum, lease) => (lease.workspaceId === workspaceId ? sum + now - lease.since : sum),
       endedTime(workspaceId, now),
     );
 
   /** Of several, the one that has waited longest. */
-  function leastServed(workspaceIds: Iterable<string>, now: number): string | undefined {
-    let least: string | undefined;
+  function leastServed(workspaceIds: Iterable<number>, now: number): number | undefined {
+    let least: number | undefined;
     let leastTime = Number.POSITIVE_INFINITY;
     for (const workspaceId of workspaceIds) {
       const time = heldTime(workspaceId, now);
@@ -110,7 +110,7 @@ export function createScheduler({ size, timeout, timeoutError, repeatedFor }: Op
   }
 
   /** Otherwise, a workspace that was idle would come first until it has held connections for as long as those in steady use. */
-  function limitCredit(workspaceId: string): void {
+  function limitCredit(workspaceId: number): void {
     const now = performance.now();
     const time = updateVirtualTime(now) - credit;
     const isActive = waiting.has(workspaceId) || holders().has(workspaceId);
@@ -120,7 +120,7 @@ export function createScheduler({ size, timeout, timeoutError, repeatedFor }: Op
   /** Begins waiting work on free connections, and looks again soon if some is left. */
   function beginWaiting(): void {
     while (leases.size < size && waiting.size > 0) {
-      const [begin] = waiting.get(leastServed(waiting.keys(), performance.now()) ?? '') ?? [];
+      const [begin] = waiting.get(leastServed(waiting.keys(), performance.now()) ?? 0) ?? [];
       begin?.();
     }
     if (waiting.size === 0 || size === 1) return;
@@ -160,7 +160,7 @@ export function createScheduler({ size, timeout, timeoutError, repeatedFor }: Op
     victim.cancel?.();
   }
 
-  function begin(workspaceId: string, repetitions: number): Lease {
+  function begin(workspaceId: number, repetitions: number): Lease {
     const minHeldNow = Math.min(maxMinHeld, minHeld * 2 ** repetitions);
     const lease: Lease = { workspaceId, since: performance.now(), minHeld: minHeldNow };
     leases.add(lease);
@@ -177,7 +177,7 @@ export function createScheduler({ size, timeout, timeoutError, repeatedFor }: Op
   }
 
   /** Repeated work comes before other work of its workspace. */
-  const beginInTurn = (workspaceId: string, repetitions: number): Promise<Lease> =>
+  const beginInTurn = (workspaceId: number, repetitions: number): Promise<Lease> =>
     new Promise((resolve, reject) => {
       const ofWorkspace = waiting.get(workspaceId) ?? [];
       const leave = () => {

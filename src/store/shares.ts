@@ -6,11 +6,11 @@ import pLimit, { type LimitFunction } from 'p-limit';
 const maxWorkspaces = 10_000;
 
 /** Runs work that takes one connection, within the share of its workspace. */
-export type Shares = <T>(workspaceId: string, work: () => Promise<T>) => Promise<T>;
+export type Shares = <T>(workspaceId: number, work: () => Promise<T>) => Promise<T>;
 
 /** A workspace may hold `size` connections. Work that has waited `timeout` milliseconds for one fails with `timeoutError`. */
 export function createShares(size: number, timeout: number, timeoutError: () => Error): Shares {
-  const limits = new LRUCache<string, LimitFunction>({ max: maxWorkspaces, memoMethod: () => pLimit(size) });
+  const limits = new LRUCache<number, LimitFunction>({ max: maxWorkspaces, memoMethod: () => pLimit(size) });
 
   const wait = <T>(limit: LimitFunction, work: () => Promise<T>): Promise<T> =>
     new Promise((resolve, reject) => {

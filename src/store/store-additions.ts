@@ -12,7 +12,7 @@ import type { Usage } from './usage.ts';
 
 /** New records, to be stored all or none. */
 export interface Addition {
-  readonly workspaceId: string;
+  readonly workspaceId: number;
   readonly kind: RecordKind;
   /** They get their IDs and their workspace when they are accepted. */
   readonly records: readonly Draft[];
@@ -50,12 +50,12 @@ export type StoreAdditions = (
 /** `openCheckStore` is called once per transaction and workspace. */
 export function createAdditionStore(
   dialect: Dialect,
-  openCheckStore: (run: Run, workspaceId: string) => GroupCheckStore,
+  openCheckStore: (run: Run, workspaceId: number) => GroupCheckStore,
 ): StoreAdditions {
   /** Runs the checks concurrently, so that their lookups can be combined into one statement. */
   async function checkAll(group: readonly Addition[], uniqueness: Uniqueness, run: Run) {
-    const stores = new Map<string, GroupCheckStore>();
-    const storeOf = (workspaceId: string): GroupCheckStore => {
+    const stores = new Map<number, GroupCheckStore>();
+    const storeOf = (workspaceId: number): GroupCheckStore => {
       const store = stores.get(workspaceId) ?? openCheckStore(run, workspaceId);
       stores.set(workspaceId, store);
       return store;

@@ -14,7 +14,7 @@ export interface Transactions extends Statements {
    * The same functions for one workspace. It never holds more than its share of the connections; beyond that, its statements
    * wait for each other, and not for those of other workspaces. Those that still wait when the signal is aborted fail with its reason.
    */
-  forWorkspace(workspaceId: string, signal?: AbortSignal): Statements;
+  forWorkspace(workspaceId: number, signal?: AbortSignal): Statements;
 }
 
 export interface Statements {

@@ -1,7 +1,7 @@
 /** The additions that wait for a transaction, and which of them share the next one. Runs nothing. */
 
 interface Measured {
-  readonly workspaceId: string;
+  readonly workspaceId: number;
   readonly records: readonly unknown[];
   /** The external IDs of all records, as externalIdCount counts them: each is a row of its own on SQLite. */
   readonly externalIds: number;
@@ -22,7 +22,7 @@ const sizeOf = ({ records, externalIds, length }: Measured): number =>
 
 export function createWaitingAdditions<A extends Measured>() {
   /** By workspace; the first one has waited longest for its turn. */
-  const waiting = new Map<string, A[]>();
+  const waiting = new Map<number, A[]>();
   return {
     add(addition: A): void {
       const additions = waiting.get(addition.workspaceId);

@@ -22,8 +22,9 @@ import { createReadBudget, type ReadLimits } from './read-budget.ts';
 import { type ChangeReads, createChangeReads, lastChanges } from './read-changes.ts';
 import { createHistoryReads, type HistoryReads } from './read-histories.ts';
 import { createRecordReads, type RecordReads, type Scope, stored } from './read-records.ts';
-import { type Check, isRejection } from './store-additions.ts';
+import type { Check } from './store-additions.ts';
 import { counted, type Usage } from './usage.ts';
+import type { WorkspaceId } from './workspace-names.ts';
 import {
   createRecordWrites,
   draftOf,
@@ -132,7 +133,7 @@ export interface StoreUser {
 }
 
 /** Opens the store of a workspace. */
-export type OpenStore = (workspaceId: string, user: StoreUser) => WorkspaceStore;
+export type OpenStore = (workspace: WorkspaceId, user: StoreUser) => WorkspaceStore;
 
 /** Called once per database: the stores that it opens share group commits and cached values. */
 export function createStoreOpener(database: Database): OpenStore {
@@ -143,28 +144,22 @@ export function createStoreOpener(database: Database): OpenStore {
   const textsOf = createHeldTexts({ maxReads: pool?.max ?? 1, timeout: options.connectionTimeout });
   const watch = createChangeWatch((workspaceIds) => lastChanges({ dialect, run: database.read }, workspaceIds));
   const groupCommit = createGroupCommit(database, dialect, driver, options, (run, workspaceId) =>
-    batchLookups(createRecordWrites({ dialect, run, workspaceId }, effectsOn(run), nobody, [])),
+    batchLookups(createRecordWrites({ dialect, run, workspaceId, workspaceName: '' }, effectsOn(run), nobody, [])),
   );
 
-  function open(workspaceId: string, user: StoreUser, signal?: AbortSignal): WorkspaceStore {
+  function open(workspace: WorkspaceId, user: StoreUser, signal?: AbortSignal): WorkspaceStore {
+    const { number: workspaceId, name: workspaceName } = workspace;
     const { author, usage = { statements: 0 } } = user;
     const { read, transaction, snapshot } = database.forWorkspace(workspaceId, signal);
-    const scopeOf = (run: Run): Scope => ({ dialect, run: counted(run, usage), workspaceId });
+    const scopeOf = (run: Run): Scope => ({ dialect, run: counted(run, usage), workspaceId, workspaceName });
     const reads = readsIn(scopeOf(read));
     const writesWith = (key: IdempotencyKey | undefined): Pick<WorkspaceStore, 'transaction' | 'add'> => {
       let isUsed = false;
       const once = async <T>(write: () => Promise<T>) => {
-        const { statements } = usage;
-        try {
-          if (!key) return await write();
-          if (isUsed) throw new Error('a store with a key writes once');
-          isUsed = true;
-          return await writeOnce(key, scopeOf(read), write);
-        } catch (error) {
-          // What it was compared with may have another name now.
-          if (isRejection(error) && usage.statements > statements) await reads.lastChange();
-          throw error;
-        }
+        if (!key) return write();
+        if (isUsed) throw new Error('a store with a key writes once');
+        isUsed = true;
+        return writeOnce(key, scopeOf(read), write);
       };
       return {
         async transaction(work) {
@@ -187,11 +182,11 @@ export function createStoreOpener(database: Database): OpenStore {
           const checkOnce: Check = key ? checkUnused(key, check) : check;
           await once(() => groupCommit.add({ workspaceId, kind, records, check: checkOnce, author, usage, key }));
           watch.changed(workspaceId);
-          return stored(kind, records);
+          return stored({ workspaceName }, kind, records);
         },
       };
     };
-    const source = { workspaceId, lastChange: reads.lastChange };
+    const source = { workspace, lastChange: reads.lastChange };
     const store: WorkspaceStore = {
       ...reads,
       ...writesWith(undefined),
@@ -204,20 +199,20 @@ export function createStoreOpener(database: Database): OpenStore {
         // Its client may have left while the request waited: there will be no other event.
         if (response?.closed || response?.destroyed) texts.release();
         const scope = { ...scopeOf(read), budget: createReadBudget(limits, texts) };
-        const select = readLinked(dialect, scope.run, workspaceId, scope.budget);
+        const select = readLinked(scope, scope.budget);
         const listLinked: LimitedReads['listLinked'] = (kind, query, links) =>
-          select(kind, query, links)?.then((records) => stored(kind, records));
+          select(kind, query, links)?.then((records) => stored(scope, kind, records));
         const { hold } = texts;
         return { ...readsIn(scope), ...createChangePageReads(scope), ...createHistoryReads(scope), listLinked, hold };
       },
       derive: (name, make) => values.derive(source, name, make),
       deriveText: (name, write) => texts.derive(source, name, write),
-      until: (signal) => open(workspaceId, user, signal),
+      until: (signal) => open(workspace, user, signal),
       waitForChange: (after, signal) => watch.wait(workspaceId, after, signal),
     };
     return store;
   }
-  return (workspaceId, user) => open(workspaceId, user);
+  return (workspace, user) => open(workspace, user);
 }
 
 const nobody: Author = { userId: null, requestId: null, message: null };

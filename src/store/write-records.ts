@@ -160,7 +160,7 @@ export function createRecordWrites(
       const records = inputs.map((input, index) => ({ ...draftOf(kind, input, stamps), id: ids[index], workspaceId }));
       await runAll(dialect.inserts(kind, records));
       log.push(creationOf({ workspaceId, kind, author }, records));
-      return stored(kind, records);
+      return stored(scope, kind, records);
     },
 
     async update(kind, replacements) {
@@ -192,9 +192,9 @@ export function createRecordWrites(
       for (const record of records) log.push(changeOf(kind, 'deleted', record as object as Row, at));
     },
 
-    findToUpdate: async (kind, ids) => stored(kind, await readToWrite(kind, ids, 'forNoKeyUpdate')),
+    findToUpdate: async (kind, ids) => stored(scope, kind, await readToWrite(kind, ids, 'forNoKeyUpdate')),
 
-    findToDelete: async (kind, ids) => stored(kind, await readToWrite(kind, ids, 'forUpdate')),
+    findToDelete: async (kind, ids) => stored(scope, kind, await readToWrite(kind, ids, 'forUpdate')),
 
     ancestors: (tree, ids, limit) => readParents(scope, tree, ids, limit),
 

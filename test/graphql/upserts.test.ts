@@ -1,7 +1,7 @@
 /** Upserts: records are found by a key of another system, and created or changed. */
 import { describe, expect, test, vi } from 'vitest';
 import { createSessionOpener } from '../../src/auth/authenticate.ts';
-import { anonymous } from '../../src/auth/keyring.ts';
+import { anonymous } from '../support/open-store.ts';
 import {
   asset,
   assetCategory,

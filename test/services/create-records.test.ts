@@ -1,7 +1,7 @@
 /** Creating records of any kind: what is returned is what is stored. */
 import { expect, test } from 'vitest';
 import { createSessionOpener } from '../../src/auth/authenticate.ts';
-import { anonymous } from '../../src/auth/keyring.ts';
+import { anonymous } from '../support/open-store.ts';
 import { createRecords } from '../../src/services/create-records.ts';
 import { nobody } from '../support/open-store.ts';
 import { fullRecord, kinds } from '../support/records.ts';

@@ -1,7 +1,7 @@
 /** Changing records by the service itself, for what is not visible over REST. */
 import { afterEach, expect, test, vi } from 'vitest';
 import { createSessionOpener } from '../../src/auth/authenticate.ts';
-import { anonymous } from '../../src/auth/keyring.ts';
+import { anonymous } from '../support/open-store.ts';
 import { asset } from '../../src/records/index.ts';
 import { updateRecord } from '../../src/services/update-records.ts';
 import { nobody } from '../support/open-store.ts';

@@ -1,13 +1,32 @@
 /** Opens stores as the service does, for requests of nobody in particular. */
+import { createHash } from 'node:crypto';
+import { anonymousIn } from '../../src/auth/keyring.ts';
 import type { Database } from '../../src/store/database.ts';
 import type { Usage } from '../../src/store/usage.ts';
+import type { WorkspaceId } from '../../src/store/workspace-names.ts';
 import { createStoreOpener, type WorkspaceStore } from '../../src/store/workspace-store.ts';
 
 export const nobody = { userId: null, requestId: null, message: null };
 
+/** The same in every database, so that a store can be opened without looking it up. The first workspace of a database is `default`. */
+const numberOf = (name: string): number =>
+  name === 'default' ? 1 : 1_000 + createHash('sha256').update(name).digest().readUInt32BE();
+
+export const workspaceNamed = (name: string): WorkspaceId => ({ number: numberOf(name), name });
+
+/** The identity of requests without a key. */
+export const anonymous = anonymousIn(workspaceNamed('default'));
+
 /** Stores that share what those of one process share. */
 export function storeOpener(database: Database) {
   const open = createStoreOpener(database);
-  return (workspaceId: string, usage: Usage = { statements: 0 }): WorkspaceStore =>
-    open(workspaceId, { author: nobody, usage });
+  return (name: string, usage: Usage = { statements: 0 }): WorkspaceStore =>
+    open(workspaceNamed(name), { author: nobody, usage });
+}
+
+/** Makes a workspace known by its name, for operators' commands and for keys that are created later. */
+export async function addWorkspace(database: Database, name: string): Promise<void> {
+  await database.run(
+    `insert into workspaces (number, name) values (${numberOf(name)}, '${name}') on conflict do nothing`,
+  );
 }

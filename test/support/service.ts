@@ -11,6 +11,7 @@ import { recordKinds } from '../../src/records/index.ts';
 import { createKeyStore } from '../../src/store/api-keys.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { createOwnDatabase } from './database.ts';
+import { addWorkspace } from './open-store.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the tests say what a response holds.
 type Json = any;
@@ -44,6 +45,7 @@ export async function startService(settings: Settings = {}, { closed = false }: 
   });
   const key = async (options: Partial<NewKey> = {}): Promise<string> => {
     const newKey = { workspace: 'acme', user: 'erp-sync', readOnly: false, ...options };
+    await addWorkspace(database, newKey.workspace);
     return (await createKey(createKeyStore(database), newKey)).text;
   };
   if (closed) await key({ user: 'operator' });
@@ -201,7 +203,7 @@ const joined = new RegExp(
   `\\bjoin (?:${tables})(?: as)? (\\w+)\\s+(?:on \\1\\.workspace_id = (?:\\?|\\$\\d+)|(using \\(workspace_id\\)))?`,
   'g',
 );
-const limited = /\bworkspace_id = (?:\?|\$\d+)/g;
+const limited = /\bworkspace_id (?:\+ 0 )?= (?:\?|\$\d+)/g;
 
 /** What the process reads for itself, while anybody waits for changes. */
 const watches = /^select workspace_id, number from change_numbers where workspace_id in \([?$, \d]+\)$/;

@@ -43,6 +43,7 @@ export function createPostgresDialect(): Dialect {
     jsonArrayOf: 'json_agg',
     jsonObject: 'json_build_object',
     prepareCopy: 'set local idle_in_transaction_session_timeout = 0',
+    finishCopy: "select setval(pg_get_serial_sequence('workspaces', 'number'), max(number)) from workspaces",
     // At a higher isolation level it would not see what others did while it waited for the lock.
     lockMaintenance:
       "set transaction isolation level read committed; select pg_advisory_xact_lock(hashtext('yardgraph maintenance'))",
@@ -69,7 +70,7 @@ export function createPostgresDialect(): Dialect {
       return `case when random() < 0.01 and (select pg_has_role(relowner, 'usage') from pg_class where oid = ?::regclass)
         then gin_clean_pending_list(?::regclass) end`;
     },
-    filters: createFilters(builder),
+    filters: createFilters(builder, () => isCitus),
     textKey: createTextKey(builder),
     async runCounted(run, query) {
       const changed = query.returning(builder.raw('1'));

@@ -1,15 +1,15 @@
 /** How Postgres inserts, updates and deletes thousands of records in one statement. */
-import type { StoredField } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
 import { changes, placesOf } from '../changes.ts';
-import { type Column, columnList, columnsOf } from '../columns.ts';
+import { type Column, type ColumnType, columnList, columnsOf } from '../columns.ts';
 import type { NewRecords, Statement } from '../dialect.ts';
 import type { Row } from '../driver.ts';
 import { idempotencyResults, keyRowsOf } from '../idempotency.ts';
 import { slicesOf } from '../row-slices.ts';
 
 /** The type of each field's column in the JSON from which records are inserted. */
-const jsonTypes: Record<StoredField['type'], string> = {
+const jsonTypes: Record<ColumnType, string> = {
+  workspace: 'bigint',
   id: 'text',
   text: 'text',
   number: 'double precision',
@@ -87,7 +87,7 @@ export function withChanges(
   const [taken, logged] = [values.length + 1, values.length + 2];
   const taking = `insert into change_numbers (workspace_id, number)
     select "workspaceId", number from ${recordset(`$${taken}`, [...workspaceColumn, ...numberColumn])}
-    order by "workspaceId" collate "C"
+    order by "workspaceId"
     on conflict (workspace_id) do update set number = change_numbers.number + excluded.number
     returning workspace_id, number`;
   const logging = `insert into changes (${loggedColumns.map(({ name }) => name).join(', ')}, number)
@@ -110,7 +110,7 @@ export function withChanges(
 /** Sets the fields in all of the records, which are locked. */
 export function* updates(
   table: Table,
-  workspaceId: string,
+  workspaceId: number,
   records: readonly Row[],
   fields: ReadonlySet<string>,
 ): Generator<Statement> {
@@ -127,7 +127,7 @@ export function* updates(
   }
 }
 
-export const deletions = (table: Table, workspaceId: string, ids: readonly string[]): Statement[] => [
+export const deletions = (table: Table, workspaceId: number, ids: readonly string[]): Statement[] => [
   {
     sql: `delete from ${table.table}
       using unnest($1::text[]) as wanted (wanted_id) ${placeOf(table, '$2', 'wanted_id')} where workspace_id = $2 and ctid = found.place`,

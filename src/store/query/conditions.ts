@@ -14,7 +14,7 @@ import { isAlways, simplified } from './simplify.ts';
 /** The records that a condition is about: rows of a table, under the alias that columns are qualified with. */
 export interface Scope {
   readonly dialect: Dialect;
-  readonly workspaceId: string;
+  readonly workspaceId: number;
   readonly table: Table;
   readonly alias: string;
   /** The number of subqueries around it, which makes the aliases inside differ from those outside. */

@@ -9,7 +9,7 @@ import { type Source, selectRows } from './rows.ts';
 
 export function pagesSelection(
   dialect: Dialect,
-  workspaceId: string,
+  workspaceId: number,
   link: ReverseLink,
   parentIds: readonly string[],
   query: PagesQuery,
@@ -30,7 +30,7 @@ export function pagesSelection(
   };
 }
 
-function sourceOf(dialect: Dialect, workspaceId: string, link: ReverseLink): Source {
+function sourceOf(dialect: Dialect, workspaceId: number, link: ReverseLink): Source {
   const { builder } = dialect;
   const { kind, field, direction } = link;
   const { table } = kind;

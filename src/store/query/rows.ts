@@ -12,7 +12,7 @@ import type { RecordQuery } from './record-query.ts';
 /** Where the rows come from. */
 export interface Source {
   readonly dialect: Dialect;
-  readonly workspaceId: string;
+  readonly workspaceId: number;
   readonly table: Table;
   /** A subquery for rows of the table, if not all of them come into question. */
   readonly from?: Knex.QueryBuilder;

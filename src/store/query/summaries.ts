@@ -12,7 +12,7 @@ import { requireWhole, selectRows } from './rows.ts';
 export async function summarize(
   dialect: Dialect,
   run: Run,
-  workspaceId: string,
+  workspaceId: number,
   kind: RecordKind,
   { where, groupBy, limit }: SummaryQuery,
 ): Promise<Summary> {

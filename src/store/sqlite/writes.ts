@@ -19,7 +19,7 @@ export function* inserts(table: Table, records: readonly Row[]): Generator<State
 /** Sets the fields in all of the records. */
 export function* updates(
   table: Table,
-  workspaceId: string,
+  workspaceId: number,
   records: readonly Row[],
   fields: ReadonlySet<string>,
 ): Generator<Statement> {
@@ -36,7 +36,7 @@ export function* updates(
   }
 }
 
-export const deletions = ({ table }: Table, workspaceId: string, ids: readonly string[]): Statement[] => [
+export const deletions = ({ table }: Table, workspaceId: number, ids: readonly string[]): Statement[] => [
   {
     sql: `delete from ${table} where workspace_id = ? and id in (select value from json_each(?))`,
     values: [workspaceId, JSON.stringify(ids)],

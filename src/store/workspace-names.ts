@@ -1,0 +1,40 @@
+/**
+ * The table of workspaces: a number, which all rows of a workspace have and which is never used again, and a name, which an operator can
+ * change.
+ */
+import { required, text } from '../model/fields.ts';
+import type { Table } from '../model/record-kind.ts';
+import { whole } from './changes.ts';
+import type { Dialect } from './dialect.ts';
+import type { Run } from './driver.ts';
+import { runQuery } from './query.ts';
+
+/** What identifies a workspace: to databases its number, to clients its name. */
+export interface WorkspaceId {
+  readonly number: number;
+  readonly name: string;
+}
+
+export const workspaceNames: Table = {
+  table: 'workspaces',
+  label: 'workspace',
+  key: ['number'],
+  storedFields: {
+    number: required(whole('number that it keeps for ever')),
+    name: required(text('name that it has now')),
+  },
+};
+
+export async function findWorkspace({ builder }: Dialect, run: Run, name: string): Promise<WorkspaceId | undefined> {
+  const [row] = await runQuery(run, builder('workspaces').where('name', name).select('number'));
+  return row && { number: Number(row.number), name };
+}
+
+/** The workspace with this name, which is created if there is none. */
+export async function openWorkspace(dialect: Dialect, run: Run, name: string): Promise<WorkspaceId> {
+  const found = await findWorkspace(dialect, run, name);
+  if (found) return found;
+  await runQuery(run, dialect.builder('workspaces').insert({ name }).onConflict('name').ignore());
+  // Another process may delete it at once.
+  return openWorkspace(dialect, run, name);
+}
