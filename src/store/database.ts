@@ -78,7 +78,7 @@ export async function connectDatabase(databaseUrl: string, options = defaultOpti
     driver,
     options,
     knex: writes,
-    migrate: () => explainFailure(driver, () => migrate(writes, dialect)),
+    migrate: () => explainFailure(driver, () => migrate(writes, dialect, driver)),
     pendingMigrations: () => explainFailure(driver, () => pendingMigrations(writes)),
     ping: async () => void (await transactions.read('select 1')),
     close: async () => {

@@ -81,6 +81,8 @@ export interface Dialect {
   readonly prepareCopy?: string;
   /** The last statement of such a transaction: makes the database give new workspaces greater numbers than those that were copied. */
   readonly finishCopy?: string;
+  /** Statements before and after work that sorts whole tables: it sorts in files, because in memory a million rows take a gigabyte. */
+  readonly sorting?: { readonly before: string; readonly after: string };
   /** Makes a transaction that migrates, or that renames or deletes a workspace, wait for those of other processes. */
   readonly lockMaintenance?: string;
 

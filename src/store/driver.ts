@@ -28,6 +28,8 @@ export interface Driver {
   /** Where the data is stored, for messages: without the password. */
   readonly location: string;
   readonly pools: Pools<Knex.Config>;
+  /** Throws StartError unless there is room on the disk for what a migration may write. Absent where that is on another machine. */
+  requireSpaceToMigrate?(): void;
   /** How many group commits run concurrently. */
   readonly concurrentGroups: number;
 

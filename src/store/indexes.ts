@@ -86,6 +86,8 @@ export async function addIndex(database: Database, kind: RecordKind, field: stri
     await database.run(`create index concurrently ${name} on ${kind.table} (workspace_id, ${key}, id)`);
     return;
   }
+  const { sorting } = database.dialect;
+  if (sorting) await database.run(sorting.before);
   await database.transaction(async (run) => {
     await run(`create index ${name} on ${kind.table} (workspace_id, ${column})`);
     // Without statistics, SQLite expects few rows in a workspace, and reads all of them instead.
@@ -95,6 +97,7 @@ export async function addIndex(database: Database, kind: RecordKind, field: stri
     // Makes this connection read the statistics. All others read them with the new schema.
     await run('analyze sqlite_schema');
   });
+  if (sorting) await database.run(sorting.after);
 }
 
 /** Drops the index of a field, also one that a failed attempt has left. SQLite deletes its statistics, too. */

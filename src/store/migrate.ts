@@ -4,6 +4,7 @@ import type { Knex } from 'knex';
 import { StartError } from '../errors.ts';
 import { reason } from './database-error.ts';
 import type { Dialect } from './dialect.ts';
+import type { Driver } from './driver.ts';
 import { migrationNames } from './migrations.ts';
 
 const maxAttempts = 50;
@@ -15,16 +16,24 @@ const pauseBetweenAttempts = 100;
  * migrates and the others wait; a process that is killed leaves nothing behind, not even Knex's own lock. Throws StartError if
  * the database is from a newer version.
  */
-export async function migrate(knex: Knex, { lockMaintenance }: Dialect): Promise<readonly string[]> {
+export async function migrate(
+  knex: Knex,
+  { lockMaintenance, sorting }: Dialect,
+  { requireSpaceToMigrate }: Driver,
+): Promise<readonly string[]> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       if ((await pendingMigrations(knex)).length === 0) return [];
-      return await knex.transaction(async (transaction) => {
+      requireSpaceToMigrate?.();
+      if (sorting) await knex.raw(sorting.before);
+      const applied = await knex.transaction(async (transaction) => {
         if (lockMaintenance) await transaction.raw(lockMaintenance);
         const pending = await pendingMigrations(transaction);
         if (pending.length > 0) await transaction.migrate.latest();
         return pending;
       });
+      if (sorting) await knex.raw(sorting.after);
+      return applied;
     } catch (error) {
       // SQLite does not wait for a lock when it switches a new file to WAL, nor between a transaction's read and its write.
       if (attempt === maxAttempts || !reason(error).includes('SQLITE_BUSY')) throw error;

@@ -4,6 +4,7 @@ import { type Dialect, isJson, type SelectedColumn, selectRecords } from '../dia
 import type { Run } from '../driver.ts';
 import { rowsQuery, runQuery } from '../query.ts';
 import { withChanges } from './additions.ts';
+import { temporaryInMemory } from './connection.ts';
 import { createFilters } from './filters.ts';
 import { jsonArray, jsonArrayBytes, valuesIn, valuesInBytes } from './json-array.ts';
 import { selectPages, selectPagesWithin } from './pages.ts';
@@ -19,6 +20,7 @@ export const sqliteDialect: Dialect = {
   // meantime, whatever the busy timeout. No rows need to be locked, because nobody else writes while the lock is held.
   begin: 'begin immediate',
   beginSnapshot: 'begin',
+  sorting: { before: 'pragma temp_store = default', after: temporaryInMemory },
   jsonElements: 'json_each',
   jsonArrayOf: 'json_group_array',
   jsonObject: 'json_object',

@@ -1,5 +1,5 @@
 /** The driver for SQLite: its connections to a file, or to a database in memory. */
-import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, statfsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Knex } from 'knex';
 import { StartError } from '../../errors.ts';
@@ -39,11 +39,24 @@ export function createSqliteDriver(path: string, { connectionTimeout, statementT
       ...(path !== inMemory && { reads: pool({ max: 3, readOnly: true }) }),
     },
     concurrentGroups: 1,
+    requireSpaceToMigrate: () => requireSpace(path),
     query: async (connection, sql, values) => (await query(connection as SqliteConnection, sql, values)) as Row[],
     isIdle: (connection) => isIdle(connection as SqliteConnection),
     cancel: (connection) => cancel(connection as SqliteConnection),
     destroy: (connection) => (connection as SqliteConnection).close(() => {}),
   };
+}
+
+/** A migration may copy all tables in one transaction: to SQLite's log, and from there to the file. */
+function requireSpace(path: string): void {
+  if (path === inMemory) return;
+  const { bavail, bsize } = statfsSync(dirname(resolve(path)));
+  const [free, needed] = [bavail * bsize, 2 * statSync(path).size];
+  if (free >= needed) return;
+  const megabytes = (bytes: number) => `${Math.ceil(bytes / 1e6)} MB`;
+  throw new StartError(
+    `migrating ${resolve(path)} needs up to ${megabytes(needed)} of free space beside it, and ${megabytes(free)} are free: nothing was changed`,
+  );
 }
 
 function requireFolder(path: string): void {
