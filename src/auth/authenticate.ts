@@ -92,7 +92,9 @@ export async function authenticate(app: FastifyInstance, database: Database, set
     const keys = keysIn(this);
     try {
       const { workspace } = (await findAnonymous(keys)) ?? (await identify(keys));
-      return workspace.number === this.identity?.workspace.number;
+      const { number, name } = this.identity?.workspace ?? {};
+      // After a renaming, a client that connects again gets the new name, and goes on where it was.
+      return workspace.number === number && workspace.name === name;
     } catch (error) {
       // While the database is unavailable, nobody can tell, and nothing can be read.
       return !(error instanceof ServiceError && error.status === 401);
