@@ -6,31 +6,26 @@ import { hash as hashText, randomBytes, timingSafeEqual } from 'node:crypto';
 
 export interface KeyText {
   readonly prefix: string;
-  readonly workspaceId: string;
   readonly secret: string;
 }
 
 /** Letters, digits and hyphens, as in a host name. */
 const workspaceName = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 
-const prefixForm = new RegExp(`^yardgraph_(${workspaceName})_[0-9a-f]{8}$`);
-const keyForm = new RegExp(`^(yardgraph_(${workspaceName})_[0-9a-f]{8})_([\\w-]{43})$`);
+const keyForm = new RegExp(`^(yardgraph_${workspaceName}_[0-9a-f]{8})_([\\w-]{43})$`);
 
 /** What a workspace's name must be, for messages. */
 export const workspaceNameForm = 'expected 1 to 63 lower-case letters, digits and hyphens, no hyphen first or last';
 
 export const isWorkspaceName = (text: string): boolean => new RegExp(`^${workspaceName}$`).test(text);
 
-/** The workspace in a prefix; undefined if the text is not a prefix. */
-export const workspaceOf = (prefix: string): string | undefined => prefixForm.exec(prefix)?.[1];
-
 /** The parts of a key; undefined if the text is not a key. */
 export function parseKey(text: string): KeyText | undefined {
-  const [, prefix, workspaceId, secret] = keyForm.exec(text) ?? [];
-  return prefix && workspaceId && secret ? { prefix, workspaceId, secret } : undefined;
+  const [, prefix, secret] = keyForm.exec(text) ?? [];
+  return prefix && secret ? { prefix, secret } : undefined;
 }
 
-export const newPrefix = (workspaceId: string): string => `yardgraph_${workspaceId}_${randomBytes(4).toString('hex')}`;
+export const newPrefix = (workspace: string): string => `yardgraph_${workspace}_${randomBytes(4).toString('hex')}`;
 
 /** 256 random bits. */
 export const newSecret = (): string => randomBytes(32).toString('base64url');

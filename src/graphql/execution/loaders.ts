@@ -28,7 +28,7 @@ export interface Loaders extends ChangeLoaders {
   parsed<T>(fieldNodes: readonly FieldNode[], parse: () => T): T;
   /** The record, or null if there is none: the ID is unknown, foreign, or of another kind. A promise unless it is loaded. */
   load<K extends RecordKind>(kind: K, id: string): RecordOf<K> | null | Promise<RecordOf<K> | null>;
-  /** The same for a record of the feed. Throws WorkspaceClosed if it is missing because the workspace was renamed since the feed was read. */
+  /** The same for a record of the feed. */
   current<K extends RecordKind>(kind: K, id: string): RecordOf<K> | null | Promise<RecordOf<K> | null>;
   list<K extends RecordKind>(kind: K, query: RecordQuery): Promise<RecordOf<K>[]>;
   /** What a record links to, or null if there is none; a promise unless it is loaded. */
