@@ -28,8 +28,6 @@ export interface Loaders extends ChangeLoaders {
   parsed<T>(fieldNodes: readonly FieldNode[], parse: () => T): T;
   /** The record, or null if there is none: the ID is unknown, foreign, or of another kind. A promise unless it is loaded. */
   load<K extends RecordKind>(kind: K, id: string): RecordOf<K> | null | Promise<RecordOf<K> | null>;
-  /** The same for a record of the feed. */
-  current<K extends RecordKind>(kind: K, id: string): RecordOf<K> | null | Promise<RecordOf<K> | null>;
   list<K extends RecordKind>(kind: K, query: RecordQuery): Promise<RecordOf<K>[]>;
   /** What a record links to, or null if there is none; a promise unless it is loaded. */
   linked(record: Readonly<Record<string, unknown>>, field: string, kind: RecordKind): unknown;
@@ -171,23 +169,12 @@ export function createLoaders(store: LimitedReads, plan: DocumentPlan): Loaders 
     return kindOfId(id) === kind ? loader.load([id]).then(() => loaded() ?? null) : null;
   }
 
-  function current<K extends RecordKind>(kind: K, id: string) {
-    const record = load(kind, id);
-    const orUnavailable = async (found: RecordOf<K> | null) => {
-      if (!found) await once(current, () => store.lastChange());
-      return found;
-    };
-    if (record instanceof Promise) return record.then(orUnavailable);
-    return record ?? orUnavailable(record);
-  }
-
   const { clear: clearChanges, ...changeLoaders } = createChangeLoaders(store, plan, once);
 
   return {
     ...changeLoaders,
     parsed,
     load,
-    current,
     linked(record, field, kind) {
       const linked = linkedRecord(record, field);
       if (linked !== undefined) return linked;

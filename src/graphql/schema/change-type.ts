@@ -112,7 +112,7 @@ function createChangeType(
         type: node,
         nullable: true,
         description: 'The record as it is now; null if it was deleted since.',
-        resolve: ({ kind: name, id }, _args, { loaders }) => loaders.current(kindNamed(name), id) as Values | null,
+        resolve: ({ kind: name, id }, _args, { loaders }) => loaders.load(kindNamed(name), id) as Values | null,
       }),
       at: t.field({ type: 'DateTime', description: 'When it was done.', resolve: ({ at }) => at }),
       user: t.field({
