@@ -28,6 +28,7 @@ const repeats = ['sqlite', 'test/spec/idempotency.test.ts'];
 const repeatedMutations = ['sqlite', 'test/graphql/idempotency.test.ts'];
 const keptResults = ['sqlite', 'test/store/idempotency.test.ts'];
 const clientRepeats = ['sqlite', 'test/client/repeats.test.ts'];
+const earlierVersions = ['sqlite', 'test/store/earlier-versions.test.ts'];
 const citus = ['postgres', 'test/spec/postgres/citus.test.ts'];
 
 const isAlways = (value) => () => () => value;
@@ -926,5 +927,10 @@ export const faults = [
     name: 'the client forgets that an earlier attempt may be stored',
     plant: [['src/client/retry.ts', 'isResolved', () => () => true]],
     tests: clientRepeats,
+  },
+  {
+    name: 'a migration leaves out the external IDs of the records that are stored',
+    sql: (sql) => sql.replace(/ cross join json_each\(record\.external_ids\) as external$/, '$& where false'),
+    tests: earlierVersions,
   },
 ];
