@@ -146,9 +146,7 @@ describe('a key', () => {
 
     const statements = await service.statements(async () => {
       for (let request = 0; request < 20; request += 1) await service.as(key).get('/asset-categories');
-      await vi.waitFor(async () =>
-        expect((await keys().find('acme', prefixOf(key)))?.lastUsedAt).toMatch(/^\d{4}-\d\d-\d\dT/),
-      );
+      await vi.waitFor(async () => expect((await keys().find(prefixOf(key)))?.lastUsedAt).toMatch(/^\d{4}-\d\d-\d\dT/));
     });
 
     expect(statements.filter((sql) => sql.startsWith('update api_keys'))).toHaveLength(1);

@@ -1,10 +1,9 @@
 /** Records that refer to each other before they have IDs: imports of several kinds at once, and links by external IDs. */
 import { describe, expect, test } from 'vitest';
 import { createSessionOpener } from '../../src/auth/authenticate.ts';
-import { anonymous } from '../support/open-store.ts';
 import { asset, assetCategory, project, workOrder } from '../../src/records/index.ts';
 import { createDocument, importDocument, updateDocument, upsertDocument } from '../support/mutations.ts';
-import { nobody } from '../support/open-store.ts';
+import { anonymous, nobody } from '../support/open-store.ts';
 import { startService, useService } from '../support/service.ts';
 
 const service = useService();

@@ -1,7 +1,6 @@
 /** Upserts: records are found by a key of another system, and created or changed. */
 import { describe, expect, test, vi } from 'vitest';
 import { createSessionOpener } from '../../src/auth/authenticate.ts';
-import { anonymous } from '../support/open-store.ts';
 import {
   asset,
   assetCategory,
@@ -13,7 +12,7 @@ import {
 } from '../../src/records/index.ts';
 import { isPostgres } from '../support/database.ts';
 import { updateDocument, upsertDocument } from '../support/mutations.ts';
-import { nobody } from '../support/open-store.ts';
+import { anonymous, nobody } from '../support/open-store.ts';
 import { kinds } from '../support/records.ts';
 import { startService, useService } from '../support/service.ts';
 

@@ -100,7 +100,7 @@ describe('of many bodies that inflate to much', () => {
   const maxBytes = 100_000;
   const bomb = gzipSync(Buffer.alloc(maxBytes, ' '));
   const request = (workspaceId = 'acme', socket = { destroyed: false }) =>
-    ({ identity: { workspaceId }, raw: { socket } }) as FastifyRequest;
+    ({ identity: { workspace: { name: workspaceId } }, raw: { socket } }) as FastifyRequest;
   /** Until nothing is left to be done but by others. */
   const settled = async (promises: readonly Promise<unknown>[]) => {
     let count = 0;

@@ -1,9 +1,8 @@
 /** Creating records of any kind: what is returned is what is stored. */
 import { expect, test } from 'vitest';
 import { createSessionOpener } from '../../src/auth/authenticate.ts';
-import { anonymous } from '../support/open-store.ts';
 import { createRecords } from '../../src/services/create-records.ts';
-import { nobody } from '../support/open-store.ts';
+import { anonymous, nobody } from '../support/open-store.ts';
 import { fullRecord, kinds } from '../support/records.ts';
 import { useService } from '../support/service.ts';
 

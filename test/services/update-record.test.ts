@@ -1,10 +1,9 @@
 /** Changing records by the service itself, for what is not visible over REST. */
 import { afterEach, expect, test, vi } from 'vitest';
 import { createSessionOpener } from '../../src/auth/authenticate.ts';
-import { anonymous } from '../support/open-store.ts';
 import { asset } from '../../src/records/index.ts';
 import { updateRecord } from '../../src/services/update-records.ts';
-import { nobody } from '../support/open-store.ts';
+import { anonymous, nobody } from '../support/open-store.ts';
 import { useService } from '../support/service.ts';
 
 const service = useService();

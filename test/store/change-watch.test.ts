@@ -1,12 +1,13 @@
 /** Waiting for changes: few reads, however many wait and however much is written. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createChangeWatch } from '../../src/store/change-watch.ts';
+import { numberOf } from '../support/open-store.ts';
 
 let last: number;
-let reads: (readonly string[])[];
+let reads: (readonly number[])[];
 let isUnavailable: boolean;
 
-const read = async (workspaceIds: readonly string[]) => {
+const read = async (workspaceIds: readonly number[]) => {
   reads.push(workspaceIds);
   if (isUnavailable) throw new Error('unavailable');
   return new Map(workspaceIds.map((workspaceId) => [workspaceId, last]));
@@ -25,7 +26,7 @@ afterEach(() => {
 });
 
 /** Waits, and tells whether it is over. */
-function waitIn(watch: ReturnType<typeof createChangeWatch>, after: number, workspaceId = 'acme') {
+function waitIn(watch: ReturnType<typeof createChangeWatch>, after: number, workspaceId = numberOf('acme')) {
   const end = new AbortController();
   const state = { isOver: false, end: () => end.abort() };
   void watch.wait(workspaceId, after, end.signal).then(() => {
@@ -52,13 +53,13 @@ test('while a hundred wait, the number is read twice a second, by one statement'
 
 test('the numbers of a hundred workspaces are read by one statement, though some of them are written all the time', async () => {
   const watch = createChangeWatch(read);
-  const waiting = Array.from({ length: 100 }, (_, n) => waitIn(watch, 7, `workspace-${n}`));
+  const waiting = Array.from({ length: 100 }, (_, n) => waitIn(watch, 7, n + 1));
   await vi.advanceTimersByTimeAsync(100);
   reads = [];
 
   for (let tick = 0; tick < 1_000; tick += 1) {
-    watch.changed('workspace-1');
-    watch.changed('workspace-2');
+    watch.changed(1);
+    watch.changed(2);
     await vi.advanceTimersByTimeAsync(10);
   }
 
@@ -90,7 +91,7 @@ test('after a write of this process the number is read soon, once for many write
   const before = reads.length;
 
   last = 1_007;
-  for (let write = 0; write < 1_000; write += 1) watch.changed('acme');
+  for (let write = 0; write < 1_000; write += 1) watch.changed(numberOf('acme'));
   await vi.advanceTimersByTimeAsync(20);
 
   expect(waiting.isOver).toBe(true);
@@ -109,7 +110,7 @@ test('a write while the number is being read is noticed too', async () => {
   write = () => {
     write = () => {};
     last = 8;
-    watch.changed('acme');
+    watch.changed(numberOf('acme'));
   };
 
   await vi.advanceTimersByTimeAsync(50);
@@ -121,7 +122,7 @@ test('a write while the number is being read is noticed too', async () => {
 test('nobody waits, nothing is read: neither after writes nor after the last one has left', async () => {
   const watch = createChangeWatch(read);
 
-  watch.changed('acme');
+  watch.changed(numberOf('acme'));
   await vi.advanceTimersByTimeAsync(5_000);
   expect(reads).toEqual([]);
 
@@ -138,11 +139,11 @@ test('nobody waits, nothing is read: neither after writes nor after the last one
 
 test('each workspace is watched for itself', async () => {
   const watch = createChangeWatch(read);
-  const waiting = [waitIn(watch, 7, 'acme'), waitIn(watch, 7, 'bolt')];
+  const waiting = [waitIn(watch, 7, numberOf('acme')), waitIn(watch, 7, numberOf('bolt'))];
   await vi.advanceTimersByTimeAsync(100);
   reads = [];
 
-  watch.changed('bolt');
+  watch.changed(numberOf('bolt'));
   await vi.advanceTimersByTimeAsync(20);
 
   expect(reads).toEqual([['bolt']]);
@@ -166,12 +167,12 @@ test('while the database is unavailable, waiting goes on', async () => {
 });
 
 describe('while a machine with some of the workspaces is unavailable', () => {
-  const workspaces = (name: string) => Array.from({ length: 50 }, (_, n) => `${name}-${n}`);
-  let unavailable: ReadonlySet<string>;
+  const workspaces = (name: string) => Array.from({ length: 50 }, (_, n) => numberOf(`${name}-${n}`));
+  let unavailable: ReadonlySet<number>;
   /** Single reads of these workspaces, each of which fails when this resolves. */
   let fails: Promise<void>;
 
-  const readSome = async (workspaceIds: readonly string[]) => {
+  const readSome = async (workspaceIds: readonly number[]) => {
     const numbers = await read(workspaceIds);
     if (!workspaceIds.some((workspaceId) => unavailable.has(workspaceId))) return numbers;
     if (workspaceIds.length === 1) await fails;
@@ -194,7 +195,7 @@ describe('while a machine with some of the workspaces is unavailable', () => {
     await vi.advanceTimersByTimeAsync(500);
     expect(others.filter(({ isOver }) => isOver)).toHaveLength(50);
     expect(lost.filter(({ isOver }) => isOver)).toHaveLength(0);
-    expect(reads.filter((workspaceIds) => workspaceIds[0]?.startsWith('other')).map(({ length }) => length)).toEqual([
+    expect(reads.filter(([first = 0]) => workspaces('other').includes(first)).map(({ length }) => length)).toEqual([
       50,
     ]);
     expect(reads.length).toBeLessThanOrEqual(51);
@@ -221,7 +222,7 @@ describe('while a machine with some of the workspaces is unavailable', () => {
     await vi.advanceTimersByTimeAsync(5_000);
 
     expect(others.filter(({ isOver }) => isOver)).toHaveLength(50);
-    expect(reads.filter(([workspaceId]) => workspaceId?.startsWith('lost')).length).toBeLessThanOrEqual(2);
+    expect(reads.filter(([first = 0]) => workspaces('lost').includes(first)).length).toBeLessThanOrEqual(2);
     for (const { end } of lost) end();
     timeOut();
     await lastRead();

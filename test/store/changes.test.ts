@@ -8,7 +8,7 @@ import { createStoreOpener, type TransactionStore, type WorkspaceStore } from '.
 import { createDatabase } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
 import { change, insert } from '../support/insert.ts';
-import { nobody } from '../support/open-store.ts';
+import { nobody, numberOf, workspaceNamed } from '../support/open-store.ts';
 import { createRandom } from '../support/random.ts';
 
 let target: Awaited<ReturnType<typeof createDatabase>>;
@@ -29,7 +29,7 @@ afterEach(async () => {
 const open = (workspace: string, node = 0, author: Author = nobody): WorkspaceStore => {
   const opener = openers[node];
   if (!opener) throw new Error(`there is no node ${node}`);
-  return opener(workspace, { author });
+  return opener(workspaceNamed(workspace), { author });
 };
 
 const limits = { maxTextLength: 10_000, maxExternalIds: 100, maxRecordLength: 100_000, maxResponseLength: 100_000_000 };
@@ -285,7 +285,7 @@ describe('a record that was created before there was a log', () => {
 
   beforeEach(async () => {
     await databases[0]?.run(
-      `insert into locations (workspace_id, id, name, created_at, updated_at) values ('acme', '${id}', 'North yard', '${at}', '${at}')`,
+      `insert into locations (workspace_id, id, name, created_at, updated_at) values (${numberOf('acme')}, '${id}', 'North yard', '${at}', '${at}')`,
     );
   });
 

@@ -14,7 +14,7 @@ import type { TransactionStore, WorkspaceStore } from '../../src/store/workspace
 import { createDatabase, isPostgres } from '../support/database.ts';
 import { type Plan, readPlan } from '../support/explain.ts';
 import { insert } from '../support/insert.ts';
-import { storeOpener } from '../support/open-store.ts';
+import { numberOf, storeOpener } from '../support/open-store.ts';
 
 let database: Database;
 /** On connections of its own: on SQLite's, a write that was explained would count as one that is still running. */
@@ -92,7 +92,7 @@ const reading = () => ({ dialect: database.dialect, run: database.read });
 /** Each with the number of rows that it needs to look up. */
 const reads: readonly (readonly [string, number, () => Promise<unknown>])[] = [
   ['the last change', 1, () => store.lastChange()],
-  ['the last changes of workspaces', 3, () => lastChanges(reading(), ['acme', 'other', 'workspace-7'])],
+  ['the last changes of workspaces', 3, () => lastChanges(reading(), ['acme', 'other', 'workspace-7'].map(numberOf))],
   ['a page of the feed', 50, () => store.changes({ after: middle(), limit: 50, withBefore: true })],
   [
     'a page of the feed with one kind',
@@ -117,7 +117,12 @@ const reads: readonly (readonly [string, number, () => Promise<unknown>])[] = [
   [
     'results of requests',
     3,
-    () => findIdempotencyResults({ ...reading(), workspaceId: 'acme' }, ['key 1', 'key 2', 'key 7000']),
+    () =>
+      findIdempotencyResults({ ...reading(), workspaceId: numberOf('acme'), workspaceName: 'acme' }, [
+        'key 1',
+        'key 2',
+        'key 7000',
+      ]),
   ],
   // The number of its changes is halved until one is left.
   ['a version at a time', 12, () => store.versionAt(location, some(1)[0] ?? '', '2026-03-02T12:00:00.000Z')],
@@ -185,13 +190,13 @@ describe.each(['in empty tables', 'without statistics', 'with statistics'])('%s'
       }
       // So many that an index is worth while.
       await database.run(`insert into change_numbers (workspace_id, number) with recursive n (i) as (
-        select 1 union all select i + 1 from n where i < 2000) select 'workspace-' || i, i from n`);
+        select 1 union all select i + 1 from n where i < 2000) select ${numberOf('workspace-7')} + i - 7, i from n`);
       await database.run(`insert into idempotency_keys (workspace_id, operation, key, request_hash, created_at, result)
         with recursive n (i) as (select 1 union all select i + 1 from n where i < 10000)
-        select case when i % 2 = 0 then 'acme' else 'other' end, 'POST /assets', 'key ' || i, '', ${isPostgres ? 'timestamptz ' : ''}'2026-03-01T00:00:00.000Z', ${isPostgres ? 'json ' : ''}'{}' from n`);
+        select case when i % 2 = 0 then ${numberOf('acme')} else ${numberOf('other')} end, 'POST /assets', 'key ' || i, '', ${isPostgres ? 'timestamptz ' : ''}'2026-03-01T00:00:00.000Z', ${isPostgres ? 'json ' : ''}'{}' from n`);
       await database.run(`insert into changes (workspace_id, number, kind, action, first_id, records, at)
         with recursive n (i) as (select 1 union all select i + 1 from n where i < 5000)
-        select 'acme', 1000000 + 7 * i, 'Location', 'updated', '${manyVersions}', 1, ${second} from n`);
+        select ${numberOf('acme')}, 1000000 + 7 * i, 'Location', 'updated', '${manyVersions}', 1, ${second} from n`);
     }
     if (circumstances === 'with statistics') await database.run('analyze');
   });

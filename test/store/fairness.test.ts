@@ -4,7 +4,7 @@ import { location } from '../../src/records/index.ts';
 import { type Database, defaultOptions, openDatabase } from '../../src/store/database.ts';
 import { createDatabase, isPostgres } from '../support/database.ts';
 import { insert } from '../support/insert.ts';
-import { storeOpener } from '../support/open-store.ts';
+import { numberOf, storeOpener } from '../support/open-store.ts';
 
 let database: Database;
 let remove: () => Promise<void>;
@@ -36,7 +36,7 @@ function keepBusy(workspaces: number) {
   const reads = { ended: 0, stop: async () => {} };
   const all = Array.from({ length: workspaces * 10 }, (_, index) =>
     database
-      .forWorkspace(`busy${index % workspaces}`, end.signal)
+      .forWorkspace(numberOf(`busy${index % workspaces}`), end.signal)
       .read(slow)
       .catch(() => {})
       .finally(() => {
@@ -66,7 +66,7 @@ test.each([1, 2, 5])('reads and writes go on while %i other workspaces read slow
 test('statements of the service itself do not wait for workspaces', async () => {
   const busy = keepBusy(3);
   // Waits before those of the service are sent.
-  const behind = database.forWorkspace('ours').read('select 1');
+  const behind = database.forWorkspace(numberOf('ours')).read('select 1');
 
   const order: string[] = [];
   await Promise.all([
@@ -87,12 +87,12 @@ test.each([
   const end = new AbortController();
   const readSlowly = (workspace: string) =>
     database
-      .forWorkspace(workspace, end.signal)
+      .forWorkspace(numberOf(workspace), end.signal)
       .read(slow)
       .catch(() => {});
   const reads = [readSlowly('oldest')];
   let attempts = 0;
-  const ours = database.forWorkspace('ours')[work](async (run) => {
+  const ours = database.forWorkspace(numberOf('ours'))[work](async (run) => {
     attempts += 1;
     await run('select 1');
     // Longer than work may hold a connection that others wait for, unless it is the oldest.

@@ -3,21 +3,21 @@ import { beforeEach, expect, test } from 'vitest';
 import { conflict, mayBeStored, unavailable } from '../../src/errors.ts';
 import { location } from '../../src/records/index.ts';
 import { changes } from '../../src/store/changes.ts';
-import { DatabaseError, StatementFailed, WorkspaceClosed } from '../../src/store/database-error.ts';
+import { DatabaseError, StatementFailed, WorkspaceDeleted } from '../../src/store/database-error.ts';
 import type { Dialect } from '../../src/store/dialect.ts';
 import type { Run } from '../../src/store/driver.ts';
 import { createGroupCommit, type GroupCommit } from '../../src/store/group-commit.ts';
 import { sqliteDialect } from '../../src/store/sqlite/dialect.ts';
 import type { Check } from '../../src/store/store-additions.ts';
 import type { Statements } from '../../src/store/transactions.ts';
-import { nobody } from '../support/open-store.ts';
+import { nobody, numberOf } from '../support/open-store.ts';
 
 /** The names of the records that each transaction tried to store. */
 let transactions: string[][];
 /** Milliseconds that each of them may wait for a lock. */
 let lockTimeouts: (number | undefined)[];
 /** The workspaces that transactions of their own were begun for. */
-let workspaces: string[];
+let workspaces: number[];
 /** The error with which the database rejects a transaction with these names, or undefined if it accepts it. */
 let refuse: (names: string[], lockTimeout?: number) => Error | undefined;
 let groups: GroupCommit;
@@ -48,7 +48,7 @@ beforeEach(() => {
     if (error) throw error;
     return result;
   };
-  const forWorkspace = (workspaceId: string) => {
+  const forWorkspace = (workspaceId: number) => {
     workspaces.push(workspaceId);
     return { transaction } as Statements;
   };
@@ -63,13 +63,20 @@ const acceptAll: Check = async () => {};
 
 const tooSlow = new StatementFailed('57014').message;
 
-const add = (name: string, check = acceptAll, workspaceId = 'acme') => addAll([{ name }], check, workspaceId);
+const add = (name: string, check = acceptAll, workspace = 'acme') => addAll([{ name }], check, workspace);
 
 /** Each in a workspace of its own, which has its name. */
 const addApart = (...names: string[]) => names.map((name) => add(name, acceptAll, name));
 
-const addAll = (records: { name: string }[], check = acceptAll, workspaceId = 'acme') =>
-  groups.add({ workspaceId, kind: location, records, check, author: nobody, usage: { statements: 0 } });
+const addAll = (records: { name: string }[], check = acceptAll, workspace = 'acme') =>
+  groups.add({
+    workspaceId: numberOf(workspace),
+    kind: location,
+    records,
+    check,
+    author: nobody,
+    usage: { statements: 0 },
+  });
 
 const outcomesOf = async (additions: Promise<void>[]) =>
   (await Promise.allSettled(additions)).map((outcome) =>
@@ -158,7 +165,7 @@ test('an addition that waits for a lock is stored alone, with as much time as it
   expect(transactions.slice(1).toSorted()).toEqual([['a'], ['a'], ['b'], ['c']]);
   expect(lockTimeouts.filter((timeout) => timeout === undefined)).toHaveLength(1);
   expect(transactions[lockTimeouts.indexOf(undefined)]).toEqual(['a']);
-  expect(workspaces.toSorted()).toEqual(['a', 'a', 'b', 'c']);
+  expect(workspaces.toSorted()).toEqual(['a', 'a', 'b', 'c'].map(numberOf).toSorted());
 });
 
 test('while an addition waits for a lock, those that arrive share transactions, except in its workspace', async () => {
@@ -183,7 +190,7 @@ test('while an addition waits for a lock, those that arrive share transactions, 
   expect(transactions.toSorted()).toEqual([['a'], ['b', 'c'], ['stuck']]);
 });
 
-test.each([new StatementFailed('08006'), new WorkspaceClosed()])(
+test.each([new StatementFailed('08006'), new WorkspaceDeleted()])(
   'what may concern only one workspace fails only its additions, and is not retried alone: $cause',
   async (error) => {
     refuse = (names) => (names.includes('a') ? error : undefined);

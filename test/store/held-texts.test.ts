@@ -4,19 +4,20 @@ import { location } from '../../src/records/index.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { createHeldTexts, type ResponseTexts } from '../../src/store/held-texts.ts';
 import { insert } from '../support/insert.ts';
-import { storeOpener } from '../support/open-store.ts';
+import { numberOf, storeOpener } from '../support/open-store.ts';
 
 const timeout = 50;
 /** Characters of a long response. */
 const long = 49_000_000;
 
 const start = (maxReads = 3) => {
-  const open = createHeldTexts({ maxReads, timeout });
+  const openTexts = createHeldTexts({ maxReads, timeout });
+  const open = (workspace: string) => openTexts(numberOf(workspace));
   /** The responses whose reads have begun, in this order. */
   const begun: string[] = [];
   /** Reads a text of this length for a new response. */
-  const read = (name: string, length: number, workspaceId = 'acme') => {
-    const response = open(workspaceId);
+  const read = (name: string, length: number, workspace = 'acme') => {
+    const response = open(workspace);
     return { response, done: readFor(response, name, length) };
   };
   const readFor = (response: ResponseTexts, name: string, length: number) =>
@@ -46,7 +47,7 @@ test('reads wait while long responses of their workspace are not sent, and begin
 
 test('a workspace that holds little never waits for others, however much they hold', async () => {
   const { begun, read } = start();
-  for (const workspaceId of ['a', 'b', 'c', 'd']) await read(workspaceId, long, workspaceId).done;
+  for (const name of ['a', 'b', 'c', 'd']) await read(name, long, name).done;
 
   await read('another', 10, 'another').done;
   await read('yet another', 10, 'another').done;
@@ -56,7 +57,7 @@ test('a workspace that holds little never waits for others, however much they ho
 
 test('together, workspaces with long responses hold no more than two of the greatest share', async () => {
   const { begun, read } = start();
-  for (const workspaceId of ['a', 'b', 'c']) await read(workspaceId, long, workspaceId).done;
+  for (const name of ['a', 'b', 'c']) await read(name, long, name).done;
 
   await expect(read('more', 10, 'a').done).rejects.toMatchObject({ status: 503 });
   expect(begun).toEqual(['a', 'b', 'c']);

@@ -241,7 +241,7 @@ describe('A key', () => {
   const key = keyOf('a');
   const reading = () => {
     const run = vi.fn<Run>(async () => []);
-    return { run, scope: { dialect: database.dialect, run, workspaceId: 'ours' } };
+    return { run, scope: { dialect: database.dialect, run, workspaceId: 1, workspaceName: 'ours' } };
   };
 
   test('is not looked up while the database is unavailable, which would take as long again', async () => {

@@ -6,6 +6,7 @@ import { type Database, openDatabase } from '../../src/store/database.ts';
 import { createStoreOpener, type WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createDatabase } from '../support/database.ts';
 import { change, insert } from '../support/insert.ts';
+import { workspaceNamed } from '../support/open-store.ts';
 
 const texts = [
   "'",
@@ -33,7 +34,7 @@ beforeAll(async () => {
   remove = created.remove;
   database = await openDatabase(created.url);
   const openStore = createStoreOpener(database);
-  open = (message) => openStore('acme', { author: { userId: message, requestId: message, message } });
+  open = (message) => openStore(workspaceNamed('acme'), { author: { userId: message, requestId: message, message } });
 });
 
 afterAll(async () => {

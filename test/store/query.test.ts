@@ -17,7 +17,7 @@ async function compiled(dialect: Dialect, query: RecordQuery) {
       statements.push(sql, values);
       return [];
     },
-    rowsQuery(dialect, location, 'ours', query).select('id'),
+    rowsQuery(dialect, location, 1, query).select('id'),
   );
   return statements;
 }
@@ -34,11 +34,11 @@ const everything: RecordQuery = {
 test('every part of a query is a condition, an order or a limit, with its values as parameters', async () => {
   expect(await compiled(sqliteDialect, everything)).toEqual([
     'select id from locations where workspace_id = ? and locations.id in (select value from json_each(?)) and locations.id > ? and locations.id < ? order by locations.id desc limit ?',
-    ['ours', '["a","b"]', 'location_1', 'location_9', 5],
+    [1, '["a","b"]', 'location_1', 'location_9', 5],
   ]);
   expect(await compiled(postgresDialect, everything)).toEqual([
     'select id from locations where workspace_id = $1 and locations.id = any($2) and locations.id > $3 and locations.id < $4 order by locations.id desc limit (select $5::int)',
-    ['ours', ['a', 'b'], 'location_1', 'location_9', 5],
+    [1, ['a', 'b'], 'location_1', 'location_9', 5],
   ]);
 });
 

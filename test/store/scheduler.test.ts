@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { Preempted } from '../../src/store/database-error.ts';
 import { createScheduler, type Lease } from '../../src/store/scheduler.ts';
+import { numberOf } from '../support/open-store.ts';
 
 beforeEach(
   () =>
@@ -13,7 +14,7 @@ const schedulerOf = (size: number, repeatedFor = 0) =>
   createScheduler({ size, timeout: 10_000, timeoutError: () => new Error('no connection'), repeatedFor });
 
 /** Work of a workspace that lasts for some time unless its connection is taken back, and what became of it. */
-function begin(schedule: ReturnType<typeof createScheduler>, workspaceId: string, milliseconds: number) {
+function begin(schedule: ReturnType<typeof createScheduler>, workspace: string, milliseconds: number) {
   const work = { began: undefined as number | undefined, ended: undefined as number | undefined, wasTakenBack: false };
   const holding = (lease: Lease) =>
     new Promise<void>((resolve, reject) => {
@@ -21,7 +22,7 @@ function begin(schedule: ReturnType<typeof createScheduler>, workspaceId: string
       setTimeout(resolve, milliseconds);
       lease.cancel = () => reject(new Preempted());
     });
-  const done = schedule(workspaceId, holding).then(
+  const done = schedule(numberOf(workspace), holding).then(
     () => {
       work.ended = performance.now();
     },
@@ -45,7 +46,7 @@ test('work begins at once while connections are free', async () => {
 test('a free connection goes to the workspace that has held connections for the least time', async () => {
   const schedule = schedulerOf(1);
   const order: string[] = [];
-  const later = (workspaceId: string) => schedule(workspaceId, async () => void order.push(workspaceId));
+  const later = (name: string) => schedule(numberOf(name), async () => void order.push(name));
   begin(schedule, 'busy', 1_000);
 
   const waiting = [later('busy'), later('busy'), later('idle')];
@@ -95,7 +96,7 @@ test('work that does not notice that its connection is taken back does not keep 
   const schedule = schedulerOf(3, 60_000);
   begin(schedule, 'oldest', 60_000);
   begin(schedule, 'theirs', 60_000);
-  void schedule('deaf', () => new Promise(() => {}));
+  void schedule(numberOf('deaf'), () => new Promise(() => {}));
   await vi.advanceTimersByTimeAsync(100);
 
   const works = ['a', 'b'].map((workspace) => begin(schedule, workspace, 300));
@@ -168,7 +169,7 @@ test('work that waits too long fails, and does not begin later', async () => {
   begin(schedule, 'long', 20_000);
   const late = vi.fn(async () => {});
 
-  const outcome = schedule('late', late).catch((error: Error) => error.message);
+  const outcome = schedule(numberOf('late'), late).catch((error: Error) => error.message);
   await vi.advanceTimersByTimeAsync(30_000);
 
   expect(await outcome).toBe('no connection');
@@ -178,7 +179,7 @@ test('work that waits too long fails, and does not begin later', async () => {
 test('time counts half as much after ten seconds', async () => {
   const schedule = schedulerOf(1);
   const order: string[] = [];
-  const later = (workspaceId: string) => schedule(workspaceId, async () => void order.push(workspaceId));
+  const later = (name: string) => schedule(numberOf(name), async () => void order.push(name));
   begin(schedule, 'earlier', 1_000);
   await vi.advanceTimersByTimeAsync(30_000);
   begin(schedule, 'recent', 500);
@@ -191,13 +192,13 @@ test('time counts half as much after ten seconds', async () => {
 });
 
 /** A workspace that does one piece of work after another until it is stopped, and the longest that one took, which may be the current one. */
-function keepUsing(schedule: ReturnType<typeof createScheduler>, workspaceId: string, milliseconds: number, pause = 1) {
+function keepUsing(schedule: ReturnType<typeof createScheduler>, workspace: string, milliseconds: number, pause = 1) {
   let asked = performance.now();
   let slowest = 0;
   let isOver = false;
   const next = () => {
     asked = performance.now();
-    void begin(schedule, workspaceId, milliseconds).done.then(() => {
+    void begin(schedule, workspace, milliseconds).done.then(() => {
       slowest = Math.max(slowest, performance.now() - asked);
       if (!isOver) setTimeout(next, pause);
     });

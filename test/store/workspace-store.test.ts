@@ -7,7 +7,7 @@ import { positionOfId } from '../../src/store/query/record-query.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createDatabase, isPostgres } from '../support/database.ts';
 import { change, insert } from '../support/insert.ts';
-import { storeOpener } from '../support/open-store.ts';
+import { numberOf, storeOpener } from '../support/open-store.ts';
 
 let url: string;
 let remove: () => Promise<void>;
@@ -247,7 +247,7 @@ describe('one workspace', () => {
     let running = 0;
     let peak = 0;
     const reads = Array.from({ length: count }, () =>
-      database.forWorkspace('ours').snapshot(async (run) => {
+      database.forWorkspace(numberOf('ours')).snapshot(async (run) => {
         running += 1;
         peak = Math.max(peak, running);
         try {
@@ -269,7 +269,7 @@ describe('one workspace', () => {
 
   test('waits for its share only as long as for a connection', async () => {
     const impatient = await openDatabase(url, { ...defaultOptions, poolSize: 1, connectionTimeout: 200 });
-    const { transaction, run } = impatient.forWorkspace('ours');
+    const { transaction, run } = impatient.forWorkspace(numberOf('ours'));
     let end = () => {};
     const holding = transaction(async (runInside) => {
       await runInside('select 1');

@@ -9,7 +9,7 @@ import { createStoreOpener, type WorkspaceStore } from '../../src/store/workspac
 export const nobody = { userId: null, requestId: null, message: null };
 
 /** The same in every database, so that a store can be opened without looking it up. The first workspace of a database is `default`. */
-const numberOf = (name: string): number =>
+export const numberOf = (name: string): number =>
   name === 'default' ? 1 : 1_000 + createHash('sha256').update(name).digest().readUInt32BE();
 
 export const workspaceNamed = (name: string): WorkspaceId => ({ number: numberOf(name), name });

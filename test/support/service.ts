@@ -115,7 +115,8 @@ export async function startService(settings: Settings = {}, { closed = false }: 
     async statements(work: () => Promise<unknown>): Promise<string[]> {
       const statements: string[] = [];
       const record = ({ sql }: { sql: string }) => {
-        if (!/number from change_numbers|from api_keys limit 1|from workspaces where name/.test(sql)) statements.push(sql);
+        if (!/number from change_numbers|from api_keys limit 1|from workspaces where name/.test(sql))
+          statements.push(sql);
       };
       database.knex.on('query', record);
       try {

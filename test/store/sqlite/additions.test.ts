@@ -2,7 +2,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { location } from '../../../src/records/index.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
-import { migrate } from '../../../src/store/migrate.ts';
 import type { WorkspaceStore } from '../../../src/store/workspace-store.ts';
 import { insert } from '../../support/insert.ts';
 import { storeOpener } from '../../support/open-store.ts';
@@ -13,7 +12,7 @@ let store: WorkspaceStore;
 /** In memory: all would be lost with the connection. */
 beforeEach(async () => {
   database = await openDatabase('sqlite::memory:');
-  await migrate(database.knex, database.dialect);
+  await database.migrate();
   store = storeOpener(database)('acme');
   await insert(store, location, [{ name: 'North yard' }]);
 });
