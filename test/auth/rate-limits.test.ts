@@ -35,7 +35,7 @@ test('of concurrent requests, those within the limit are accepted', async () => 
 });
 
 const wrongKey = (index = 0) => `yardgraph_acme_${index.toString(16).padStart(8, '0')}_${'x'.repeat(43)}`;
-const lookups = (statements: readonly string[]) => statements.filter((sql) => /from api_keys where/.test(sql));
+const lookups = (statements: readonly string[]) => statements.filter((sql) => /from api_keys inner join/.test(sql));
 
 test('an address that presents too many wrong keys gets 429 for them; other addresses do not', async () => {
   const wrong = [];

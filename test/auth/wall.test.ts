@@ -18,6 +18,7 @@ import { reverseLinksOf } from '../../src/records/reverse-links.ts';
 import { isPostgres } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
 import { deleteDocument, importDocument, updateDocument, upsertDocument } from '../support/mutations.ts';
+import { numberOf } from '../support/open-store.ts';
 import { createRandom } from '../support/random.ts';
 import { kinds, unknownId } from '../support/records.ts';
 import { startService, type TestResponse } from '../support/service.ts';
@@ -626,7 +627,7 @@ async function plantReferences() {
       const now = new Date().toISOString();
       await service.database.run(
         'insert into work_orders (workspace_id, id, name, project_id, created_at, updated_at) values ($1, $2, $3, $4, $5, $6)',
-        [own.name, id, `${own.name}:planted`, target?.id, now, now],
+        [numberOf(own.name), id, `${own.name}:planted`, target?.id, now, now],
       );
       const kind = recordKinds.find(({ name }) => name === 'WorkOrder') as RecordKind;
       const record = { id, name: `${own.name}:planted`, projectId: target?.id } as Stored;

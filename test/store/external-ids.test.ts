@@ -6,7 +6,7 @@ import { type Database, openDatabase } from '../../src/store/database.ts';
 import { createWorkspaces } from '../../src/store/workspaces.ts';
 import { createOwnDatabase, isPostgres } from '../support/database.ts';
 import { change, insert } from '../support/insert.ts';
-import { storeOpener } from '../support/open-store.ts';
+import { addWorkspace, storeOpener } from '../support/open-store.ts';
 
 let database: Database;
 let remove: () => Promise<void>;
@@ -52,6 +52,7 @@ test('of records that were created, changed and deleted', async () => {
   await change(store(), asset, pump?.id ?? '', { externalIds: null, name: 'Big pump' });
 
   expect([await named('erp', '4711'), await named('erp', '4712'), await named('legacy')]).toEqual([[], ['Crane'], []]);
+  await addWorkspace(database, 'acme');
   await createWorkspaces(database, recordKinds).remove('acme');
   expect([await named('erp', '4712'), await rowsKept()]).toEqual([[], 0]);
 });
@@ -64,14 +65,6 @@ test('of one kind and one workspace only', async () => {
   expect(await named('erp', '1')).toEqual(['ours']);
 });
 
-test('under the new name of their workspace', async () => {
-  await insert(store(), asset, [{ name: 'Crane', externalIds: { erp: '4711' } }]);
-
-  await createWorkspaces(database, recordKinds).rename('acme', 'harbour');
-
-  expect([await named('erp', '4711', 'harbour'), await named('erp', '4711', 'acme')]).toEqual([['Crane'], []]);
-});
-
 test('in a copy of the database', async () => {
   const created = await createOwnDatabase();
   const target = await openDatabase(created.url);
@@ -82,16 +75,6 @@ test('in a copy of the database', async () => {
   expect(await named('erp', '4711', 'acme', target)).toEqual(['Crane']);
   await target.close();
   await created.remove();
-});
-
-test('that were stored before the database had an index', async () => {
-  const names = ['0004_indexes', '0008_fewer_indexes'];
-  for (const name of names.toReversed()) await database.knex.migrate.down({ name });
-  await insert(store(), asset, [{ name: 'Crane', externalIds: { erp: '4711' } }, { name: 'Pump' }]);
-
-  expect(await database.migrate()).toEqual(names);
-
-  expect(await named('erp', '4711')).toEqual(['Crane']);
 });
 
 test('after the migration that replaces triggers was undone, and after it', async () => {

@@ -308,7 +308,7 @@ describe('A key', () => {
     database.transaction(async (run) => {
       const rows = Array.from(
         { length: count },
-        (_, n) => `('theirs', '${createdAt} ${n}', 'test', '', '${createdAt}', '{}')`,
+        (_, n) => `(2, '${createdAt} ${n}', 'test', '', '${createdAt}', '{}')`,
       );
       await run(
         `insert into idempotency_keys (workspace_id, key, operation, request_hash, created_at, result) values ${rows.join()}`,

@@ -7,7 +7,7 @@ import { addIndex, dropIndex, fieldsToIndex, listIndexes } from '../../src/store
 import { createDatabase, isPostgres } from '../support/database.ts';
 import { readPlan } from '../support/explain.ts';
 import { insert } from '../support/insert.ts';
-import { storeOpener } from '../support/open-store.ts';
+import { numberOf, storeOpener } from '../support/open-store.ts';
 
 let created: Awaited<ReturnType<typeof createDatabase>>;
 let database: Database;
@@ -92,7 +92,7 @@ test('after a restart, lists use an added index for their filter and for their o
   // Otherwise Postgres would read the whole table, because it is small.
   if (isPostgres) {
     await database.run(`insert into locations (workspace_id, id, created_at, updated_at)
-      select 'acme', 'location_' || n, now(), now() from generate_series(1, 2000) as n`);
+      select ${numberOf('acme')}, 'location_' || n, now(), now() from generate_series(1, 2000) as n`);
   }
 
   const sent: { sql: string; bindings: readonly unknown[] }[] = [];

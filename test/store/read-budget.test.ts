@@ -6,7 +6,7 @@ import { type Database, openDatabase } from '../../src/store/database.ts';
 import { oldestFirst } from '../../src/store/query/record-query.ts';
 import { createOwnDatabase } from '../support/database.ts';
 import { insert } from '../support/insert.ts';
-import { storeOpener } from '../support/open-store.ts';
+import { numberOf, storeOpener } from '../support/open-store.ts';
 
 // A budget of 2 * 5,000 + 1,000 characters.
 const limits = { maxTextLength: 100, maxExternalIds: 10, maxRecordLength: 1_000, maxResponseLength: 5_000 };
@@ -125,7 +125,7 @@ test('a page that becomes shorter after it was measured is read', async () => {
         const rows = await database.read(sql, values);
         if (!isShort) {
           isShort = true;
-          await database.run(`delete from projects where workspace_id = 'ours' and id <> '${ids[0]}'`);
+          await database.run(`delete from projects where workspace_id = ${numberOf('ours')} and id <> '${ids[0]}'`);
         }
         return rows;
       },

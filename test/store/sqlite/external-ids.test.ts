@@ -48,12 +48,3 @@ test('an update writes only the external IDs that differ', async () => {
   expect(await writtenFor({ erp: '1' })).toBe(1);
   expect(await kept()).toEqual([{ key: 'erp', value: '1' }]);
 });
-
-test('a workspace that gets another name takes them along', async () => {
-  await database.run(`update assets set workspace_id = 'harbour', external_ids = '{"erp":"1","legacy":"5"}'`);
-
-  expect(await database.run('select workspace_id, key, value, id from assets_external_ids order by key')).toEqual([
-    { workspace_id: 'harbour', key: 'erp', value: '1', id },
-    { workspace_id: 'harbour', key: 'legacy', value: '5', id },
-  ]);
-});

@@ -42,7 +42,7 @@ test('a connection that was open before the migration uses the new indexes too, 
     // Only a statement that runs notices a new schema: one that is explained does not, nor does a cached one.
     await opened.read('select count(*) from assets');
     explained += 1;
-    const sql = `explain query plan select name, ${explained} from assets where workspace_id = 'acme' and status_id = 'new'`;
+    const sql = `explain query plan select name, ${explained} from assets where workspace_id = 1 and status_id = 'new'`;
     return (await opened.read(sql)).map(({ detail }) => detail).join();
   };
   await undoIndexes();
@@ -79,7 +79,7 @@ test('a database that is closed is one file, which can be copied', async () => {
   for (let round = 0; round < 100; round += 1) {
     const opened = await openDatabase(`sqlite:${folder}/closed/yardgraph.db`);
     await opened.run(
-      "insert into locations (workspace_id, id, created_at, updated_at) select '', hex(randomblob(9)), '', ''",
+      "insert into locations (workspace_id, id, created_at, updated_at) select 1, hex(randomblob(9)), '', ''",
     );
     await Promise.all(Array.from({ length: 9 }, () => opened.read('select * from locations')));
     await opened.close();
@@ -94,7 +94,7 @@ test('the migration that adds statistics keeps those of other tables in the file
   await database.run('create index own_a on own (a)');
   await database.run('insert into own values (1), (2)');
   await database.run(
-    "insert into assets (workspace_id, id, name, created_at, updated_at) values ('', 'asset', '', '', '')",
+    "insert into assets (workspace_id, id, name, created_at, updated_at) values (1, 'asset', '', '', '')",
   );
   await database.run('analyze');
   const statistics = (table: string) => database.run(`select idx, stat from sqlite_stat1 where tbl = '${table}'`);
@@ -139,7 +139,7 @@ test('a full disk is a 503: nothing of the batch is stored, and the next batch i
 
 test('a commit that fails is an error, and leaves no transaction open', async () => {
   const orphan =
-    "insert into asset_categories (workspace_id, id, parent_id, created_at, updated_at) values ('x', 'a', 'b', '', '')";
+    "insert into asset_categories (workspace_id, id, parent_id, created_at, updated_at) values (1, 'a', 'b', '', '')";
   const failing = database.transaction(async (run) => {
     await run('pragma defer_foreign_keys = on');
     await run(orphan);
