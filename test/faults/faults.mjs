@@ -228,11 +228,7 @@ export const faults = [
   },
   {
     name: 'writes of other processes go unnoticed',
-    sql: (sql) =>
-      sql.replace(
-        'select number from change_numbers',
-        'select 1 as number from change_numbers',
-      ),
+    sql: (sql) => sql.replace('select number from change_numbers', 'select 1 as number from change_numbers'),
     tests: store,
   },
   {
@@ -403,11 +399,7 @@ export const faults = [
   },
   {
     name: 'on Postgres, writes go unnoticed',
-    sql: (sql) =>
-      sql.replace(
-        'select number from change_numbers',
-        'select 1 as number from change_numbers',
-      ),
+    sql: (sql) => sql.replace('select number from change_numbers', 'select 1 as number from change_numbers'),
     tests: ['postgres', 'test/store/postgres/derived-values.test.ts'],
   },
   {
@@ -459,7 +451,8 @@ export const faults = [
   },
   {
     name: 'a deleted workspace can still be written',
-    sql: (sql) => sql.replace('update change_numbers set final_number = number', 'update change_numbers set number = number'),
+    sql: (sql) =>
+      sql.replace('update change_numbers set final_number = number', 'update change_numbers set number = number'),
     tests: workspaces,
   },
   {

@@ -86,14 +86,17 @@ describe.each([...recordKinds, apiKeys])('the table of $label records', (kind) =
     expect((await columnsOf(kind.table)).toSorted(byName)).toEqual(declared.toSorted(byName));
   });
 
-  test.runIf(kind !== apiKeys)('is keyed by workspace and id, and by workspace and each unique field: workspace_id leads every key', async () => {
-    const unique = Object.entries(kind.storedFields).filter(([, field]) => 'unique' in field);
+  test.runIf(kind !== apiKeys)(
+    'is keyed by workspace and id, and by workspace and each unique field: workspace_id leads every key',
+    async () => {
+      const unique = Object.entries(kind.storedFields).filter(([, field]) => 'unique' in field);
 
-    expect(await keysOf(kind.table)).toEqual([
-      ['workspace_id', 'id'],
-      ...unique.map(([name]) => ['workspace_id', columnName(name)]),
-    ]);
-  });
+      expect(await keysOf(kind.table)).toEqual([
+        ['workspace_id', 'id'],
+        ...unique.map(([name]) => ['workspace_id', columnName(name)]),
+      ]);
+    },
+  );
 
   test.runIf(isPostgres)('sorts its texts by their bytes, whatever the language of the database', async () => {
     const isKeyTable = kind === apiKeys;

@@ -77,11 +77,12 @@ export const clientOf = (service: Service, { keys }: Pick<Recorded, 'keys'>, nam
 /** Starts a service on the database, and expects the responses that were recorded. The caller must stop the service. */
 export async function startAndCompare(recorded: Recorded & { readonly url: string }): Promise<Service> {
   const service = await startService({ DATABASE_URL: recorded.url });
-  for (const { key, path, query = '', response } of recorded.responses) {
+  const compare = async ({ key, path, query = '', response }: Recorded['responses'][number]) => {
     const client = clientOf(service, recorded, key);
     const received = path ? (await client.get(path)).body : await client.data(recorded.queries[query] ?? '');
     expect(received, `${path ?? query} of ${key}`).toEqual(response);
-  }
+  };
+  await Promise.all(recorded.responses.map(compare));
   expect(recorded.responses.length).toBeGreaterThan(0);
   return service;
 }

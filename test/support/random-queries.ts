@@ -142,7 +142,8 @@ export function createGenerator(random: Random, idsByTable: ReadonlyMap<string, 
   const pick = <T>(items: readonly T[]): T => items[integer(items.length)] as T;
   const several = <T>(most: number, make: () => T): T[] => Array.from({ length: integer(most + 1) }, make);
   const idOf = (kind: RecordKind): string => pick([...(idsByTable.get(kind.table) ?? []), 'x', 'company-1']);
-  const fieldsOf = ({ storedFields }: RecordKind) => Object.entries(storedFields).filter(([name]) => name !== 'workspaceId');
+  const fieldsOf = ({ storedFields }: RecordKind) =>
+    Object.entries(storedFields).filter(([name]) => name !== 'workspaceId');
 
   function fieldValue(kind: RecordKind, field: Field): Value {
     if (field.type === 'number') {
