@@ -8,6 +8,7 @@ import type { Dialect } from './dialect.ts';
 import type { Row, Run } from './driver.ts';
 import { parentsFirst } from './parents-first.ts';
 import { literally, rowsQuery, runQuery } from './query.ts';
+import { workspaceNames } from './workspace-names.ts';
 
 /** The result for one table. The checksum covers all fields of all records, ordered by what identifies them. */
 interface CopiedTable {
@@ -52,10 +53,12 @@ export async function copyTables(
       const target: Side = { dialect: to.dialect, run: write };
       if (to.dialect.prepareCopy) await write(to.dialect.prepareCopy);
       for (const table of tables) {
-        if ((await count(target, table)) > 0) {
+        // Its workspaces have nothing, if all other tables are empty: they are replaced.
+        if (table !== workspaceNames && (await count(target, table)) > 0) {
           throw new StartError(`the target is not empty: it has ${table.label} records`);
         }
       }
+      await runQuery(write, to.dialect.builder(workspaceNames.table).delete());
       progress.start(2 * total);
       const copied: CopiedTable[] = [];
       for (const table of tables) copied.push(await copyTable(source, target, table, progress));

@@ -75,7 +75,7 @@ describe('history', () => {
 
   test('of a record from before there was a log has what was changed since', async () => {
     const [project] = await service.create('/projects', { name: 'Wall' });
-    await service.database.run('delete from changes where workspace_id = $1', ['default']);
+    await service.database.run('delete from changes where workspace_id = $1', [1]);
     expect(await historyOf(project.id)).toEqual({ nodes: [], endCursor: '0', hasMore: false });
 
     await service.patch(`/projects/${project.id}`, { name: 'Harbour wall' });
@@ -274,7 +274,7 @@ describe('asOf', () => {
   });
 
   test('returns null for an ID of another kind or of none, and for a time from before the log', async () => {
-    await service.database.run('delete from changes where workspace_id = $1', ['default']);
+    await service.database.run('delete from changes where workspace_id = $1', [1]);
     const [location] = await service.create('/locations', {});
 
     expect(await nameAt(times[1] ?? '')).toBeNull();

@@ -375,13 +375,13 @@ describe('a number to which no change belongs', () => {
     return pages.length;
   }
 
-  test('such as that of a renaming, is passed: a subscription waits for the next change', async () => {
+  test('such as one that an older version has left, is passed: a subscription waits for the next change', async () => {
     await service.create('/assets', { name: 'Crane' });
     const events = await follow(service, { variables: { after: '0' } });
     expect(await events.cursors()).toEqual([1]);
 
     await service.database.run(
-      `insert into change_numbers (workspace_id, number) values ('default', 1)
+      `insert into change_numbers (workspace_id, number) values (1, 1)
         on conflict (workspace_id) do update set number = change_numbers.number + 1`,
     );
 
@@ -394,7 +394,7 @@ describe('a number to which no change belongs', () => {
     const { read } = service.database;
     vi.spyOn(service.database, 'read').mockImplementation(async (sql, values) =>
       sql.startsWith('select workspace_id, number from change_numbers')
-        ? [{ workspace_id: 'default', number: 99 }]
+        ? [{ workspace_id: 1, number: 99 }]
         : read(sql, values),
     );
     onTestFinished(() => void vi.restoreAllMocks());

@@ -398,7 +398,7 @@ test('a record that gets another key while an upsert waits for it is not the one
   let upserted: ReturnType<typeof service.data> | undefined;
 
   await service.database.transaction(async (run) => {
-    await run('update work_orders set reference = $1 where workspace_id = $2 and id = $3', ['moved', 'default', id]);
+    await run('update work_orders set reference = $1 where workspace_id = $2 and id = $3', ['moved', 1, id]);
     const input = [{ reference: 'WO-1', notes: 'second' }];
     upserted = service.data(upsertDocument(workOrder), { by: { field: 'REFERENCE' }, input });
     // It has found the record, and waits for its lock. On SQLite it has not even begun.

@@ -9,9 +9,10 @@ import { copyTables } from '../../src/store/copy.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { Repeated } from '../../src/store/idempotency.ts';
 import { migrationNames } from '../../src/store/migrations.ts';
+import { openWorkspace } from '../../src/store/workspace-names.ts';
 import { createDatabase, createFile } from '../support/database.ts';
 import { change, insert } from '../support/insert.ts';
-import { storeOpener } from '../support/open-store.ts';
+import { addWorkspace, numberOf, storeOpener } from '../support/open-store.ts';
 import { useProcesses } from '../support/process.ts';
 import { anyRecord, kinds } from '../support/records.ts';
 
@@ -55,6 +56,7 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
 
   test('whatever records there may be arrive as they were, and the command says how many', async () => {
     const newKey = { workspace: 'ours', user: 'erp', readOnly: true, expires: 60_000, label: 'ERP' };
+    await addWorkspace(from, 'ours');
     const { key } = await createKey(createKeyStore(from), newKey);
     for (const workspace of ['ours', 'theirs']) {
       for (const { kind } of kinds) {
@@ -75,12 +77,13 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
 
     const { code, out, err } = await processes.start({}, 'copy', '--from', source.url, '--to', target.url).ended();
 
-    // Each record, the API key, each row of the log, each number and the key of a request, once when it is written and once when it is compared.
+    // Both workspaces, each record, the API key, each row of the log, each number and the key of a request, once when it is written and once when it is compared.
     const changes = 2 * kinds.length + 25 * kinds.length + 1;
-    const steps = 2 * (2 * kinds.length * 100 + 1 + 1 + changes + 2 + 1);
+    const steps = 2 * (2 + 2 * kinds.length * 100 + 1 + 1 + changes + 2 + 1);
     expect([code, err]).toEqual([0, expect.stringMatching(new RegExp(`^100% ${steps}/${steps} done$`, 'm'))]);
     expect(out.split('\n').map((line) => line.replace(/ +/g, ' '))).toEqual(
       [
+        'workspace 2',
         ...recordKinds.map((kind) => `${kind.label} ${kind === location ? 201 : 200}`),
         'API key 1',
         `change ${changes}`,
@@ -91,6 +94,8 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
     to = await openDatabase(target.url);
     expect(await contents(to)).toEqual(await contents(from));
     expect(await createKeyStore(to).list()).toEqual([key]);
+    const newer = await openWorkspace(to.dialect, to.run, 'newer');
+    expect(newer.number).toBeGreaterThan(numberOf('ours'));
     const last = await storeOpener(from)('ours').lastChange();
     await insert(storeOpener(to)('ours'), location, [{}]);
     expect(await storeOpener(to)('ours').lastChange()).toBe(last + 1);
@@ -105,7 +110,7 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
       for (const [id, parentId] of categories) {
         await run(
           `insert into asset_categories (workspace_id, id, parent_id, created_at, updated_at) values ($1, $2, $3, '${now}', '${now}')`,
-          [workspace, `category_${id}`, parentId && `category_${parentId}`],
+          [numberOf(workspace), `category_${id}`, parentId && `category_${parentId}`],
         );
       }
     });
@@ -166,7 +171,7 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
       async (run) => {
         if (to.dialect.prepareCopy) await run(to.dialect.prepareCopy);
         await run(
-          `insert into asset_categories (workspace_id, id, parent_id, created_at, updated_at) values ('ours', 'a', 'b', '${now}', '${now}')`,
+          `insert into asset_categories (workspace_id, id, parent_id, created_at, updated_at) values (1, 'a', 'b', '${now}', '${now}')`,
         );
         throw new Error('it was stored');
       },
@@ -187,14 +192,16 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
     to = await openDatabase(target.url);
 
     await from.run(
-      "update asset_categories set parent_id = 'category_2' where workspace_id = 'ours' and id = 'category_1'",
+      `update asset_categories set parent_id = 'category_2' where workspace_id = ${numberOf('ours')} and id = 'category_1'`,
     );
     await expect(copyTables(from, to, recordKinds, silent)).rejects.toThrow(
       new StartError('asset category records that are their own ancestors cannot be copied: category_1 and 2 more'),
     );
     expect((await contents(to)).flat()).toEqual([]);
 
-    await from.run("update asset_categories set parent_id = null where workspace_id = 'ours' and id = 'category_1'");
+    await from.run(
+      `update asset_categories set parent_id = null where workspace_id = ${numberOf('ours')} and id = 'category_1'`,
+    );
     await copyTables(from, to, recordKinds, silent);
     expect(await contents(to)).toEqual(await contents(from));
     await to.close();

@@ -121,7 +121,7 @@ test(`${total} changes by three processes, one of which is killed: consumers get
   expect(others.length).toBeLessThanOrEqual(2 * 300);
   // And no change of the feed is of a batch that was not stored.
   const opened = await openDatabase(database.url);
-  const rows = await opened.run("select id from assets where workspace_id = 'default'");
+  const rows = await opened.run('select id from assets where workspace_id = 1');
   await opened.close();
   expect(new Set(rows.map(({ id }) => String(id)))).toEqual(
     new Set(polled.filter(({ recordId }) => recordId.startsWith('asset_')).map(({ recordId }) => recordId)),

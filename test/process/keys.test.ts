@@ -7,7 +7,7 @@ import { location } from '../../src/records/index.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { createDatabase } from '../support/database.ts';
 import { insert } from '../support/insert.ts';
-import { storeOpener } from '../support/open-store.ts';
+import { addWorkspace, storeOpener } from '../support/open-store.ts';
 import { post, useProcesses } from '../support/process.ts';
 
 const processes = useProcesses();
@@ -161,6 +161,7 @@ test('create and rotate change nothing if the key cannot be written to standard 
 
 test('a key of a workspace that has records, but no other key, says that it gives access to them', async () => {
   const opened = await openDatabase(database.url);
+  await addWorkspace(opened, 'acme');
   await insert(storeOpener(opened)('acme'), location, [{ name: 'North yard' }, { name: 'South yard' }]);
   await opened.close();
 

@@ -74,7 +74,7 @@ test('returns one consistent state: of two categories stored together during the
       for (const end of ['0', '7']) {
         await run(
           'insert into asset_categories (workspace_id, id, name, created_at, updated_at) values ($1, $2, $3, $4, $5)',
-          ['default', `category_${end}${String(n).padStart(25, '0')}`, 'later', now, now],
+          [1, `category_${end}${String(n).padStart(25, '0')}`, 'later', now, now],
         );
       }
     });

@@ -92,7 +92,7 @@ test('a category cannot become its own ancestor: the database requires its paren
 
   expect(root.id < child.id).toBe(true);
   const now = '2026-03-01T00:00:00.000Z';
-  const orphan = { workspace_id: 'default', id: 'x', parent_id: 'y', created_at: now, updated_at: now };
+  const orphan = { workspace_id: 1, id: 'x', parent_id: 'y', created_at: now, updated_at: now };
   await expect(service.database.knex('asset_categories').insert(orphan)).rejects.toThrow(/foreign key/i);
 });
 

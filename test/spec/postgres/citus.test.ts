@@ -7,7 +7,7 @@ import { openDatabase } from '../../../src/store/database.ts';
 import { createDatabase } from '../../support/database.ts';
 import { readPlan } from '../../support/explain.ts';
 import { insert } from '../../support/insert.ts';
-import { storeOpener } from '../../support/open-store.ts';
+import { numberOf, storeOpener } from '../../support/open-store.ts';
 import { query } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
 
@@ -161,7 +161,7 @@ describe('with citus', () => {
         database.url,
         `create function fail() returns trigger language plpgsql as
         $$ begin raise exception 'server closed the connection unexpectedly' using errcode = '${code}'; end $$;
-      create trigger fail before insert on locations for each row when (new.workspace_id = 'lost')
+      create trigger fail before insert on locations for each row when (new.workspace_id = ${numberOf('lost')})
         execute function fail()`,
       );
       const open = storeOpener(service.database);

@@ -6,6 +6,7 @@ import { DatabaseError } from '../../../src/store/database-error.ts';
 import type { Run } from '../../../src/store/driver.ts';
 import { createTransactions } from '../../../src/store/transactions.ts';
 import { createDatabase } from '../../support/database.ts';
+import { numberOf } from '../../support/open-store.ts';
 import { hasTriggers, query } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
 
@@ -76,7 +77,7 @@ test('a batch that refers to a record which another transaction deletes waits, a
   let posted: ReturnType<Service['post']> | undefined;
 
   await other.database.transaction(async (run) => {
-    await run('delete from locations where workspace_id = $1 and id = $2', ['default', id]);
+    await run('delete from locations where workspace_id = $1 and id = $2', [1, id]);
     posted = one.post('/assets', [{ name: 'Crane', currentLocationId: id }]);
     await new Promise((resolve) => setTimeout(resolve, 200));
   });
@@ -100,14 +101,14 @@ test('a record that a batch refers to cannot be deleted before the batch is stor
   // A create with the same uid waits until this transaction is rolled back.
   const holding = other.database.transaction(async (run) => {
     await run(
-      "insert into assets (workspace_id, id, name, uid, created_at, updated_at) values ('default', 'asset_1', 'Crane', 'CR-1', now(), now())",
+      "insert into assets (workspace_id, id, name, uid, created_at, updated_at) values (1, 'asset_1', 'Crane', 'CR-1', now(), now())",
     );
     const stored = logged('stored', one.create('/assets', { ...asset('CR-1'), currentLocationId: id }));
     // In a transaction of its own: one that it shared with others would no longer wait.
     const waiting =
       "select from pg_stat_activity where wait_event_type = 'Lock' and now() - query_start > interval '300 ms'";
     while ((await other.database.read(waiting)).length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
-    const remove = one.database.run('delete from locations where workspace_id = $1 and id = $2', ['default', id]);
+    const remove = one.database.run('delete from locations where workspace_id = $1 and id = $2', [1, id]);
     both = Promise.all([stored, logged('deleted', remove)]);
     await new Promise((resolve) => setTimeout(resolve, 200));
     events.push('rolled back');
@@ -247,7 +248,10 @@ describe('a transaction', () => {
     let lock: Promise<unknown> | undefined;
     await new Promise<void>((resolve) => {
       lock = one.database.transaction(async (run) => {
-        await run('select 1 from locations where workspace_id = $1 and id = $2 for update', ['other', lockedId]);
+        await run('select 1 from locations where workspace_id = $1 and id = $2 for update', [
+          numberOf('other'),
+          lockedId,
+        ]);
         resolve();
         await unlocked;
       });

@@ -5,7 +5,7 @@ import { location } from '../../../src/records/index.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import type { WorkspaceStore } from '../../../src/store/workspace-store.ts';
 import { insert } from '../../support/insert.ts';
-import { storeOpener } from '../../support/open-store.ts';
+import { numberOf, storeOpener } from '../../support/open-store.ts';
 import { databaseUrl, query, startPostgres } from '../../support/postgres.ts';
 
 let server: Awaited<ReturnType<typeof startPostgres>>;
@@ -50,11 +50,11 @@ async function names(): Promise<unknown[]> {
 
 /** What a write does so that others notice it. */
 const numbered = (sql: string) =>
-  `${sql}; insert into change_numbers values ('ours', 1) on conflict (workspace_id) do update set number = change_numbers.number + 1`;
+  `${sql}; insert into change_numbers values (${numberOf('ours')}, 1) on conflict (workspace_id) do update set number = change_numbers.number + 1`;
 
 const insertSql = (name: string) =>
   numbered(`insert into locations (workspace_id, id, name, created_at, updated_at)
-    values ('ours', 'location_${name}', '${name}', now(), now())`);
+    values (${numberOf('ours')}, 'location_${name}', '${name}', now(), now())`);
 
 test('a value is made once, and read with one statement, until something is written', async () => {
   await insert(store, location, [{ name: 'yard' }]);

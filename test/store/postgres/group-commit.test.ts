@@ -7,7 +7,7 @@ import { defaultOptions, openDatabase } from '../../../src/store/database.ts';
 import { createDatabase } from '../../support/database.ts';
 import { insert } from '../../support/insert.ts';
 import { untilWaiting } from '../../support/locks.ts';
-import { storeOpener } from '../../support/open-store.ts';
+import { numberOf, storeOpener } from '../../support/open-store.ts';
 import { hasTriggers } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
 
@@ -40,21 +40,21 @@ const times = <T>(count: number, work: (n: number) => T): T[] => Array.from({ le
 /** What another transaction of the workspace `acme` may lock, and a create that then waits, for the row with this ID. */
 const locks: Record<string, { lock: (id: string) => string; create: (id: string) => [object[], object?] }> = {
   'a record to which they refer': {
-    lock: (id) => `select from locations where workspace_id = 'acme' and id = '${id}' for update`,
+    lock: (id) => `select from locations where workspace_id = ${numberOf('acme')} and id = '${id}' for update`,
     create: (id) => [[{ name: 'Crane', currentLocationId: id }]],
   },
   'a unique value': {
     lock: () =>
       `insert into assets (workspace_id, id, name, uid, created_at, updated_at)
-      values ('acme', 'asset_1', 'Pump', 'EX-1', now(), now())`,
+      values (${numberOf('acme')}, 'asset_1', 'Pump', 'EX-1', now(), now())`,
     create: () => [[{ name: 'Crane', uid: 'EX-1' }]],
   },
   'the number of the last change': {
-    lock: () => `update change_numbers set number = number where workspace_id = 'acme'`,
+    lock: () => `update change_numbers set number = number where workspace_id = ${numberOf('acme')}`,
     create: () => [[{ name: 'Crane' }]],
   },
   'an idempotency key': {
-    lock: () => `insert into idempotency_keys values ('acme', 'POST /assets', 'key-1', '', now(), '{}')`,
+    lock: () => `insert into idempotency_keys values (${numberOf('acme')}, 'POST /assets', 'key-1', '', now(), '{}')`,
     create: () => [[{ name: 'Crane' }], { 'idempotency-key': 'key-1' }],
   },
 };
@@ -90,7 +90,7 @@ test.each(Object.entries(locks))(
 
 test('a create that shares a statement with one that waits for a lock is stored before the lock is released', async () => {
   const open = storeOpener(service.database);
-  await other.query(`begin; insert into change_numbers (workspace_id, number) values ('acme', 1)`);
+  await other.query(`begin; insert into change_numbers (workspace_id, number) values (${numberOf('acme')}, 1)`);
 
   const [waiting, together] = ['acme', 'theirs'].map((workspace) =>
     insert(open(workspace), asset, [{ name: 'Crane' }]),
@@ -118,7 +118,7 @@ test.runIf(hasTriggers)('if the server of one workspace fails, the creates of th
   await other.query(`create function fail() returns trigger language plpgsql as $$ begin
     raise exception 'disk full' using errcode = '53100'; end $$`);
   await other.query(`create trigger fail before insert on assets for each row
-    when (new.workspace_id = 'acme') execute function fail()`);
+    when (new.workspace_id = ${numberOf('acme')}) execute function fail()`);
 
   const [failed, stored] = await Promise.all([
     statusesOf(times(20, () => ours.post('/assets', [{ name: 'Crane' }]))),

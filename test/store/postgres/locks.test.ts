@@ -48,16 +48,18 @@ const addition = (workspace: string, key?: IdempotencyKey): Addition => ({
   key,
 });
 
-test('creations that are stored together lock the numbers of their workspaces in the order of bytes, as other writes do', async () => {
-  // By the collation of the tests' server, `a` would be first.
-  const both = () => storeTogether([addition('a'), addition('B')]);
+test('creations that are stored together lock the numbers of their workspaces in one order, as other writes do', async () => {
+  const [first = '', second = ''] = ['a', 'B'].toSorted((a, b) => numberOf(a) - numberOf(b));
+  const both = () => storeTogether([addition(second), addition(first)]);
   await both();
   await other.query('begin');
-  await other.query(`update change_numbers set number = number where workspace_id = 'B'`);
+  await other.query(`update change_numbers set number = number where workspace_id = ${numberOf(first)}`);
 
   const creations = both();
   await untilWaiting(database, 1);
-  const free = await other.query(`select number from change_numbers where workspace_id = 'a' for update skip locked`);
+  const free = await other.query(
+    `select number from change_numbers where workspace_id = ${numberOf(second)} for update skip locked`,
+  );
   await other.query('commit');
 
   expect(free.rows).toHaveLength(1);

@@ -1,4 +1,4 @@
-/** Renaming a workspace while others write in it: what they have committed moves with it, and what they have not fails. */
+/** Deleting a workspace while others write in it: what they have committed is deleted with it, and what they have not fails. */
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createKey } from '../../../src/auth/keys.ts';
@@ -8,34 +8,37 @@ import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { createWorkspaces } from '../../../src/store/workspaces.ts';
 import { createDatabase } from '../../support/database.ts';
 import { insert } from '../../support/insert.ts';
-import { storeOpener } from '../../support/open-store.ts';
+import { addWorkspace, numberOf, storeOpener } from '../../support/open-store.ts';
 
 let database: Database;
 let other: Client;
-let remove: () => Promise<void>;
+let removeDatabase: () => Promise<void>;
 
 beforeEach(async () => {
-  const { url, remove: removeDatabase } = await createDatabase();
-  remove = removeDatabase;
+  const created = await createDatabase();
+  const { url } = created;
+  removeDatabase = created.remove;
   database = await openDatabase(url);
   other = new Client({ connectionString: url });
   await other.connect();
-  for (const workspace of ['acme', 'yard'])
+  for (const workspace of ['acme', 'yard']) {
+    await addWorkspace(database, workspace);
     await createKey(createKeyStore(database), { workspace, user: 'erp', readOnly: false });
+  }
   await insert(storeOpener(database)('acme'), location, [{ name: 'a' }]);
 });
 
 afterEach(async () => {
   await other.end();
   await database.close();
-  await remove();
+  await removeDatabase();
 });
 
 const insertLate = `insert into locations (workspace_id, id, name, created_at, updated_at)
-  values ('acme', 'location_late', 'late', now(), now())`;
-const takeNumber = `update change_numbers set number = number + 1 where workspace_id = 'acme'`;
+  values (${numberOf('acme')}, 'location_late', 'late', now(), now())`;
+const takeNumber = `update change_numbers set number = number + 1 where workspace_id = ${numberOf('acme')}`;
 const log = `insert into changes (workspace_id, number, kind, action, first_id, records, at)
-  values ('acme', 2, 'Location', 'created', 'location_late', 1, now())`;
+  values (${numberOf('acme')}, 2, 'Location', 'created', 'location_late', 1, now())`;
 
 const names = async (workspace: string) =>
   (await storeOpener(database)(workspace).list(location)).map(({ name }) => name).toSorted();
@@ -44,29 +47,28 @@ async function untilSomebodyWaits(): Promise<void> {
   while ((await database.read('select from pg_locks where not granted')).length === 0);
 }
 
-describe.each([
-  ['rename', () => createWorkspaces(database, recordKinds).rename('acme', 'harbour')],
-  ['delete', () => createWorkspaces(database, recordKinds).remove('acme')],
-] as const)('%s', (command, giveUp) => {
-  test('takes along what is committed after the records were moved and before the name is closed', async () => {
+describe('deleting a workspace', () => {
+  const remove = () => createWorkspaces(database, recordKinds).remove('acme');
+
+  test('takes along what is committed after its records were deleted and before writes are stopped', async () => {
     for (const sql of ['begin', insertLate, takeNumber, log]) await other.query(sql);
 
-    const ending = giveUp();
+    const ending = remove();
     await untilSomebodyWaits();
     await other.query('commit');
     const { records } = await ending;
 
     expect(records.get('locations')).toBe(2);
-    expect([await names('acme'), await names('harbour')]).toEqual([[], command === 'rename' ? ['a', 'late'] : []]);
-    expect(await database.knex('changes').where('workspace_id', 'acme')).toEqual([]);
+    expect(await names('acme')).toEqual([]);
+    expect(await database.knex('changes').where('workspace_id', numberOf('acme'))).toEqual([]);
   });
 
   test('waits for an upsert before it takes a number, for which the upsert could wait in turn', async () => {
-    await other.query(`insert into locks (workspace_id, name) values ('acme', 'upsert locations')`);
+    await other.query(`insert into locks (workspace_id, name) values (${numberOf('acme')}, 'upsert locations')`);
     await other.query('begin');
-    await other.query(`update locks set name = name where workspace_id = 'acme'`);
+    await other.query(`update locks set name = name where workspace_id = ${numberOf('acme')}`);
 
-    const ending = giveUp();
+    const ending = remove();
     await untilSomebodyWaits();
     // Before the server notices that the two wait for each other, and ends one of them.
     await other.query(`set local lock_timeout = '500ms'`);
@@ -79,7 +81,7 @@ describe.each([
     await other.query('begin');
     await other.query(insertLate);
 
-    await giveUp();
+    await remove();
 
     await expect(other.query(takeNumber)).rejects.toThrow('change_numbers_open');
     await other.query('rollback');
