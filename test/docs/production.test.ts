@@ -114,10 +114,11 @@ test("the command that copies to Postgres has the right options, and asks for th
 test('every table is distributed on Citus', () => {
   const sql = blocksOf(page).find(({ language }) => language === 'sql')?.text ?? '';
 
-  const others = ['changes', 'change_numbers', 'idempotency_keys', 'locks', 'api_keys'].map((table) => ({ table }));
+  const others = ['changes', 'change_numbers', 'idempotency_keys', 'locks'].map((table) => ({ table }));
   for (const { table } of [...recordKinds, ...others]) {
     expect(sql).toContain(`create_distributed_table('${table}', 'workspace_id'`);
   }
+  for (const table of ['workspaces', 'api_keys']) expect(sql).toContain(`create_reference_table('${table}')`);
   for (const { table, storedFields } of recordKinds) {
     const alteration = `alter index ${table}_external_ids set (fastupdate = off)`;
     expect(sql.includes(alteration), table).toBe('externalIds' in storedFields);

@@ -51,7 +51,7 @@ describe('with citus', () => {
     const inserts = await insertsOf(createRecords);
 
     expect(inserts.length).toBeGreaterThan(6);
-    expect(inserts.filter((sql) => !/ returning (?:1|workspace_id, number)$/.test(sql))).toEqual([]);
+    expect(inserts.filter((sql) => !/ returning (?:1|workspace_id, number)$|^insert into workspaces/.test(sql))).toEqual([]);
   });
 
   test('records are found by an external ID only among those of their workspace, which are on one machine', async () => {
@@ -74,6 +74,7 @@ describe('with citus', () => {
     // As on the machines of a cluster with the SQL of docs/production.md.
     await service.database.run('alter index assets_external_ids set (fastupdate = off)');
     await service.database.run(`select gin_clean_pending_list('assets_external_ids')`);
+    await service.database.run('analyze assets');
     const sent: { sql: string; bindings: unknown[] }[] = [];
     service.database.knex.on('query', (statement: (typeof sent)[number]) => sent.push(statement));
 
