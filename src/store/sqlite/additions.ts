@@ -59,17 +59,20 @@ function statementFor(kind: RecordKind): KindStatement {
   const valuesOf = (row: Row | undefined, from: readonly Column[]) =>
     from.map((column) => toColumnValue(column, row?.[column.field]));
   return {
-    // As JSONB: json_each would write the text of the whole addition again for each of these columns.
-    sql: `insert into ${view} select ${names.map((_, index) => `value ->> ${index}`).join(', ')},
-      jsonb_extract(value, '$[${names.length}]') from jsonb_each(?)`,
+    // Otherwise SQLite would copy the whole addition for each of these columns.
+    sql: `insert into ${view}
+      with addition as materialized (select value -> 0 as own, jsonb_extract(value, '$[1]') as sent from jsonb_each(?))
+      select ${names.map((_, index) => `own ->> ${index}`).join(', ')}, sent from addition`,
     setUp: [
       `create temp view if not exists ${view} as select ${[...names, 'sent'].map((name) => `null as ${name}`).join(', ')}`,
       `create temp trigger if not exists ${view}_insert instead of insert on ${view} begin ${trigger} end`,
     ],
     of: ({ records, change, keyed }) => [
-      ...valuesOf(records[0], shared),
-      ...valuesOf(change as object as Row, changeColumns),
-      ...valuesOf(keyed, keyColumns),
+      [
+        ...valuesOf(records[0], shared),
+        ...valuesOf(change as object as Row, changeColumns),
+        ...valuesOf(keyed, keyColumns),
+      ],
       records.map(sent.of),
     ],
   };
