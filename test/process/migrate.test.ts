@@ -74,7 +74,7 @@ describe.each([...new Set([versionsToMigrate.at(0), versionsToMigrate.at(-1)])])
         expect(before.applied).toEqual(migrationsOf(version));
         outcomes.push(isMigrated ? 'migrated' : 'as it was');
         expect((await processes.start({ DATABASE_URL: earlier.url }, 'migrate').ended()).code).toBe(0);
-        await (await startAndCompare(earlier)).stop();
+        await startAndCompare(earlier);
         await earlier.remove();
       }
 

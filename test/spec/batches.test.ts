@@ -165,7 +165,7 @@ describe('a single create runs', () => {
 
     const form = isPostgres
       ? /^with taken as \(.* insert into assets /s
-      : /^insert into new_assets select .* from json_each\(\?\)$/s;
+      : /^insert into new_assets\s.* from jsonb_each\(\?\)\)\s.* from addition$/s;
     expect(statements).toEqual([expect.stringMatching(form)]);
   });
 

@@ -7,7 +7,15 @@ import { type Config, loadConfig } from '../../src/config.ts';
 import { createKeyStore } from '../../src/store/api-keys.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { migrationNames } from '../../src/store/migrations.ts';
-import { clientOf, earlierDatabase, migrationsOf, startAndCompare, versions } from '../support/earlier-databases.ts';
+import {
+  clientOf,
+  compareResponses,
+  earlierDatabase,
+  migrationsOf,
+  startAndCompare,
+  versions,
+} from '../support/earlier-databases.ts';
+import { startService } from '../support/service.ts';
 
 /** What a command prints as JSON. */
 async function printed(command: (config: Config, options: { json: boolean }) => Promise<void>, url: string) {
@@ -37,11 +45,12 @@ test('there is a database of every migration but the newest', () => {
 
 describe.each(versions)('a database of migration %s', (version) => {
   let earlier: Awaited<ReturnType<typeof earlierDatabase>>;
-  let service: Awaited<ReturnType<typeof startAndCompare>>;
+  let service: Awaited<ReturnType<typeof startService>>;
   const as = (name: string) => clientOf(service, earlier, name);
 
   beforeAll(async () => {
     earlier = await earlierDatabase(version);
+    service = await startService({ DATABASE_URL: earlier.url });
   });
 
   afterAll(async () => {
@@ -50,9 +59,7 @@ describe.each(versions)('a database of migration %s', (version) => {
   });
 
   test('is migrated, with all its workspaces and keys', async () => {
-    const database = await openDatabase(earlier.url);
-    expect(await database.knex('knex_migrations').orderBy('id').pluck('name')).toEqual(migrationNames);
-    await database.close();
+    expect(await service.database.knex('knex_migrations').orderBy('id').pluck('name')).toEqual(migrationNames);
 
     const workspaces = await printed(listWorkspaces, earlier.url);
     const keys = await printed(listApiKeys, earlier.url);
@@ -75,7 +82,7 @@ describe.each(versions)('a database of migration %s', (version) => {
   });
 
   test('responds as before', async () => {
-    service = await startAndCompare(earlier);
+    await compareResponses(service, earlier);
   });
 
   test.runIf(version >= withKeys)('knows its keys: each gives access to its workspace, if it is valid', async () => {
@@ -172,7 +179,7 @@ describe.each(versions)('a database of migration %s', (version) => {
       await close();
 
       expect(rolledBack).toEqual(migrationsOf(version));
-      await (await startAndCompare(copy)).stop();
+      await startAndCompare(copy);
     },
   );
 });

@@ -16,10 +16,8 @@ const changeColumns = columnsOf(changes).filter(({ field }) => field !== 'number
 const keyColumns = columnsOf(idempotencyResults);
 
 interface KindStatement extends Pick<Statement, 'sql' | 'setUp'> {
-  /** The values of an addition's row, without its records. */
+  /** The elements of an addition's row. */
   of(addition: NewRecords): unknown[];
-  /** The values of a record that differ from those of others. */
-  sentOf(record: Row): unknown[];
 }
 
 const statementsByKind = new WeakMap<RecordKind, KindStatement>();
@@ -30,9 +28,8 @@ export function withChanges(kind: RecordKind, additions: readonly NewRecords[]):
   if ([...slicesOf(records, rowsPerStatement)].length !== 1) return undefined;
   const statement = statementsByKind.get(kind) ?? statementFor(kind);
   statementsByKind.set(kind, statement);
-  const { sql, setUp, of, sentOf } = statement;
-  const sent = additions.map(({ records }) => records.map(sentOf));
-  return { sql, setUp, values: [JSON.stringify(sent), JSON.stringify(additions.map(of))] };
+  const { sql, setUp, of } = statement;
+  return { sql, setUp, values: [JSON.stringify(additions.map(of))] };
 }
 
 function statementFor(kind: RecordKind): KindStatement {
@@ -62,17 +59,21 @@ function statementFor(kind: RecordKind): KindStatement {
   const valuesOf = (row: Row | undefined, from: readonly Column[]) =>
     from.map((column) => toColumnValue(column, row?.[column.field]));
   return {
-    sql: `insert into ${view} select ${names.map((_, index) => `value ->> ${index}`).join(', ')},
-      jsonb_extract(?, '$[' || key || ']') from json_each(?)`,
+    // Otherwise SQLite would copy the whole addition for each of these columns.
+    sql: `insert into ${view}
+      with addition as materialized (select value -> 0 as own, jsonb_extract(value, '$[1]') as sent from jsonb_each(?))
+      select ${names.map((_, index) => `own ->> ${index}`).join(', ')}, sent from addition`,
     setUp: [
-      `create temp view if not exists ${view} as select ${names.map((name) => `null as ${name}`).join(', ')}, null as sent`,
+      `create temp view if not exists ${view} as select ${[...names, 'sent'].map((name) => `null as ${name}`).join(', ')}`,
       `create temp trigger if not exists ${view}_insert instead of insert on ${view} begin ${trigger} end`,
     ],
     of: ({ records, change, keyed }) => [
-      ...valuesOf(records[0], shared),
-      ...valuesOf(change as object as Row, changeColumns),
-      ...valuesOf(keyed, keyColumns),
+      [
+        ...valuesOf(records[0], shared),
+        ...valuesOf(change as object as Row, changeColumns),
+        ...valuesOf(keyed, keyColumns),
+      ],
+      records.map(sent.of),
     ],
-    sentOf: sent.of,
   };
 }
