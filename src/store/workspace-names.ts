@@ -5,6 +5,7 @@
 import { required, text } from '../model/fields.ts';
 import type { Table } from '../model/record-kind.ts';
 import { whole } from './changes.ts';
+import { WorkspaceDeleted } from './database-error.ts';
 import type { Dialect } from './dialect.ts';
 import type { Run } from './driver.ts';
 import { runQuery } from './query.ts';
@@ -30,11 +31,12 @@ export async function findWorkspace({ builder }: Dialect, run: Run, name: string
   return row && { number: Number(row.number), name };
 }
 
-/** The workspace with this name, which is created if there is none. */
+/** The workspace with this name, which is created if there is none. Throws a 503 if another process deletes it at once. */
 export async function openWorkspace(dialect: Dialect, run: Run, name: string): Promise<WorkspaceId> {
   const found = await findWorkspace(dialect, run, name);
   if (found) return found;
   await runQuery(run, dialect.builder('workspaces').insert({ name }).onConflict('name').ignore());
-  // Another process may delete it at once.
-  return openWorkspace(dialect, run, name);
+  const created = await findWorkspace(dialect, run, name);
+  if (!created) throw new WorkspaceDeleted();
+  return created;
 }

@@ -118,7 +118,7 @@ const buffersPerRecord = 6;
 const buffersPerFiltered = 20;
 
 /** Without statistics, records with an external ID are looked up in an index that ends with the ID. */
-const buffersForExternalIds = 300;
+const buffersForExternalIds = 310;
 
 function expectIndexed(plan: Plan & { found: number }, parents = 1, buffers = buffersPerRecord): void {
   const { text, fullReads, rowsRead = 0, buffersRead = 0, found } = plan;

@@ -237,7 +237,9 @@ describe('in a workspace that was deleted, a process that has not noticed yet', 
   test('does not fail what others write in the same group', async () => {
     const open = createStoreOpener(database);
     const yard = await openWorkspace(database.dialect, database.run, 'yard');
-    const lost = { number: yard.number - 1, name: 'acme' };
+    const lost = await openWorkspace(database.dialect, database.run, 'lost');
+    await insert(await store('lost'), location, [{ name: 'a' }]);
+    await workspaces().remove('lost');
 
     const outcomes = await Promise.allSettled(
       [yard, lost, yard].map((workspace) => insert(open(workspace, { author: nobody }), location, [{ name: 'c' }])),

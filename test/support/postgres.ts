@@ -127,7 +127,10 @@ export async function clearDatabase(
     templateDefinition ??= await query(databaseUrl(server, template), definition);
     if (JSON.stringify(rows) !== JSON.stringify(templateDefinition)) return false;
     const tables = [...recordKinds, apiKeys, changes, changeNumbers, idempotencyResults].map(({ table }) => table);
-    await client.query(`set lock_timeout = '10s'; truncate locks, ${tables.join(', ')}`);
+    await client.query(
+      `set lock_timeout = '10s'; truncate locks, workspaces, ${tables.join(', ')} restart identity;
+      insert into workspaces (name) values ('default')`,
+    );
     return true;
   } catch {
     return false;

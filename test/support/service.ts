@@ -219,7 +219,7 @@ const isLimitedToWorkspace = (sql: string): boolean => {
     watches.test(sql) ||
     ([...sql.matchAll(inserted)].every(([, columns = '']) => /\bworkspace_id\b/.test(columns)) &&
       [...sql.matchAll(joined)].every(([join]) => join.includes('workspace_id')) &&
-      (reads === 0 || / where (?:found\.)?workspace_id = (?:\?|\$\d+)/.test(sql)) &&
+      (reads === 0 || / where (?:found\.)?workspace_id (?:\+ 0 )?= (?:\?|\$\d+)/.test(sql)) &&
       reads <= [...sql.matchAll(limited)].length)
   );
 };
