@@ -40,8 +40,8 @@ export async function createDatabase(folder, name, postgres) {
     otherKey,
     direct,
     /** Returns the uids that are not stored in the workspace. */
-    async missing(workspaceId, uids) {
-      const sql = `select uid from assets where workspace_id = '${workspaceId}'`;
+    async missing(workspace, uids) {
+      const sql = `select uid from assets where workspace_id = ${numberOf(workspace)}`;
       const stored = new Set((await direct(({ query }) => query(sql))).map(({ uid }) => uid));
       return uids.filter((uid) => !stored.has(uid));
     },
@@ -71,6 +71,9 @@ export async function openSqlite(file) {
   await query('pragma busy_timeout = 10000');
   return { query, close: promisify(database.close.bind(database)) };
 }
+
+/** An SQL expression for the number of a workspace. */
+export const numberOf = (workspace) => `(select number from workspaces where name = '${workspace}')`;
 
 /** SQL for both databases that defines a table `series` of the numbers from 1 to count. */
 export const series = (count) =>

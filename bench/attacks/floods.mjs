@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { asset } from '../records.mjs';
 import { create } from './client.mjs';
-import { idOf, series } from './database.mjs';
+import { idOf, numberOf, series } from './database.mjs';
 
 const times = (count, work) => Promise.all(Array.from({ length: count }, (_, n) => work(n)));
 
@@ -76,7 +76,7 @@ async function fillDeepTrees({ database }) {
   for (const workspace of ['acme', 'accomplice']) {
     await database.direct(({ query }) =>
       query(`insert into asset_categories (workspace_id, id, name, parent_id, created_at, updated_at)
-        ${series(20_000)} select '${workspace}', ${idOf('category')}, 'Level ' || n,
+        ${series(20_000)} select ${numberOf(workspace)}, ${idOf('category')}, 'Level ' || n,
         case when n > 1 then ${idOf('category', '(n - 1)')} end, ${now}, ${now} from series`),
     );
   }

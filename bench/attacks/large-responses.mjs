@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { create } from './client.mjs';
-import { idOf, series } from './database.mjs';
+import { idOf, numberOf, series } from './database.mjs';
 
 const now = '2026-01-02T03:04:05.000Z';
 /** The number of records of each kind, and the IDs of the projects, which `idOf` gives them. */
@@ -26,7 +26,7 @@ async function fillExternalIds({ database, serve, note }) {
         for (let n = 1; n <= recordCount; n += 1) {
           await query(`insert into ${table} (workspace_id, id, name, external_ids, created_at, updated_at)
             select workspace_id, ${idOf(prefix, n)}, name, external_ids, created_at, updated_at
-              from assets where workspace_id = 'acme' and id = '${id}'`);
+              from assets where workspace_id = ${numberOf('acme')} and id = '${id}'`);
         }
       }
       await query('commit');
@@ -95,7 +95,7 @@ const fillCategories =
     const description = 'd'.repeat(descriptionLength);
     await database.direct(({ query }) =>
       query(`insert into asset_categories (workspace_id, id, name, description, created_at, updated_at)
-      ${series(rows)} select 'acme', ${idOf('category')}, 'Pumps', '${description}', '${now}', '${now}' from series`),
+      ${series(rows)} select ${numberOf('acme')}, ${idOf('category')}, 'Pumps', '${description}', '${now}', '${now}' from series`),
     );
     const id = `category_${'0'.repeat(26)}`;
     const row = JSON.stringify({ id, name: 'Pumps', description, createdAt: now, updatedAt: now, workspaceId: 'acme' });

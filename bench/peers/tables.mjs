@@ -25,7 +25,7 @@ export async function createPeerTables(url) {
       [table],
     );
     await client.query(`create table peer.${table} as
-      select ${columns.join(', ')} from public.${table} where workspace_id = 'acme' order by id`);
+      select ${columns.join(', ')} from public.${table} where workspace_id = (select number from workspaces where name = 'acme') order by id`);
     await client.query(`alter table peer.${table} add primary key (id),
       alter id set default '${table}_' || uuidv7(),
       alter created_at set default now(),

@@ -8,7 +8,7 @@ import { openPostgres } from './postgres.mjs';
 import { openSqlite } from './sqlite.mjs';
 
 const url = process.argv[2];
-const read = url.startsWith('sqlite:') ? openSqlite(url.slice('sqlite:'.length)) : openPostgres(url);
+const read = url.startsWith('sqlite:') ? openSqlite(url.slice('sqlite:'.length)) : await openPostgres(url);
 
 /** By query, a function from its variables to the data. */
 const functions = new Map(Object.entries(read).map(([workload, data]) => [queries[workload].query, data]));
