@@ -5,6 +5,8 @@
 import type { RecordKind } from '../model/record-kind.ts';
 import { columnName, columnsOf } from './columns.ts';
 import type { Database } from './database.ts';
+import { sortInFiles } from './dialect.ts';
+import type { Run } from './driver.ts';
 import { keySql } from './query/comparisons.ts';
 
 interface Index {
@@ -86,9 +88,7 @@ export async function addIndex(database: Database, kind: RecordKind, field: stri
     await database.run(`create index concurrently ${name} on ${kind.table} (workspace_id, ${key}, id)`);
     return;
   }
-  const { sorting } = database.dialect;
-  if (sorting) await database.run(sorting.before);
-  await database.transaction(async (run) => {
+  const create = async (run: Run) => {
     await run(`create index ${name} on ${kind.table} (workspace_id, ${column})`);
     // Without statistics, SQLite expects few rows in a workspace, and reads all of them instead.
     const rowsOfValue = type === 'boolean' ? 50_000 : 10;
@@ -96,8 +96,8 @@ export async function addIndex(database: Database, kind: RecordKind, field: stri
     await run('insert into sqlite_stat1 (tbl, idx, stat) values (?, ?, ?)', [kind.table, name, statistics]);
     // Makes this connection read the statistics. All others read them with the new schema.
     await run('analyze sqlite_schema');
-  });
-  if (sorting) await database.run(sorting.after);
+  };
+  await sortInFiles(database.dialect, database.run, () => database.transaction(create));
 }
 
 /** Drops the index of a field, also one that a failed attempt has left. SQLite deletes its statistics, too. */

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { StartError } from '../errors.ts';
 import { reason } from './database-error.ts';
-import type { Dialect } from './dialect.ts';
+import { type Dialect, sortInFiles } from './dialect.ts';
 import type { Driver } from './driver.ts';
 import { migrationNames } from './migrations.ts';
 
@@ -18,22 +18,24 @@ const pauseBetweenAttempts = 100;
  */
 export async function migrate(
   knex: Knex,
-  { lockMaintenance, sorting }: Dialect,
+  dialect: Dialect,
   { requireSpaceToMigrate }: Driver,
 ): Promise<readonly string[]> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       if ((await pendingMigrations(knex)).length === 0) return [];
       requireSpaceToMigrate?.();
-      if (sorting) await knex.raw(sorting.before);
-      const applied = await knex.transaction(async (transaction) => {
-        if (lockMaintenance) await transaction.raw(lockMaintenance);
+      const migrateOnce = async (transaction: Knex.Transaction) => {
+        if (dialect.lockMaintenance) await transaction.raw(dialect.lockMaintenance);
         const pending = await pendingMigrations(transaction);
         if (pending.length > 0) await transaction.migrate.latest();
         return pending;
-      });
-      if (sorting) await knex.raw(sorting.after);
-      return applied;
+      };
+      return await sortInFiles(
+        dialect,
+        async (sql) => knex.raw(sql),
+        () => knex.transaction(migrateOnce),
+      );
     } catch (error) {
       // SQLite does not wait for a lock when it switches a new file to WAL, nor between a transaction's read and its write.
       if (attempt === maxAttempts || !reason(error).includes('SQLITE_BUSY')) throw error;

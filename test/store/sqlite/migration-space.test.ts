@@ -1,17 +1,20 @@
 /** A migration of a file begins only if there is room for a copy of it. */
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
 import { afterEach, expect, test, vi } from 'vitest';
 import { connectDatabase, openDatabase } from '../../../src/store/database.ts';
 import { createFile } from '../../support/database.ts';
 
-const disk = vi.hoisted(() => ({ free: Number.POSITIVE_INFINITY }));
-
-vi.mock('node:fs', async (original) => ({
-  ...(await original<typeof import('node:fs')>()),
-  statfsSync: () => ({ bavail: disk.free, bsize: 1 }),
-}));
+/** What the disk says is free, in bytes. */
+function setFree(bytes: number): void {
+  vi.spyOn(fs, 'statfsSync').mockReturnValue({ bavail: bytes, bsize: 1 } as fs.StatsFs & fs.BigIntStatsFs);
+  // The named exports, too.
+  syncBuiltinESMExports();
+}
 
 afterEach(() => {
-  disk.free = Number.POSITIVE_INFINITY;
+  vi.restoreAllMocks();
+  syncBuiltinESMExports();
 });
 
 test('a database is not migrated while its disk is nearly full', async () => {
@@ -20,7 +23,7 @@ test('a database is not migrated while its disk is nearly full', async () => {
   await before.knex.migrate.down();
   await before.close();
 
-  disk.free = 4_096;
+  setFree(4_096);
   const full = await connectDatabase(url);
   await expect(full.migrate()).rejects.toThrow(
     /^migrating .* needs up to \d+ MB of free space beside it, and 1 MB are free/,
@@ -28,7 +31,7 @@ test('a database is not migrated while its disk is nearly full', async () => {
   expect(await full.pendingMigrations()).toHaveLength(1);
   await full.close();
 
-  disk.free = 1_000_000_000;
+  setFree(1_000_000_000);
   const after = await openDatabase(url);
   expect(await after.pendingMigrations()).toEqual([]);
   await after.close();
@@ -39,7 +42,7 @@ test('a database that is up to date needs no room', async () => {
   const { url, remove } = await createFile();
   const created = await openDatabase(url);
   await created.close();
-  disk.free = 0;
+  setFree(0);
   const opened = await openDatabase(url);
   await opened.close();
   await remove();
