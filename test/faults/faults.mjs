@@ -927,4 +927,15 @@ export const faults = [
     sql: (sql) => sql.replace(/ cross join json_each\(record\.external_ids\) as external$/, '$& where false'),
     tests: earlierVersions,
   },
+  {
+    name: 'a migration forgets that the workspace of a key was renamed',
+    sql: (sql) => sql.replaceAll('coalesce(moved_to, workspace_id)', 'workspace_id'),
+    tests: earlierVersions,
+  },
+  {
+    name: 'a workspace that was deleted is written by a process that has not noticed yet',
+    sql: (sql) =>
+      sql.replace(/^update change_numbers set final_number = number\b/, 'update change_numbers set number = number'),
+    tests: workspaces,
+  },
 ];

@@ -8,10 +8,13 @@ const fault = faults.find(({ name }) => name === process.env.FAULT);
 globalThis.plantedFault = (name, original) => fault.plant.find(([, planted]) => planted === name)[2](original);
 
 if (fault?.sql) {
-  const { prepare } = sqlite3.Database.prototype;
-  sqlite3.Database.prototype.prepare = function (sql, ...rest) {
-    return prepare.call(this, fault.sql(sql), ...rest);
-  };
+  // The service prepares its statements; migrations use the others, by Knex.
+  for (const method of ['prepare', 'all', 'run']) {
+    const original = sqlite3.Database.prototype[method];
+    sqlite3.Database.prototype[method] = function (sql, ...rest) {
+      return original.call(this, fault.sql(sql), ...rest);
+    };
+  }
   const { query } = pg.Client.prototype;
   pg.Client.prototype.query = function (sql, ...rest) {
     return query.call(this, typeof sql === 'string' ? fault.sql(sql) : sql, ...rest);
