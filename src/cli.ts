@@ -117,14 +117,14 @@ workspaces
 
 workspaces
   .command('rename')
-  .description('rename a workspace, all or nothing; stop the service first. Its keys keep working')
+  .description('rename a workspace, all or nothing. Its keys keep working')
   .argument('<name>', 'its present name')
   .argument('<new-name>', 'a name that has no records')
   .action(async (name, newName) => (await import('./commands/workspaces.ts')).renameWorkspace(config(), name, newName));
 
 workspaces
   .command('delete')
-  .description('delete a workspace with all its records and keys, all or nothing; stop the service first')
+  .description('delete a workspace with all its records and keys, all or nothing')
   .argument('<name>', 'its name')
   .option('--yes', 'do not ask for confirmation')
   .action(async (name, options) => (await import('./commands/workspaces.ts')).deleteWorkspace(config(), name, options));

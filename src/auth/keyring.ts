@@ -47,8 +47,10 @@ export function createKeyring(database: Database) {
   const keys = new LRUCache<string, ApiKey>(cacheOptions);
   // In a cache of their own, so that unknown prefixes cannot evict keys.
   const unknown = new LRUCache<string, true>(cacheOptions);
-  /** Prefixes of keys that this process has accepted, with the time when their use was last written. */
+  /** Prefixes of keys that this process has accepted, with the time when their use was last written; infinite until then. */
   const accepted = new LRUCache<string, number>({ max: 10_000 });
+  /** Written one after the other, since each may wait for a server that does not respond. */
+  let written: Promise<unknown> = Promise.resolve();
   let isClosed = false;
   /** The identity of requests while there are no keys, as of the last check. */
   let anonymous: Identity | undefined;
@@ -94,10 +96,12 @@ export function createKeyring(database: Database) {
   function writeUse(key: ApiKey): void {
     const writtenAt = accepted.get(key.id) ?? Number.NEGATIVE_INFINITY;
     if (performance.now() - writtenAt < useInterval) return;
-    accepted.set(key.id, performance.now());
-    store
-      .update(key, { lastUsedAt: new Date().toISOString() })
-      .catch(() => accepted.set(key.id, Number.NEGATIVE_INFINITY));
+    accepted.set(key.id, Number.POSITIVE_INFINITY);
+    const lastUsedAt = new Date().toISOString();
+    written = written
+      .then(() => store.update(key.id, { lastUsedAt }))
+      .catch(() => {})
+      .then(() => accepted.set(key.id, performance.now()));
   }
 
   return {

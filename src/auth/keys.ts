@@ -47,14 +47,16 @@ export async function rotateKey(store: KeyStore, prefix: string, overlap: number
   }
   const secret = newSecret();
   const previousExpiresAt = after(overlap);
-  await store.update(key, { secretHash: hashOf(secret), previousHash: key.secretHash, previousExpiresAt });
+  requireFound(
+    await store.update(prefix, { secretHash: hashOf(secret), previousHash: key.secretHash, previousExpiresAt }),
+  );
   return { text: formatKey(prefix, secret), previousExpiresAt };
 }
 
 /** Revokes a key with all its secrets. It stays in the list. */
 export async function revokeKey(store: KeyStore, prefix: string): Promise<void> {
   const key = await keyWith(store, prefix);
-  if (key.revokedAt === null) await store.update(key, { revokedAt: new Date().toISOString() });
+  if (key.revokedAt === null) requireFound(await store.update(prefix, { revokedAt: new Date().toISOString() }));
 }
 
 /** While a key is rotating, its previous secret is valid too. Times are compared as text: in ISO format, they sort chronologically. */
@@ -67,8 +69,13 @@ export function stateOf({ revokedAt, expiresAt, previousExpiresAt }: ApiKey) {
 
 async function keyWith(store: KeyStore, prefix: string): Promise<ApiKey> {
   const key = await store.find(prefix);
-  if (!key) throw new StartError('there is no key with this prefix: see node dist/src/cli.js keys list');
+  requireFound(key);
   return key;
+}
+
+/** It may be deleted meanwhile, with its workspace. */
+function requireFound(found: unknown): asserts found {
+  if (!found) throw new StartError('there is no key with this prefix: see node dist/src/cli.js keys list');
 }
 
 const after = (milliseconds: number): string => new Date(Date.now() + milliseconds).toISOString();

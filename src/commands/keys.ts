@@ -90,9 +90,7 @@ async function explainFirst(database: Database, name: string): Promise<void> {
   console.error(
     `Stored so far: ${countedRecords(records)} in the workspace ${open}, to which this key gives no access.`,
   );
-  console.error(
-    `To move what is there, stop the service and run: node dist/src/cli.js workspaces rename ${open} ${name}`,
-  );
+  console.error(`To move what is there, run: node dist/src/cli.js workspaces rename ${open} ${name}`);
 }
 
 export function rotateApiKey(config: Config, prefix: string, { overlap }: { overlap: string }): Promise<void> {

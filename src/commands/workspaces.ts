@@ -48,7 +48,7 @@ export const deleteWorkspace = (config: Config, name: string, { yes = false }: {
     console.log(`The workspace ${name} has ${contentsOf(found)}.`);
     if (!yes) await confirm(name);
     const end = stopwatch();
-    const deleted = await workspaces.remove(name);
+    const deleted = await workspaces.remove(name, found);
     console.log(`Deleted ${name} with ${contentsOf(deleted)}, in ${end()}.`);
   });
 

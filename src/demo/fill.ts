@@ -35,7 +35,7 @@ export async function fillDemo(database: Database): Promise<void> {
 const author = { userId: null, requestId: null, message: 'The demo' };
 
 async function fillEmpty(database: Database): Promise<void> {
-  const workspace = await openWorkspace(database.dialect, database.run, anonymousWorkspace);
+  const workspace = await openWorkspace(database, anonymousWorkspace);
   const { store, ...caller } = createSessionOpener(database)(anonymousIn(workspace), { author });
   await store.transaction(async (transaction) => {
     if (await holdsRecords(transaction)) return;

@@ -1,11 +1,11 @@
-/** Stored API keys: looked up by workspace and prefix, and listed for the operator across all workspaces. */
+/** Stored API keys: looked up by prefix, and listed for the operator across all workspaces. */
 import type { Knex } from 'knex';
 import { ServiceError } from '../errors.ts';
 import { boolean, dateTime, required, text } from '../model/fields.ts';
 import type { Table } from '../model/record-kind.ts';
 import type { Database } from './database.ts';
 import type { Row } from './driver.ts';
-import { literally, runQuery, updateQuery } from './query.ts';
+import { changedColumns, literally, runQuery } from './query.ts';
 import { openWorkspace, type WorkspaceId } from './workspace-names.ts';
 
 export interface ApiKey {
@@ -98,11 +98,13 @@ export function createKeyStore({ run, read, dialect }: Pick<Database, 'run' | 'r
       for (const { sql, values } of dialect.inserts(apiKeys, [row])) await run(sql, values);
     },
 
-    async update({ workspace, id }: ApiKey, changes: Omit<Partial<ApiKey>, 'workspace'>): Promise<void> {
-      await runQuery(run, updateQuery(dialect, apiKeys, workspace.number, id, changes as object as Row));
+    /** By its prefix alone: it may have another workspace than before. Returns whether it still exists. */
+    async update(id: string, changes: Omit<Partial<ApiKey>, 'workspace'>): Promise<boolean> {
+      const changed = changedColumns(apiKeys, changes as object as Row);
+      return (await runQuery(run, builder('api_keys').where('id', id).update(changed).returning('id'))).length > 0;
     },
 
     /** The workspace with this name, which is created if there is none. */
-    openWorkspace: (name: string): Promise<WorkspaceId> => openWorkspace(dialect, run, name),
+    openWorkspace: (name: string): Promise<WorkspaceId> => openWorkspace({ dialect, read, run }, name),
   };
 }

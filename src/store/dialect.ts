@@ -83,7 +83,7 @@ export interface Dialect {
   readonly finishCopy?: string;
   /** Statements before and after work that sorts in files: see `sortInFiles`. */
   readonly sorting?: { readonly before: string; readonly after: string };
-  /** Makes a transaction that migrates, or that renames or deletes a workspace, wait for those of other processes. */
+  /** Makes a transaction that migrates, creates a key, or renames or deletes a workspace, wait for those of other processes. */
   readonly lockMaintenance?: string;
 
   /**

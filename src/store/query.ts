@@ -20,10 +20,10 @@ export const rowsQuery = (
 export const literally = { skipBinding: true } as const;
 
 /** A query that sets the fields that are present in `changes`, in one record of a workspace. */
-export function updateQuery(dialect: Dialect, table: Table, workspaceId: number, id: string, changes: Row) {
+/** What an update sets. */
+export function changedColumns(table: Table, changes: Row): Row {
   const changed = columnsOf(table).filter(({ field }) => changes[field] !== undefined);
-  const values = changed.map((column) => [column.name, toColumnValue(column, changes[column.field])]);
-  return rowsQuery(dialect, table, workspaceId).where('id', id).update(Object.fromEntries(values));
+  return Object.fromEntries(changed.map((column) => [column.name, toColumnValue(column, changes[column.field])]));
 }
 
 /** Runs a query, in the database's own form. Knex's errors have the SQL in their messages, and must not leave the store. */

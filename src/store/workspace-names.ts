@@ -1,10 +1,11 @@
 /**
- * The table of workspaces: a number, which all rows of a workspace have and which is never used again, and a name, which an operator can
- * change.
+ * The table of workspaces: a number, which all rows of a workspace have, and a name, which an operator can change. One that was deleted has
+ * no name, and keeps its number, so that it is never used again.
  */
 import { required, text } from '../model/fields.ts';
 import type { Table } from '../model/record-kind.ts';
 import { whole } from './changes.ts';
+import type { Database } from './database.ts';
 import { WorkspaceDeleted } from './database-error.ts';
 import type { Dialect } from './dialect.ts';
 import type { Run } from './driver.ts';
@@ -22,7 +23,7 @@ export const workspaceNames: Table = {
   key: ['number'],
   storedFields: {
     number: required(whole('number that it keeps for ever')),
-    name: required(text('name that it has now')),
+    name: text('name that it has now'),
   },
 };
 
@@ -32,8 +33,11 @@ export async function findWorkspace({ builder }: Dialect, run: Run, name: string
 }
 
 /** The workspace with this name, which is created if there is none. Throws a 503 if another process deletes it at once. */
-export async function openWorkspace(dialect: Dialect, run: Run, name: string): Promise<WorkspaceId> {
-  const found = await findWorkspace(dialect, run, name);
+export async function openWorkspace(
+  { dialect, read, run }: Pick<Database, 'dialect' | 'read' | 'run'>,
+  name: string,
+): Promise<WorkspaceId> {
+  const found = await findWorkspace(dialect, read, name);
   if (found) return found;
   await runQuery(run, dialect.builder('workspaces').insert({ name }).onConflict('name').ignore());
   const created = await findWorkspace(dialect, run, name);

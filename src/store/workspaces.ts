@@ -93,7 +93,7 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
     }
     const last: Knex.Raw = builder.raw('number');
     await runQuery(run, builder('change_numbers').where('workspace_id', number).update({ final_number: last }));
-    await runQuery(run, builder('workspaces').where('number', number).delete());
+    await runQuery(run, builder('workspaces').where('number', number).update({ name: null }));
   }
 
   /** Gives the keys of a workspace that has never had records to the one that gets its name. */
@@ -117,7 +117,7 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
   return {
     /** All workspaces with a record or a key, by name. */
     async list(): Promise<Workspace[]> {
-      const names = await runQuery(read, builder('workspaces').select('number', 'name'));
+      const names = await runQuery(read, builder('workspaces').whereNotNull('name').select('number', 'name'));
       const found = new Map(
         names.map(({ number, name }) => {
           const records = new Map(tables.map(({ table }) => [table, 0]));
@@ -153,10 +153,16 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
         return renamed;
       }),
 
-    /** Deletes all records of a workspace, their log and all keys, unless the service would be left without keys. */
-    remove: (name: string): Promise<Workspace> =>
+    /**
+     * Deletes all records of a workspace, their log and all keys, unless the service would be left without keys. Throws a StartError if it is
+     * another one than was shown, whose name may have changed since.
+     */
+    remove: (name: string, shown?: WorkspaceId): Promise<Workspace> =>
       change(async (run) => {
         const deleted = await findExisting(run, name);
+        if (shown && shown.number !== deleted.number) {
+          throw new StartError(`another workspace is called ${name} meanwhile: nothing was deleted`);
+        }
         if (deleted.keys.length > 0) await requireOtherKeys(run, deleted);
         // First, as writes take their locks: otherwise this could wait for a write that waits for it. One that runs meanwhile may store a
         // lock again: a row that means nothing.

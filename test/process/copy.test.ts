@@ -10,9 +10,11 @@ import { type Database, openDatabase } from '../../src/store/database.ts';
 import { Repeated } from '../../src/store/idempotency.ts';
 import { migrationNames } from '../../src/store/migrations.ts';
 import { openWorkspace } from '../../src/store/workspace-names.ts';
+import { createStoreOpener } from '../../src/store/workspace-store.ts';
+import { createWorkspaces } from '../../src/store/workspaces.ts';
 import { createDatabase, createFile } from '../support/database.ts';
 import { change, insert } from '../support/insert.ts';
-import { addWorkspace, numberOf, storeOpener } from '../support/open-store.ts';
+import { addWorkspace, nobody, numberOf, storeOpener } from '../support/open-store.ts';
 import { useProcesses } from '../support/process.ts';
 import { anyRecord, kinds } from '../support/records.ts';
 
@@ -72,30 +74,33 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
       for (const { id } of (await store.list(kind)).slice(-25))
         await change(store, kind, id, { externalIds: null } as never);
     }
+    const gone = await openWorkspace(from, 'gone');
+    await insert(createStoreOpener(from)(gone, { author: nobody }), location, [{}]);
+    await createWorkspaces(from, recordKinds).remove('gone');
     const request = { operation: 'POST /locations', key: 'import 1', requestHash: 'x' };
     await insert(storeOpener(from)('ours').withIdempotencyKey(request), location, [{ name: 'North yard' }]);
 
     const { code, out, err } = await processes.start({}, 'copy', '--from', source.url, '--to', target.url).ended();
 
-    // Both workspaces, each record, the API key, each row of the log, each number and the key of a request, once when it is written and once when it is compared.
+    // Three workspaces, one of which was deleted, each record, the API key, each row of the log, each number and the key of a request, once when it is written and once when it is compared.
     const changes = 2 * kinds.length + 25 * kinds.length + 1;
-    const steps = 2 * (2 + 2 * kinds.length * 100 + 1 + 1 + changes + 2 + 1);
+    const steps = 2 * (3 + 2 * kinds.length * 100 + 1 + 1 + changes + 3 + 1);
     expect([code, err]).toEqual([0, expect.stringMatching(new RegExp(`^100% ${steps}/${steps} done$`, 'm'))]);
     expect(out.split('\n').map((line) => line.replace(/ +/g, ' '))).toEqual(
       [
-        'workspace 2',
+        'workspace 3',
         ...recordKinds.map((kind) => `${kind.label} ${kind === location ? 201 : 200}`),
         'API key 1',
         `change ${changes}`,
-        'change number 2',
+        'change number 3',
         'idempotency key 1',
       ].map((counted) => expect.stringMatching(`^${counted} records, the same in both: [0-9a-f]{64}$`)),
     );
     to = await openDatabase(target.url);
     expect(await contents(to)).toEqual(await contents(from));
     expect(await createKeyStore(to).list()).toEqual([key]);
-    const newer = await openWorkspace(to.dialect, to.run, 'newer');
-    expect(newer.number).toBeGreaterThan(numberOf('ours'));
+    const newer = await openWorkspace(to, 'newer');
+    expect(newer.number).toBeGreaterThan(Math.max(gone.number, numberOf('ours')));
     const last = await storeOpener(from)('ours').lastChange();
     await insert(storeOpener(to)('ours'), location, [{}]);
     expect(await storeOpener(to)('ours').lastChange()).toBe(last + 1);

@@ -133,7 +133,7 @@ test('the first key warns that earlier records stay in the workspace default, an
   const { err } = await create();
   expect(err.split('\n').slice(-2)).toEqual([
     'Stored so far: 2 records in the workspace default, to which this key gives no access.',
-    'To move what is there, stop the service and run: node dist/src/cli.js workspaces rename default acme',
+    'To move what is there, run: node dist/src/cli.js workspaces rename default acme',
   ]);
   expect((await create()).err).not.toContain('default');
 });

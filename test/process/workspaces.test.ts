@@ -39,7 +39,7 @@ async function inDatabase<T>(work: (opened: Database) => Promise<T>): Promise<T>
 }
 
 const storeOf = async (opened: Database, name: string) =>
-  createStoreOpener(opened)(await openWorkspace(opened.dialect, opened.run, name), { author: nobody });
+  createStoreOpener(opened)(await openWorkspace(opened, name), { author: nobody });
 
 const add = (workspace: string, count: number) =>
   inDatabase(async (opened) => {

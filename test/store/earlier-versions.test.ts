@@ -4,9 +4,11 @@ import { rotateKey } from '../../src/auth/keys.ts';
 import { listApiKeys } from '../../src/commands/keys.ts';
 import { listWorkspaces } from '../../src/commands/workspaces.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
+import { location, recordKinds } from '../../src/records/index.ts';
 import { createKeyStore } from '../../src/store/api-keys.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { migrationNames } from '../../src/store/migrations.ts';
+import { createWorkspaces } from '../../src/store/workspaces.ts';
 import {
   clientOf,
   compareResponses,
@@ -15,6 +17,8 @@ import {
   startAndCompare,
   versions,
 } from '../support/earlier-databases.ts';
+import { insert } from '../support/insert.ts';
+import { addWorkspace, storeOpener } from '../support/open-store.ts';
 import { startService } from '../support/service.ts';
 
 /** What a command prints as JSON. */
@@ -170,6 +174,11 @@ describe.each(versions)('a database of migration %s', (version) => {
     async () => {
       const copy = await earlierDatabase(version);
       onTestFinished(copy.remove);
+      const migrated = await openDatabase(copy.url);
+      await insert(storeOpener(migrated)('lost'), location, [{ name: 'Yard' }]);
+      await addWorkspace(migrated, 'lost');
+      await createWorkspaces(migrated, recordKinds).remove('lost');
+      await migrated.close();
       const { knex, close } = await openDatabase(copy.url);
       const applied = () => knex('knex_migrations').orderBy('id').pluck('name');
 

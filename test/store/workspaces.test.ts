@@ -14,7 +14,7 @@ import { type Database, openDatabase } from '../../src/store/database.ts';
 import { openWorkspace } from '../../src/store/workspace-names.ts';
 import { createStoreOpener, type WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createWorkspaces, sizeOf } from '../../src/store/workspaces.ts';
-import { createOwnDatabase } from '../support/database.ts';
+import { createFile, createOwnDatabase } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
 import { change, insert } from '../support/insert.ts';
 import { nobody } from '../support/open-store.ts';
@@ -39,7 +39,7 @@ const now = '2026-03-01T00:00:00.000Z';
 const workspaces = () => createWorkspaces(database, recordKinds);
 /** As a request is opened for the workspace that has this name now. */
 const store = async (name: string): Promise<WorkspaceStore> =>
-  createStoreOpener(database)(await openWorkspace(database.dialect, database.run, name), { author: nobody });
+  createStoreOpener(database)(await openWorkspace(database, name), { author: nobody });
 
 const newKey = (workspace: string) => createKey(createKeyStore(database), { workspace, user: 'erp', readOnly: false });
 
@@ -159,7 +159,7 @@ describe('the log of changes', () => {
 test('what a running service has cached is out of date under another name, and after a workspace was deleted', async () => {
   const open = createStoreOpener(database);
   const list = async (name: string) => {
-    const workspace = await openWorkspace(database.dialect, database.run, name);
+    const workspace = await openWorkspace(database, name);
     const records = () => open(workspace, { author: nobody }).list(location);
     const make = async () => ({
       of: (await records()).map((it) => [it.workspaceId, it.name]),
@@ -236,8 +236,8 @@ describe('in a workspace that was deleted, a process that has not noticed yet', 
 
   test('does not fail what others write in the same group', async () => {
     const open = createStoreOpener(database);
-    const yard = await openWorkspace(database.dialect, database.run, 'yard');
-    const lost = await openWorkspace(database.dialect, database.run, 'lost');
+    const yard = await openWorkspace(database, 'yard');
+    const lost = await openWorkspace(database, 'lost');
     await insert(await store('lost'), location, [{ name: 'a' }]);
     await workspaces().remove('lost');
 
@@ -249,15 +249,49 @@ describe('in a workspace that was deleted, a process that has not noticed yet', 
     expect(await namesIn('yard')).toEqual(['c', 'c']);
   });
 
+  test('was another one than that which has its name now, if this was shown', async () => {
+    await newKey('acme');
+    const shown = await workspaces().findExisting('acme');
+    await workspaces().rename('acme', 'harbour');
+    await newKey('acme');
+
+    await expect(workspaces().remove('acme', shown)).rejects.toThrow('another workspace is called acme meanwhile');
+    expect((await workspaces().findExisting('acme')).keys).toHaveLength(1);
+  });
+
   test('does not use its number again, not even if it was the greatest', async () => {
     const numbers = new Set<number>();
     for (let round = 0; round < 3; round += 1) {
-      numbers.add((await openWorkspace(database.dialect, database.run, 'last')).number);
+      numbers.add((await openWorkspace(database, 'last')).number);
       await insert(await store('last'), location, [{}]);
       await workspaces().remove('last');
     }
     expect(numbers.size).toBe(3);
   });
+});
+
+test('a key whose workspace is joined with another at the same time is revoked all the same', async () => {
+  await insert(await store('acme'), location, [{ name: 'a' }]);
+  const { key } = await newKey('harbour');
+  const keys = createKeyStore(database);
+  const find = async (id: string) => {
+    const found = await keys.find(id);
+    await workspaces().rename('acme', 'harbour');
+    return found;
+  };
+
+  await revokeKey({ ...keys, find }, key.id);
+
+  expect((await keys.find(key.id))?.revokedAt).not.toBeNull();
+});
+
+test('without any key, requests are identified while a transaction writes', async () => {
+  const file = await createFile();
+  const written = await openDatabase(file.url);
+  const keyring = createKeyring(written);
+  expect(await written.transaction(async () => (await keyring.findAnonymous())?.workspace.name)).toBe('default');
+  await written.close();
+  await file.remove();
 });
 
 test('without any key, the service stays open: default can be written after it was renamed or deleted', async () => {
@@ -377,7 +411,7 @@ test('of two deletes at once that would leave no key, one is refused', async () 
 
 // Quadratic, it would take minutes.
 test('60,000 nested categories are deleted without a search of all of them for each', async () => {
-  const { number } = await openWorkspace(database.dialect, database.run, 'acme');
+  const { number } = await openWorkspace(database, 'acme');
   const categories = Array.from({ length: 60_000 }, (_, index) => ({ id: `category_${index}`, parent: index >> 1 }));
   const values = categories.map(({ id, parent }) => `(${number}, '${id}', 'category_${parent}', 'now', 'now')`);
   const now = "'2026-03-01T00:00:00.000Z'";

@@ -50,7 +50,7 @@ export function createSqliteDriver(path: string, { connectionTimeout, statementT
 /** A migration may copy all tables in one transaction: to SQLite's log, and from there to the file. */
 function requireSpace(path: string): void {
   if (path === inMemory) return;
-  const { bavail, bsize } = statfsSync(dirname(resolve(path)));
+  const { bavail, bsize } = statfsSync(path);
   const [free, needed] = [bavail * bsize, 2 * statSync(path).size];
   if (free >= needed) return;
   const megabytes = (bytes: number) => `${Math.ceil(bytes / 1e6)} MB`;
