@@ -70,7 +70,7 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
         acceptsEvents: acceptable.events,
         lastEventId: lastEventId(request),
         response: reply.raw,
-        workspaceId: request.identity?.workspace.name ?? '',
+        workspaceId: String(request.identity?.workspace.number),
       };
       const context = { session, sessionFor, requestLog: request, client };
       const response = await yoga.handleNodeRequestAndResponse(request, reply, context);

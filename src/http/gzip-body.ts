@@ -58,7 +58,7 @@ export function createGunzip(maxBytes: number) {
 
   async function gunzipLarge(request: FastifyRequest, body: Buffer): Promise<Buffer> {
     await new Promise<void>((admit) => {
-      waiting.add(request.identity?.workspace.name ?? '', { request, admit });
+      waiting.add(String(request.identity?.workspace.number), { request, admit });
       admitWaiting();
     });
     requireConnection(request);

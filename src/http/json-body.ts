@@ -38,7 +38,7 @@ export function readJsonBodies(app: FastifyInstance, limits: Limits): void {
     };
     const readInTurn = (decoded: Buffer) =>
       decoded.length > maxSmallBody
-        ? inTurn(request.identity?.workspace.name ?? '', () => read(decoded))
+        ? inTurn(String(request.identity?.workspace.number), () => read(decoded))
         : read(decoded);
     if (!isGzip(request) && body.length <= maxSmallBody) return done(null, read(body));
     const decoded = isGzip(request) ? gunzip(request, body) : Promise.resolve(body);

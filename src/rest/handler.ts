@@ -68,7 +68,7 @@ function update(route: Route, limits: Limits): Handler {
 function list({ kind, success }: Route): Handler {
   return async (request, reply) => {
     const { store } = request.session;
-    const owner = String(request.identity?.workspace.name);
+    const owner = String(request.identity?.workspace.number);
     const { open, hash, length } = await store.derive(kind.table, () => listBody(store, kind, owner));
     const body = open();
     const etag = `"${hash}"`;

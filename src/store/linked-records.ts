@@ -34,12 +34,13 @@ type LinkedRow = Row & { readonly [linked]?: Readonly<Record<string, LinkedRow |
 /** What a record links to; undefined if it was read without. */
 export const linkedRecord = (record: LinkedRow, field: string): Row | null | undefined => record[linked]?.[field];
 
+/** All that were read with the record. */
+const linkedFrom = (record: LinkedRow): Row[] =>
+  linkedRecordsIn(Object.values(record[linked] ?? {}).filter((other) => other !== null));
+
 /** The records and all that were read with them. */
 const linkedRecordsIn = (records: readonly LinkedRow[]): Row[] =>
-  records.flatMap((record) => [
-    record,
-    ...linkedRecordsIn(Object.values(record[linked] ?? {}).filter((other) => other !== null)),
-  ]);
+  records.flatMap((record) => [record, ...linkedFrom(record)]);
 
 /** The tables that are joined for a page: one for each link. */
 const linkedTablesOf = (links: readonly LinkToRead[]): Table[] =>
@@ -96,7 +97,8 @@ async function selectLinked(scope: Scope, page: Page, rows: Knex.QueryBuilder): 
   const joined = join(page);
   const found = await dialect.selectValues(run, selected, query, true);
   const records = found.map((values) => linkedRowIn(values, joined));
-  nameWorkspace(scope, linkedRecordsIn(records));
+  // Those of the page are named by `stored`, as those of any list.
+  nameWorkspace(scope, records.flatMap(linkedFrom));
   return records;
 }
 

@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib';
 import type { FastifyRequest } from 'fastify';
 import { describe, expect, test } from 'vitest';
 import { createGunzip } from '../../src/http/gzip-body.ts';
+import { workspaceNamed } from '../support/open-store.ts';
 import { useSharedService } from '../support/service.ts';
 
 const service = useSharedService({ MAX_BODY_BYTES: '20000' });
@@ -99,8 +100,8 @@ describe('MAX_BODY_BYTES', () => {
 describe('of many bodies that inflate to much', () => {
   const maxBytes = 100_000;
   const bomb = gzipSync(Buffer.alloc(maxBytes, ' '));
-  const request = (workspaceId = 'acme', socket = { destroyed: false }) =>
-    ({ identity: { workspace: { name: workspaceId } }, raw: { socket } }) as FastifyRequest;
+  const request = (workspace = 'acme', socket = { destroyed: false }) =>
+    ({ identity: { workspace: workspaceNamed(workspace) }, raw: { socket } }) as FastifyRequest;
   /** Until nothing is left to be done but by others. */
   const settled = async (promises: readonly Promise<unknown>[]) => {
     let count = 0;
