@@ -1,5 +1,6 @@
 /** Requests that may be repeated: the first one writes, and the others get the same result. */
 import { kindOfId } from '../records/index.ts';
+import { WorkspaceDeleted } from '../store/database-error.ts';
 import { type IdempotencyKey, idsToRecords, Repeated, type WriteResult } from '../store/idempotency.ts';
 import type { VersionAt } from '../store/read-changes.ts';
 import type { WorkspaceStore } from '../store/workspace-store.ts';
@@ -53,7 +54,8 @@ async function returnedBy(store: WorkspaceStore, { before, after, returned }: Wr
   for (const [id, record] of await recordsAt(store, deleted, before)) records.set(id, record);
   return idsToRecords(returned, (id) => {
     const record = records.get(id);
-    if (!record) throw new Error('a record that a write returned is not in the log');
+    // The log is deleted only with its workspace: another process has done that since the key was found.
+    if (!record) throw new WorkspaceDeleted();
     return record;
   });
 }

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { conflict, mayBeStored, ServiceError, unavailable } from '../../src/errors.ts';
 import { newIds } from '../../src/model/ids.ts';
 import type { RecordKind, RecordOf } from '../../src/model/record-kind.ts';
-import { asset, location, project } from '../../src/records/index.ts';
+import { asset, location, project, recordKinds } from '../../src/records/index.ts';
 import { withIdempotencyKey } from '../../src/services/idempotent-session.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import type { Run } from '../../src/store/driver.ts';
@@ -12,10 +12,11 @@ import { type IdempotencyKey, idsToRecords, recordsToIds } from '../../src/store
 import { writeOnce } from '../../src/store/idempotent-writes.ts';
 import { deleteSlice, startSweep } from '../../src/store/sweep.ts';
 import type { TransactionStore, WorkspaceStore } from '../../src/store/workspace-store.ts';
+import { createWorkspaces } from '../../src/store/workspaces.ts';
 import { createDatabase, isPostgres } from '../support/database.ts';
 import { readPlan } from '../support/explain.ts';
 import { change, insert } from '../support/insert.ts';
-import { storeOpener } from '../support/open-store.ts';
+import { addWorkspace, storeOpener } from '../support/open-store.ts';
 
 let database: Database;
 let remove: () => Promise<void>;
@@ -154,6 +155,20 @@ describe('A result', () => {
 
     expect(await insert(keyed('a').store, asset, inputs)).toEqual(first);
     expect(await store.lastChange()).toBe(6_000);
+  });
+
+  test('whose workspace is deleted before its records are read is a 503, as is any write in that workspace', async () => {
+    const write = () => keyed('once').store.add(asset, [{ name: 'Crane' }], stamps);
+    await addWorkspace(database, 'ours');
+    await write();
+    const { versions } = store;
+    vi.spyOn(store, 'versions').mockImplementationOnce(async (...records) => {
+      await createWorkspaces(database, recordKinds).remove('ours');
+      return versions(...records);
+    });
+
+    await expect(write()).rejects.toMatchObject({ status: 503, cause: 'WORKSPACE_DELETED' });
+    await expect(write()).rejects.toMatchObject({ status: 503, cause: 'WORKSPACE_DELETED' });
   });
 
   test('is not that of another workspace', async () => {
