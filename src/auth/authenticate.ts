@@ -3,17 +3,17 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Config, isLoopback } from '../config.ts';
 import { badRequest, forbidden, ServiceError, unauthorized } from '../errors.ts';
 import { expected } from '../model/issues.ts';
-import type { Session } from '../services/session.ts';
+import { createSession, type Session } from '../services/session.ts';
 import type { Database } from '../store/database.ts';
 import type { Usage } from '../store/usage.ts';
-import { createStoreOpener, type StoreUser, type WorkspaceStore } from '../store/workspace-store.ts';
+import { createStoreOpener, type StoreUser } from '../store/workspace-store.ts';
 import { authorOf } from './author.ts';
 import { createKeyring, type Identity } from './keyring.ts';
 import { createRateLimits } from './rate-limits.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    session: Session<WorkspaceStore>;
+    session: Session;
     /** Null until the request is authenticated, and for public routes. */
     identity: Identity | null;
     usage: Usage;
@@ -29,11 +29,7 @@ declare module 'fastify' {
 /** Opens sessions, each in the workspace of its identity. */
 export function createSessionOpener(database: Database) {
   const openStore = createStoreOpener(database);
-  return ({ workspace, userId, mayWrite }: Identity, user: StoreUser): Session<WorkspaceStore> => ({
-    store: openStore(workspace, user),
-    userId,
-    mayWrite,
-  });
+  return (identity: Identity, user: StoreUser): Session => createSession(openStore(identity.workspace, user), identity);
 }
 
 type Settings = Pick<Config, 'openAccess' | 'corsOrigins' | 'requestsPerMinute' | 'failedLoginsPerMinute'>;

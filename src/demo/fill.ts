@@ -5,13 +5,13 @@
 import { createSessionOpener } from '../auth/authenticate.ts';
 import { anonymousIn, anonymousWorkspace } from '../auth/keyring.ts';
 import { ServiceError } from '../errors.ts';
+import { type Linkable, linkFields } from '../model/links.ts';
 import type { CreateOf, RecordKind } from '../model/record-kind.ts';
 import { asset, assetCategory, location, project, recordKinds, transportOrder, workOrder } from '../records/index.ts';
-import { createRecords } from '../services/create-records.ts';
-import type { Session } from '../services/session.ts';
+import { importRecords, type NewRecords } from '../services/import-records.ts';
 import type { Database } from '../store/database.ts';
 import { openWorkspace } from '../store/workspace-names.ts';
-import type { TransactionStore } from '../store/workspace-store.ts';
+import type { WorkspaceReads } from '../store/workspace-store.ts';
 import { assets } from './assets.ts';
 import { families, groups, types } from './categories.ts';
 import { locations } from './locations.ts';
@@ -20,8 +20,8 @@ import { transportOrders } from './transport-orders.ts';
 import { workOrders } from './work-orders.ts';
 
 /**
- * Does nothing if the workspace has records. Uses one transaction, so that an interrupted start leaves no records behind,
- * and two simultaneous starts create the records once.
+ * Does nothing if the workspace has records. They are created all at once, so that an interrupted start leaves none behind, and two
+ * simultaneous starts create them once.
  */
 export async function fillDemo(database: Database): Promise<void> {
   try {
@@ -36,23 +36,23 @@ const author = { userId: null, requestId: null, message: 'The demo' };
 
 async function fillEmpty(database: Database): Promise<void> {
   const workspace = await openWorkspace(database, anonymousWorkspace);
-  const { store, ...caller } = createSessionOpener(database)(anonymousIn(workspace), { author });
-  await store.transaction(async (transaction) => {
-    if (await holdsRecords(transaction)) return;
-    const session: Session = { ...caller, store: transaction };
-
-    const locationIdOf = await createKeyed(session, location, locations);
-    const familyIdOf = await createKeyed(session, assetCategory, families);
-    const groupIdOf = await createKeyed(session, assetCategory, groups(familyIdOf));
-    await createKeyed(session, assetCategory, types(groupIdOf));
-    const projectIdOf = await createKeyed(session, project, projects(locationIdOf));
-    await createKeyed(session, asset, assets(locationIdOf));
-    await createKeyed(session, workOrder, workOrders(projectIdOf, locationIdOf));
-    await createKeyed(session, transportOrder, transportOrders(projectIdOf));
-  });
+  const session = createSessionOpener(database)(anonymousIn(workspace), { author });
+  if (await holdsRecords(session.store)) return;
+  const locationRef = refTo(location);
+  const categoryRef = refTo(assetCategory);
+  const projectRef = refTo(project);
+  const categories = [...families, ...groups(categoryRef), ...types(categoryRef)];
+  await importRecords(session, [
+    batch(location, locations),
+    batch(assetCategory, categories),
+    batch(project, projects(locationRef)),
+    batch(asset, assets(locationRef)),
+    batch(workOrder, workOrders(projectRef, locationRef)),
+    batch(transportOrder, transportOrders(projectRef)),
+  ]);
 }
 
-async function holdsRecords(store: TransactionStore): Promise<boolean> {
+async function holdsRecords(store: WorkspaceReads): Promise<boolean> {
   for (const kind of recordKinds) {
     if ((await store.count(kind)) > 0) return true;
   }
@@ -60,27 +60,32 @@ async function holdsRecords(store: TransactionStore): Promise<boolean> {
 }
 
 /** A record to create, and the key by which the demo's rows refer to it. */
-interface Keyed<Key extends string, T> {
-  readonly key: Key;
+interface Keyed<T> {
+  readonly key: string;
   readonly value: T;
 }
 
-/** Creates the records, and returns a function from a record's key to its ID. */
-async function createKeyed<K extends RecordKind, Key extends string>(
-  session: Session,
-  kind: K,
-  inputs: readonly Keyed<Key, CreateOf<K>>[],
-): Promise<(key: Key) => string> {
-  const records = await createRecords(
-    session,
-    kind,
-    // In the form of parsed input: the compiler has checked the types, so the schemas are skipped.
-    inputs.map(({ value }) => ({ value })),
-  );
-  const ids = new Map(inputs.map(({ key }, index) => [key, records[index]?.id]));
-  return (key) => {
-    const id = ids.get(key);
-    if (id === undefined) throw new Error(`the demo has no ${kind.label} with the key ${key}`);
-    return id;
-  };
+/** What stands in the demo's rows for the ID of the record with a key, until there is one. */
+const refTo =
+  (kind: RecordKind) =>
+  (key: string): string =>
+    `${kind.name} ${key}`;
+
+/** In the form of parsed input: the compiler has checked the types, so the schemas are skipped. */
+const batch = <K extends RecordKind>(kind: K, rows: readonly Keyed<CreateOf<K>>[]): NewRecords => ({
+  kind,
+  items: rows.map(({ key, value }) => linked(kind, refTo(kind)(key), value)),
+  pathOf: (index) => [kind.table, index],
+});
+
+/** The record with links instead of IDs. */
+function linked(kind: RecordKind, ref: string, sent: Readonly<Record<string, unknown>>): Linkable<never> {
+  const value = { ...sent };
+  const links = linkFields(kind).flatMap(([name, field, { target }]) => {
+    const to = value[field];
+    if (typeof to !== 'string' || !to.startsWith(`${target} `)) return [];
+    delete value[field];
+    return [{ name, field, target, to: { ref: to } }];
+  });
+  return { value: value as never, ref, links };
 }

@@ -2,16 +2,16 @@
 import type { RecordKind } from '../model/record-kind.ts';
 import { mapInSlices } from '../slices.ts';
 import { positionOfId } from '../store/query/record-query.ts';
-import type { WorkspaceStore } from '../store/workspace-store.ts';
+import type { WorkspaceReads } from '../store/workspace-store.ts';
 import { toResponse } from './response.ts';
 import { type Spooled, spool } from './spool.ts';
 
-type ListStore = Pick<WorkspaceStore, 'list'>;
+type ListStore = Pick<WorkspaceReads, 'list'>;
 
 /** Records per statement. Other requests are handled between statements. */
 const sliceLength = 1_000;
 
-export async function listBody(store: WorkspaceStore, kind: RecordKind, owner: string): Promise<Spooled> {
+export async function listBody(store: WorkspaceReads, kind: RecordKind, owner: string): Promise<Spooled> {
   const first = await store.list(kind, { limit: sliceLength });
   // A single statement is consistent by itself: a list that fits into one slice needs no snapshot.
   if (first.length < sliceLength) return spool([await toJson(kind, first)], owner);

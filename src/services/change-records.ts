@@ -1,9 +1,10 @@
-/** What updates and upserts have in common: in which order they lock, look up and check, and how they store new versions of records. */
+/** What updates and upserts have in common: in which order they lock, look up and check, and what new versions of records are. */
 import { isSame } from '../model/fields.ts';
 import type { Issue, PathOf } from '../model/issues.ts';
 import type { Linkable } from '../model/links.ts';
 import type { RecordKind, RecordOf, UpdateOf, Values } from '../model/record-kind.ts';
-import type { TransactionStore } from '../store/workspace-store.ts';
+import type { Lookups } from '../store/lookups.ts';
+import { type Change, updated } from '../store/work.ts';
 import { cycleIssues, lockTree } from './cycles.ts';
 import { resolveLinks } from './resolve-links.ts';
 import type { Session } from './session.ts';
@@ -35,22 +36,21 @@ interface CheckedChange<K extends RecordKind> {
 
 /**
  * Locks what the changes are about and refer to, and checks them all. Throws a ServiceError with every issue: 400, or 409 if conflicts
- * with stored records are the only ones. Transactions that lock in another order could wait for each other: the tree comes first, then
- * what is referred to, as for creations, and then the records.
+ * with stored records are the only ones.
  */
 export async function checkedChanges<K extends RecordKind>(
-  transaction: TransactionStore,
+  find: Lookups,
   kind: K,
   sent: readonly Linkable<UpdateOf<K>>[],
   { pathOf, match, lookedUp }: Options<K>,
 ): Promise<CheckedChange<K>[]> {
-  await lockTree(transaction, kind, sent);
-  const resolved = await resolveLinks(transaction, sent);
-  const references = await referenceIssues(transaction, kind, { parsed: resolved, pathOf });
+  await lockTree(find, kind, sent);
+  const resolved = await resolveLinks(find, sent);
+  const references = await referenceIssues(find, kind, { parsed: resolved, pathOf });
   const { changes, records, invalid = [], conflicts = [] } = await match(resolved);
-  const cycles = await cycleIssues(transaction, kind, { changes, records, pathOf });
+  const cycles = await cycleIssues(find, kind, { changes, records, pathOf });
   const found = { ...references, invalid: [...invalid, ...cycles], conflicts };
-  await requireValid(transaction, kind, { parsed: changes, pathOf, current: records, lookedUp, ...found }, 'lookup');
+  await requireValid(find, kind, { parsed: changes, pathOf, current: records, lookedUp, ...found }, 'lookup');
   // All of them have values: they are valid.
   return changes.map(({ value }, index) => ({ record: records[index], values: value ?? ({} as UpdateOf<K>) }));
 }
@@ -60,13 +60,12 @@ interface NewValues<K extends RecordKind> {
   readonly values: object;
 }
 
-/** Stores the new values, and returns the records as they then are. A record without new values stays the same object. */
-export async function storeVersions<K extends RecordKind>(
-  transaction: TransactionStore,
+/** The records with their new values, and the change that makes them so. A record without new values stays the same object. */
+export function newVersions<K extends RecordKind>(
   session: Session,
   kind: K,
   changes: readonly NewValues<K>[],
-): Promise<RecordOf<K>[]> {
+): { readonly records: RecordOf<K>[]; readonly change: Change } {
   const versions = changes.map(({ record, values }) => {
     const isChanged = Object.keys(values).length > 0;
     return {
@@ -74,11 +73,13 @@ export async function storeVersions<K extends RecordKind>(
       after: isChanged ? { ...record, ...values, ...updateStamps(kind, session, record) } : record,
     };
   });
-  await transaction.update(
-    kind,
-    versions.filter(({ before, after }) => before !== after),
-  );
-  return versions.map(({ after }) => after);
+  return {
+    records: versions.map(({ after }) => after),
+    change: updated(
+      kind,
+      versions.filter(({ before, after }) => before !== after),
+    ),
+  };
 }
 
 /** The values that the record does not have: to store the others would be a change without a difference. */

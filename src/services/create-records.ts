@@ -2,10 +2,12 @@
 import { inBatch } from '../model/issues.ts';
 import type { Linkable } from '../model/links.ts';
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
+import { mapInSlices } from '../slices.ts';
+import { created, draftOf, newRecords } from '../store/work.ts';
 import { requireFewParsedExternalIds } from './batch-size.ts';
 import { importRecords } from './import-records.ts';
 import { hasLinks } from './resolve-links.ts';
-import { requireMayWrite, type Session } from './session.ts';
+import type { Session } from './session.ts';
 import { creationStamps } from './stamps.ts';
 import { referenceIssues, requireValid } from './validation.ts';
 
@@ -18,20 +20,25 @@ export async function createRecords<K extends RecordKind>(
   kind: K,
   batch: readonly Linkable<CreateOf<K>>[],
 ): Promise<RecordOf<K>[]> {
-  requireMayWrite(session);
+  const write = session.writer();
   if (batch.length === 0) return [];
   if (batch.some(hasLinks)) {
     const [records = []] = await importRecords(session, [{ kind, items: batch, pathOf: inBatch }]);
     return records as readonly object[] as RecordOf<K>[];
   }
   requireFewParsedExternalIds(batch);
+  const stamps = creationStamps(kind, session);
   // Invalid items are dropped here; requireValid then rejects the whole batch.
   const inputs = batch.flatMap(({ value }) => (value ? [value] : []));
-  const sent = { parsed: batch, pathOf: inBatch };
-  return session.store.add(kind, inputs, creationStamps(kind, session), {
-    async check(checkStore, uniqueness) {
-      const references = await referenceIssues(checkStore, kind, sent);
-      await requireValid(checkStore, kind, { ...sent, ...references }, uniqueness);
+  const drafts = await mapInSlices(inputs, (input) => draftOf(kind, input, stamps));
+  return write(
+    async (find, uniqueness) => {
+      const sent = { parsed: batch, pathOf: inBatch };
+      const references = await referenceIssues(find, kind, sent);
+      await requireValid(find, kind, { ...sent, ...references }, uniqueness);
+      const records = newRecords(kind, drafts);
+      return { changes: [created(kind, records)], returned: records };
     },
-  });
+    { drafts },
+  );
 }

@@ -6,7 +6,7 @@ import type { Linkable } from '../model/links.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
 import { kindOfId } from '../records/index.ts';
 import { reverseLinksOf } from '../records/reverse-links.ts';
-import type { TransactionStore } from '../store/workspace-store.ts';
+import type { Lookups } from '../store/lookups.ts';
 
 /** The link from a record to its ancestors, if the kind forms a tree. */
 export const treeOf = (kind: RecordKind) =>
@@ -15,11 +15,11 @@ export const treeOf = (kind: RecordKind) =>
 const valuesOf = ({ value, validFields = {} }: Parsed<object>): Values => (value ?? validFields) as Values;
 
 /**
- * Makes the transaction wait for others that move records in the tree, because two moves can form a cycle that neither forms alone. Must
- * come before its other statements. Does nothing if no change moves a record below another one.
+ * Makes the transaction wait for others that move records in the tree, because two moves can form a cycle that neither forms alone. Does
+ * nothing if no change moves a record below another one.
  */
 export async function lockTree(
-  store: Pick<TransactionStore, 'lock'>,
+  find: Pick<Lookups, 'lock'>,
   kind: RecordKind,
   changes: readonly Linkable<object>[],
 ): Promise<void> {
@@ -28,7 +28,7 @@ export async function lockTree(
   const mayMove = (change: Linkable<object>): boolean =>
     typeof valuesOf(change)[tree.field] === 'string' ||
     change.links?.some(({ field }) => field === tree.field) === true;
-  if (changes.some(mayMove)) await store.lock(`tree ${kind.table}`);
+  if (changes.some(mayMove)) await find.lock(`tree ${kind.table}`);
 }
 
 interface Changes {
@@ -43,7 +43,7 @@ const maxAncestors = 100_000;
 
 /** An issue for each change that makes a record its own ancestor, in a batch whose changes all take place at once. */
 export async function cycleIssues(
-  store: Pick<TransactionStore, 'ancestors'>,
+  find: Pick<Lookups, 'ancestors'>,
   kind: RecordKind,
   { changes, records, pathOf }: Changes,
 ): Promise<Issue[]> {
@@ -58,7 +58,7 @@ export async function cycleIssues(
   const parentIds = [...new Set(moved.values())].filter((id) => typeof id === 'string' && kindOfId(id) === kind);
   if (parentIds.length === 0) return [];
 
-  const stored = await store.ancestors(tree, parentIds as string[], maxAncestors + 1);
+  const stored = await find.ancestors(tree, parentIds as string[], maxAncestors + 1);
   if (stored.size > maxAncestors) {
     throw badRequest(`expected at most ${count(maxAncestors)} ${kind.pluralLabel} above those of a batch`);
   }

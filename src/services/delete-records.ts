@@ -3,12 +3,12 @@ import { badRequest, conflict, invalid } from '../errors.ts';
 import { count, type Issue, inBatch, type Parsed } from '../model/issues.ts';
 import { counted } from '../model/labels.ts';
 import type { RecordKind, RecordOf, Values } from '../model/record-kind.ts';
-import type { ReverseLink } from '../model/reverse-link.ts';
 import { reverseLinksOf } from '../records/reverse-links.ts';
 import type { Condition } from '../store/condition.ts';
-import type { TransactionStore } from '../store/workspace-store.ts';
+import type { Lookups } from '../store/lookups.ts';
+import { type Change, deleted, updated } from '../store/work.ts';
 import { findBatch } from './batch-ids.ts';
-import { requireMayWrite, type Session } from './session.ts';
+import type { Session } from './session.ts';
 import { timeAfter, updateStamps } from './stamps.ts';
 
 interface DeleteOptions {
@@ -29,24 +29,23 @@ export async function deleteRecords<K extends RecordKind>(
   sent: readonly Parsed<string>[],
   { references, maxCleared }: DeleteOptions,
 ): Promise<RecordOf<K>[]> {
-  requireMayWrite(session);
+  const write = session.writer();
   if (sent.length === 0) return [];
   const ids = sent.map(({ value }) => value);
   const malformed = sent.flatMap(({ issues = [] }, index) => issues.map((issue) => ({ ...issue, path: [index] })));
-  return session.store.transaction(async (transaction) => {
-    const batch = await findBatch(kind, ids, inBatch, (known) => transaction.findToDelete(kind, known));
+  return write(async (find) => {
+    const batch = await findBatch(kind, ids, inBatch, (known) => find.findToDelete(kind, known));
     const records = batch.records.filter((record) => record !== undefined);
-    const deleted = new Set(records.map(({ id }) => id));
-    const blocked = references === 'refuse' ? await stillReferred(transaction, kind, ids, deleted) : [];
+    const going = new Set(records.map(({ id }) => id));
+    const blocked = references === 'refuse' ? await stillReferred(find, kind, ids, going) : [];
     const unknown = [...malformed, ...batch.issues];
     const issues = [...unknown, ...blocked].toSorted((a, b) => Number(a.path[0]) - Number(b.path[0]));
     if (unknown.length > 0) throw invalid(issues);
     if (issues.length > 0) throw conflict(issues);
 
-    if (references === 'clear') await clearReferences(transaction, session, { kind, deleted, maxCleared });
+    const cleared = references === 'clear' ? await clearedReferences(find, session, { kind, going, maxCleared }) : [];
     const latest = records.reduce((a, b) => (a.updatedAt > b.updatedAt ? a : b));
-    await transaction.delete(kind, records, timeAfter(latest));
-    return records;
+    return { changes: [...cleared, deleted(kind, records, timeAfter(latest))], returned: records };
   });
 }
 
@@ -65,19 +64,19 @@ const listed = new Intl.ListFormat('en-GB');
 
 /** An issue for each record that others refer to. */
 async function stillReferred(
-  store: TransactionStore,
+  find: Lookups,
   kind: RecordKind,
   ids: readonly (string | undefined)[],
-  deleted: ReadonlySet<string>,
+  going: ReadonlySet<string>,
 ): Promise<Issue[]> {
   const most = Math.max(maxNamed, Math.floor(maxCounted / ids.length));
   const referring = await Promise.all(
     referencesTo(kind).map(async (link) => {
       // Records that are deleted themselves do not count.
-      const where: Condition = link.kind === kind ? { not: { field: 'id', in: [...deleted] } } : { all: [] };
+      const where: Condition = link.kind === kind ? { not: { field: 'id', in: [...going] } } : { all: [] };
       // One more, to see whether there are others.
       const query = { where, limit: most + 1, withCount: false, fields: new Set(['id']) };
-      return { link, pages: await store.pages(link, [...deleted], query) };
+      return { link, pages: await find.pages(link, [...going], query) };
     }),
   );
   return ids.flatMap((id = '', index) => {
@@ -100,35 +99,46 @@ async function stillReferred(
 const countedUpTo = (most: number, found: number, kind: RecordKind): string =>
   found > most ? `more than ${counted(most, kind)}` : counted(found, kind);
 
-/** Clears the references in all records that have them, each of which gets a new version. */
-async function clearReferences(
-  store: TransactionStore,
+/** A new version of each record that refers to one of those that are deleted, without these references. */
+async function clearedReferences(
+  find: Lookups,
   session: Session,
-  { kind, deleted, maxCleared }: { kind: RecordKind; deleted: ReadonlySet<string>; maxCleared: number },
-): Promise<void> {
-  const referring = await Promise.all(
-    referencesTo(kind).map(async (link) => {
-      // One more, to see whether there are others, and those that are deleted themselves.
-      const found = await store.findReferring(link, [...deleted], maxCleared + 1 + deleted.size);
-      return { link, ids: found.filter((id) => !deleted.has(id)) };
-    }),
-  );
-  if (referring.reduce((sum, { ids }) => sum + ids.length, 0) > maxCleared) {
+  { kind, going, maxCleared }: { kind: RecordKind; going: ReadonlySet<string>; maxCleared: number },
+): Promise<Change[]> {
+  const links = referencesTo(kind);
+  const idsByKind = new Map(links.map((link) => [link.kind, new Set<string>()]));
+  let references = 0;
+  for (const link of links) {
+    // One more, to see whether there are others, and those that are deleted themselves.
+    const found = await find.findReferring(link, [...going], maxCleared + 1 + going.size);
+    const staying = found.filter((id) => !going.has(id));
+    references += staying.length;
+    for (const id of staying) idsByKind.get(link.kind)?.add(id);
+  }
+  if (references > maxCleared) {
     const problem = `expected at most ${count(maxCleared)} references to clear, there are more`;
     throw badRequest(`${problem}: delete fewer records at once, or change those that refer to them first`);
   }
-  for (const { link, ids } of referring) {
-    if (ids.length === 0) continue;
-    const records = await store.findToUpdate(link.kind, ids);
-    // Others may have changed a record before it was locked.
-    const stillRefer = records.filter((record) => deleted.has(String((record as Values)[link.field])));
-    await store.update(
-      link.kind,
-      stillRefer.map((before) => ({ before, after: withoutReference(session, link, before) })),
-    );
+  const changes: Change[] = [];
+  for (const [referring, ids] of idsByKind) {
+    if (ids.size === 0) continue;
+    const records = await find.findToUpdate(referring, [...ids]);
+    const fields = links.filter((link) => link.kind === referring).map(({ field }) => field);
+    const cleared = records.flatMap((before) => {
+      const values = before as Values;
+      const left = fields.filter((field) => going.has(String(values[field])));
+      // Others may have changed a record before it was locked.
+      return left.length > 0 ? [{ before, after: without(session, referring, before, left) }] : [];
+    });
+    changes.push(updated(referring, cleared));
   }
+  return changes;
 }
 
-/** The cast is safe because the field of a link is a reference, which may be null. */
-const withoutReference = <R extends RecordOf<RecordKind>>(session: Session, { kind, field }: ReverseLink, record: R) =>
-  ({ ...record, [field]: null, ...updateStamps(kind, session, record) }) as object as R;
+/** The cast is safe because the fields are references, which may be null. */
+const without = <K extends RecordKind>(session: Session, kind: K, record: RecordOf<K>, fields: readonly string[]) =>
+  ({
+    ...record,
+    ...Object.fromEntries(fields.map((field) => [field, null])),
+    ...updateStamps(kind, session, record),
+  }) as object as RecordOf<K>;

@@ -3,46 +3,40 @@ import { kindOfId } from '../records/index.ts';
 import { WorkspaceDeleted } from '../store/database-error.ts';
 import { type IdempotencyKey, idsToRecords, Repeated, type WriteResult } from '../store/idempotency.ts';
 import type { VersionAt } from '../store/read-changes.ts';
-import type { WorkspaceStore } from '../store/workspace-store.ts';
+import type { Work } from '../store/work.ts';
+import type { WorkspaceReads, WriteRecords } from '../store/workspace-store.ts';
 import type { Session } from './session.ts';
 
 /**
- * A session for one write, which is carried out once for the key. If it was before, the store returns what it returned then, with the
- * records as they were, and `onRepeat` is called: so a service must do nothing with what the store returns except return it, as it is
- * or made into something else without further reads. Without a key, it is the same session.
+ * A session for one write, which is carried out once for the key. If it was before, the writer returns what it returned then, with the
+ * records as they were, and `onRepeat` is called. Without a key, it is the same session.
  */
-export function withIdempotencyKey(
-  session: Session<WorkspaceStore>,
-  key: IdempotencyKey | undefined,
-  onRepeat: () => void,
-): Session<WorkspaceStore> {
+export function withIdempotencyKey(session: Session, key: IdempotencyKey | undefined, onRepeat: () => void): Session {
   if (!key) return session;
-  const store = session.store.withIdempotencyKey(key);
-
-  async function orEarlier<T>(write: Promise<T>): Promise<T> {
-    try {
-      return await write;
-    } catch (error) {
-      if (!(error instanceof Repeated)) throw error;
-      const returned = await returnedBy(session.store, error.result);
-      onRepeat();
-      // The cast is safe: a request with the same key, operation and body returned it.
-      return returned as T;
-    }
-  }
-
+  let isUsed = false;
   return {
     ...session,
-    store: {
-      ...store,
-      add: (...creation) => orEarlier(store.add(...creation)),
-      transaction: (work) => orEarlier(store.transaction(work)),
+    writer() {
+      const write = session.writer();
+      return async <T>(work: Work<T>, options?: Parameters<WriteRecords>[1]) => {
+        if (isUsed) throw new Error('a session with a key writes once');
+        isUsed = true;
+        try {
+          return await write(work, { ...options, key });
+        } catch (error) {
+          if (!(error instanceof Repeated)) throw error;
+          const returned = await returnedBy(session.store, error.result);
+          onRepeat();
+          // The cast is safe: a request with the same key, operation and body returned it.
+          return returned as T;
+        }
+      };
     },
   };
 }
 
 /** What the write returned. The number of statements does not depend on the number of records. */
-async function returnedBy(store: WorkspaceStore, { before, after, returned }: WriteResult): Promise<unknown> {
+async function returnedBy(store: WorkspaceReads, { before, after, returned }: WriteResult): Promise<unknown> {
   const ids = new Set<string>();
   idsToRecords(returned, (id) => {
     ids.add(id);
@@ -61,7 +55,7 @@ async function returnedBy(store: WorkspaceStore, { before, after, returned }: Wr
 }
 
 /** The records as they were right after the change with this number, by ID. */
-async function recordsAt(store: WorkspaceStore, ids: Iterable<string>, number: number): Promise<Map<string, object>> {
+async function recordsAt(store: WorkspaceReads, ids: Iterable<string>, number: number): Promise<Map<string, object>> {
   const records = new Map<string, object>();
   const keys = [...ids].map((id): VersionAt => ({ id, number }));
   for (const kind of new Set(keys.map(({ id }) => kindOfId(id)))) {

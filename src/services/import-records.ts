@@ -4,12 +4,12 @@ import { type Issue, type PathOf, quote } from '../model/issues.ts';
 import { withArticle } from '../model/labels.ts';
 import { type Linkable, withIssues } from '../model/links.ts';
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
-import type { CheckStore } from '../store/check-store.ts';
-import type { TransactionStore } from '../store/workspace-store.ts';
+import type { Lookups } from '../store/lookups.ts';
+import { created, draftOf, newRecords, type Written } from '../store/work.ts';
 import { requireFewParsedExternalIds } from './batch-size.ts';
 import { inTreeOrder, treeOf } from './cycles.ts';
 import { type Refs, resolveLinks } from './resolve-links.ts';
-import { requireMayWrite, type Session } from './session.ts';
+import type { Session } from './session.ts';
 import { creationStamps } from './stamps.ts';
 import { findIssues, referenceIssues, throwIssues } from './validation.ts';
 
@@ -28,17 +28,17 @@ export async function importRecords(
   session: Session,
   batches: readonly NewRecords[],
 ): Promise<RecordOf<RecordKind>[][]> {
-  requireMayWrite(session);
+  const write = session.writer();
   if (batches.every(({ items }) => items.length === 0)) return batches.map(() => []);
   requireFewParsedExternalIds(batches.flatMap(({ items }) => items));
-  return session.store.transaction((transaction) => createTogether(transaction, session, batches));
+  return write((find) => createTogether(find, session, batches));
 }
 
 async function createTogether(
-  transaction: TransactionStore,
+  find: Lookups,
   session: Session,
   batches: readonly NewRecords[],
-): Promise<RecordOf<RecordKind>[][]> {
+): Promise<Written<RecordOf<RecordKind>[][]>> {
   const named = withRefs(batches);
   const planned = named.batches.map((batch, at) => withIds(batch, at, named.places));
   const refs: Refs = new Map(
@@ -46,27 +46,36 @@ async function createTogether(
   );
   const resolved: readonly (NewRecords & Planned)[] = await inTurn(planned, async (batch) => ({
     ...batch,
-    items: await resolveLinks(transaction, batch.items, refs),
+    items: await resolveLinks(find, batch.items, refs),
   }));
 
-  const store = accepting(transaction, new Set(planned.flatMap(({ ids }) => ids)));
+  const known = accepting(find, new Set(planned.flatMap(({ ids }) => ids)));
+  const checked = await inTurn(resolved, async (batch) => {
+    const sent = { parsed: batch.items, pathOf: batch.pathOf };
+    return { kind: batch.kind, sent, references: await referenceIssues(known, batch.kind, sent) };
+  });
   throwIssues(
-    await inTurn(resolved, async ({ kind, items, pathOf }) => {
-      const batch = { parsed: items, pathOf };
-      return findIssues(store, kind, { ...batch, ...(await referenceIssues(store, kind, batch)) }, 'lookup');
-    }),
+    await inTurn(checked, ({ kind, sent, references }) =>
+      findIssues(known, kind, { ...sent, ...references }, 'lookup'),
+    ),
   );
 
   // The same for all kinds: as of that time, everything that was imported is there.
   const now = new Date().toISOString();
-  return inTurn(resolved, async ({ kind, items, ids, order }) => {
+  const added = resolved.map(({ kind, items, ids, order }) => {
+    const stamps = creationStamps(kind, session, now);
     // All of them are valid.
-    const inputs = order.map((index) => items[index]?.value as CreateOf<RecordKind>);
+    const drafts = order.map((index) => draftOf(kind, items[index]?.value as CreateOf<RecordKind>, stamps));
     const inOrder = order.map((index) => ids[index] ?? '');
-    const records = await transaction.add(kind, inputs, creationStamps(kind, session, now), { ids: inOrder });
-    const byId = new Map(records.map((record) => [record.id, record]));
-    return ids.map((id) => byId.get(id) as RecordOf<RecordKind>);
+    return { kind, ids, records: newRecords(kind, drafts, inOrder) };
   });
+  return {
+    changes: added.map(({ kind, records }) => created(kind, records)),
+    returned: added.map(({ ids, records }) => {
+      const byId = new Map(records.map((record) => [record.id, record]));
+      return ids.map((id) => byId.get(id) as RecordOf<RecordKind>);
+    }),
+  };
 }
 
 /** One after the other, as the transaction runs its statements, so that the first error is that of the first batch. */
@@ -130,13 +139,13 @@ function withIds(batch: NewRecords, at: number, places: ReadonlyMap<string, Plac
   return { ...batch, items: checked, ids, order };
 }
 
-/** A store to which the new records exist already. */
-const accepting = (store: CheckStore, newIds: ReadonlySet<string>): CheckStore => ({
-  ...store,
+/** Lookups to which the new records exist already. */
+const accepting = (find: Lookups, newIds: ReadonlySet<string>): Lookups => ({
+  ...find,
   async existingValues(kind, field, values) {
-    if (field !== 'id') return store.existingValues(kind, field, values);
+    if (field !== 'id') return find.existingValues(kind, field, values);
     const others = values.filter((id) => !newIds.has(id));
-    const existing = others.length > 0 ? await store.existingValues(kind, field, others) : [];
+    const existing = others.length > 0 ? await find.existingValues(kind, field, others) : [];
     return new Set([...existing, ...values.filter((id) => newIds.has(id))]);
   },
 });

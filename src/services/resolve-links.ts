@@ -5,7 +5,7 @@ import { type ExternalId, type Link, type Linkable, withIssues } from '../model/
 import type { RecordKind } from '../model/record-kind.ts';
 import { kindNamed, kindOfId } from '../records/index.ts';
 import { maxMatches } from '../store/find-matches.ts';
-import type { TransactionStore } from '../store/workspace-store.ts';
+import type { Lookups } from '../store/lookups.ts';
 import { emptyKeyProblem } from './unknown-ids.ts';
 
 /** The IDs of the records that the mutation creates, by their `ref`. */
@@ -20,12 +20,12 @@ export const hasLinks = ({ links, ref }: Linkable<object>): boolean => links !==
  * of record that links lead to. The records are not locked: validation does that, as for every reference.
  */
 export async function resolveLinks<T>(
-  store: Pick<TransactionStore, 'findByExternalId'>,
+  find: Pick<Lookups, 'findByExternalId'>,
   items: readonly Linkable<T>[],
   refs = noRefs,
 ): Promise<Linkable<T>[]> {
   const links = items.flatMap(({ links = [] }) => links);
-  const matches = await findLinked(store, links);
+  const matches = await findLinked(find, links);
   return items.map((item) => {
     if (!item.links) return item;
     const resolved: Record<string, string> = {};
@@ -45,7 +45,7 @@ type Found = { readonly id: string } | { readonly problem: string };
 
 /** The IDs of the records that links by external IDs lead to. */
 async function findLinked(
-  store: Pick<TransactionStore, 'findByExternalId'>,
+  find: Pick<Lookups, 'findByExternalId'>,
   links: readonly Link[],
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const matches = new Map<string, readonly string[]>();
@@ -55,7 +55,7 @@ async function findLinked(
     if (!kind.fields.externalIds) continue;
     const ofTarget = [...wanted].filter(([, link]) => link.target === target);
     const externalIds = ofTarget.flatMap(([, { to }]) => to.externalId ?? []);
-    const found = await store.findByExternalId(kind, externalIds);
+    const found = await find.findByExternalId(kind, externalIds);
     for (const [index, [key]] of ofTarget.entries()) matches.set(key, found[index] ?? []);
   }
   return matches;

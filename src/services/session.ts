@@ -1,19 +1,36 @@
 /** Sessions: who makes a request, in which workspace, and whether they may write. */
 import { forbidden } from '../errors.ts';
-import type { WorkspaceStore } from '../store/workspace-store.ts';
+import type { WorkspaceReads, WorkspaceStore, WriteRecords } from '../store/workspace-store.ts';
 
-/** The part of a store that services use. Both a request's store and a transaction's have it. */
-type ServiceStore = Pick<WorkspaceStore, 'add' | 'transaction'>;
-
-/** A user and the store of their workspace. Services take it as their first argument; adapters get one for each request. */
-export interface Session<S extends ServiceStore = ServiceStore> {
-  readonly store: S;
+/** A user, and what they may do in their workspace. Services take it as their first argument; adapters get one for each request. */
+export interface Session {
+  readonly store: WorkspaceReads;
   /** Recorded as `createdBy` and `updatedBy`; null while the service runs open. */
   readonly userId: string | null;
-  readonly mayWrite: boolean;
+  /** The only way to write. Throws a ServiceError 403 if the user may only read. */
+  writer(): WriteRecords;
 }
 
-/** Called first by every service that writes. Throws a ServiceError 403. */
-export function requireMayWrite({ mayWrite }: Session): void {
-  if (!mayWrite) throw forbidden('this API key is read-only', 'read-only key');
-}
+export const createSession = (
+  store: WorkspaceStore,
+  { userId, mayWrite }: { readonly userId: string | null; readonly mayWrite: boolean },
+): Session => ({
+  store,
+  userId,
+  writer() {
+    if (!mayWrite) throw forbidden('this API key is read-only', 'read-only key');
+    return store.write;
+  },
+});
+
+/**
+ * A session in which a write is checked and its result returned, but nothing is stored. New records have IDs, but not those that the write
+ * will give them.
+ */
+export const dryRun = (session: Session): Session => ({
+  ...session,
+  writer() {
+    const write = session.writer();
+    return (work) => write(work, { isDryRun: true });
+  },
+});

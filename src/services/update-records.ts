@@ -7,8 +7,8 @@ import type { RecordKind, RecordOf, UpdateOf } from '../model/record-kind.ts';
 import { kindOfId } from '../records/index.ts';
 import { findBatch } from './batch-ids.ts';
 import { requireFewParsedExternalIds } from './batch-size.ts';
-import { checkedChanges, differing, storeVersions } from './change-records.ts';
-import { requireMayWrite, type Session } from './session.ts';
+import { checkedChanges, differing, newVersions } from './change-records.ts';
+import type { Session } from './session.ts';
 import { noRecord } from './unknown-ids.ts';
 
 /**
@@ -21,28 +21,28 @@ export async function updateRecords<K extends RecordKind>(
   kind: K,
   batch: readonly Patch<K>[],
 ): Promise<RecordOf<K>[]> {
-  requireMayWrite(session);
+  const write = session.writer();
   if (batch.length === 0) return [];
   const sent = batch.map(({ change }) => change);
   requireFewParsedExternalIds(sent);
-  return session.store.transaction(async (transaction) => {
+  return write(async (find) => {
     const match = async (changes: readonly Linkable<UpdateOf<K>>[]) => {
       const { records, issues } = await findBatch(
         kind,
         batch.map(({ id }) => id),
         (index) => [index, 'id'],
-        (ids) => transaction.findToUpdate(kind, ids),
+        (ids) => find.findToUpdate(kind, ids),
       );
       return { changes, records, invalid: issues, conflicts: changedMeanwhile(kind, batch, records) };
     };
-    const checked = await checkedChanges(transaction, kind, sent, { pathOf: inBatch, match });
+    const checked = await checkedChanges(find, kind, sent, { pathOf: inBatch, match });
     const changes = checked.flatMap(ofRecord);
-    return storeVersions(
-      transaction,
+    const { records, change } = newVersions(
       session,
       kind,
       changes.map(({ record, values }) => ({ record, values: differing(record, values) })),
     );
+    return { changes: [change], returned: records };
   });
 }
 
@@ -61,18 +61,18 @@ export async function updateRecord<K extends RecordKind>(
   id: string,
   change: Parsed<UpdateOf<K>>,
 ): Promise<RecordOf<K>> {
-  requireMayWrite(session);
+  const write = session.writer();
   // Saves a statement, and lets only well-formed IDs reach the database.
   if (kindOfId(id) !== kind) throw notFound(noRecord(kind, id));
-  return session.store.transaction(async (transaction) => {
+  return write(async (find) => {
     const match = async (changes: readonly Linkable<UpdateOf<K>>[]) => {
-      const records = await transaction.findToUpdate(kind, [id]);
+      const records = await find.findToUpdate(kind, [id]);
       if (records.length === 0) throw notFound(noRecord(kind, id));
       return { changes, records };
     };
-    const checked = await checkedChanges(transaction, kind, [change], { pathOf: () => [], match });
-    const [changed] = await storeVersions(transaction, session, kind, checked.flatMap(ofRecord));
-    return changed as RecordOf<K>;
+    const checked = await checkedChanges(find, kind, [change], { pathOf: () => [], match });
+    const changed = newVersions(session, kind, checked.flatMap(ofRecord));
+    return { changes: [changed.change], returned: changed.records[0] as RecordOf<K> };
   });
 }
 

@@ -3,7 +3,8 @@ import type { ExternalIds } from '../model/fields.ts';
 import { type Issue, type Path, quote } from '../model/issues.ts';
 import { type Linkable, withIssues } from '../model/links.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
-import type { TransactionStore } from '../store/workspace-store.ts';
+import { lookupOutdated } from '../store/database-error.ts';
+import type { Lookups } from '../store/lookups.ts';
 import { describeExternalId, listed, several } from './resolve-links.ts';
 import { emptyKeyProblem } from './unknown-ids.ts';
 
@@ -62,7 +63,7 @@ export function requireKeys<T extends object>(
 
 /** The record of each item, locked; undefined where there is none, or several, which is an issue. */
 export async function findRecords<K extends RecordKind>(
-  transaction: TransactionStore,
+  find: Lookups,
   kind: K,
   by: UpsertKey,
   keyed: readonly Keyed<object>[],
@@ -70,14 +71,14 @@ export async function findRecords<K extends RecordKind>(
   const keys = keyed.flatMap(({ key }) => (key === undefined ? [] : [key]));
   const matches =
     'field' in by
-      ? await transaction.findByText(kind, by.field, keys)
-      : await transaction.findByExternalId(
+      ? await find.findByText(kind, by.field, keys)
+      : await find.findByExternalId(
           kind,
           keys.map((value) => ({ key: by.externalId, value })),
         );
   const idsByKey = new Map(keys.map((key, index) => [key, matches[index] ?? []]));
   const ids = [...idsByKey.values()].flatMap((found) => (found.length === 1 ? found : []));
-  const locked = ids.length > 0 ? await transaction.findToUpdate(kind, ids) : [];
+  const locked = ids.length > 0 ? await find.findToUpdate(kind, ids) : [];
   const byId = new Map(locked.map((record) => [record.id, record]));
 
   const invalid: Issue[] = [];
@@ -92,7 +93,7 @@ export async function findRecords<K extends RecordKind>(
     }
     const record = byId.get(id);
     // Somebody has changed or deleted the record before it was locked: the transaction runs again.
-    if (!record || keyIn({ value: record }, by) !== key) return transaction.retry();
+    if (!record || keyIn({ value: record }, by) !== key) throw lookupOutdated();
     return record;
   });
   return { records, invalid };

@@ -4,10 +4,10 @@ import { inBatch } from '../model/issues.ts';
 import { type Linkable, withIssues } from '../model/links.ts';
 import type { CreateOf, RecordKind, RecordOf, UpdateOf, Values } from '../model/record-kind.ts';
 import { externalIdsProblem, recordLengthProblem, requiredMessage, type ValueLimits } from '../model/schemas.ts';
-import type { TransactionStore } from '../store/workspace-store.ts';
+import { created, draftOf, newRecords, type Written } from '../store/work.ts';
 import { requireFewParsedExternalIds } from './batch-size.ts';
-import { checkedChanges, differing, storeVersions } from './change-records.ts';
-import { requireMayWrite, type Session } from './session.ts';
+import { checkedChanges, differing, newVersions } from './change-records.ts';
+import type { Session } from './session.ts';
 import { creationStamps } from './stamps.ts';
 import { findRecords, requireKeys, type UpsertKey } from './upsert-keys.ts';
 
@@ -28,15 +28,15 @@ export async function upsertRecords<K extends RecordKind>(
   batch: readonly Linkable<UpdateOf<K>>[],
   limits: ValueLimits,
 ): Promise<Upserted<K>[]> {
-  requireMayWrite(session);
+  const write = session.writer();
   if (batch.length === 0) return [];
   requireFewParsedExternalIds(batch);
-  return session.store.transaction(async (transaction) => {
+  return write(async (find) => {
     // Otherwise two upserts of a key that no record has would both create one.
-    await transaction.lock(`upsert ${kind.table}`);
+    await find.lock(`upsert ${kind.table}`);
     const match = async (resolved: typeof batch) => {
       const keyed = requireKeys(kind, by, resolved);
-      const { records, invalid } = await findRecords(transaction, kind, by, keyed);
+      const { records, invalid } = await findRecords(find, kind, by, keyed);
       const ambiguous = new Set(invalid.map(({ path }) => path[0]));
       const changes = keyed.map(({ item }, index) =>
         ambiguous.has(index) ? item : completed(kind, by, item, records[index], limits),
@@ -44,8 +44,8 @@ export async function upsertRecords<K extends RecordKind>(
       return { changes, records, invalid };
     };
     const lookedUp = 'field' in by ? by.field : undefined;
-    const checked = await checkedChanges(transaction, kind, batch, { pathOf: inBatch, match, lookedUp });
-    return store(transaction, session, kind, checked);
+    const checked = await checkedChanges(find, kind, batch, { pathOf: inBatch, match, lookedUp });
+    return upserted(session, kind, checked);
   });
 }
 
@@ -81,22 +81,30 @@ function completed<K extends RecordKind>(
   return withIssues(item, [{ path, message: `${problem}, with those of the stored ${kind.label}` }]);
 }
 
-async function store<K extends RecordKind>(
-  transaction: TransactionStore,
+function upserted<K extends RecordKind>(
   session: Session,
   kind: K,
-  changes: Awaited<ReturnType<typeof checkedChanges<K>>>,
-): Promise<Upserted<K>[]> {
+  items: Awaited<ReturnType<typeof checkedChanges<K>>>,
+): Written<Upserted<K>[]> {
+  const stamps = creationStamps(kind, session);
   // Missing records have all that is required: the batch is valid.
-  const missing = changes.flatMap(({ record, values }) => (record ? [] : [values as object as CreateOf<K>]));
-  const created = (await transaction.add(kind, missing, creationStamps(kind, session))).values();
-  const stored = changes.flatMap(({ record, values }) =>
-    record ? [{ record, values: differing(record, values) }] : [],
+  const missing = items.flatMap(({ record, values }) => (record ? [] : [values as object as CreateOf<K>]));
+  const added = newRecords(
+    kind,
+    missing.map((input) => draftOf(kind, input, stamps)),
   );
-  const versions = (await storeVersions(transaction, session, kind, stored)).values();
-  return changes.map(({ record }) => {
-    if (!record) return { record: created.next().value as RecordOf<K>, outcome: 'created' };
-    const version = versions.next().value as RecordOf<K>;
-    return { record: version, outcome: version === record ? 'unchanged' : 'updated' };
-  });
+  const changed = newVersions(
+    session,
+    kind,
+    items.flatMap(({ record, values }) => (record ? [{ record, values: differing(record, values) }] : [])),
+  );
+  const [additions, versions] = [added.values(), changed.records.values()];
+  return {
+    changes: [created(kind, added), changed.change],
+    returned: items.map(({ record }) => {
+      if (!record) return { record: additions.next().value as RecordOf<K>, outcome: 'created' };
+      const version = versions.next().value as RecordOf<K>;
+      return { record: version, outcome: version === record ? 'unchanged' : 'updated' };
+    }),
+  };
 }

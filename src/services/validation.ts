@@ -6,8 +6,11 @@ import { conflict, invalid } from '../errors.ts';
 import { count, type Issue, type Parsed, type Path, type PathOf, quote } from '../model/issues.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
 import { kindNamed, kindOfId } from '../records/index.ts';
-import type { CheckStore } from '../store/check-store.ts';
+import type { Lookups } from '../store/lookups.ts';
+import type { Uniqueness } from '../store/work.ts';
 import { noRecord, wrongKind } from './unknown-ids.ts';
+
+type CheckLookups = Pick<Lookups, 'existingValues'>;
 
 /** Parsed records, and where they are in the input. */
 interface ParsedBatch {
@@ -37,12 +40,12 @@ interface Candidates extends ParsedBatch, CheckedReferences {
  * 'lookup'.
  */
 export async function requireValid(
-  store: CheckStore,
+  find: CheckLookups,
   kind: RecordKind,
   candidates: Candidates,
-  uniqueness: 'lookup' | 'database',
+  uniqueness: Uniqueness,
 ): Promise<void> {
-  throwIssues([await findIssues(store, kind, candidates, uniqueness)]);
+  throwIssues([await findIssues(find, kind, candidates, uniqueness)]);
 }
 
 /** The issues of candidates, in their order. */
@@ -67,15 +70,15 @@ export function throwIssues(found: readonly Issues[]): void {
 
 /** What requireValid would throw. */
 export async function findIssues(
-  store: CheckStore,
+  find: CheckLookups,
   kind: RecordKind,
   candidates: Candidates,
-  uniqueness: 'lookup' | 'database',
+  uniqueness: Uniqueness,
 ): Promise<Issues> {
   const { parsed, unresolved, invalid = [], conflicts = [] } = candidates;
   const malformed = malformedIssues(candidates);
   const isInvalid = malformed.length + unresolved.length + invalid.length > 0;
-  const taken = isInvalid || uniqueness === 'lookup' ? await uniquenessIssues(store, kind, candidates) : [];
+  const taken = isInvalid || uniqueness === 'lookup' ? await uniquenessIssues(find, kind, candidates) : [];
   const others = [...invalid, ...unresolved, ...conflicts, ...taken];
   return {
     issues: others.length > 0 ? inOrder([...malformed, ...others]) : malformed,
@@ -127,12 +130,10 @@ interface Reference {
 }
 
 /**
- * An ID of this service must be of the right kind and exist. Any other text is a foreign identifier, if the field may have one. The
- * records that it looks up are locked: a transaction calls this before it locks those that refer to them, as deletions do, because in
- * another order two transactions could wait for each other.
+ * An ID of this service must be of the right kind and exist. Any other text is a foreign identifier, if the field may have one.
  */
 export async function referenceIssues(
-  store: CheckStore,
+  find: CheckLookups,
   kind: RecordKind,
   batch: ParsedBatch,
 ): Promise<CheckedReferences> {
@@ -151,7 +152,7 @@ export async function referenceIssues(
 
   for (const target of new Set(own.map((reference) => reference.target))) {
     const references = own.filter((reference) => reference.target === target);
-    const existing = await store.existingValues(target, 'id', [...new Set(references.map(({ id }) => id))]);
+    const existing = await find.existingValues(target, 'id', [...new Set(references.map(({ id }) => id))]);
     for (const { path, id } of references) {
       if (!existing.has(id)) unresolved.push({ path, message: noRecord(target, id) });
     }
@@ -160,7 +161,7 @@ export async function referenceIssues(
 }
 
 /** A unique value must not be taken by a stored record, nor by an earlier record of the batch. */
-async function uniquenessIssues(store: CheckStore, kind: RecordKind, candidates: Candidates): Promise<Issue[]> {
+async function uniquenessIssues(find: CheckLookups, kind: RecordKind, candidates: Candidates): Promise<Issue[]> {
   const issues: Issue[] = [];
   const current = (candidates.current ?? []) as readonly (Values | undefined)[];
   for (const [name, field] of Object.entries(kind.fields)) {
@@ -168,7 +169,7 @@ async function uniquenessIssues(store: CheckStore, kind: RecordKind, candidates:
     const sent = [...textsOf(candidates, name)].filter(({ index, text }) => text !== current[index]?.[name]);
     if (sent.length === 0) continue;
 
-    const stored = await store.existingValues(kind, name, [...new Set(sent.map(({ text }) => text))]);
+    const stored = await find.existingValues(kind, name, [...new Set(sent.map(({ text }) => text))]);
     const earlier = new Map<string, number>();
     for (const { index, path, text } of sent) {
       const first = earlier.get(text);

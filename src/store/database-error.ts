@@ -108,6 +108,9 @@ export class TransactionConflict extends ServiceError {
   }
 }
 
+/** Ends the transaction, and runs its work again: another one has changed what this one has looked up. */
+export const lookupOutdated = () => new TransactionConflict('LOOKUP_OUTDATED');
+
 /** A workspace that was deleted, which a process has cached for a few seconds. Nothing can be written in it. */
 export class WorkspaceDeleted extends ServiceError {
   constructor() {

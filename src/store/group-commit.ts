@@ -5,7 +5,6 @@
  */
 import { ServiceError } from '../errors.ts';
 import { externalIdCount, textLengthOfAll } from '../model/fields.ts';
-import type { GroupCheckStore } from './check-store.ts';
 import {
   databaseUnavailable,
   isLockTimeout,
@@ -15,15 +14,16 @@ import {
   WorkspaceDeleted,
 } from './database-error.ts';
 import type { Dialect } from './dialect.ts';
-import type { DatabaseOptions, Driver, Run } from './driver.ts';
+import type { DatabaseOptions, Driver, Row } from './driver.ts';
 import { createShares } from './shares.ts';
-import { type Addition, createAdditionStore, type Draft } from './store-additions.ts';
+import { type Addition, createAdditionStore } from './store-additions.ts';
 import type { Statements, Transactions } from './transactions.ts';
 import { createWaitingAdditions } from './waiting-additions.ts';
+import type { Work, Written } from './work.ts';
 
 export interface GroupCommit {
-  /** Resolves once the records are stored. Rejects with the error of their check or of their transaction. */
-  add(addition: Addition): Promise<void>;
+  /** Resolves to what the work has returned once it is stored. Rejects with the error of the work or of its transaction. */
+  add<T>(addition: Addition & { readonly work: Work<T> }): Promise<Written<T>>;
 }
 
 interface Waiting extends Addition {
@@ -31,7 +31,7 @@ interface Waiting extends Addition {
   readonly externalIds: number;
   /** Characters of all texts. */
   readonly length: number;
-  readonly resolve: () => void;
+  readonly resolve: (written: Written<unknown>) => void;
   readonly reject: (reason: unknown) => void;
 }
 
@@ -41,15 +41,13 @@ const maxAlonePerWorkspace = 2;
 /** Milliseconds that a group waits for a lock: longer than most writes hold one, and short for the other workspaces in the group. */
 const maxLockWait = 100;
 
-/** `openCheckStore` is called once per group and workspace. */
 export function createGroupCommit(
   { transaction, forWorkspace }: Pick<Transactions, 'transaction' | 'forWorkspace'>,
   dialect: Dialect,
   { concurrentGroups }: Pick<Driver, 'concurrentGroups'>,
   { connectionTimeout }: Pick<DatabaseOptions, 'connectionTimeout'>,
-  openCheckStore: (run: Run, workspaceId: number) => GroupCheckStore,
 ): GroupCommit {
-  const storeAdditions = createAdditionStore(dialect, openCheckStore);
+  const storeAdditions = createAdditionStore(dialect);
   const waiting = createWaitingAdditions<Waiting>();
   let running = 0;
   /** For additions that have a transaction of their own. */
@@ -120,12 +118,13 @@ export function createGroupCommit(
   return {
     add: (addition) =>
       new Promise((resolve, reject) => {
-        const { records } = addition;
-        const entry = {
+        const { drafts } = addition;
+        const entry: Waiting = {
           ...addition,
-          externalIds: externalIdsIn(records),
-          length: textLengthOfAll(records),
-          resolve,
+          externalIds: externalIdsIn(drafts),
+          length: textLengthOfAll(drafts),
+          // The cast is safe: it is what this work has returned.
+          resolve: resolve as Waiting['resolve'],
           reject,
         };
         // In a group, it would probably conflict too.
@@ -139,7 +138,7 @@ export function createGroupCommit(
   };
 }
 
-const externalIdsIn = (records: readonly Draft[]): number =>
+const externalIdsIn = (records: readonly Row[]): number =>
   records.reduce((sum, { externalIds }) => sum + externalIdCount(externalIds ?? {}), 0);
 
 function byWorkspace<A extends Addition>(group: readonly A[]): ReadonlyMap<number, readonly A[]> {
@@ -152,9 +151,9 @@ function byWorkspace<A extends Addition>(group: readonly A[]): ReadonlyMap<numbe
   return workspaces;
 }
 
-function settle(group: readonly Waiting[], outcomes: readonly PromiseSettledResult<void>[]): void {
+function settle(group: readonly Waiting[], outcomes: readonly PromiseSettledResult<Written<unknown>>[]): void {
   outcomes.forEach((outcome, index) => {
-    if (outcome.status === 'fulfilled') group[index]?.resolve();
+    if (outcome.status === 'fulfilled') group[index]?.resolve(outcome.value);
     else group[index]?.reject(outcome.reason);
   });
 }

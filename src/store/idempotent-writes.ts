@@ -16,7 +16,7 @@ import {
 } from './idempotency.ts';
 import { createChangeReads } from './read-changes.ts';
 import type { Scope } from './read-records.ts';
-import type { Check } from './store-additions.ts';
+import type { Work } from './work.ts';
 
 /**
  * Runs the write. If it is rejected, which may be because of what an earlier one has stored, or nobody knows whether it is stored, and
@@ -39,15 +39,15 @@ export async function writeOnce<T>(key: IdempotencyKey, scope: Scope, write: () 
 const retryWithKey = ({ cause }: ServiceError) =>
   mayBeStored('retry with the same Idempotency-Key, which stores the records once', String(cause));
 
-/** The check, after one that the key is new if the database has rejected something. */
-export const checkUnused =
-  (key: IdempotencyKey, check: Check): Check =>
-  async (store, uniqueness) => {
-    if (uniqueness === 'lookup') requireUnused(key, await store.idempotencyResults([key.key]));
-    await check(store, uniqueness);
+/** The work, after a lookup whether the key is new if the database has rejected something. */
+export const unused =
+  <T>(key: IdempotencyKey, work: Work<T>): Work<T> =>
+  async (find, uniqueness) => {
+    if (uniqueness === 'lookup') requireUnused(key, await find.idempotencyResults([key.key]));
+    return work(find, uniqueness);
   };
 
-interface Write {
+interface Result {
   readonly returned: unknown;
   readonly log: readonly NewChange[];
   /** The number of its last change; undefined if it changed nothing. */
@@ -58,7 +58,7 @@ interface Write {
 export async function storeResult(
   scope: Scope,
   key: IdempotencyKey,
-  { returned, log, lastChange }: Write,
+  { returned, log, lastChange }: Result,
 ): Promise<void> {
   const { dialect, run, workspaceId } = scope;
   const after = lastChange ?? (await createChangeReads(scope).lastChange());

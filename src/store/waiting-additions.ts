@@ -2,7 +2,7 @@
 
 interface Measured {
   readonly workspaceId: number;
-  readonly records: readonly unknown[];
+  readonly drafts: readonly unknown[];
   /** The external IDs of all records, as externalIdCount counts them: each is a row of its own on SQLite. */
   readonly externalIds: number;
   /** Characters of all texts, an estimate of the memory that the records take until they are stored. */
@@ -17,8 +17,8 @@ const maxLength = 4_000_000;
 /** The part of these that others may have beside a first addition of any size, so that small ones do not wait for it and then for another. */
 const reserve = 0.1;
 
-const sizeOf = ({ records, externalIds, length }: Measured): number =>
-  Math.max(records.length / maxRecords, externalIds / maxExternalIds, length / maxLength);
+const sizeOf = ({ drafts, externalIds, length }: Measured): number =>
+  Math.max(drafts.length / maxRecords, externalIds / maxExternalIds, length / maxLength);
 
 export function createWaitingAdditions<A extends Measured>() {
   /** By workspace; the first one has waited longest for its turn. */

@@ -2,38 +2,27 @@
  * The records of one workspace. A store is bound to its workspace: every statement filters by it or writes it, and there is no
  * store without one. Contains no rules, which belong to services.
  */
-import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
-import { mapInSlices } from '../slices.ts';
+import type { RecordKind, RecordOf } from '../model/record-kind.ts';
 import { type ChangePageReads, createChangePageReads } from './change-pages.ts';
 import { createChangeWatch } from './change-watch.ts';
-import { type Author, logChanges, type NewChange } from './changes.ts';
-import { batchLookups } from './check-store.ts';
+import type { Author } from './changes.ts';
 import type { Database } from './database.ts';
-import { TransactionConflict } from './database-error.ts';
 import { createDerivedCache, createTextCache, type Sized } from './derived-cache.ts';
-import type { Run } from './driver.ts';
+import type { Row, Run } from './driver.ts';
 import { createGroupCommit } from './group-commit.ts';
 import { createHeldTexts, notHeld, type ResponseTexts } from './held-texts.ts';
-import { findIdempotencyResults, type IdempotencyKey, requireUnused } from './idempotency.ts';
-import { checkUnused, storeResult, writeOnce } from './idempotent-writes.ts';
+import type { IdempotencyKey } from './idempotency.ts';
+import { unused, writeOnce } from './idempotent-writes.ts';
 import { type LinkToRead, readLinked } from './linked-records.ts';
 import type { RecordQuery } from './query/record-query.ts';
 import { createReadBudget, type ReadLimits } from './read-budget.ts';
 import { type ChangeReads, createChangeReads, lastChanges } from './read-changes.ts';
 import { createHistoryReads, type HistoryReads } from './read-histories.ts';
 import { createRecordReads, type RecordReads, type Scope, stored } from './read-records.ts';
-import type { Check } from './store-additions.ts';
 import { counted, type Usage } from './usage.ts';
+import type { Work } from './work.ts';
 import type { WorkspaceId } from './workspace-names.ts';
-import {
-  createRecordWrites,
-  draftOf,
-  type Effects,
-  effectsOn,
-  noEffects,
-  type RecordWrites,
-  type Stamps,
-} from './write-records.ts';
+import { dryRunIn, named, writeIn } from './write.ts';
 
 /** The reads of one request, which share a limit on their texts. */
 export interface LimitedReads extends RecordReads, ChangeReads, ChangePageReads, HistoryReads {
@@ -57,54 +46,27 @@ interface Closable {
   once(event: 'close', listener: () => void): unknown;
 }
 
-/** The store of a transaction. It caches nothing, and uses only the transaction's connection. */
-export interface TransactionStore extends RecordReads, ChangeReads, Omit<RecordWrites, 'add'> {
-  /** Like that of the workspace's store, in this transaction. */
-  add<K extends RecordKind>(
-    kind: K,
-    inputs: readonly CreateOf<K>[],
-    stamps: Stamps,
-    options?: AddOptions & {
-      /** Those that newIds has returned for the records, if they are known. */
-      readonly ids?: readonly string[];
-    },
-  ): Promise<RecordOf<K>[]>;
-  /** Ends the transaction, and runs it again: other transactions have changed what this one has looked up. */
-  retry(): never;
-  /** Joins the transaction: nothing of it is stored unless all of it is. */
-  transaction<T>(work: (store: TransactionStore) => Promise<T>): Promise<T>;
+interface WriteOptions {
+  /**
+   * The write is carried out once for this key: it throws Repeated, and stores nothing, if a request with the key has stored a result, and
+   * a ServiceError 409 if that was another request.
+   */
+  readonly key?: IdempotencyKey | undefined;
+  /** Whether the write only returns what it would return. No other write waits for it. */
+  readonly isDryRun?: boolean;
+  /** The new records of a work that only creates records of one kind: others may be stored in the same transaction (see group-commit.ts). */
+  readonly drafts?: readonly Row[];
 }
 
-interface AddOptions {
-  readonly check?: Check;
+/** Carries out a write in one transaction: everything that it changes is stored, or nothing. */
+export type WriteRecords = <T>(work: Work<T>, options?: WriteOptions) => Promise<T>;
+
+export interface WorkspaceStore extends WorkspaceReads {
+  readonly write: WriteRecords;
 }
 
-export interface WorkspaceStore extends RecordReads, ChangeReads {
-  /**
-   * Runs the work in one transaction: all of it is stored, or nothing. Only the store passed in may be used inside. Work that
-   * conflicts with other transactions runs again, so it must have no effects except through that store.
-   */
-  transaction<T>(work: (store: TransactionStore) => Promise<T>): Promise<T>;
-  /**
-   * A store for one write, which is carried out once for a key: it throws Repeated, and stores nothing, if a request with this key has
-   * stored a result, and a ServiceError 409 if that was another request. The result is what the work of the transaction returns.
-   */
-  withIdempotencyKey(key: IdempotencyKey): WorkspaceStore;
-  /**
-   * Runs the work of a transaction on a consistent snapshot, without storing or locking anything: no write waits for it. The work must not
-   * read what it has written.
-   */
-  dryRun<T>(work: (store: TransactionStore) => Promise<T>): Promise<T>;
-  /**
-   * Stores new records, all or none, unless `check` throws, together with those of other requests (see group-commit.ts), and returns
-   * them in the order given. Fields that are absent are not set.
-   */
-  add<K extends RecordKind>(
-    kind: K,
-    inputs: readonly CreateOf<K>[],
-    stamps: Stamps,
-    options?: AddOptions,
-  ): Promise<RecordOf<K>[]>;
+/** What a session reads from its workspace. */
+export interface WorkspaceReads extends RecordReads, ChangeReads {
   /** Runs work that only reads, on a consistent snapshot of the workspace. */
   snapshot<T>(work: (store: RecordReads) => Promise<T>): Promise<T>;
   /**
@@ -120,7 +82,7 @@ export interface WorkspaceStore extends RecordReads, ChangeReads {
   /** The same for a text, from the second request with this name on. */
   deriveText(name: string, write: () => Promise<string>): Promise<string>;
   /** The same store for a client that may leave: statements whose turn comes after the signal is aborted fail, without being sent. */
-  until(signal: AbortSignal): WorkspaceStore;
+  until(signal: AbortSignal): WorkspaceReads;
   /** Resolves when the workspace has a change with a greater number, written by whatever process, or the signal is aborted. */
   waitForChange(after: number, signal: AbortSignal): Promise<void>;
 }
@@ -143,9 +105,7 @@ export function createStoreOpener(database: Database): OpenStore {
   const { pool } = driver.pools.reads ?? driver.pools.writes;
   const textsOf = createHeldTexts({ maxReads: pool?.max ?? 1, timeout: options.connectionTimeout });
   const watch = createChangeWatch((workspaceIds) => lastChanges({ dialect, run: database.read }, workspaceIds));
-  const groupCommit = createGroupCommit(database, dialect, driver, options, (run, workspaceId) =>
-    batchLookups(createRecordWrites({ dialect, run, workspaceId, workspaceName: '' }, effectsOn(run), nobody, [])),
-  );
+  const groupCommit = createGroupCommit(database, dialect, driver, options);
 
   function open(workspace: WorkspaceId, user: StoreUser, signal?: AbortSignal): WorkspaceStore {
     const { number: workspaceId, name: workspaceName } = workspace;
@@ -153,45 +113,21 @@ export function createStoreOpener(database: Database): OpenStore {
     const { read, transaction, snapshot } = database.forWorkspace(workspaceId, signal);
     const scopeOf = (run: Run): Scope => ({ dialect, run: counted(run, usage), workspaceId, workspaceName });
     const reads = readsIn(scopeOf(read));
-    const writesWith = (key: IdempotencyKey | undefined): Pick<WorkspaceStore, 'transaction' | 'add'> => {
-      let isUsed = false;
-      const once = async <T>(write: () => Promise<T>) => {
-        if (!key) return write();
-        if (isUsed) throw new Error('a store with a key writes once');
-        isUsed = true;
-        return writeOnce(key, scopeOf(read), write);
+    const write: WriteRecords = async (work, { key, isDryRun = false, drafts } = {}) => {
+      if (isDryRun) return snapshot((run) => dryRunIn(scopeOf(run), author, work));
+      const store = async () => {
+        if (!drafts) return transaction((run) => writeIn(scopeOf(run), author, work, key));
+        const addition = { workspaceId, work: key ? unused(key, work) : work, drafts, author, usage, key };
+        return named({ workspaceName }, await groupCommit.add(addition));
       };
-      return {
-        async transaction(work) {
-          const result = await once(() =>
-            transaction(async (run) => {
-              const scope = scopeOf(run);
-              if (key) requireUnused(key, await findIdempotencyResults(scope, [key.key]));
-              const log: NewChange[] = [];
-              const returned = await work(transactionStore(scope, effectsOn(scope.run), author, log));
-              const numbers = await logChanges(dialect, scope.run, log);
-              if (key) await storeResult(scope, key, { returned, log, lastChange: numbers.get(workspaceId) });
-              return returned;
-            }),
-          );
-          watch.changed(workspaceId);
-          return result;
-        },
-        async add(kind, inputs, stamps, { check = acceptAll } = {}) {
-          const records = await mapInSlices(inputs, (input) => draftOf(kind, input, stamps));
-          const checkOnce: Check = key ? checkUnused(key, check) : check;
-          await once(() => groupCommit.add({ workspaceId, kind, records, check: checkOnce, author, usage, key }));
-          watch.changed(workspaceId);
-          return stored({ workspaceName }, kind, records);
-        },
-      };
+      const returned = await (key ? writeOnce(key, scopeOf(read), store) : store());
+      watch.changed(workspaceId);
+      return returned;
     };
     const source = { workspace, lastChange: reads.lastChange };
     const store: WorkspaceStore = {
       ...reads,
-      ...writesWith(undefined),
-      withIdempotencyKey: (key) => ({ ...store, ...writesWith(key) }),
-      dryRun: (work) => snapshot((run) => work(transactionStore(scopeOf(run), noEffects, author, []))),
+      write,
       snapshot: (work) => snapshot((run) => work(createRecordReads(scopeOf(run)))),
       within(limits, response) {
         const texts = response ? textsOf(workspaceId) : notHeld;
@@ -215,28 +151,7 @@ export function createStoreOpener(database: Database): OpenStore {
   return (workspace, user) => open(workspace, user);
 }
 
-const nobody: Author = { userId: null, requestId: null, message: null };
-
-const acceptAll: Check = async () => {};
-
 const readsIn = (scope: Scope): RecordReads & ChangeReads => ({
   ...createRecordReads(scope),
   ...createChangeReads(scope),
 });
-
-function transactionStore(scope: Scope, effects: Effects, author: Author, log: NewChange[]): TransactionStore {
-  const writes = createRecordWrites(scope, effects, author, log);
-  const store: TransactionStore = {
-    ...readsIn(scope),
-    ...writes,
-    transaction: (work) => work(store),
-    retry() {
-      throw new TransactionConflict('LOOKUP_OUTDATED');
-    },
-    async add(kind, inputs, stamps, { check = acceptAll, ids } = {}) {
-      await check(store, 'lookup');
-      return writes.add(kind, inputs, stamps, ids);
-    },
-  };
-  return store;
-}

@@ -435,24 +435,6 @@ export const faults = [
     tests: changes,
   },
   {
-    name: 'what is created in a dry run is logged',
-    plant: [
-      [
-        'src/store',
-        'transactionStore',
-        (original) => {
-          let earlier = [];
-          return (scope, effects, author, log) => {
-            log.push(...earlier);
-            earlier = log;
-            return original(scope, effects, author, log);
-          };
-        },
-      ],
-    ],
-    tests: changes,
-  },
-  {
     name: 'a deleted workspace can still be written',
     sql: (sql) =>
       sql.replace('update change_numbers set final_number = number', 'update change_numbers set number = number'),
@@ -663,8 +645,11 @@ export const faults = [
     plant: [
       [
         'src/services',
-        'withoutReference',
-        (original) => (session, link, record) => ({ ...original(session, link, record), updatedAt: record.updatedAt }),
+        'without',
+        (original) => (session, kind, record, fields) => ({
+          ...original(session, kind, record, fields),
+          updatedAt: record.updatedAt,
+        }),
       ],
     ],
     tests: deletions,
@@ -777,20 +762,12 @@ export const faults = [
   },
   {
     name: 'dry runs are stored',
-    plant: [['src/services', 'dryRun', () => (session, work) => work(session)]],
+    plant: [['src/services', 'dryRun', () => (session) => session]],
     tests: dryRuns,
   },
   {
     name: 'dry runs lock what they would change',
-    plant: [
-      [
-        'src/store',
-        'transactionStore',
-        (original) =>
-          (scope, effects, ...rest) =>
-            original(scope, { ...effects, lockRows: (rows, lock) => rows[lock]() }, ...rest),
-      ],
-    ],
+    plant: [['src/store', 'createLookups', (original) => (scope) => original(scope)]],
     tests: ['postgres', 'test/store/workspace-store.test.ts'],
   },
   {

@@ -13,7 +13,7 @@ import { openWorkspace } from '../../src/store/workspace-names.ts';
 import { createStoreOpener } from '../../src/store/workspace-store.ts';
 import { createWorkspaces } from '../../src/store/workspaces.ts';
 import { createDatabase, createFile } from '../support/database.ts';
-import { change, insert } from '../support/insert.ts';
+import { change, insert, withKey } from '../support/insert.ts';
 import { addWorkspace, nobody, numberOf, storeOpener } from '../support/open-store.ts';
 import { useProcesses } from '../support/process.ts';
 import { anyRecord, kinds } from '../support/records.ts';
@@ -78,7 +78,7 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
     await insert(createStoreOpener(from)(gone, { author: nobody }), location, [{}]);
     await createWorkspaces(from, recordKinds).remove('gone');
     const request = { operation: 'POST /locations', key: 'import 1', requestHash: 'x' };
-    await insert(storeOpener(from)('ours').withIdempotencyKey(request), location, [{ name: 'North yard' }]);
+    await insert(withKey(storeOpener(from)('ours'), request), location, [{ name: 'North yard' }]);
 
     const { code, out, err } = await processes.start({}, 'copy', '--from', source.url, '--to', target.url).ended();
 
@@ -104,7 +104,7 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
     const last = await storeOpener(from)('ours').lastChange();
     await insert(storeOpener(to)('ours'), location, [{}]);
     expect(await storeOpener(to)('ours').lastChange()).toBe(last + 1);
-    const repeat = insert(storeOpener(to)('ours').withIdempotencyKey(request), location, [{ name: 'North yard' }]);
+    const repeat = insert(withKey(storeOpener(to)('ours'), request), location, [{ name: 'North yard' }]);
     await expect(repeat).rejects.toThrow(Repeated);
     await to.close();
   });

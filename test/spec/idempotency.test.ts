@@ -2,7 +2,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { asset, location, project } from '../../src/records/index.ts';
-import { change } from '../support/insert.ts';
+import { change, inSteps } from '../support/insert.ts';
 import { storeOpener } from '../support/open-store.ts';
 import { fullRecord, kinds } from '../support/records.ts';
 import { useSharedService } from '../support/service.ts';
@@ -56,9 +56,9 @@ describe('A repeated create', () => {
     const first = await post('/assets', sent, headers);
     const [crane, pump] = first.body;
     await change(store, asset, crane.id, { name: 'Old crane' });
-    await store.transaction(async (inside) => {
-      const found = await inside.findToDelete(asset, [pump.id]);
-      await inside.delete(asset, found, new Date().toISOString());
+    await inSteps(store, async (steps) => {
+      const found = await steps.findToDelete(asset, [pump.id]);
+      await steps.delete(asset, found, new Date().toISOString());
     });
 
     const again = await post('/assets', sent, headers);
@@ -72,8 +72,8 @@ describe('A repeated create', () => {
     const headers = key(newKey());
     const sent = [{ name: 'Crane', currentLocationId: yard.id, uid: 'CR-1' }];
     const first = await post('/assets', sent, headers);
-    await store.transaction(async (inside) => {
-      await inside.delete(location, await inside.findToDelete(location, [yard.id]), new Date().toISOString());
+    await inSteps(store, async (steps) => {
+      await steps.delete(location, await steps.findToDelete(location, [yard.id]), new Date().toISOString());
     });
 
     const again = await post('/assets', sent, headers);

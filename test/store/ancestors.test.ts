@@ -6,7 +6,7 @@ import type { Condition } from '../../src/store/condition.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createOwnDatabase } from '../support/database.ts';
-import { change, insert } from '../support/insert.ts';
+import { change, inSteps, insert } from '../support/insert.ts';
 import { storeOpener } from '../support/open-store.ts';
 
 const levels = 70;
@@ -59,9 +59,9 @@ test('a filter finds records at any depth below the root', async () => {
 
 test('a page whose records have more than 20,000 ancestors together is rejected, one with fewer of them is not', async () => {
   const deep: string[] = [];
-  await store.transaction(async (transaction) => {
+  await inSteps(store, async (steps) => {
     for (let level = 0; level < 500; level += 1) {
-      const [category] = await insert(transaction, assetCategory, [{ name: 'deep', parentId: deep.at(-1) ?? null }]);
+      const [category] = steps.add(assetCategory, [{ name: 'deep', parentId: deep.at(-1) ?? null }]);
       deep.push(category?.id ?? '');
     }
   });

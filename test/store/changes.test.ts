@@ -4,10 +4,10 @@ import type { RecordKind } from '../../src/model/record-kind.ts';
 import { asset, location } from '../../src/records/index.ts';
 import type { Author } from '../../src/store/changes.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import { createStoreOpener, type TransactionStore, type WorkspaceStore } from '../../src/store/workspace-store.ts';
+import { createStoreOpener, type WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createDatabase } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
-import { change, insert } from '../support/insert.ts';
+import { change, dry, inSteps, insert, type Steps } from '../support/insert.ts';
 import { nobody, numberOf, workspaceNamed } from '../support/open-store.ts';
 import { createRandom } from '../support/random.ts';
 
@@ -133,53 +133,55 @@ async function write(seed: number, operations: number): Promise<ReadonlyMap<stri
     const stamps = { createdAt: at, updatedAt: at };
     const done: (() => void)[] = [];
 
-    const create = async (to: Pick<TransactionStore, 'add'>, kind: typeof asset | typeof location) => {
-      const records = await to.add(kind, inputs, stamps);
-      for (const record of records) done.push(() => model.add(author, kind, 'created', at, record.id, record));
+    const log = (kind: typeof asset | typeof location, records: readonly { readonly id: string }[]) => {
+      for (const record of records) done.push(() => model.add(author, kind, 'created', at, record.id, record as never));
     };
-    const update = async (inside: TransactionStore) => {
+    const create = (steps: Steps, kind: typeof asset | typeof location) => log(kind, steps.add(kind, inputs, stamps));
+    const update = async (steps: Steps) => {
       for (const kind of [asset, location] as const) {
-        const found = await inside.findToUpdate(
+        const found = await steps.findToUpdate(
           kind,
           ids.filter((id) => model.kindOf(id) === kind),
         );
         const pairs = found.map((before) => ({ before, after: { ...before, name: `changed ${n}`, updatedAt: at } }));
         // The cast is safe: before and after are of the same kind.
-        await inside.update(kind, pairs as never);
+        await steps.update(kind, pairs as never);
         for (const { after } of pairs) done.push(() => model.add(author, kind, 'updated', at, after.id, after));
       }
     };
-    const remove = async (inside: TransactionStore) => {
+    const remove = async (steps: Steps) => {
       for (const kind of [asset, location] as const) {
-        const found = await inside.findToDelete(
+        const found = await steps.findToDelete(
           kind,
           ids.filter((id) => model.kindOf(id) === kind),
         );
-        await inside.delete(kind, found as never, at);
+        await steps.delete(kind, found as never, at);
         for (const { id } of found) done.push(() => model.add(author, kind, 'deleted', at, id, null));
       }
     };
 
-    const work = random.pick<(inside: TransactionStore) => Promise<void>>([
-      (inside) => create(inside, asset),
+    const work = random.pick<(steps: Steps) => Promise<void>>([
+      async (steps) => create(steps, asset),
       update,
       remove,
-      async (inside) => {
-        await create(inside, location);
-        await update(inside);
-        await create(inside, asset);
+      async (steps) => {
+        create(steps, location);
+        await update(steps);
+        create(steps, asset);
       },
     ]);
     const way = random.integer(5);
-    if (way === 0) await create(store, random.pick([asset, location]) ?? asset);
-    else if (way === 1) {
-      const rolledBack = store.transaction(async (inside) => {
-        await work?.(inside);
+    if (way === 0) {
+      const kind = random.pick([asset, location]) ?? asset;
+      log(kind, await insert(store, kind, inputs, stamps));
+    } else if (way === 1) {
+      const rolledBack = inSteps(store, async (steps) => {
+        await work?.(steps);
         throw new RolledBack();
       });
       await expect(rolledBack).rejects.toThrow(RolledBack);
-    } else if (way === 2) await store.dryRun(async (inside) => work?.(inside));
-    else await store.transaction(async (inside) => work?.(inside));
+    } else if (way === 2) await inSteps(dry(store), async (steps) => work?.(steps));
+    else await inSteps(store, async (steps) => work?.(steps));
     if (way !== 1 && way !== 2) for (const log of done) log();
   }
   return models;
@@ -227,11 +229,11 @@ test('each of many versions is found at its times, whatever other changes come b
   const [id = '', other = ''] = records.map((record) => record.id);
   const versions = [{ at: Date.parse(records[0]?.updatedAt ?? ''), name: '0' }];
   const rename = (renamed: string, name: string, at: number) =>
-    store.transaction(async (inside) => {
-      const [before] = await inside.findToUpdate(location, [renamed]);
+    inSteps(store, async (steps) => {
+      const [before] = await steps.findToUpdate(location, [renamed]);
       if (!before) throw new Error('expected the record');
       const after = { ...before, name, updatedAt: new Date(at).toISOString() };
-      await inside.update(location, [{ before, after }]);
+      await steps.update(location, [{ before, after }]);
     });
   for (let n = 1; n <= 40; n += 1) {
     const at = (versions.at(-1)?.at ?? 0) + 1 + random.integer(3);
@@ -254,16 +256,16 @@ test('batches of more records than a statement takes are numbered and read like 
   const created = await insert(store, location, names);
   const ids = created.map(({ id }) => id);
 
-  await store.transaction(async (inside) => {
-    const found = await inside.findToUpdate(location, ids);
+  await inSteps(store, async (steps) => {
+    const found = await steps.findToUpdate(location, ids);
     const at = '2026-03-02T00:00:00.000Z';
-    await inside.update(
+    await steps.update(
       location,
       found.map((before) => ({ before, after: { ...before, city: 'Bremen', updatedAt: at } })),
     );
   });
-  await store.transaction(async (inside) => {
-    await inside.delete(location, await inside.findToDelete(location, ids), '2026-03-03T00:00:00.000Z');
+  await inSteps(store, async (steps) => {
+    await steps.delete(location, await steps.findToDelete(location, ids), '2026-03-03T00:00:00.000Z');
   });
 
   const changes = await feed(store, 5_000);
@@ -371,7 +373,7 @@ test('a page of large changes is parsed in slices, between which other requests 
   const store = open('ours');
   const inputs = Array.from({ length: 30 }, () => ({ name: 'a'.repeat(200_000) }));
   const cranes = await insert(store, asset, inputs);
-  await store.transaction((inside) => inside.delete(asset, cranes, new Date().toISOString()));
+  await inSteps(store, async (steps) => steps.delete(asset, cranes, new Date().toISOString()));
   const [database] = databases;
   if (!database) throw new Error('there is no database');
   const query = database.driver.query.bind(database.driver);

@@ -10,10 +10,10 @@ import { changeNumbers } from '../../src/store/changes.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { findIdempotencyResults } from '../../src/store/idempotency.ts';
 import { lastChanges } from '../../src/store/read-changes.ts';
-import type { TransactionStore, WorkspaceStore } from '../../src/store/workspace-store.ts';
+import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createDatabase, isPostgres } from '../support/database.ts';
 import { type Plan, readPlan } from '../support/explain.ts';
-import { insert } from '../support/insert.ts';
+import { dry, inSteps, insert, type Steps } from '../support/insert.ts';
 import { numberOf, storeOpener } from '../support/open-store.ts';
 
 let database: Database;
@@ -52,10 +52,10 @@ async function fill(workspace: WorkspaceStore): Promise<string[]> {
   );
   const all = created.flat().map(({ id }) => id);
   for (const day of ['02', '03']) {
-    await workspace.transaction(async (inside) => {
-      const found = await inside.findToUpdate(location, all);
+    await inSteps(workspace, async (steps) => {
+      const found = await steps.findToUpdate(location, all);
       const changed = { name: `on day ${day}`, updatedAt: `2026-03-${day}T00:00:00.000Z` };
-      await inside.update(
+      await steps.update(
         location,
         found.map((before) => ({ before, after: { ...before, ...changed } })),
       );
@@ -135,9 +135,9 @@ const assetsAt = () =>
 class RolledBack extends Error {}
 
 /** Runs the work in a transaction of which nothing is stored. */
-async function rolledBack(work: (inside: TransactionStore) => Promise<unknown>): Promise<void> {
-  const transaction = store.transaction(async (inside) => {
-    await work(inside);
+async function rolledBack(work: (steps: Steps) => Promise<unknown>): Promise<void> {
+  const transaction = inSteps(store, async (steps) => {
+    await work(steps);
     throw new RolledBack();
   });
   await expect(transaction).rejects.toThrow(RolledBack);
@@ -148,21 +148,21 @@ const writes: readonly (readonly [string, number, () => Promise<unknown>])[] = [
     'records that are changed',
     2 * 20,
     () =>
-      rolledBack(async (inside) => {
-        const found = await inside.findToUpdate(location, some(20));
+      rolledBack(async (steps) => {
+        const found = await steps.findToUpdate(location, some(20));
         const pairs = found.map((before) => ({ before, after: { ...before, name: before.id } }));
-        await inside.update(location, pairs);
+        await steps.update(location, pairs);
       }),
   ],
   [
     'records that are deleted',
     2 * 20,
-    () => rolledBack(async (inside) => inside.delete(location, await inside.findToDelete(location, some(20)), '')),
+    () => rolledBack(async (steps) => steps.delete(location, await steps.findToDelete(location, some(20)), '')),
   ],
   [
     'records whose references are cleared',
     20,
-    () => store.dryRun((inside) => inside.findReferring(assetsAt(), some(20), 10)),
+    () => inSteps(dry(store), (steps) => steps.findReferring(assetsAt(), some(20), 10)),
   ],
 ];
 

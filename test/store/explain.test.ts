@@ -10,10 +10,12 @@ import { reverseLinksOf } from '../../src/records/reverse-links.ts';
 import { columnName } from '../../src/store/columns.ts';
 import type { Condition, Value } from '../../src/store/condition.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
+import type { Lookups } from '../../src/store/lookups.ts';
 import type { RecordQuery } from '../../src/store/query/record-query.ts';
-import type { TransactionStore, WorkspaceStore } from '../../src/store/workspace-store.ts';
+import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createOwnDatabase, isPostgres } from '../support/database.ts';
 import { type Plan, readPlan } from '../support/explain.ts';
+import { inSteps } from '../support/insert.ts';
 import { createRecords, sizes } from '../support/many-records.ts';
 import { storeOpener } from '../support/open-store.ts';
 
@@ -373,8 +375,8 @@ describe.each(['without statistics', 'with statistics'])('%s', (statistics) => {
 
   test.each([1, 100, 1_000])('%d records are found by what other systems know them by', async (size) => {
     const numbers = Array.from({ length: size }, (_, index) => index * 7);
-    const findEach = (search: (inside: TransactionStore) => Promise<readonly (readonly string[])[]>) =>
-      explain(() => store.transaction(async (inside) => ({ found: (await search(inside)).flat().length })));
+    const findEach = (search: (steps: Lookups) => Promise<readonly (readonly string[])[]>) =>
+      explain(() => inSteps(store, async (inside) => ({ found: (await search(inside)).flat().length })));
 
     for (const [kind, field] of [
       [asset, 'uid'],
@@ -439,7 +441,7 @@ test('finds the ancestors of 1,000 categories at once', async () => {
   const link = linkOf('AssetCategory', 'ancestors');
 
   const plan = await explain(async () => {
-    const found = await store.transaction((inside) => inside.ancestors(link, parentsOf(link, 1_000), 10_000));
+    const found = await inSteps(store, (inside) => inside.ancestors(link, parentsOf(link, 1_000), 10_000));
     return { found: found.size };
   });
 

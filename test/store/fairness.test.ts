@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { location } from '../../src/records/index.ts';
 import { type Database, defaultOptions, openDatabase } from '../../src/store/database.ts';
 import { createDatabase, isPostgres } from '../support/database.ts';
-import { insert } from '../support/insert.ts';
+import { inSteps, insert } from '../support/insert.ts';
 import { numberOf, storeOpener } from '../support/open-store.ts';
 
 let database: Database;
@@ -56,7 +56,7 @@ test.each([1, 2, 5])('reads and writes go on while %i other workspaces read slow
 
   const [created] = await insert(ours, location, [{ name: 'yard' }]);
   expect(await ours.find(location, [created?.id ?? ''])).toHaveLength(1);
-  await ours.transaction((store) => insert(store, location, [{ name: 'in a transaction' }]));
+  await inSteps(ours, async (steps) => steps.add(location, [{ name: 'in a transaction' }]));
   expect(await ours.count(location)).toBe(2);
 
   expect(busy.ended).toBe(0);

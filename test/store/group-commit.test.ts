@@ -8,8 +8,8 @@ import type { Dialect } from '../../src/store/dialect.ts';
 import type { Run } from '../../src/store/driver.ts';
 import { createGroupCommit, type GroupCommit } from '../../src/store/group-commit.ts';
 import { sqliteDialect } from '../../src/store/sqlite/dialect.ts';
-import type { Check } from '../../src/store/store-additions.ts';
 import type { Statements } from '../../src/store/transactions.ts';
+import { type Check, creationOf } from '../support/insert.ts';
 import { nobody, numberOf } from '../support/open-store.ts';
 
 /** The names of the records that each transaction tried to store. */
@@ -53,10 +53,7 @@ beforeEach(() => {
     return { transaction } as Statements;
   };
   const database = { transaction, forWorkspace };
-  groups = createGroupCommit(database, dialect, { concurrentGroups: 1 }, { connectionTimeout: 100 }, () => ({
-    existingValues: async () => new Set(),
-    idempotencyResults: async () => [],
-  }));
+  groups = createGroupCommit(database, dialect, { concurrentGroups: 1 }, { connectionTimeout: 100 });
 });
 
 const acceptAll: Check = async () => {};
@@ -71,14 +68,12 @@ const addApart = (...names: string[]) => names.map((name) => add(name, acceptAll
 const addAll = (records: { name: string }[], check = acceptAll, workspace = 'acme') =>
   groups.add({
     workspaceId: numberOf(workspace),
-    kind: location,
-    records,
-    check,
+    ...creationOf(location, records, undefined, check),
     author: nobody,
     usage: { statements: 0 },
   });
 
-const outcomesOf = async (additions: Promise<void>[]) =>
+const outcomesOf = async (additions: Promise<unknown>[]) =>
   (await Promise.allSettled(additions)).map((outcome) =>
     outcome.status === 'fulfilled' ? 'stored' : outcome.reason.message,
   );
@@ -89,7 +84,7 @@ test('additions that arrive together share one transaction', async () => {
 });
 
 test('an addition that arrives while a transaction runs is in the next one', async () => {
-  let second: Promise<void> | undefined;
+  let second: Promise<unknown> | undefined;
   await add('a', async () => {
     second = add('b');
   });

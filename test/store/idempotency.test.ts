@@ -6,16 +6,17 @@ import { newIds } from '../../src/model/ids.ts';
 import type { RecordKind, RecordOf } from '../../src/model/record-kind.ts';
 import { asset, location, project, recordKinds } from '../../src/records/index.ts';
 import { withIdempotencyKey } from '../../src/services/idempotent-session.ts';
+import { createSession } from '../../src/services/session.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import type { Run } from '../../src/store/driver.ts';
 import { type IdempotencyKey, idsToRecords, recordsToIds } from '../../src/store/idempotency.ts';
 import { writeOnce } from '../../src/store/idempotent-writes.ts';
 import { deleteSlice, startSweep } from '../../src/store/sweep.ts';
-import type { TransactionStore, WorkspaceStore } from '../../src/store/workspace-store.ts';
+import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createWorkspaces } from '../../src/store/workspaces.ts';
 import { createDatabase, isPostgres } from '../support/database.ts';
 import { readPlan } from '../support/explain.ts';
-import { change, insert } from '../support/insert.ts';
+import { change, dry, inSteps, insert, type Steps, withKey } from '../support/insert.ts';
 import { addWorkspace, storeOpener } from '../support/open-store.ts';
 
 let database: Database;
@@ -39,29 +40,25 @@ afterEach(async () => {
 
 const keyOf = (text: string): IdempotencyKey => ({ operation: 'test', key: text, requestHash: 'hash' });
 
-/** The store of a request with a key, and whether it was a repeat. */
+/** The writer of a request with a key, and whether it was a repeat. */
 function keyed(text: string, own = store) {
   const request = { isRepeat: false };
-  const session = withIdempotencyKey({ store: own, userId: null, mayWrite: true }, keyOf(text), () => {
+  const open = createSession(own, { userId: null, mayWrite: true });
+  const session = withIdempotencyKey(open, keyOf(text), () => {
     request.isRepeat = true;
   });
-  return Object.assign(request, { store: session.store });
+  return Object.assign(request, { write: session.writer() });
 }
 
 const keys = async () => (await database.read('select key from idempotency_keys order by key')).map(({ key }) => key);
 const stamps = { createdAt: '2026-03-01T00:00:00.000Z', updatedAt: '2026-03-01T00:00:00.000Z' };
 const later = () => new Date().toISOString();
 
-const update = async <K extends RecordKind>(
-  inside: TransactionStore,
-  kind: K,
-  id: string,
-  changes: Partial<RecordOf<K>>,
-) => {
-  const [before] = await inside.findToUpdate(kind, [id]);
+const update = async <K extends RecordKind>(steps: Steps, kind: K, id: string, changes: Partial<RecordOf<K>>) => {
+  const [before] = await steps.findToUpdate(kind, [id]);
   if (!before) throw new Error(`there is no record ${id}`);
   const after = { ...before, ...changes, updatedAt: later() };
-  await inside.update(kind, [{ before, after }]);
+  await steps.update(kind, [{ before, after }]);
   return after;
 };
 
@@ -102,12 +99,12 @@ describe('A result', () => {
     const [crane, pump] = await insert(store, asset, [{ name: 'Crane' }, { name: 'Pump' }]);
     const [wall, quay] = await insert(store, project, [{ name: 'Harbour wall' }, { name: 'Quay' }]);
     if (!crane || !pump || !wall || !quay) throw new Error('not created');
-    const work = async (inside: TransactionStore) => {
-      const yards = await inside.add(location, [{ name: 'North yard' }, { name: 'South yard' }], stamps);
-      const changed = await update(inside, asset, crane.id, { name: 'Tower crane', externalIds: { erp: '4711' } });
-      const deleted = await inside.findToDelete(asset, [pump.id]);
-      await inside.delete(asset, deleted, later());
-      const [unchanged] = await inside.findToUpdate(project, [wall.id]);
+    const work = async (steps: Steps) => {
+      const yards = await steps.add(location, [{ name: 'North yard' }, { name: 'South yard' }], stamps);
+      const changed = await update(steps, asset, crane.id, { name: 'Tower crane', externalIds: { erp: '4711' } });
+      const deleted = await steps.findToDelete(asset, [pump.id]);
+      await steps.delete(asset, deleted, later());
+      const [unchanged] = await steps.findToUpdate(project, [wall.id]);
       return {
         yards,
         assets: [{ record: changed, outcome: 'UPDATED' }],
@@ -117,48 +114,48 @@ describe('A result', () => {
         none: [],
       };
     };
-    const first = await keyed('a').store.transaction(work);
+    const first = await inSteps(keyed('a'), work);
     await change(store, asset, crane.id, { name: 'Old crane' });
     await change(store, project, wall.id, { name: 'Pier' });
     const lastChange = await store.lastChange();
 
     const again = keyed('a');
 
-    expect(await again.store.transaction(work)).toEqual(first);
+    expect(await inSteps(again, work)).toEqual(first);
     expect(again.isRepeat).toBe(true);
     expect(await store.lastChange()).toBe(lastChange);
   });
 
   test('of a transaction is returned without carrying out any of it again', async () => {
-    const work = vi.fn((inside: TransactionStore) => inside.add(asset, [{ name: 'Crane' }], stamps));
-    const first = await keyed('a').store.transaction(work);
+    const work = vi.fn(async (steps: Steps) => steps.add(asset, [{ name: 'Crane' }], stamps));
+    const first = await inSteps(keyed('a'), work);
 
-    expect(await keyed('a').store.transaction(work)).toEqual(first);
+    expect(await inSteps(keyed('a'), work)).toEqual(first);
     expect(work).toHaveBeenCalledTimes(1);
     const other = { ...keyOf('a'), requestHash: 'other' };
-    await expect(store.withIdempotencyKey(other).transaction(work)).rejects.toMatchObject({ status: 409 });
+    await expect(inSteps(withKey(store, other), work)).rejects.toMatchObject({ status: 409 });
     expect(work).toHaveBeenCalledTimes(1);
   });
 
   test('of a transaction that changed nothing is returned as it was', async () => {
     const [crane] = await insert(store, asset, [{ name: 'Crane' }]);
-    const work = (inside: TransactionStore) => inside.findToUpdate(asset, [crane?.id ?? '']);
-    const first = await keyed('a').store.transaction(work);
+    const work = (steps: Steps) => steps.findToUpdate(asset, [crane?.id ?? '']);
+    const first = await inSteps(keyed('a'), work);
     await change(store, asset, crane?.id ?? '', { name: 'Old crane' });
 
-    expect(await keyed('a').store.transaction(work)).toEqual(first);
+    expect(await inSteps(keyed('a'), work)).toEqual(first);
   });
 
   test('of more records than one statement inserts is stored with them, and returned', async () => {
     const inputs = Array.from({ length: 6_000 }, (_, n) => ({ name: `Crane ${n}` }));
-    const first = await insert(keyed('a').store, asset, inputs);
+    const first = await insert(keyed('a'), asset, inputs);
 
-    expect(await insert(keyed('a').store, asset, inputs)).toEqual(first);
+    expect(await insert(keyed('a'), asset, inputs)).toEqual(first);
     expect(await store.lastChange()).toBe(6_000);
   });
 
   test('whose workspace is deleted before its records are read is a 503, as is any write in that workspace', async () => {
-    const write = () => keyed('once').store.add(asset, [{ name: 'Crane' }], stamps);
+    const write = () => insert(keyed('once'), asset, [{ name: 'Crane' }], stamps);
     await addWorkspace(database, 'ours');
     await write();
     const { versions } = store;
@@ -172,26 +169,24 @@ describe('A result', () => {
   });
 
   test('is not that of another workspace', async () => {
-    await insert(keyed('a').store, asset, [{ name: 'Crane' }]);
+    await insert(keyed('a'), asset, [{ name: 'Crane' }]);
     const theirs = keyed('a', open('theirs'));
 
-    expect(await insert(theirs.store, asset, [{ name: 'Crane' }])).toMatchObject([{ workspaceId: 'theirs' }]);
+    expect(await insert(theirs, asset, [{ name: 'Crane' }])).toMatchObject([{ workspaceId: 'theirs' }]);
     expect(theirs.isRepeat).toBe(false);
   });
 });
 
 describe('Nothing is stored under the key', () => {
-  const refuse = async (inside: TransactionStore) => {
-    await inside.add(asset, [{ name: 'Crane' }], stamps);
+  const refuse = async (steps: Steps) => {
+    await steps.add(asset, [{ name: 'Crane' }], stamps);
     throw new ServiceError(400, 'refused');
   };
 
   test('of a transaction that fails, or of a creation that is refused', async () => {
-    await expect(keyed('a').store.transaction(refuse)).rejects.toThrow('refused');
-    const creation = keyed('a').store.add(asset, [{ name: 'Crane' }], stamps, {
-      check: async () => {
-        throw new ServiceError(400, 'refused');
-      },
+    await expect(inSteps(keyed('a'), refuse)).rejects.toThrow('refused');
+    const creation = insert(keyed('a'), asset, [{ name: 'Crane' }], stamps, async () => {
+      throw new ServiceError(400, 'refused');
     });
     await expect(creation).rejects.toThrow('refused');
 
@@ -200,10 +195,10 @@ describe('Nothing is stored under the key', () => {
 
   test('of a dry run', async () => {
     for (const _ of ['first', 'again']) {
-      const dry = keyed('a');
-      const work = (inside: TransactionStore) => inside.add(asset, [{ name: 'Crane' }], stamps);
-      expect(await dry.store.dryRun(work)).toMatchObject([{ name: 'Crane' }]);
-      expect(dry.isRepeat).toBe(false);
+      const request = keyed('a');
+      const work = async (steps: Steps) => steps.add(asset, [{ name: 'Crane' }], stamps);
+      expect(await inSteps(dry(request), work)).toMatchObject([{ name: 'Crane' }]);
+      expect(request.isRepeat).toBe(false);
     }
     expect(await keys()).toEqual([]);
   });
@@ -225,21 +220,22 @@ describe('If the connection is lost during the commit', () => {
   }
 
   test.each([
-    ['a creation', (own: WorkspaceStore) => own.add(asset, [{ name: 'Crane' }], stamps)],
+    ['a creation', (own: Pick<WorkspaceStore, 'write'>) => insert(own, asset, [{ name: 'Crane' }], stamps)],
     [
       'a transaction',
-      (own: WorkspaceStore) => own.transaction((inside) => inside.add(asset, [{ name: 'Crane' }], stamps)),
+      (own: Pick<WorkspaceStore, 'write'>) =>
+        inSteps(own, async (steps) => steps.add(asset, [{ name: 'Crane' }], stamps)),
     ],
   ])('the result of %s that was stored all the same is returned', async (_, write) => {
     loseCommit(true);
 
-    expect(await write(keyed('a').store)).toMatchObject([{ name: 'Crane' }]);
+    expect(await write(keyed('a'))).toMatchObject([{ name: 'Crane' }]);
     expect(await store.lastChange()).toBe(1);
   });
 
   test('and nothing is found, the error says that it may be stored, and a repeat stores it', async () => {
     loseCommit(false);
-    const write = () => insert(keyed('a').store, asset, [{ name: 'Crane' }]);
+    const write = () => insert(keyed('a'), asset, [{ name: 'Crane' }]);
 
     const what = isPostgres ? 'connection lost during commit' : 'the outcome of the commit is unknown';
     await expect(write()).rejects.toMatchObject({
@@ -285,20 +281,20 @@ describe('A key', () => {
     expect(run).toHaveBeenCalledTimes(1);
   });
 
-  test('is for one write: a second one in its store would be taken for a repeat of the first', async () => {
+  test('is for one write: a second one in its session would be taken for a repeat of the first', async () => {
     const own = keyed('a');
-    await insert(own.store, asset, [{ name: 'Crane' }]);
+    await insert(own, asset, [{ name: 'Crane' }]);
 
-    await expect(insert(own.store, asset, [{ name: 'Pump' }])).rejects.toThrow('a store with a key writes once');
+    await expect(insert(own, asset, [{ name: 'Pump' }])).rejects.toThrow('a session with a key writes once');
     expect(await store.lastChange()).toBe(1);
   });
 
   test('is looked up through an index, and so are old ones', async () => {
     const statements: { sql: string; bindings: readonly unknown[] }[] = [];
-    await insert(keyed('a').store, asset, [{ name: 'Crane' }]);
+    await insert(keyed('a'), asset, [{ name: 'Crane' }]);
     const record = (statement: (typeof statements)[number]) => statements.push(statement);
     database.knex.on('query', record);
-    await insert(keyed('a').store, asset, [{ name: 'Crane' }]);
+    await insert(keyed('a'), asset, [{ name: 'Crane' }]);
     await deleteSlice(database, Date.now());
     database.knex.removeListener('query', record);
 
@@ -333,7 +329,7 @@ describe('A key', () => {
   const countKeys = async () => (await keys()).length;
 
   test('is forgotten after 24 hours, slice by slice, and not before', async () => {
-    await insert(keyed('a').store, asset, [{ name: 'Crane' }]);
+    await insert(keyed('a'), asset, [{ name: 'Crane' }]);
     const hours = (n: number) => new Date(Date.now() - n * 3_600_000).toISOString();
     for (const n of [25, 30, 48]) await storeOld(900, hours(n));
     await storeOld(10, hours(23));
@@ -357,7 +353,7 @@ describe('A key', () => {
     expect(await countKeys()).toBe(11);
     expect(Math.max(...slices)).toBeLessThanOrEqual(1_800);
     expect(await keys()).toContain('a');
-    expect(await insert(keyed('a').store, asset, [{ name: 'Crane' }])).toHaveLength(1);
+    expect(await insert(keyed('a'), asset, [{ name: 'Crane' }])).toHaveLength(1);
     expect(await store.lastChange()).toBe(1);
   });
 

@@ -3,9 +3,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { location, project, transportOrder } from '../../src/records/index.ts';
 import { reverseLinksOf } from '../../src/records/reverse-links.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import type { TransactionStore, WorkspaceStore } from '../../src/store/workspace-store.ts';
+import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createDatabase } from '../support/database.ts';
-import { insert } from '../support/insert.ts';
+import { dry, inSteps, insert, type Steps } from '../support/insert.ts';
 import { storeOpener } from '../support/open-store.ts';
 
 let database: Database;
@@ -40,22 +40,22 @@ async function longestSent(work: () => Promise<unknown>): Promise<number> {
   return longest;
 }
 
-async function changeAll(inside: TransactionStore, ids: readonly string[], name: string): Promise<void> {
-  const found = await inside.findToUpdate(project, ids);
+async function changeAll(steps: Steps, ids: readonly string[], name: string): Promise<void> {
+  const found = await steps.findToUpdate(project, ids);
   const replacements = found.map((before) => ({
     before,
     after: { ...before, name, notes: `${name}${before.notes}`, updatedAt: '2026-03-02T00:00:00.000Z' },
   }));
-  await inside.update(project, replacements);
+  await steps.update(project, replacements);
 }
 
 test('creating, changing and deleting many of them takes statements of limited length, with those that log it', async () => {
   let ids: string[] = [];
   const create = () => insert(store, project, long(50)).then((records) => (ids = idsOf(records)));
-  const update = () => store.transaction((inside) => changeAll(inside, ids, 'Quay'));
+  const update = () => inSteps(store, (steps) => changeAll(steps, ids, 'Quay'));
   const deleteAll = () =>
-    store.transaction(async (inside) =>
-      inside.delete(project, await inside.findToDelete(project, ids), '2026-03-03T00:00:00.000Z'),
+    inSteps(store, async (steps) =>
+      steps.delete(project, await steps.findToDelete(project, ids), '2026-03-03T00:00:00.000Z'),
     );
 
   for (const work of [create, update, deleteAll]) expect(await longestSent(work)).toBeLessThan(5_000_000);
@@ -71,10 +71,10 @@ test('a transaction changes and deletes records with a limited amount of text, o
   const projects = idsOf(await insert(store, project, long(160)));
   const orders = idsOf(await insert(store, transportOrder, long(160)));
 
-  await store.dryRun((inside) => inside.findToDelete(transportOrder, orders));
-  const both = store.dryRun(async (inside) => {
-    await inside.findToUpdate(project, projects);
-    await inside.findToDelete(transportOrder, orders);
+  await inSteps(dry(store), (steps) => steps.findToDelete(transportOrder, orders));
+  const both = inSteps(dry(store), async (steps) => {
+    await steps.findToUpdate(project, projects);
+    await steps.findToDelete(transportOrder, orders);
   });
 
   await expect(both).rejects.toMatchObject({
@@ -106,7 +106,7 @@ test('long rows with JSON are read in slices, as a list, as pages and from the l
   const externalIds = { erp: 'x'.repeat(noteLength) };
   const walls = Array.from({ length: 60 }, () => ({ name: 'Harbour wall', locationId: yard?.id ?? '', externalIds }));
   const ids = idsOf(await insert(store, project, walls));
-  await store.transaction((inside) => changeAll(inside, ids, 'Quay'));
+  await inSteps(store, (steps) => changeAll(steps, ids, 'Quay'));
   const link = reverseLinksOf('Location').find(({ kind }) => kind === project);
   if (!link) throw new Error('locations have no projects');
   const fields = new Set(['id', 'externalIds']);
@@ -124,9 +124,9 @@ test('long rows with JSON are read in slices, as a list, as pages and from the l
 
 test('a version is read from the log, and not with what its record has become', async () => {
   const created = await insert(store, location, [{ name: 'North yard' }, { name: 'South yard' }]);
-  await store.transaction(async (inside) => {
-    const found = await inside.findToUpdate(location, idsOf(created));
-    await inside.update(
+  await inSteps(store, async (steps) => {
+    const found = await steps.findToUpdate(location, idsOf(created));
+    await steps.update(
       location,
       found.map((before) => ({ before, after: { ...before, city: 'x'.repeat(noteLength) } })),
     );

@@ -5,7 +5,7 @@ import { recordKinds } from '../../src/records/index.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { createStoreOpener, type WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createDatabase } from '../support/database.ts';
-import { change, insert } from '../support/insert.ts';
+import { change, inSteps, insert, withKey } from '../support/insert.ts';
 import { workspaceNamed } from '../support/open-store.ts';
 
 const texts = [
@@ -67,12 +67,12 @@ describe.each(recordKinds.map((kind) => [kind.label, kind] as const))('in every 
     const sent: string[] = [];
     const record = ({ sql }: { sql: string }) => sent.push(sql);
     database.knex.on('query', record);
-    const [alone] = await insert(store.withIdempotencyKey({ ...key, key: `${kind.name} ${text}` }), kind, [input]);
+    const [alone] = await insert(withKey(store, { ...key, key: `${kind.name} ${text}` }), kind, [input]);
     database.knex.removeListener('query', record);
     // If it failed, it would be tried in other statements.
     expect(sent).toHaveLength(1);
     const second = inputWith(kind, text);
-    const [inTransaction] = await store.transaction((inside) => insert(inside, kind, [second, inputWith(kind, text)]));
+    const [inTransaction] = await inSteps(store, async (steps) => steps.add(kind, [second, inputWith(kind, text)]));
     const third = inputWith(kind, text);
     await change(store, kind, String(alone?.id), third as Partial<RecordOf<RecordKind>>);
 

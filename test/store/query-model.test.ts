@@ -8,6 +8,7 @@ import type { RecordQuery } from '../../src/store/query/record-query.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createOwnDatabase } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
+import { insert } from '../support/insert.ts';
 import { storeOpener } from '../support/open-store.ts';
 import { createModel, type PlainRecord, positionOf } from '../support/query-model.ts';
 import { createRandom } from '../support/random.ts';
@@ -51,7 +52,7 @@ async function createWorld(seed: number) {
       ...(kind.stamps.includes('updatedBy') && { updatedBy: generator.pick(['x', 'ß', null]) }),
     };
     // The casts are safe: the inputs are made from the kind's fields.
-    return (await store.add(kind, inputs as CreateOf<RecordKind>[], stamps)) as readonly object[] as PlainRecord[];
+    return (await insert(store, kind, inputs as CreateOf<RecordKind>[], stamps)) as readonly object[] as PlainRecord[];
   }
 
   for (let round = 0; round < 4; round += 1) {
@@ -173,7 +174,7 @@ describe.each(Array.from({ length: worlds }, (_, index) => index))('in world %d'
 test('each text is compared with all others as in the model', async () => {
   const ours = storeOpener(database)('texts');
   const stamps = { createdAt: '2026-03-01T00:00:00.000Z', updatedAt: '2026-03-01T00:00:00.000Z' };
-  const records = await ours.add(location, [...texts.map((name) => ({ name })), {}], stamps);
+  const records = await insert(ours, location, [...texts.map((name) => ({ name })), {}], stamps);
   const model = createModel(new Map([[location.table, records as readonly object[] as PlainRecord[]]]));
   for (const value of texts) {
     const conditions = [true, false].flatMap((ignoreCase): Condition[] => [

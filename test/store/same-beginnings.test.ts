@@ -4,7 +4,7 @@ import { project } from '../../src/records/index.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { createOwnDatabase, isPostgres } from '../support/database.ts';
 import { readPlan } from '../support/explain.ts';
-import { insert } from '../support/insert.ts';
+import { inSteps, insert } from '../support/insert.ts';
 import { storeOpener } from '../support/open-store.ts';
 
 let database: Database;
@@ -36,7 +36,7 @@ test('several are found by reading each record once', async () => {
   const sent: { readonly sql: string; readonly bindings: readonly unknown[] }[] = [];
   database.knex.on('query', (statement) => sent.push(statement));
 
-  const found = await open('acme').transaction((inside) => inside.findByText(project, 'reference', wanted));
+  const found = await inSteps(open('acme'), (steps) => steps.findByText(project, 'reference', wanted));
 
   const expected = ids.map((id) => [id]).toReversed();
   expected[size - 1]?.push(twin?.id ?? '');
@@ -59,7 +59,7 @@ test('of more than a few with the same text, only the oldest are found', async (
     Array.from({ length: 12 }, (_, n) => ({ name: name(n % 2) })),
   );
 
-  const found = await store.transaction((inside) => inside.findByText(project, 'name', [name(1), name(0)]));
+  const found = await inSteps(store, (steps) => steps.findByText(project, 'name', [name(1), name(0)]));
 
   const oldest = (rest: number) => created.filter((_, n) => n % 2 === rest).slice(0, 4);
   expect(found).toEqual([1, 0].map((rest) => oldest(rest).map(({ id }) => id)));

@@ -1,12 +1,13 @@
 /** The workspace store: bound to one workspace, all or nothing, and without SQL in its errors. */
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { location, project } from '../../src/records/index.ts';
+import { location } from '../../src/records/index.ts';
 import { type Database, defaultOptions, openDatabase } from '../../src/store/database.ts';
+import { lookupOutdated } from '../../src/store/database-error.ts';
 import { positionOfId } from '../../src/store/query/record-query.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createDatabase, isPostgres } from '../support/database.ts';
-import { change, insert } from '../support/insert.ts';
+import { change, dry, inSteps, insert } from '../support/insert.ts';
 import { numberOf, storeOpener } from '../support/open-store.ts';
 
 let url: string;
@@ -40,7 +41,7 @@ test('a workspace does not list, count, find, page through or change the records
   expect(await theirs.list(location, { after: positionOfId(`${location.idPrefix}_0`) })).toEqual([]);
   expect(await theirs.count(location)).toBe(0);
   expect(await theirs.find(location, [id])).toEqual([]);
-  await theirs.transaction(async (store) => {
+  await inSteps(theirs, async (store) => {
     expect(await store.existingValues(location, 'id', [id])).toEqual(new Set());
     expect(await store.findToUpdate(location, [id])).toEqual([]);
     expect(await store.findToDelete(location, [id])).toEqual([]);
@@ -49,15 +50,15 @@ test('a workspace does not list, count, find, page through or change the records
 });
 
 test('stored records are stamped with the workspace, inside a transaction too', async () => {
-  const [record] = await ours.transaction((store) => insert(store, location, [input]));
+  const [record] = await inSteps(ours, async (steps) => steps.add(location, [input]));
 
   expect(record?.workspaceId).toBe('ours');
   expect(await theirs.count(location)).toBe(0);
 });
 
 test('a transaction whose work fails stores nothing', async () => {
-  const failing = ours.transaction(async (store) => {
-    await insert(store, location, [input]);
+  const failing = inSteps(ours, async (steps) => {
+    steps.add(location, [input]);
     throw new TypeError('half way');
   });
 
@@ -65,43 +66,33 @@ test('a transaction whose work fails stores nothing', async () => {
   expect(await ours.count(location)).toBe(0);
 });
 
-test('a transaction inside another one is rolled back with it', async () => {
-  const failing = ours.transaction(async (store) => {
-    await store.transaction((inner) => insert(inner, location, [input]));
-    throw new TypeError('half way');
-  });
-
-  await expect(failing).rejects.toThrow('half way');
-  expect(await ours.count(location)).toBe(0);
-});
-
 test('nobody waits for a dry run, whatever it changes', async () => {
   const [yard, other] = await insert(ours, location, [input, input]);
   const ids = [yard?.id ?? '', other?.id ?? ''];
 
-  const dry = await ours.dryRun(async (inside) => {
-    await inside.lock('tree');
-    const found = await inside.findToUpdate(location, ids);
-    await inside.update(
+  const found = await inSteps(dry(ours), async (steps) => {
+    await steps.lock('tree');
+    const found = await steps.findToUpdate(location, ids);
+    await steps.update(
       location,
       found.map((before) => ({ before, after: { ...before, name: 'Dry', updatedAt: '2026-03-02T00:00:00.000Z' } })),
     );
-    await inside.delete(location, await inside.findToDelete(location, ids), '2026-03-02T00:00:00.000Z');
-    const [added] = await insert(inside, location, [{ name: 'New' }]);
+    await steps.delete(location, await steps.findToDelete(location, ids), '2026-03-02T00:00:00.000Z');
+    const [added] = steps.add(location, [{ name: 'New' }]);
 
     await change(ours, location, ids[0] ?? '', { name: 'Changed' });
-    await ours.transaction(async (writing) => {
+    await inSteps(ours, async (writing) => {
       await writing.lock('tree');
       expect(await writing.existingValues(location, 'id', ids)).toEqual(new Set(ids));
       await writing.delete(location, await writing.findToDelete(location, ids.slice(1)), '2026-03-02T00:00:00.000Z');
     });
     await insert(theirs, location, [input]);
     // It reads what was stored when it began.
-    return { added, found: await inside.find(location, ids) };
+    return { added, found: await steps.findToUpdate(location, ids) };
   });
 
-  expect(dry.added).toMatchObject({ name: 'New', workspaceId: 'ours' });
-  expect(dry.found.map(({ name }) => name)).toEqual(['Yard', 'Yard']);
+  expect(found.added).toMatchObject({ name: 'New', workspaceId: 'ours' });
+  expect(found.found.map(({ name }) => name)).toEqual(['Yard', 'Yard']);
   expect((await ours.list(location)).map(({ name }) => name)).toEqual(['Changed']);
   expect(await theirs.count(location)).toBe(1);
 });
@@ -312,9 +303,9 @@ test('two processes that read and then write at once both succeed', async () => 
   const stores = [ours, storeOpener(other)('ours')];
 
   const writes = Array.from({ length: 60 }, (_, index) =>
-    stores[index % 2]?.transaction(async (store) => {
-      await store.count(project);
-      await insert(store, location, [input]);
+    inSteps(stores[index % 2] as WorkspaceStore, async (steps) => {
+      await steps.existingValues(location, 'id', ['location_none']);
+      steps.add(location, [input]);
     }),
   );
 
@@ -326,10 +317,11 @@ test('two processes that read and then write at once both succeed', async () => 
 test('a transaction that asks for it runs again, without what it did before, until it has asked too often', async () => {
   let runs = 0;
   const add = (times: number) =>
-    ours.transaction(async (store) => {
+    inSteps(ours, async (steps) => {
       runs += 1;
-      const [record] = await insert(store, location, [input]);
-      return runs < times ? store.retry() : record;
+      const [record] = steps.add(location, [input]);
+      if (runs < times) throw lookupOutdated();
+      return record;
     });
 
   const record = await add(3);

@@ -8,6 +8,7 @@ import { asset, assetCategory, location, recordKinds } from '../../src/records/i
 import { createRecords } from '../../src/services/create-records.ts';
 import { deleteRecords } from '../../src/services/delete-records.ts';
 import { withIdempotencyKey } from '../../src/services/idempotent-session.ts';
+import { createSession } from '../../src/services/session.ts';
 import { updateRecords } from '../../src/services/update-records.ts';
 import { createKeyStore } from '../../src/store/api-keys.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
@@ -16,7 +17,7 @@ import { createStoreOpener, type WorkspaceStore } from '../../src/store/workspac
 import { createWorkspaces, sizeOf } from '../../src/store/workspaces.ts';
 import { createFile, createOwnDatabase } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
-import { change, insert } from '../support/insert.ts';
+import { change, inSteps, insert, withKey } from '../support/insert.ts';
 import { nobody } from '../support/open-store.ts';
 import { anyRecord, kinds } from '../support/records.ts';
 
@@ -122,18 +123,18 @@ describe('the log of changes', () => {
   });
 
   test('lives on with the keys of requests, so that they can still be repeated', async () => {
-    const withKey = async (workspace: string, key: string) =>
+    const keyed = async (workspace: string, key: string) =>
       withIdempotencyKey(
-        { store: await store(workspace), userId: 'erp', mayWrite: true },
+        createSession(await store(workspace), { userId: 'erp', mayWrite: true }),
         { operation: 'mutation x', key, requestHash: 'x' },
         () => {},
       );
     const create = async (workspace: string) =>
-      createRecords(await withKey(workspace, 'create'), location, [{ value: { name: 'late' } }]);
+      createRecords(await keyed(workspace, 'create'), location, [{ value: { name: 'late' } }]);
     const update = async (workspace: string, id: string) =>
-      updateRecords(await withKey(workspace, 'update'), location, [{ id, change: { value: { name: 'later' } } }]);
+      updateRecords(await keyed(workspace, 'update'), location, [{ id, change: { value: { name: 'later' } } }]);
     const remove = async (workspace: string, id: string) =>
-      deleteRecords(await withKey(workspace, 'delete'), location, [{ value: id }], {
+      deleteRecords(await keyed(workspace, 'delete'), location, [{ value: id }], {
         references: 'refuse',
         maxCleared: 1,
       });
@@ -214,11 +215,8 @@ describe('in a workspace that was deleted, a process that has not noticed yet', 
 
   test.each<[string, () => Promise<unknown>]>([
     ['creates nothing', () => insert(opened, location, [{ name: 'c' }])],
-    [
-      'creates nothing in a transaction',
-      () => opened.transaction((inside) => insert(inside, location, [{ name: 'c' }])),
-    ],
-    ['creates nothing with a key', () => insert(opened.withIdempotencyKey(key), location, [{ name: 'c' }])],
+    ['creates nothing in a transaction', () => inSteps(opened, async (steps) => steps.add(location, [{ name: 'c' }]))],
+    ['creates nothing with a key', () => insert(withKey(opened, key), location, [{ name: 'c' }])],
   ])('%s, but gets 503', async (_, work) => {
     await expect(work()).rejects.toEqual(deleted);
     expect(await rows()).toEqual([]);
@@ -364,7 +362,7 @@ describe('refused, with nothing changed:', () => {
       async () => {
         await insert(await store('gone'), location, [{}]);
         const gone = await (await store('gone')).list(location);
-        await (await store('gone')).transaction((inside) => inside.delete(location, gone, now));
+        await inSteps(await store('gone'), async (steps) => steps.delete(location, gone, now));
         await workspaces().rename('acme', 'gone');
       },
       'the workspace gone has had records, whose history would be lost: choose another name, or delete it first',

@@ -2,15 +2,16 @@
 import { createSessionOpener } from '../../src/auth/authenticate.ts';
 import type { RecordKind } from '../../src/model/record-kind.ts';
 import type { Database } from '../../src/store/database.ts';
+import { inSteps } from './insert.ts';
 import { anonymous } from './open-store.ts';
 
 /** Deletes records as a request of the user "operator" would. */
 export async function deleteRecords(database: Database, kind: RecordKind, ids: readonly string[]): Promise<void> {
   const identity = { ...anonymous, userId: 'operator' };
   const author = { userId: 'operator', requestId: 'deletion', message: 'sold' };
-  const { store } = createSessionOpener(database)(identity, { author, usage: { statements: 0 } });
-  await store.transaction(async (inside) => {
-    await inside.delete(kind, await inside.findToDelete(kind, ids), new Date().toISOString());
+  const session = createSessionOpener(database)(identity, { author, usage: { statements: 0 } });
+  await inSteps({ write: session.writer() }, async (steps) => {
+    steps.delete(kind, await steps.findToDelete(kind, ids), new Date().toISOString());
   });
 }
 

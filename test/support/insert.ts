@@ -1,23 +1,95 @@
 /** Writes records to a store directly, without the rules of the services. */
 import type { CreateOf, RecordKind, RecordOf } from '../../src/model/record-kind.ts';
+import type { IdempotencyKey } from '../../src/store/idempotency.ts';
+import type { Lookups } from '../../src/store/lookups.ts';
+import {
+  type Change,
+  created,
+  deleted,
+  draftOf,
+  newRecords,
+  type Replacement,
+  type Stamps,
+  type Uniqueness,
+  updated,
+  type Work,
+} from '../../src/store/work.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 
 const now = '2026-03-01T00:00:00.000Z';
+const stampsNow: Stamps = { createdAt: now, updatedAt: now };
 
-export const insert = <K extends RecordKind>(
-  store: Pick<WorkspaceStore, 'add'>,
+/** Throws a ServiceError if the records are not to be stored. */
+export type Check = (find: Lookups, uniqueness: Uniqueness) => Promise<void>;
+
+type Writable = Pick<WorkspaceStore, 'write'>;
+
+/** A work that only creates records, with the drafts of these. */
+export function creationOf<K extends RecordKind>(
   kind: K,
   inputs: readonly CreateOf<K>[],
-): Promise<RecordOf<K>[]> => store.add(kind, inputs, { createdAt: now, updatedAt: now });
+  stamps = stampsNow,
+  check: Check = async () => {},
+) {
+  const drafts = inputs.map((input) => draftOf(kind, input, stamps));
+  const work: Work<RecordOf<K>[]> = async (...lookups) => {
+    await check(...lookups);
+    const records = newRecords(kind, drafts);
+    return { changes: [created(kind, records)], returned: records };
+  };
+  return { work, drafts };
+}
+
+/** Together with what others insert at the same time. */
+export function insert<K extends RecordKind>(
+  { write }: Writable,
+  ...creation: Parameters<typeof creationOf<K>>
+): Promise<RecordOf<K>[]> {
+  const { work, drafts } = creationOf(...creation);
+  return write(work, { drafts });
+}
+
+/** The lookups of a write, and the changes that it makes, one after the other. */
+export interface Steps extends Lookups {
+  add<K extends RecordKind>(kind: K, inputs: readonly CreateOf<K>[], stamps?: Stamps): RecordOf<K>[];
+  update<K extends RecordKind>(kind: K, records: readonly Replacement<RecordOf<K>>[]): void;
+  delete<K extends RecordKind>(kind: K, records: readonly RecordOf<K>[], at: string): void;
+}
+
+/** A write in several steps. */
+export const inSteps = <T>({ write }: Writable, work: (steps: Steps) => Promise<T>): Promise<T> =>
+  write(async (find) => {
+    const changes: Change[] = [];
+    const returned = await work({
+      ...find,
+      add(kind, inputs, stamps = stampsNow) {
+        const drafts = inputs.map((input) => draftOf(kind, input, stamps));
+        const records = newRecords(kind, drafts);
+        changes.push(created(kind, records));
+        return records;
+      },
+      update: (kind, records) => void changes.push(updated(kind, records)),
+      delete: (kind, records, at) => void changes.push(deleted(kind, records, at)),
+    });
+    return { changes, returned };
+  });
 
 export const change = <K extends RecordKind>(
-  store: Pick<WorkspaceStore, 'transaction'>,
+  store: Writable,
   kind: K,
   id: string,
   changes: Partial<RecordOf<K>>,
 ): Promise<void> =>
-  store.transaction(async (inside) => {
-    const [before] = await inside.findToUpdate(kind, [id]);
+  inSteps(store, async (steps) => {
+    const [before] = await steps.findToUpdate(kind, [id]);
     if (!before) throw new Error(`there is no record ${id}`);
-    await inside.update(kind, [{ before, after: { ...before, ...changes, updatedAt: new Date().toISOString() } }]);
+    steps.update(kind, [{ before, after: { ...before, ...changes, updatedAt: new Date().toISOString() } }]);
   });
+
+/** The store, for writes that are carried out once for this key. */
+export const withKey = ({ write }: Writable, key: IdempotencyKey): Writable => ({
+  write: (work, options) => write(work, { ...options, key }),
+});
+
+/** The store, for writes that change nothing. */
+export const dry = ({ write }: Writable): Writable => ({ write: (work) => write(work, { isDryRun: true }) });

@@ -2,7 +2,8 @@
 import type { Field } from '../../src/model/fields.ts';
 import type { CreateOf, RecordKind } from '../../src/model/record-kind.ts';
 import { asset, assetCategory, location, project, transportOrder, workOrder } from '../../src/records/index.ts';
-import type { TransactionStore } from '../../src/store/workspace-store.ts';
+import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
+import { insert } from './insert.ts';
 
 /** In the order in which they are created: each refers to those before it. */
 export const sizes: ReadonlyMap<RecordKind, number> = new Map<RecordKind, number>([
@@ -18,7 +19,7 @@ const recordsPerBatch = 500;
 
 /** Creates `1 / part` of the sizes above, and returns the IDs. */
 export async function createRecords(
-  store: Pick<TransactionStore, 'add'>,
+  store: Pick<WorkspaceStore, 'write'>,
   part: number,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const ids = new Map<string, string[]>();
@@ -33,7 +34,7 @@ export async function createRecords(
       const stamps = { createdAt: time, updatedAt: time };
       const users = Object.fromEntries(kind.stamps.map((stamp) => [stamp, user]));
       // The cast is safe: the records are made from the kind's fields.
-      const records = await store.add(kind, inputs as CreateOf<RecordKind>[], { ...stamps, ...users });
+      const records = await insert(store, kind, inputs as CreateOf<RecordKind>[], { ...stamps, ...users });
       ofKind.push(...records.map(({ id }) => id));
     }
   }

@@ -5,15 +5,15 @@ import type { Limits } from '../../config.ts';
 import type { RequestLog } from '../../http/error-response.ts';
 import type { Session } from '../../services/session.ts';
 import type { ChangePage, ChangePageQuery } from '../../store/change-pages.ts';
-import type { LimitedReads, WorkspaceStore } from '../../store/workspace-store.ts';
+import type { LimitedReads } from '../../store/workspace-store.ts';
 import type { ResponseSize } from '../limits/response-size.ts';
 import { documentPlan } from '../plan/document-plan.ts';
 import { createLoaders, type Loaders } from './loaders.ts';
 
 export interface Context {
-  readonly session: Session<WorkspaceStore>;
+  readonly session: Session;
   /** The session of the mutation with this name in the response. Throws a ServiceError 400 if the request has an invalid key. */
-  readonly sessionFor: (responseName: string) => Session<WorkspaceStore>;
+  readonly sessionFor: (responseName: string) => Session;
   readonly loaders: Loaders;
   readonly responseSize: ResponseSize;
   /** Waits until the response may hold a text of this length that another one has read for it. */

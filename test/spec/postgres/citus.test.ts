@@ -6,7 +6,7 @@ import { copyTables } from '../../../src/store/copy.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { createDatabase } from '../../support/database.ts';
 import { readPlan } from '../../support/explain.ts';
-import { insert } from '../../support/insert.ts';
+import { dry, inSteps, insert } from '../../support/insert.ts';
 import { numberOf, storeOpener } from '../../support/open-store.ts';
 import { query } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
@@ -81,8 +81,8 @@ describe('with citus', () => {
     service.database.knex.on('query', (statement: (typeof sent)[number]) => sent.push(statement));
 
     const wanted = numbers.slice(0, 500).map((value) => ({ key: 'erp', value }));
-    const found = await storeOpener(service.database)('default').dryRun((store) =>
-      store.findByExternalId(asset, wanted),
+    const found = await inSteps(dry(storeOpener(service.database)('default')), (find) =>
+      find.findByExternalId(asset, wanted),
     );
 
     expect(found.filter((ids) => ids.length === 1)).toHaveLength(500);

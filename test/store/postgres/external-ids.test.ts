@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { asset } from '../../../src/records/index.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { createDatabase } from '../../support/database.ts';
-import { insert } from '../../support/insert.ts';
+import { dry, inSteps, insert } from '../../support/insert.ts';
 import { storeOpener } from '../../support/open-store.ts';
 import { hasTriggers } from '../../support/postgres.ts';
 
@@ -48,7 +48,7 @@ test.runIf(hasTriggers)('entries that others add during the lookups are sorted i
     return rows;
   };
 
-  const found = await open('acme').dryRun((store) => store.findByExternalId(asset, wanted));
+  const found = await inSteps(dry(open('acme')), (find) => find.findByExternalId(asset, wanted));
 
   expect(isWritten).toBe(true);
   expect(found.filter((ids) => ids.length === 1)).toHaveLength(1_000);

@@ -2,6 +2,7 @@
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { asset, assetCategory, recordKinds } from '../../../src/records/index.ts';
+import { createSession } from '../../../src/services/session.ts';
 import { updateRecords } from '../../../src/services/update-records.ts';
 import { upsertRecords } from '../../../src/services/upsert-records.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
@@ -9,7 +10,7 @@ import type { IdempotencyKey } from '../../../src/store/idempotency.ts';
 import { type Addition, createAdditionStore } from '../../../src/store/store-additions.ts';
 import { createWorkspaces } from '../../../src/store/workspaces.ts';
 import { createDatabase } from '../../support/database.ts';
-import { insert } from '../../support/insert.ts';
+import { creationOf, insert } from '../../support/insert.ts';
 import { untilWaiting } from '../../support/locks.ts';
 import { addWorkspace, nobody, numberOf, storeOpener } from '../../support/open-store.ts';
 
@@ -33,16 +34,11 @@ afterEach(async () => {
 
 /** Stores additions like a group, except that they wait for locks as long as a statement may run. */
 const storeTogether = (group: readonly Addition[]) =>
-  createAdditionStore(database.dialect, () => ({
-    existingValues: async () => new Set(),
-    idempotencyResults: async () => [],
-  }))(group, 'database', database.transaction);
+  createAdditionStore(database.dialect)(group, 'database', database.transaction);
 
 const addition = (workspace: string, key?: IdempotencyKey): Addition => ({
   workspaceId: numberOf(workspace),
-  kind: asset,
-  records: [{ name: 'Crane', createdAt: '2026-03-01T00:00:00.000Z', updatedAt: '2026-03-01T00:00:00.000Z' }],
-  check: async () => {},
+  ...creationOf(asset, [{ name: 'Crane' }]),
   author: nobody,
   usage: { statements: 0 },
   key,
@@ -100,7 +96,7 @@ describe('two processes whose advisory locks do not hold for each other', () => 
   });
 
   const session = (node: number) =>
-    ({ store: storeOpener(nodes[node] as Database)('ours'), userId: null, mayWrite: true }) as const;
+    createSession(storeOpener(nodes[node] as Database)('ours'), { userId: null, mayWrite: true });
   const rounds = Array.from({ length: 20 }, (_, round) => round);
 
   const upsert = (node: number, erp: string) => {
@@ -121,7 +117,10 @@ describe('two processes whose advisory locks do not hold for each other', () => 
     const move = (node: number, id = '', parentId = '') =>
       updateRecords(session(node), assetCategory, [{ id, change: { value: { parentId } } }]);
     for (const _ of rounds) {
-      const [a, b] = await insert(session(0).store, assetCategory, [{ name: 'a' }, { name: 'b' }]);
+      const [a, b] = await insert(storeOpener(nodes[0] as Database)('ours'), assetCategory, [
+        { name: 'a' },
+        { name: 'b' },
+      ]);
       const moves = await Promise.allSettled([move(0, a?.id, b?.id), move(1, b?.id, a?.id)]);
 
       expect(moves.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
@@ -135,7 +134,7 @@ test('a workspace that is deleted leaves no locks behind', async () => {
   const workspaces = createWorkspaces(database, recordKinds);
   await addWorkspace(database, 'theirs');
   for (const workspace of ['theirs', 'others']) {
-    const session = { store: storeOpener(database)(workspace), userId: null, mayWrite: true };
+    const session = createSession(storeOpener(database)(workspace), { userId: null, mayWrite: true });
     await upsertRecords(session, asset, { field: 'uid' }, batch, limits);
   }
 

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ServiceError } from '../../../src/errors.ts';
 import { location } from '../../../src/records/index.ts';
 import { type Database, defaultOptions, openDatabase } from '../../../src/store/database.ts';
-import { insert } from '../../support/insert.ts';
+import { inSteps } from '../../support/insert.ts';
 import { storeOpener } from '../../support/open-store.ts';
 
 let folder: string;
@@ -115,12 +115,12 @@ test('while another process holds the lock, a write is a 503, and the next one s
   await database.run('pragma busy_timeout = 50');
   await other.knex.raw('begin immediate');
 
-  await expect(store().transaction((inside) => insert(inside, location, [{}]))).rejects.toThrow(
+  await expect(inSteps(store(), async (steps) => steps.add(location, [{}]))).rejects.toThrow(
     new ServiceError(503, 'the database is not available, try again'),
   );
   await other.knex.raw('rollback');
 
-  await store().transaction((inside) => insert(inside, location, [{}]));
+  await inSteps(store(), async (steps) => steps.add(location, [{}]));
   expect(await store().count(location)).toBe(1);
   await other.close();
 });
@@ -129,11 +129,11 @@ test('a full disk is a 503: nothing of the batch is stored, and the next batch i
   await database.run('pragma max_page_count = 40');
   const large = Array.from({ length: 2_000 }, () => ({ name: 'x'.repeat(100) }));
 
-  await expect(store().transaction((inside) => insert(inside, location, large))).rejects.toThrow(
+  await expect(inSteps(store(), async (steps) => steps.add(location, large))).rejects.toThrow(
     new ServiceError(503, 'the database is not available, try again'),
   );
 
-  await store().transaction((inside) => insert(inside, location, [{}]));
+  await inSteps(store(), async (steps) => steps.add(location, [{}]));
   expect(await store().count(location)).toBe(1);
 });
 

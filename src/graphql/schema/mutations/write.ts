@@ -4,8 +4,7 @@ import type { Limits } from '../../../config.ts';
 import { ServiceError } from '../../../errors.ts';
 import type { RecordKind } from '../../../model/record-kind.ts';
 import { requireBatchSize, requireFewExternalIds } from '../../../services/batch-size.ts';
-import { dryRun } from '../../../services/dry-run.ts';
-import type { Session } from '../../../services/session.ts';
+import { dryRun, type Session } from '../../../services/session.ts';
 import { mapInSlices } from '../../../slices.ts';
 import type { Context } from '../../execution/context.ts';
 import { type ArgumentExtensions, type FieldExtensions, lengthOf, listOf } from '../../plan/extensions.ts';
@@ -48,7 +47,7 @@ export async function write<T>(
   { run, dryRun: isDryRun = false, primed = () => [], argument = 'input' }: Write<T>,
 ): Promise<T> {
   const session = sessionFor(String(path.key));
-  const result = await (isDryRun ? dryRun(session, run) : run(session))
+  const result = await run(isDryRun ? dryRun(session) : session)
     .catch((error: unknown) => {
       throw error instanceof ServiceError ? error.within(argument) : error;
     })
