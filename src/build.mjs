@@ -17,8 +17,8 @@ import {
 import { join } from 'node:path';
 
 const output = 'dist/src/cli.js';
-const clientOutput = 'src/client/dist/cjs/package.json';
-const sources = ['src', 'migrations', 'knexfile.ts', 'package.json', 'package-lock.json', 'tsconfig.json'];
+const clientOutput = 'client/dist/cjs/package.json';
+const sources = ['src', 'client', 'migrations', 'knexfile.ts', 'package.json', 'package-lock.json', 'tsconfig.json'];
 
 /**
  * The last change of a file, or of anything in a folder but the client's output, in milliseconds. A file that is deleted changes its folder.
@@ -39,10 +39,10 @@ function isCurrent() {
 
 function build() {
   // Otherwise the client's first build would change its folder, and with it the sources.
-  mkdirSync('src/client/dist', { recursive: true });
+  mkdirSync('client/dist', { recursive: true });
   for (const folder of ['dist.new', 'dist.old']) rmSync(folder, { recursive: true, force: true });
   const start = new Date();
-  execSync('tsc --outDir dist.new && npm run --silent build --prefix src/client', { stdio: 'inherit' });
+  execSync('tsc --outDir dist.new && npm run --silent build --prefix client', { stdio: 'inherit' });
   const browser = 'src/explorer/browser';
   cpSync(browser, join('dist.new', browser), { recursive: true, filter: (path) => !path.endsWith('.json') });
   const program = join('dist.new', 'src/cli.js');

@@ -7,7 +7,7 @@ import { Command } from 'commander';
 import { version } from '../package.json';
 import { loadConfig } from './config.ts';
 import { ServiceError, StartError } from './errors.ts';
-import { DatabaseError } from './store/database-error.ts';
+import { DatabaseError } from './store/connections/database-error.ts';
 
 // SQLite statements run in libuv's threads. Node's default of four is fewer than the connections.
 process.env.UV_THREADPOOL_SIZE ??= '8';

@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { StartError } from './errors.ts';
-import { databaseUrlProblem, defaultOptions } from './store/database.ts';
+import { databaseUrlProblem, defaultOptions } from './store/database-settings.ts';
 
 interface Setting<T> {
   /** The environment variable. */

@@ -10,9 +10,9 @@ import { createApp } from './app.ts';
 import type { Config } from './config.ts';
 import { StartError } from './errors.ts';
 import { openLogs } from './logs.ts';
-import { createKeyStore } from './store/api-keys.ts';
+import { createKeyStore } from './store/admin/api-keys.ts';
+import { startSweep } from './store/admin/sweep.ts';
 import { type Database, openDatabase } from './store/database.ts';
-import { startSweep } from './store/sweep.ts';
 
 /** Milliseconds after which the process ends although requests are still running. */
 const closeTimeout = 30_000;

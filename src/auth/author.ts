@@ -1,7 +1,8 @@
 /** Who makes a request, and why: this is kept with each change that the request makes. */
+
 import type { FastifyRequest } from 'fastify';
 import { changeMessage } from '../http/change-message.ts';
-import type { Author } from '../store/changes.ts';
+import type { Author } from '../store/query/tables.ts';
 import type { Identity } from './keyring.ts';
 
 /** Throws a ServiceError 400 if the message is too long. */

@@ -3,7 +3,7 @@
  * many unknown keys are presented, lookups hold one connection.
  */
 import DataLoader from 'dataloader';
-import type { ApiKey, KeyStore } from '../store/api-keys.ts';
+import type { ApiKey, KeyStore } from '../store/admin/api-keys.ts';
 
 /** A statement with this many keys takes a few milliseconds, so no request waits long for the lookups of others. */
 const keysPerStatement = 1_000;

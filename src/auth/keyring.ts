@@ -2,11 +2,12 @@
  * Identifies the user and workspace of an API key. Keys are cached for two seconds, so that a busy key does not cost a statement
  * per request; within that time every process notices that a key was created, rotated or revoked.
  */
+
 import { LRUCache } from 'lru-cache';
 import { unauthorized } from '../errors.ts';
-import { type ApiKey, createKeyStore } from '../store/api-keys.ts';
+import { type ApiKey, createKeyStore } from '../store/admin/api-keys.ts';
 import type { Database } from '../store/database.ts';
-import type { WorkspaceId } from '../store/workspace-names.ts';
+import type { WorkspaceId } from '../store/query/tables.ts';
 import { hashOf, isHash, type KeyText, newSecret, parseKey } from './key.ts';
 import { createKeyLookup } from './key-lookup.ts';
 

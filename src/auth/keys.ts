@@ -1,6 +1,6 @@
 /** Creates, rotates and revokes API keys. A secret is returned once, when it is created; only its hash is stored. */
 import { StartError } from '../errors.ts';
-import type { ApiKey, KeyStore } from '../store/api-keys.ts';
+import type { ApiKey, KeyStore } from '../store/admin/api-keys.ts';
 import { formatKey, hashOf, newPrefix, newSecret } from './key.ts';
 
 export interface NewKey {

@@ -1,16 +1,16 @@
 /** `yardgraph copy`: copies everything from one database to another, with progress in the terminal. */
+
 import { existsSync } from 'node:fs';
 import { Presets, SingleBar } from 'cli-progress';
 import type { Config } from '../config.ts';
 import { StartError } from '../errors.ts';
 import { recordKinds } from '../records/index.ts';
-import { apiKeys } from '../store/api-keys.ts';
-import { changeNumbers, changes } from '../store/changes.ts';
-import { copyTables } from '../store/copy.ts';
-import { connectDatabase, type Database, databaseUrlProblem, openDatabase } from '../store/database.ts';
-import { idempotencyResults } from '../store/idempotency.ts';
-import { sqlitePath } from '../store/sqlite/driver.ts';
-import { workspaceNames } from '../store/workspace-names.ts';
+import { apiKeys } from '../store/admin/api-keys.ts';
+import { copyTables } from '../store/admin/copy.ts';
+import { connectDatabase, type Database, openDatabase } from '../store/database.ts';
+import { databaseUrlProblem } from '../store/database-settings.ts';
+import { changeNumbers, changes, idempotencyResults, workspaceNames } from '../store/query/tables.ts';
+import { sqlitePath } from '../store/sqlite/url.ts';
 
 /** Everything: without the keys of requests, one that is repeated after a move to another database would be carried out twice. */
 const tables = [workspaceNames, ...recordKinds, apiKeys, changes, changeNumbers, idempotencyResults];

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import type { Config } from '../config.ts';
 import { StartError } from '../errors.ts';
 import { connectDatabase, type Database } from '../store/database.ts';
-import { inMemory, sqlitePath } from '../store/sqlite/driver.ts';
+import { inMemory, sqlitePath } from '../store/sqlite/url.ts';
 
 interface Options {
   /** Whether a database file that does not exist is created. */

@@ -9,7 +9,7 @@ import { listField } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { recordKinds } from '../records/index.ts';
 import type { Database } from '../store/database.ts';
-import { addIndex, dropIndex, fieldsToIndex, indexName, listIndexes } from '../store/indexes.ts';
+import { addIndex, dropIndex, fieldsToIndex, indexName, listIndexes } from '../store/schema/indexes.ts';
 import { requireUpToDate, withDatabase } from './database.ts';
 import { printTable } from './table.ts';
 

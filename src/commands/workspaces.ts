@@ -6,7 +6,7 @@ import type { Config } from '../config.ts';
 import { StartError } from '../errors.ts';
 import { counted, listField } from '../model/labels.ts';
 import { recordKinds } from '../records/index.ts';
-import { createWorkspaces, sizeOf, type Workspace, type Workspaces } from '../store/workspaces.ts';
+import { createWorkspaces, sizeOf, type Workspace, type Workspaces } from '../store/admin/workspaces.ts';
 import { requireUpToDate, withDatabase } from './database.ts';
 import { printTable } from './table.ts';
 

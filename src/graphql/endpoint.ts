@@ -9,16 +9,16 @@ import { withIdempotencyKey } from '../services/idempotent-session.ts';
 import { encodedInSlices, isLong } from '../slices.ts';
 import { useOperationChoice } from './choose-operation.ts';
 import { sendGraphqlError, useErrorResponses } from './errors.ts';
-import { asEventStream, sendEvents, singleEvent } from './event-stream.ts';
 import { useLoaders } from './execution/context.ts';
 import { useExecutor } from './execution/execute.ts';
 import { createSubgraph } from './federation/subgraph.ts';
 import { useOperationLimits } from './limits/operation.ts';
 import { createResponseSize } from './limits/response-size.ts';
-import { createOpenStreams } from './open-streams.ts';
 import { chooseType, lastEventId, requireGraphqlRequest } from './request.ts';
-import { type ServerContext, useSubscriptions, type YogaContext } from './run-subscription.ts';
 import { createGraphqlSchema } from './schema/schema.ts';
+import { asEventStream, sendEvents, singleEvent } from './subscription/event-stream.ts';
+import { createOpenStreams } from './subscription/open-streams.ts';
+import { type ServerContext, useSubscriptions, type YogaContext } from './subscription/run-subscription.ts';
 
 /** The cache holds whole documents: clients can make it use this number times MAX_QUERY_LENGTH of memory. */
 const cachedDocuments = 200;

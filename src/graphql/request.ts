@@ -5,8 +5,8 @@ import { badRequest, ServiceError } from '../errors.ts';
 import { requireSmallJson } from '../http/json-body.ts';
 import { jsonProblem } from '../http/json-problem.ts';
 import { expected, formatPath, isObject } from '../model/issues.ts';
-import { eventStreamType } from './event-stream.ts';
 import { requireSmallDocument } from './limits/document.ts';
+import { eventStreamType } from './subscription/event-stream.ts';
 
 const mediaTypes = ['application/graphql-response+json', 'application/json'] as const;
 

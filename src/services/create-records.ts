@@ -3,7 +3,7 @@ import { inBatch } from '../model/issues.ts';
 import type { Linkable } from '../model/links.ts';
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
 import { mapInSlices } from '../slices.ts';
-import { created, draftOf, newRecords } from '../store/work.ts';
+import { created, draftOf, newRecords } from '../store/writes/work.ts';
 import { requireFewParsedExternalIds } from './batch-size.ts';
 import { importRecords } from './import-records.ts';
 import { hasLinks } from './resolve-links.ts';

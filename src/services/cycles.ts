@@ -6,7 +6,7 @@ import type { Linkable } from '../model/links.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
 import { kindOfId } from '../records/index.ts';
 import { reverseLinksOf } from '../records/reverse-links.ts';
-import type { Lookups } from '../store/lookups.ts';
+import type { Lookups } from '../store/writes/lookups.ts';
 
 /** The link from a record to its ancestors, if the kind forms a tree. */
 export const treeOf = (kind: RecordKind) =>

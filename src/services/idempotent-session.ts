@@ -1,10 +1,10 @@
 /** Requests that may be repeated: the first one writes, and the others get the same result. */
 import { kindOfId } from '../records/index.ts';
-import { WorkspaceDeleted } from '../store/database-error.ts';
-import { type IdempotencyKey, idsToRecords, Repeated, type WriteResult } from '../store/idempotency.ts';
-import type { VersionAt } from '../store/read-changes.ts';
-import type { Work } from '../store/work.ts';
+import { WorkspaceDeleted } from '../store/connections/database-error.ts';
+import type { VersionAt } from '../store/log/read-changes.ts';
 import type { WorkspaceReads, WriteRecords } from '../store/workspace-store.ts';
+import { type IdempotencyKey, idsToRecords, Repeated, type WriteResult } from '../store/writes/idempotency.ts';
+import type { Work } from '../store/writes/work.ts';
 import type { Session } from './session.ts';
 
 /**

@@ -1,6 +1,6 @@
 /** What every write sets on its records: when they were created and changed, and by whom. */
 import type { RecordKind, RecordOf } from '../model/record-kind.ts';
-import type { Stamps } from '../store/work.ts';
+import type { Stamps } from '../store/writes/work.ts';
 import type { Session } from './session.ts';
 
 /** A new record counts as last changed by its creator. `now` is a time in ISO 8601. */

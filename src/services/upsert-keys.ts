@@ -3,8 +3,8 @@ import type { ExternalIds } from '../model/fields.ts';
 import { type Issue, type Path, quote } from '../model/issues.ts';
 import { type Linkable, withIssues } from '../model/links.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
-import { lookupOutdated } from '../store/database-error.ts';
-import type { Lookups } from '../store/lookups.ts';
+import { lookupOutdated } from '../store/connections/database-error.ts';
+import type { Lookups } from '../store/writes/lookups.ts';
 import { describeExternalId, listed, several } from './resolve-links.ts';
 import { emptyKeyProblem } from './unknown-ids.ts';
 

@@ -4,7 +4,7 @@ import { inBatch } from '../model/issues.ts';
 import { type Linkable, withIssues } from '../model/links.ts';
 import type { CreateOf, RecordKind, RecordOf, UpdateOf, Values } from '../model/record-kind.ts';
 import { externalIdsProblem, recordLengthProblem, requiredMessage, type ValueLimits } from '../model/schemas.ts';
-import { created, draftOf, newRecords, type Written } from '../store/work.ts';
+import { created, draftOf, newRecords, type Written } from '../store/writes/work.ts';
 import { requireFewParsedExternalIds } from './batch-size.ts';
 import { checkedChanges, differing, newVersions } from './change-records.ts';
 import type { Session } from './session.ts';

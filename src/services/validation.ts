@@ -6,8 +6,8 @@ import { conflict, invalid } from '../errors.ts';
 import { count, type Issue, type Parsed, type Path, type PathOf, quote } from '../model/issues.ts';
 import type { RecordKind, Values } from '../model/record-kind.ts';
 import { kindNamed, kindOfId } from '../records/index.ts';
-import type { Lookups } from '../store/lookups.ts';
-import type { Uniqueness } from '../store/work.ts';
+import type { Lookups } from '../store/writes/lookups.ts';
+import type { Uniqueness } from '../store/writes/work.ts';
 import { noRecord, wrongKind } from './unknown-ids.ts';
 
 type CheckLookups = Pick<Lookups, 'existingValues'>;

@@ -1,18 +1,20 @@
 /** Opens, migrates and closes the database. Knows connections, but no records. */
 import { type Knex, knex } from 'knex';
 import { StartError } from '../errors.ts';
-import { reason } from './database-error.ts';
-import type { Dialect } from './dialect.ts';
-import type { DatabaseOptions, Driver, Pools } from './driver.ts';
-import { readIndexes } from './indexes.ts';
-import { migrate, pendingMigrations } from './migrate.ts';
-import { migrationSource } from './migrations.ts';
+import { reason } from './connections/database-error.ts';
+import type { DatabaseOptions, Driver, Pools } from './connections/driver.ts';
+import { createTransactions, type Transactions } from './connections/transactions.ts';
+import { defaultOptions } from './database-settings.ts';
 import { createPostgresDialect } from './postgres/dialect.ts';
 import { createPostgresDriver } from './postgres/driver.ts';
-import { isPostgresUrl, postgresUrlProblem } from './postgres/url.ts';
+import { isPostgresUrl } from './postgres/url.ts';
+import type { Dialect } from './query/dialect.ts';
+import { readIndexes } from './schema/indexes.ts';
+import { migrate, pendingMigrations } from './schema/migrate.ts';
+import { migrationSource } from './schema/migrations.ts';
 import { sqliteDialect } from './sqlite/dialect.ts';
-import { createSqliteDriver, inMemory, sqlitePath } from './sqlite/driver.ts';
-import { createTransactions, type Transactions } from './transactions.ts';
+import { createSqliteDriver } from './sqlite/driver.ts';
+import { sqlitePath } from './sqlite/url.ts';
 
 export interface Database extends Transactions {
   readonly dialect: Dialect;
@@ -27,20 +29,6 @@ export interface Database extends Transactions {
   ping(): Promise<void>;
   /** Waits for running transactions, then closes. */
   close(): Promise<void>;
-}
-
-export const defaultOptions: DatabaseOptions = {
-  poolSize: 10,
-  connectionTimeout: 10_000,
-  statementTimeout: 30_000,
-};
-
-/** Why a database URL cannot be used, as far as that shows without a connection. */
-export function databaseUrlProblem(databaseUrl: string, { mayBeMemory = true } = {}): string | undefined {
-  if (isPostgresUrl(databaseUrl)) return postgresUrlProblem(databaseUrl);
-  const path = sqlitePath(databaseUrl);
-  if (path !== undefined && (mayBeMemory || path !== inMemory)) return undefined;
-  return `expected sqlite:PATH${mayBeMemory ? ', sqlite::memory:' : ''} or postgres://USER:PASSWORD@HOST:PORT/DATABASE`;
 }
 
 function createDriver(databaseUrl: string, options: DatabaseOptions): Driver {

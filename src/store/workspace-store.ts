@@ -2,27 +2,27 @@
  * The records of one workspace. A store is bound to its workspace: every statement filters by it or writes it, and there is no
  * store without one. Contains no rules, which belong to services.
  */
+
 import type { RecordKind, RecordOf } from '../model/record-kind.ts';
-import { type ChangePageReads, createChangePageReads } from './change-pages.ts';
-import { createChangeWatch } from './change-watch.ts';
-import type { Author } from './changes.ts';
+import type { Row, Run } from './connections/driver.ts';
+import { counted, type Usage } from './connections/usage.ts';
 import type { Database } from './database.ts';
-import { createDerivedCache, createTextCache, type Sized } from './derived-cache.ts';
-import type { Row, Run } from './driver.ts';
-import { createGroupCommit } from './group-commit.ts';
-import { createHeldTexts, notHeld, type ResponseTexts } from './held-texts.ts';
-import type { IdempotencyKey } from './idempotency.ts';
-import { unused, writeOnce } from './idempotent-writes.ts';
-import { type LinkToRead, readLinked } from './linked-records.ts';
+import { type ChangePageReads, createChangePageReads } from './log/change-pages.ts';
+import { createChangeWatch } from './log/change-watch.ts';
+import { type ChangeReads, createChangeReads, lastChanges } from './log/read-changes.ts';
+import { createHistoryReads, type HistoryReads } from './log/read-histories.ts';
 import type { RecordQuery } from './query/record-query.ts';
-import { createReadBudget, type ReadLimits } from './read-budget.ts';
-import { type ChangeReads, createChangeReads, lastChanges } from './read-changes.ts';
-import { createHistoryReads, type HistoryReads } from './read-histories.ts';
-import { createRecordReads, type RecordReads, type Scope, stored } from './read-records.ts';
-import { counted, type Usage } from './usage.ts';
-import type { Work } from './work.ts';
-import type { WorkspaceId } from './workspace-names.ts';
-import { dryRunIn, named, writeIn } from './write.ts';
+import type { Author, WorkspaceId } from './query/tables.ts';
+import { createDerivedCache, createTextCache, type Sized } from './records/derived-cache.ts';
+import { createHeldTexts, notHeld, type ResponseTexts } from './records/held-texts.ts';
+import { type LinkToRead, readLinked } from './records/linked-records.ts';
+import { createReadBudget, type ReadLimits } from './records/read-budget.ts';
+import { createRecordReads, type RecordReads, type Scope, stored } from './records/read-records.ts';
+import { createGroupCommit } from './writes/group-commit.ts';
+import type { IdempotencyKey } from './writes/idempotency.ts';
+import { unused, writeOnce } from './writes/idempotent-writes.ts';
+import type { Work } from './writes/work.ts';
+import { dryRunIn, named, writeIn } from './writes/write.ts';
 
 /** The reads of one request, which share a limit on their texts. */
 export interface LimitedReads extends RecordReads, ChangeReads, ChangePageReads, HistoryReads {

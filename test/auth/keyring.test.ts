@@ -3,9 +3,9 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createKeyring } from '../../src/auth/keyring.ts';
 import { createKey, revokeKey, rotateKey } from '../../src/auth/keys.ts';
 import { type ServiceError, unavailable } from '../../src/errors.ts';
-import { createKeyStore } from '../../src/store/api-keys.ts';
+import { createKeyStore } from '../../src/store/admin/api-keys.ts';
+import type { Run } from '../../src/store/connections/driver.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import type { Run } from '../../src/store/driver.ts';
 import { createOwnDatabase } from '../support/database.ts';
 
 let database: Database;

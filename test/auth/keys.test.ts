@@ -4,8 +4,8 @@ import { createApp } from '../../src/app.ts';
 import { revokeKey, rotateKey } from '../../src/auth/keys.ts';
 import { loadConfig } from '../../src/config.ts';
 import { unavailable } from '../../src/errors.ts';
-import { createKeyStore } from '../../src/store/api-keys.ts';
-import type { Run } from '../../src/store/driver.ts';
+import { createKeyStore } from '../../src/store/admin/api-keys.ts';
+import type { Run } from '../../src/store/connections/driver.ts';
 import { useService } from '../support/service.ts';
 
 // Thousands of requests at once may wait for connections longer than usual.

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { revokeKey } from '../../src/auth/keys.ts';
 import { fillDemo } from '../../src/demo/fill.ts';
 import { graphiqlTabs } from '../../src/explorer/graphiql-tabs.ts';
-import { createKeyStore } from '../../src/store/api-keys.ts';
+import { createKeyStore } from '../../src/store/admin/api-keys.ts';
 import { describeInChromium, executeUntil, listen, screenshot, useBrowser, usePages } from '../support/browser.ts';
 import { storeOpener } from '../support/open-store.ts';
 import { useSharedService } from '../support/service.ts';

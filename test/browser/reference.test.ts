@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { revokeKey } from '../../src/auth/keys.ts';
 import { fillDemo } from '../../src/demo/fill.ts';
 import { routes } from '../../src/rest/routes.ts';
-import { createKeyStore } from '../../src/store/api-keys.ts';
+import { createKeyStore } from '../../src/store/admin/api-keys.ts';
 import {
   describeInChromium,
   execute,

@@ -24,7 +24,7 @@ describe.runIf(hasBrowser || process.env.CI)('in Chromium', () => {
     await page.route(`${origin}/page/**`, async (route) => {
       const name = new URL(route.request().url()).pathname.replace('/page/', '');
       if (name === '') await route.fulfill({ contentType: 'text/html', body: '<!doctype html><title>A page</title>' });
-      else await route.fulfill({ path: `src/client/dist/esm/${name}` });
+      else await route.fulfill({ path: `client/dist/esm/${name}` });
     });
     await page.goto(`${origin}/page/`);
   });

@@ -1,6 +1,6 @@
 /** The client behind a proxy that loses requests and responses: whatever it acknowledges is stored once. */
 import { expect, test } from 'vitest';
-import { Yardgraph } from '../../src/client/index.ts';
+import { Yardgraph } from '../../client/index.ts';
 import { asset, project } from '../../src/records/index.ts';
 import { clientOf } from '../support/client.ts';
 import { startDroppingProxy } from '../support/dropping-proxy.ts';

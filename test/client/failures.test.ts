@@ -8,8 +8,8 @@ import {
   TimeoutError,
   UnexpectedResponseError,
   Yardgraph,
-} from '../../src/client/index.ts';
-import { delayAfter } from '../../src/client/retry.ts';
+} from '../../client/index.ts';
+import { delayAfter } from '../../client/retry.ts';
 import { errorOf } from '../support/client.ts';
 import { freePort } from '../support/postgres.ts';
 import { half, hang, hangUp, json, page, problem, type Reply, useScriptedServer } from '../support/scripted-server.ts';

@@ -9,7 +9,7 @@ import {
   ServiceError,
   type WorkOrder,
   type Yardgraph,
-} from '../../src/client/index.ts';
+} from '../../client/index.ts';
 import { clientOf, errorOf, methodsOf } from '../support/client.ts';
 import { fullRecord, kinds, unknownId } from '../support/records.ts';
 import { useService } from '../support/service.ts';

@@ -1,7 +1,7 @@
 /** The client's options: the API key, the server URL and the limits. Interface: "Authentication". */
 import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { type Options, PartialBatchError, ServiceError, Yardgraph, YardgraphError } from '../../src/client/index.ts';
+import { type Options, PartialBatchError, ServiceError, Yardgraph, YardgraphError } from '../../client/index.ts';
 import { clientOf, errorOf } from '../support/client.ts';
 import { hang, hangUp, json, page, problem, useScriptedServer } from '../support/scripted-server.ts';
 import { useSharedService } from '../support/service.ts';

@@ -7,12 +7,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import * as client from '../../src/client/index.ts';
-import type { Options } from '../../src/client/options.ts';
+import * as client from '../../client/index.ts';
+import type { Options } from '../../client/options.ts';
 import { useSharedService } from '../support/service.ts';
 
 const run = promisify(execFile);
-const readme = readFileSync('src/client/README.md', 'utf8');
+const readme = readFileSync('client/README.md', 'utf8');
 const [, example = '', output = ''] = /^```ts\n(.*?)^```$.*?^```\n(.*?)^```$/ms.exec(readme) ?? [];
 
 const service = useSharedService({}, { closed: true });
@@ -24,7 +24,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'yardgraph-'));
   // Without scripts, because the files are built already, and other tests read them.
   const options = ['--ignore-scripts', '--json', '--pack-destination', folder];
-  const { stdout } = await run('npm', ['pack', './src/client', ...options]);
+  const { stdout } = await run('npm', ['pack', './client', ...options]);
   [pack] = JSON.parse(stdout);
   write('package.json', '{}');
   await run('npm', ['install', '--offline', '--no-audit', `./${pack.filename}`], { cwd: folder });
@@ -142,12 +142,12 @@ test('its README has every option and every error', () => {
 });
 
 test('its README says how to install it: the name of the package that npm packs, and the versions of Node', () => {
-  const { engines } = JSON.parse(readFileSync('src/client/package.json', 'utf8'));
+  const { engines } = JSON.parse(readFileSync('client/package.json', 'utf8'));
 
   expect(readme).toContain(` ./${pack.filename}\n`);
   expect(engines).toEqual({ node: '>=20.19' });
 });
 
 test('it has the license of the service', () => {
-  expect(readFileSync('src/client/LICENSE', 'utf8')).toBe(readFileSync('LICENSE', 'utf8'));
+  expect(readFileSync('client/LICENSE', 'utf8')).toBe(readFileSync('LICENSE', 'utf8'));
 });

@@ -1,6 +1,6 @@
 /** Batches sent in parts: only with `partSize`, one after the other. Errors include the records already stored. */
 import { describe, expect, test } from 'vitest';
-import { ConnectionError, PartialBatchError, ServiceError, Yardgraph } from '../../src/client/index.ts';
+import { ConnectionError, PartialBatchError, ServiceError, Yardgraph } from '../../client/index.ts';
 import { clientOf, errorOf } from '../support/client.ts';
 import { hangUp, json, problem, useScriptedServer } from '../support/scripted-server.ts';
 import { useService } from '../support/service.ts';

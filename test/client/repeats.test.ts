@@ -1,6 +1,6 @@
 /** Writes with an Idempotency-Key: the client sends them again although they may be stored, because the service stores them once. */
 import { describe, expect, test } from 'vitest';
-import { ConnectionError, type Options, ServiceError, type WriteOptions, Yardgraph } from '../../src/client/index.ts';
+import { ConnectionError, type Options, ServiceError, type WriteOptions, Yardgraph } from '../../client/index.ts';
 import { errorOf } from '../support/client.ts';
 import { hang, hangUp, json, page, problem, useScriptedServer } from '../support/scripted-server.ts';
 

@@ -4,7 +4,7 @@
  */
 import { type DocumentNode, parse } from 'graphql';
 import { beforeEach, describe, expect, expectTypeOf, test } from 'vitest';
-import type { Asset, Location, NewAsset, Yardgraph } from '../../src/client/index.ts';
+import type { Asset, Location, NewAsset, Yardgraph } from '../../client/index.ts';
 import { clientOf } from '../support/client.ts';
 import { useService } from '../support/service.ts';
 

@@ -10,7 +10,7 @@ import {
   type Upserted,
   type WorkOrder,
   type Yardgraph,
-} from '../../src/client/index.ts';
+} from '../../client/index.ts';
 import { clientOf, errorOf, methodsOf } from '../support/client.ts';
 import { fullRecord, kinds } from '../support/records.ts';
 import { useService, useSharedService } from '../support/service.ts';

@@ -26,7 +26,7 @@ const filesThatImportKinds = ['src/graphql/schema/query.ts', 'src/graphql/schema
 
 test('the recipe for a record kind, followed to the letter, gives its operations over REST and GraphQL', async () => {
   const { folder } = processes;
-  for (const path of ['src', 'migrations', 'knexfile.ts', 'package.json', 'tsconfig.json']) {
+  for (const path of ['src', 'client', 'migrations', 'knexfile.ts', 'package.json', 'tsconfig.json']) {
     cpSync(path, join(folder, path), { recursive: true });
   }
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));

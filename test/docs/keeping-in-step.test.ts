@@ -21,7 +21,7 @@ function install(name: string, text: string, address: string): void {
   const modules = join(processes.folder, 'node_modules/@yardgraph');
   if (!existsSync(modules)) {
     mkdirSync(modules, { recursive: true });
-    symlinkSync(resolve('src/client'), join(modules, 'client'));
+    symlinkSync(resolve('client'), join(modules, 'client'));
   }
   writeFileSync(join(processes.folder, name), text.replace('http://127.0.0.1:4000', address));
 }

@@ -18,7 +18,7 @@ const anchorsOf = (page: string) =>
   );
 
 /** The client's page is tested with its package. */
-const linked = [...pages, 'src/client/README.md'];
+const linked = [...pages, 'client/README.md'];
 
 test.each(linked)('every link of %s leads to a file or a heading that exists', (page) => {
   for (const link of linksOf(page)) {

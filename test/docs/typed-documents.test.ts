@@ -26,7 +26,7 @@ function install(folder: string): void {
   const links = {
     graphql: resolve('node_modules/graphql'),
     typescript,
-    '@yardgraph/client': resolve('src/client'),
+    '@yardgraph/client': resolve('client'),
     '.bin/gql.tada': join(modules, 'gql.tada/bin/cli.js'),
     '.bin/tsc': join(typescript, 'bin/tsc'),
   };

@@ -104,7 +104,7 @@ export const faults = [
   { name: 'counts include all workspaces', sql: unfiltered(/^select count\(\*\)/), tests: wall },
   {
     name: 'lists do not know of an added index',
-    plant: [['src/store/indexes.ts', 'readIndexes', () => async () => {}]],
+    plant: [['src/store/schema/indexes.ts', 'readIndexes', () => async () => {}]],
     tests: ['sqlite', 'test/store/indexes.test.ts'],
   },
   { name: 'any secret is accepted', plant: [['src/auth', 'isHash', isAlways(true)]], tests: keys },
@@ -168,7 +168,7 @@ export const faults = [
     name: 'an error at COMMIT counts as success',
     plant: [
       [
-        'src/store/transactions.ts',
+        'src/store/connections/transactions.ts',
         'commit',
         (original) =>
           (...args) =>
@@ -789,7 +789,7 @@ export const faults = [
     name: 'what a dry run would have made is still read after it',
     plant: [
       [
-        'src/graphql/schema/mutations',
+        'src/graphql/schema/write',
         'write',
         (original) =>
           (context, ...rest) =>
@@ -867,7 +867,7 @@ export const faults = [
     name: 'mutations ignore the key',
     plant: [
       [
-        'src/graphql/schema/mutations',
+        'src/graphql/schema/write',
         'write',
         (original) =>
           (context, ...rest) =>
@@ -880,7 +880,7 @@ export const faults = [
     name: 'all mutations of a request have the same key',
     plant: [
       [
-        'src/graphql/schema/mutations',
+        'src/graphql/schema/write',
         'write',
         (original) =>
           (context, ...rest) =>
@@ -891,12 +891,12 @@ export const faults = [
   },
   {
     name: 'the client repeats writes at a service that does not know keys',
-    plant: [['src/client/send.ts', 'isStoredOnce', isAlways(true)]],
+    plant: [['client/send.ts', 'isStoredOnce', isAlways(true)]],
     tests: clientRepeats,
   },
   {
     name: 'the client forgets that an earlier attempt may be stored',
-    plant: [['src/client/retry.ts', 'isResolved', () => () => true]],
+    plant: [['client/retry.ts', 'isResolved', () => () => true]],
     tests: clientRepeats,
   },
   {

@@ -1,7 +1,7 @@
 /** A document reads the columns that it selects and no others, by the SQL of its statements. */
 import { beforeEach, describe, expect, test } from 'vitest';
 import { asset, recordKinds } from '../../src/records/index.ts';
-import { columnName } from '../../src/store/columns.ts';
+import { columnName } from '../../src/store/query/columns.ts';
 import { useService } from '../support/service.ts';
 
 const service = useService();

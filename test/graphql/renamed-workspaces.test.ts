@@ -1,7 +1,7 @@
 /** The feed while its workspace is renamed: consumers get every change, with its record. */
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { recordKinds } from '../../src/records/index.ts';
-import { createWorkspaces } from '../../src/store/workspaces.ts';
+import { createWorkspaces } from '../../src/store/admin/workspaces.ts';
 import { useService } from '../support/service.ts';
 
 const service = useService({}, { closed: true });

@@ -18,10 +18,10 @@ import {
 import { expect, test, vi } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { createBuilder } from '../../src/graphql/schema/builder.ts';
-import { createInputTypes } from '../../src/graphql/schema/input-type.ts';
-import { upsertField } from '../../src/graphql/schema/mutations/upsert.ts';
 import { createObjectTypes } from '../../src/graphql/schema/object-type.ts';
 import { createGraphqlSchema } from '../../src/graphql/schema/schema.ts';
+import { createInputTypes } from '../../src/graphql/schema/write/input-type.ts';
+import { upsertField } from '../../src/graphql/schema/write/upsert.ts';
 import { required, text } from '../../src/model/fields.ts';
 import { recordKind } from '../../src/model/record-kind.ts';
 

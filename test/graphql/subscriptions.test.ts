@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { unavailable } from '../../src/errors.ts';
-import { sendEvents } from '../../src/graphql/event-stream.ts';
+import { sendEvents } from '../../src/graphql/subscription/event-stream.ts';
 import { asset as assetKind } from '../../src/records/index.ts';
 import { plantCreations } from '../support/changes.ts';
 import { createDatabase } from '../support/database.ts';

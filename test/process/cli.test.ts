@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { version } from '../../package.json';
 import { openDatabase } from '../../src/store/database.ts';
-import { migrationNames, migrationSource } from '../../src/store/migrations.ts';
+import { migrationNames, migrationSource } from '../../src/store/schema/migrations.ts';
 import { createDatabase } from '../support/database.ts';
 import { useProcesses } from '../support/process.ts';
 

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { connectDatabase } from '../../src/store/database.ts';
-import { migrationNames } from '../../src/store/migrations.ts';
+import { migrationNames } from '../../src/store/schema/migrations.ts';
 import { isPostgres } from '../support/database.ts';
 import { earlierDatabase, migrationsOf, startAndCompare, versionsToMigrate } from '../support/earlier-databases.ts';
 import { byEffort } from '../support/effort.ts';

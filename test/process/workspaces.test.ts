@@ -2,10 +2,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { asset, location, recordKinds } from '../../src/records/index.ts';
+import { openWorkspace } from '../../src/store/admin/workspace-names.ts';
+import { createWorkspaces, sizeOf } from '../../src/store/admin/workspaces.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import { openWorkspace } from '../../src/store/workspace-names.ts';
 import { createStoreOpener } from '../../src/store/workspace-store.ts';
-import { createWorkspaces, sizeOf } from '../../src/store/workspaces.ts';
 import { createDatabase } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
 import { insert } from '../support/insert.ts';

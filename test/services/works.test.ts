@@ -10,8 +10,8 @@ import { importRecords } from '../../src/services/import-records.ts';
 import type { Session } from '../../src/services/session.ts';
 import { updateRecords } from '../../src/services/update-records.ts';
 import { upsertRecords } from '../../src/services/upsert-records.ts';
-import { inLockOrder, type Lookups } from '../../src/store/lookups.ts';
-import { type Change, draftOf, newRecords, type Uniqueness } from '../../src/store/work.ts';
+import { inLockOrder, type Lookups } from '../../src/store/writes/lookups.ts';
+import { type Change, draftOf, newRecords, type Uniqueness } from '../../src/store/writes/work.ts';
 
 const past = '2026-03-01T00:00:00.000Z';
 const stamps = { createdAt: past, updatedAt: past };

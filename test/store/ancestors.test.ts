@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { assetCategory } from '../../src/records/index.ts';
 import { reverseLinksOf } from '../../src/records/reverse-links.ts';
-import type { Condition } from '../../src/store/condition.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
+import type { Condition } from '../../src/store/query/condition.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createOwnDatabase } from '../support/database.ts';
 import { change, inSteps, insert } from '../support/insert.ts';

@@ -1,6 +1,6 @@
 /** Waiting for changes: few reads, however many wait and however much is written. */
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createChangeWatch } from '../../src/store/change-watch.ts';
+import { createChangeWatch } from '../../src/store/log/change-watch.ts';
 import { numberOf } from '../support/open-store.ts';
 
 let last: number;

@@ -1,9 +1,10 @@
 /** The log of changes: its numbers, and what is read from it, compared with a model of random writes through two processes' stores. */
+
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { RecordKind } from '../../src/model/record-kind.ts';
 import { asset, location } from '../../src/records/index.ts';
-import type { Author } from '../../src/store/changes.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
+import type { Author } from '../../src/store/query/tables.ts';
 import { createStoreOpener, type WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createDatabase } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';

@@ -2,7 +2,7 @@
 import { knex } from 'knex';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Database, knexConfig, openDatabase } from '../../src/store/database.ts';
-import { migrationNames } from '../../src/store/migrations.ts';
+import { migrationNames } from '../../src/store/schema/migrations.ts';
 import { createDatabase, isPostgres } from '../support/database.ts';
 
 let url: string;

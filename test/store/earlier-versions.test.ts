@@ -5,10 +5,10 @@ import { listApiKeys } from '../../src/commands/keys.ts';
 import { listWorkspaces } from '../../src/commands/workspaces.ts';
 import { type Config, loadConfig } from '../../src/config.ts';
 import { location, recordKinds } from '../../src/records/index.ts';
-import { createKeyStore } from '../../src/store/api-keys.ts';
+import { createKeyStore } from '../../src/store/admin/api-keys.ts';
+import { createWorkspaces } from '../../src/store/admin/workspaces.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import { migrationNames } from '../../src/store/migrations.ts';
-import { createWorkspaces } from '../../src/store/workspaces.ts';
+import { migrationNames } from '../../src/store/schema/migrations.ts';
 import {
   clientOf,
   compareResponses,

@@ -2,15 +2,16 @@
  * How the databases read the log of changes, and records to be changed: through an index, in empty tables and in large ones, without the
  * database's statistics and with them. Nothing is measured in time.
  */
+
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ReverseLink } from '../../src/model/reverse-link.ts';
 import { asset, location } from '../../src/records/index.ts';
 import { reverseLinksOf } from '../../src/records/reverse-links.ts';
-import { changeNumbers } from '../../src/store/changes.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import { findIdempotencyResults } from '../../src/store/idempotency.ts';
-import { lastChanges } from '../../src/store/read-changes.ts';
+import { lastChanges } from '../../src/store/log/read-changes.ts';
+import { changeNumbers } from '../../src/store/query/tables.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
+import { findIdempotencyResults } from '../../src/store/writes/idempotency.ts';
 import { createDatabase, isPostgres } from '../support/database.ts';
 import { type Plan, readPlan } from '../support/explain.ts';
 import { dry, inSteps, insert, type Steps } from '../support/insert.ts';

@@ -1,9 +1,9 @@
 /** Records are found by their external IDs, whatever has happened to them. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { asset, project, recordKinds, workOrder } from '../../src/records/index.ts';
-import { copyTables } from '../../src/store/copy.ts';
+import { copyTables } from '../../src/store/admin/copy.ts';
+import { createWorkspaces } from '../../src/store/admin/workspaces.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import { createWorkspaces } from '../../src/store/workspaces.ts';
 import { createOwnDatabase, isPostgres } from '../support/database.ts';
 import { change, insert } from '../support/insert.ts';
 import { addWorkspace, storeOpener } from '../support/open-store.ts';

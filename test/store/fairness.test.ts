@@ -1,7 +1,8 @@
 /** Workspaces that keep all of their connections busy make no other workspace wait, and neither the service's own statements. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { location } from '../../src/records/index.ts';
-import { type Database, defaultOptions, openDatabase } from '../../src/store/database.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { defaultOptions } from '../../src/store/database-settings.ts';
 import { createDatabase, isPostgres } from '../support/database.ts';
 import { inSteps, insert } from '../support/insert.ts';
 import { numberOf, storeOpener } from '../support/open-store.ts';

@@ -1,14 +1,15 @@
 /** Group commit, with a transaction that a test can make fail. */
+
 import { beforeEach, expect, test } from 'vitest';
 import { conflict, mayBeStored, unavailable } from '../../src/errors.ts';
 import { location } from '../../src/records/index.ts';
-import { changes } from '../../src/store/changes.ts';
-import { DatabaseError, StatementFailed, WorkspaceDeleted } from '../../src/store/database-error.ts';
-import type { Dialect } from '../../src/store/dialect.ts';
-import type { Run } from '../../src/store/driver.ts';
-import { createGroupCommit, type GroupCommit } from '../../src/store/group-commit.ts';
+import { DatabaseError, StatementFailed, WorkspaceDeleted } from '../../src/store/connections/database-error.ts';
+import type { Run } from '../../src/store/connections/driver.ts';
+import type { Statements } from '../../src/store/connections/transactions.ts';
+import type { Dialect } from '../../src/store/query/dialect.ts';
+import { changes } from '../../src/store/query/tables.ts';
 import { sqliteDialect } from '../../src/store/sqlite/dialect.ts';
-import type { Statements } from '../../src/store/transactions.ts';
+import { createGroupCommit, type GroupCommit } from '../../src/store/writes/group-commit.ts';
 import { type Check, creationOf } from '../support/insert.ts';
 import { nobody, numberOf } from '../support/open-store.ts';
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { location } from '../../src/records/index.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import { createHeldTexts, type ResponseTexts } from '../../src/store/held-texts.ts';
+import { createHeldTexts, type ResponseTexts } from '../../src/store/records/held-texts.ts';
 import { insert } from '../support/insert.ts';
 import { numberOf, storeOpener } from '../support/open-store.ts';
 

@@ -1,9 +1,9 @@
 /** The indexes of the database are those that the fields declare, and those that an operator adds. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { asset, location, recordKinds } from '../../src/records/index.ts';
-import { columnName } from '../../src/store/columns.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import { addIndex, dropIndex, fieldsToIndex, listIndexes } from '../../src/store/indexes.ts';
+import { columnName } from '../../src/store/query/columns.ts';
+import { addIndex, dropIndex, fieldsToIndex, listIndexes } from '../../src/store/schema/indexes.ts';
 import { createDatabase, isPostgres } from '../support/database.ts';
 import { readPlan } from '../support/explain.ts';
 import { insert } from '../support/insert.ts';

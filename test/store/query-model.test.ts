@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CreateOf, RecordKind } from '../../src/model/record-kind.ts';
 import { assetCategory, location, recordKinds } from '../../src/records/index.ts';
-import type { Condition } from '../../src/store/condition.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
+import type { Condition } from '../../src/store/query/condition.ts';
 import type { RecordQuery } from '../../src/store/query/record-query.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createOwnDatabase } from '../support/database.ts';

@@ -1,11 +1,11 @@
 /** Queries for records, as SQL. */
 import { expect, test } from 'vitest';
 import { location } from '../../src/records/index.ts';
-import { DatabaseError } from '../../src/store/database-error.ts';
-import type { Dialect } from '../../src/store/dialect.ts';
+import { DatabaseError } from '../../src/store/connections/database-error.ts';
 import { createPostgresDialect } from '../../src/store/postgres/dialect.ts';
+import type { Dialect } from '../../src/store/query/dialect.ts';
 import { oldestFirst, positionOfId, type RecordQuery } from '../../src/store/query/record-query.ts';
-import { rowsQuery, runQuery } from '../../src/store/query.ts';
+import { rowsQuery, runQuery } from '../../src/store/query/run-query.ts';
 import { sqliteDialect } from '../../src/store/sqlite/dialect.ts';
 
 const postgresDialect = createPostgresDialect();

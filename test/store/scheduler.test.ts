@@ -1,7 +1,7 @@
 /** Which workspace gets a connection next, and which gives one back: decided with made-up work, on a clock of its own. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { Preempted } from '../../src/store/database-error.ts';
-import { createScheduler, type Lease } from '../../src/store/scheduler.ts';
+import { Preempted } from '../../src/store/connections/database-error.ts';
+import { createScheduler, type Lease } from '../../src/store/connections/scheduler.ts';
 import { numberOf } from '../support/open-store.ts';
 
 beforeEach(

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { asset, assetCategory, location, project, recordKinds } from '../../src/records/index.ts';
 import { reverseLinksOf } from '../../src/records/reverse-links.ts';
-import type { Condition } from '../../src/store/condition.ts';
+import type { Condition } from '../../src/store/query/condition.ts';
 import { isAlways, isNever, simplified } from '../../src/store/query/simplify.ts';
 import { byEffort } from '../support/effort.ts';
 import { createModel, type PlainRecord } from '../support/query-model.ts';

@@ -1,6 +1,7 @@
 /** Transactions whose statements are sent at once, and what happens if one of them fails. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Database, defaultOptions, openDatabase } from '../../src/store/database.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { defaultOptions } from '../../src/store/database-settings.ts';
 import { createDatabase, isPostgres } from '../support/database.ts';
 
 /** Takes longer than the timeout, and would insert a row. */

@@ -2,8 +2,9 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { location } from '../../src/records/index.ts';
-import { type Database, defaultOptions, openDatabase } from '../../src/store/database.ts';
-import { lookupOutdated } from '../../src/store/database-error.ts';
+import { lookupOutdated } from '../../src/store/connections/database-error.ts';
+import { type Database, openDatabase } from '../../src/store/database.ts';
+import { defaultOptions } from '../../src/store/database-settings.ts';
 import { positionOfId } from '../../src/store/query/record-query.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createDatabase, isPostgres } from '../support/database.ts';

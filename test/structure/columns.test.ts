@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Field } from '../../src/model/fields.ts';
 import { recordKinds } from '../../src/records/index.ts';
-import { apiKeys } from '../../src/store/api-keys.ts';
-import { columnName } from '../../src/store/columns.ts';
+import { apiKeys } from '../../src/store/admin/api-keys.ts';
+import { columnName } from '../../src/store/query/columns.ts';
 import { isPostgres } from '../support/database.ts';
 import { useSharedService } from '../support/service.ts';
 

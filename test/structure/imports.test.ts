@@ -29,12 +29,14 @@ const mayImport: Record<string, string[]> = {
   client: [],
 };
 
-const layerOf = (path: string): string =>
-  (path.startsWith('src/') ? (path.split('/')[1] ?? '') : `../${path.split('/')[0]}`).replace(/\.[jt]s$/, '');
+const layerOf = (path: string): string => {
+  const [folder = '', inside = ''] = path.split('/');
+  return (folder === 'src' ? inside : folder === 'client' ? folder : `../${folder}`).replace(/\.[jt]s$/, '');
+};
 
-const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
-  .filter((path) => /\.ts$|^explorer\/browser\/.*\.js$/.test(path))
-  .map((path) => join('src', path));
+const files = ['src', 'client']
+  .flatMap((folder) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path)))
+  .filter((path) => /\.ts$|^src\/explorer\/browser\/.*\.js$/.test(path) && !path.startsWith('client/dist/'));
 
 const imports = files.flatMap((file) =>
   [
@@ -64,6 +66,61 @@ test('of the folders of GraphQL, too, each imports only those below it', () => {
   expect(within.length).toBeGreaterThan(20);
   const wrong = within.filter(({ from, to, path }) => (to < 0 ? /^\.\.\/[\w-]+\.ts$/.test(path) : to < from));
   expect(wrong.map(({ file, path }) => `${file} imports ${path}`)).toEqual([]);
+});
+
+test('the rooms of the store stand on each other: each imports only those below it', () => {
+  const lower = ['connections', 'query', 'sqlite', 'postgres', 'database-settings.ts', 'schema', 'database.ts'];
+  const rooms = [...lower, 'records', 'log', 'writes', 'workspace-store.ts', 'admin'];
+  const levelOf = (path: string) => rooms.indexOf(/^src\/store\/([\w.-]+)/.exec(path)?.[1] ?? '');
+  const within = imports
+    .map(({ file, path }) => ({ file, path, from: levelOf(file), to: levelOf(normalize(join(dirname(file), path))) }))
+    .filter(({ file, to }) => file.startsWith('src/store/') && to >= 0);
+
+  expect(within.length).toBeGreaterThan(100);
+  const wrong = within.filter(({ from, to }) => to > from);
+  expect(wrong.map(({ file, path }) => `${file} imports ${path}`)).toEqual([]);
+});
+
+test('the settings are read without loading a database or its drivers', () => {
+  const values = /(?:^import(?! type\b)[^;]*?from |^export[^;]*?from |^import )'([^']+)'/gms;
+  const reached = new Set<string>();
+  const packages = new Set<string>();
+  const visit = (file: string): void => {
+    if (reached.has(file)) return;
+    reached.add(file);
+    for (const [, specifier = ''] of readFileSync(file, 'utf8').matchAll(values)) {
+      if (specifier.startsWith('.')) visit(normalize(join(dirname(file), specifier)));
+      else packages.add(specifier);
+    }
+  };
+  visit('src/config.ts');
+
+  expect([...packages].toSorted()).toEqual(['node:net', 'pg-connection-string', 'zod']);
+});
+
+test('no file imports itself through others, not even its types', () => {
+  const importedBy = new Map<string, string[]>();
+  for (const { file, path } of imports) {
+    importedBy.set(file, [...(importedBy.get(file) ?? []), normalize(join(dirname(file), path))]);
+  }
+  const done = new Set<string>();
+  const circles: string[] = [];
+  const visit = (file: string, path: readonly string[]): void => {
+    if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' -> '));
+    if (done.has(file) || path.includes(file)) return;
+    for (const imported of importedBy.get(file) ?? []) visit(imported, [...path, file]);
+    done.add(file);
+  };
+  for (const file of files) visit(file, []);
+
+  expect(circles).toEqual([]);
+});
+
+test('no folder has so many files that they are hard to find', () => {
+  const sizes = new Map<string, number>();
+  for (const file of files) sizes.set(dirname(file), (sizes.get(dirname(file)) ?? 0) + 1);
+
+  expect([...sizes].filter(([, size]) => size > 16)).toEqual([]);
 });
 
 test('only the store knows Knex, and only the adapters know HTTP and GraphQL', () => {

@@ -7,7 +7,7 @@ import { parseAst } from 'vitest/node';
 
 /** Expressions that may take longer on a long text, or cannot be proved linear, and what keeps their text short. */
 const exceptions: Readonly<Record<string, string>> = {
-  'src/client/options.ts /\\/+$/': 'the address of the service, from the program that uses the client',
+  'client/options.ts /\\/+$/': 'the address of the service, from the program that uses the client',
   'src/graphql/errors.ts / at "([^"]*)"; $/': 'the last 200 characters before the reason of an error',
   'src/rest/handler.ts /(?:[^,"]|"[^"]*")+/g': 'a header: MAX_HEADER_BYTES, and it is linear',
   'src/http/send-error.ts /(?:^|,)\\s*application\\/problem\\+json\\s*(?:;(?!\\s*q=0(?:\\.0*)?\\s*(?:,|$))|,|$)/i':
@@ -17,9 +17,9 @@ const exceptions: Readonly<Record<string, string>> = {
 // biome-ignore lint/suspicious/noExplicitAny: any node of any syntax tree.
 type Node = any;
 
-const regularExpressions = readdirSync('src', { recursive: true, encoding: 'utf8' })
-  .filter((path) => path.endsWith('.ts'))
-  .map((path) => join('src', path))
+const regularExpressions = ['src', 'client']
+  .flatMap((folder) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path)))
+  .filter((path) => path.endsWith('.ts') && !path.startsWith('client/dist/'))
   .flatMap((file) => {
     const nodes = [...nodesOf(parseAst(readFileSync(file, 'utf8'), { lang: 'ts' }))];
     return nodes.flatMap((node) => {

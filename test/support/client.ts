@@ -1,6 +1,6 @@
 /** The client of a service that listens, and expected errors. */
 import type { AddressInfo } from 'node:net';
-import { type Options, Yardgraph } from '../../src/client/index.ts';
+import { type Options, Yardgraph } from '../../client/index.ts';
 import type { startService } from './service.ts';
 
 type App = Awaited<ReturnType<typeof startService>>['app'];

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import sqlite3 from 'sqlite3';
 import { expect } from 'vitest';
-import { migrationNames } from '../../src/store/migrations.ts';
+import { migrationNames } from '../../src/store/schema/migrations.ts';
 import { createDatabase, isPostgres } from './database.ts';
 import { query } from './postgres.ts';
 import { startService } from './service.ts';

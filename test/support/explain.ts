@@ -1,8 +1,8 @@
 /** How the database reads the rows that a statement needs. */
+
 import { recordKinds } from '../../src/records/index.ts';
-import { changeNumbers, changes } from '../../src/store/changes.ts';
-import type { Run } from '../../src/store/driver.ts';
-import { idempotencyResults } from '../../src/store/idempotency.ts';
+import type { Run } from '../../src/store/connections/driver.ts';
+import { changeNumbers, changes, idempotencyResults } from '../../src/store/query/tables.ts';
 import { isPostgres } from './database.ts';
 
 export interface Plan {

@@ -1,7 +1,8 @@
 /** Writes records to a store directly, without the rules of the services. */
 import type { CreateOf, RecordKind, RecordOf } from '../../src/model/record-kind.ts';
-import type { IdempotencyKey } from '../../src/store/idempotency.ts';
-import type { Lookups } from '../../src/store/lookups.ts';
+import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
+import type { IdempotencyKey } from '../../src/store/writes/idempotency.ts';
+import type { Lookups } from '../../src/store/writes/lookups.ts';
 import {
   type Change,
   created,
@@ -13,8 +14,7 @@ import {
   type Uniqueness,
   updated,
   type Work,
-} from '../../src/store/work.ts';
-import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
+} from '../../src/store/writes/work.ts';
 
 const now = '2026-03-01T00:00:00.000Z';
 const stampsNow: Stamps = { createdAt: now, updatedAt: now };

@@ -1,9 +1,10 @@
 /** Opens stores as the service does, for requests of nobody in particular. */
+
 import { createHash } from 'node:crypto';
 import { anonymousIn } from '../../src/auth/keyring.ts';
+import type { Usage } from '../../src/store/connections/usage.ts';
 import type { Database } from '../../src/store/database.ts';
-import type { Usage } from '../../src/store/usage.ts';
-import type { WorkspaceId } from '../../src/store/workspace-names.ts';
+import type { WorkspaceId } from '../../src/store/query/tables.ts';
 import { createStoreOpener, type WorkspaceStore } from '../../src/store/workspace-store.ts';
 
 export const nobody = { userId: null, requestId: null, message: null };

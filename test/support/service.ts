@@ -8,7 +8,7 @@ import { createApp } from '../../src/app.ts';
 import { createKey, type NewKey } from '../../src/auth/keys.ts';
 import { loadConfig } from '../../src/config.ts';
 import { recordKinds } from '../../src/records/index.ts';
-import { createKeyStore } from '../../src/store/api-keys.ts';
+import { createKeyStore } from '../../src/store/admin/api-keys.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { createOwnDatabase } from './database.ts';
 import { addWorkspace } from './open-store.ts';

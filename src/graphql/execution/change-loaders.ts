@@ -2,9 +2,9 @@
 import DataLoader from 'dataloader';
 import type { RecordKind, RecordOf, Values } from '../../model/record-kind.ts';
 import { kindNamed, kindOfId } from '../../records/index.ts';
-import type { ChangePage, ChangePageQuery } from '../../store/change-pages.ts';
-import type { Change } from '../../store/read-changes.ts';
-import type { HistoryQuery } from '../../store/read-histories.ts';
+import type { ChangePage, ChangePageQuery } from '../../store/log/change-pages.ts';
+import type { Change } from '../../store/log/read-changes.ts';
+import type { HistoryQuery } from '../../store/log/read-histories.ts';
 import type { LimitedReads } from '../../store/workspace-store.ts';
 import type { DocumentPlan } from '../plan/document-plan.ts';
 

@@ -4,7 +4,7 @@ import type { Plugin } from 'graphql-yoga';
 import type { Limits } from '../../config.ts';
 import type { RequestLog } from '../../http/error-response.ts';
 import type { Session } from '../../services/session.ts';
-import type { ChangePage, ChangePageQuery } from '../../store/change-pages.ts';
+import type { ChangePage, ChangePageQuery } from '../../store/log/change-pages.ts';
 import type { LimitedReads } from '../../store/workspace-store.ts';
 import type { ResponseSize } from '../limits/response-size.ts';
 import { documentPlan } from '../plan/document-plan.ts';

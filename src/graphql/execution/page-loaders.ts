@@ -7,7 +7,7 @@ import type { FieldNode } from 'graphql';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import type { PagesQuery, RecordQuery } from '../../store/query/record-query.ts';
-import type { Page } from '../../store/read-records.ts';
+import type { Page } from '../../store/records/read-records.ts';
 import type { LimitedReads } from '../../store/workspace-store.ts';
 import type { Selection } from '../plan/document-plan.ts';
 

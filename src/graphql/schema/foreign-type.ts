@@ -3,9 +3,9 @@ import type { Limits } from '../../config.ts';
 import { foreignTypes } from '../../model/fields.ts';
 import { parseArgument } from './argument.ts';
 import type { Builder, ObjectRef, QueryFields } from './builder.ts';
-import type { ConnectionTypes } from './connection-type.ts';
 import { typeLabel } from './field-labels.ts';
-import { reverseLinkFields } from './reverse-link.ts';
+import type { ConnectionTypes } from './list/connection-type.ts';
+import { reverseLinkFields } from './list/reverse-link.ts';
 
 /** Something kept in another system. */
 export interface Foreign {

@@ -2,14 +2,14 @@
 import type { Limits } from '../../config.ts';
 import { asset, assetCategory, location, project, transportOrder, workOrder } from '../../records/index.ts';
 import type { Builder } from './builder.ts';
-import { createInputTypes } from './input-type.ts';
-import { createField } from './mutations/create.ts';
-import { deleteField } from './mutations/delete.ts';
-import { importField } from './mutations/import.ts';
-import { updateField } from './mutations/update.ts';
-import { updateOneField } from './mutations/update-one.ts';
-import { upsertField } from './mutations/upsert.ts';
 import type { ObjectTypes } from './object-type.ts';
+import { createField } from './write/create.ts';
+import { deleteField } from './write/delete.ts';
+import { importField } from './write/import.ts';
+import { createInputTypes } from './write/input-type.ts';
+import { updateField } from './write/update.ts';
+import { updateOneField } from './write/update-one.ts';
+import { upsertField } from './write/upsert.ts';
 
 export function defineMutation(builder: Builder, types: ObjectTypes, limits: Limits): void {
   const schema = { builder, types, inputs: createInputTypes(builder, limits), limits };

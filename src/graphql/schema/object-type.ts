@@ -7,10 +7,10 @@ import { kindNamed, kindOfId, recordKinds } from '../../records/index.ts';
 import type { Context } from '../execution/context.ts';
 import type { FieldExtensions } from '../plan/extensions.ts';
 import type { Builder, Interface, ObjectFields, ObjectRef, Values } from './builder.ts';
-import { type ChangeTypes, createChangeTypes } from './change-type.ts';
-import { type ConnectionTypes, createConnectionTypes, type TypeOf } from './connection-type.ts';
+import { type ChangeTypes, createChangeTypes } from './changes/change-type.ts';
 import { createForeignTypes, type ForeignTypes } from './foreign-type.ts';
-import { reverseLinkFields } from './reverse-link.ts';
+import { type ConnectionTypes, createConnectionTypes, type TypeOf } from './list/connection-type.ts';
+import { reverseLinkFields } from './list/reverse-link.ts';
 
 /** The type with this name; a declaration that names an unknown type fails here, when the schema is built. */
 type TypeNamed<T> = (name: string) => ObjectRef<T>;

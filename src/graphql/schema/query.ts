@@ -6,13 +6,13 @@ import type { Context } from '../execution/context.ts';
 import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../plan/extensions.ts';
 import { lengthLimit, parseArgument } from './argument.ts';
 import type { Builder, QueryFields } from './builder.ts';
-import { parseFeed, parseHistory } from './change-arguments.ts';
-import { firstOf, historyArguments } from './change-type.ts';
-import { connectionCost, connectKind } from './connection.ts';
+import { parseFeed, parseHistory } from './changes/change-arguments.ts';
+import { firstOf, historyArguments } from './changes/change-type.ts';
 import { type ForeignTypeName, foreignField } from './foreign-type.ts';
+import { connectionCost, connectKind } from './list/connection.ts';
+import { recordByExternalId, recordByValue } from './list/record-by-value.ts';
+import { createSummaryField } from './list/summary.ts';
 import type { ObjectTypes } from './object-type.ts';
-import { recordByExternalId, recordByValue } from './record-by-value.ts';
-import { createSummaryField } from './summary.ts';
 
 export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits): void {
   const { connectionOf, argumentsOf } = types.connections;

@@ -2,10 +2,10 @@
 import { assertValidSchema, type GraphQLSchema } from 'graphql';
 import type { Limits } from '../../config.ts';
 import { createBuilder } from './builder.ts';
+import { defineSubscription } from './changes/subscription.ts';
 import { defineMutation } from './mutation.ts';
 import { createObjectTypes } from './object-type.ts';
 import { defineQuery } from './query.ts';
-import { defineSubscription } from './subscription.ts';
 
 /** The whole schema; schema.graphql in the root folder is printed from it. Throws if the declarations make an invalid one. */
 export function createGraphqlSchema(limits: Limits): GraphQLSchema {

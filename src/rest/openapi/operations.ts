@@ -3,7 +3,7 @@ import type { Limits } from '../../config.ts';
 import { count } from '../../model/issues.ts';
 import { capitalized, withArticle } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
-import { longExternalIds, maxExternalIdsPerWrite } from '../../store/commit.ts';
+import { longExternalIds, maxExternalIdsPerWrite } from '../../store/writes/commit.ts';
 import type { Route } from '../routes.ts';
 import { errorResponses } from './errors.ts';
 import { successBody, validBody } from './examples.ts';

@@ -3,11 +3,11 @@
  * transaction mode.
  */
 import { type Knex, knex } from 'knex';
-import { columnList, columnName } from '../columns.ts';
-import { type Dialect, selectRecords } from '../dialect.ts';
-import type { Row } from '../driver.ts';
+import type { Row } from '../connections/driver.ts';
+import { columnList, columnName } from '../query/columns.ts';
+import { type Dialect, selectRecords } from '../query/dialect.ts';
 import { requireWhole } from '../query/rows.ts';
-import { runQuery } from '../query.ts';
+import { runQuery } from '../query/run-query.ts';
 import { createFilters, createTextKey } from './filters.ts';
 import { selectPages, selectPagesWithin } from './pages.ts';
 import { deletions, inserts, updates, withChanges } from './writes.ts';

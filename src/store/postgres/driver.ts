@@ -2,7 +2,7 @@
 import { connect, type Socket } from 'node:net';
 import type { Knex } from 'knex';
 import { builtins, getTypeParser as standardParser, type TypeId } from 'pg-types';
-import type { DatabaseOptions, Driver, Row } from '../driver.ts';
+import type { DatabaseOptions, Driver, Row } from '../connections/driver.ts';
 import { connectionSettings } from './url.ts';
 
 /** Throws StartError when the URL has an unknown parameter, or one with an unknown value. */

@@ -1,6 +1,6 @@
 /** The conditions of Postgres. */
 import type { Knex } from 'knex';
-import type { Filters } from '../dialect.ts';
+import type { Filters } from '../query/dialect.ts';
 import type { Pattern } from '../query/letter-case.ts';
 
 /** An index takes at most 2,704 bytes: texts can be longer. */

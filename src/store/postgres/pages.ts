@@ -3,10 +3,10 @@
  * would number all records of all parents, which takes ten times as long.)
  */
 import type { Knex } from 'knex';
-import { columnList, columnsOf } from '../columns.ts';
-import { type PageRows, type PagesSelection, recordsIn } from '../dialect.ts';
-import type { Row, Run } from '../driver.ts';
-import { runQuery } from '../query.ts';
+import type { Row, Run } from '../connections/driver.ts';
+import { columnList, columnsOf } from '../query/columns.ts';
+import { type PageRows, type PagesSelection, recordsIn } from '../query/dialect.ts';
+import { runQuery } from '../query/run-query.ts';
 
 export async function selectPages(builder: Knex, run: Run, pages: PagesSelection): Promise<PageRows[]> {
   const { table, page, count } = pages;

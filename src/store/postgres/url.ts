@@ -1,8 +1,8 @@
 /** Database URLs of Postgres, interpreted as libpq does. */
 import { parse, toClientConfig } from 'pg-connection-string';
 import { StartError } from '../../errors.ts';
-import { reason } from '../database-error.ts';
-import type { DatabaseOptions } from '../driver.ts';
+import { reason } from '../connections/database-error.ts';
+import type { DatabaseOptions } from '../connections/driver.ts';
 
 export const isPostgresUrl = (databaseUrl: string): boolean => /^postgres(?:ql)?:\/\//.test(databaseUrl);
 

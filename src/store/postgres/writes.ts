@@ -1,11 +1,11 @@
 /** How Postgres inserts, updates and deletes thousands of records in one statement. */
+
 import type { Table } from '../../model/record-kind.ts';
-import { changes, placesOf } from '../changes.ts';
-import { type Column, type ColumnType, columnList, columnsOf } from '../columns.ts';
-import type { NewRecords, Statement } from '../dialect.ts';
-import type { Row } from '../driver.ts';
-import { idempotencyResults, keyRowsOf } from '../idempotency.ts';
-import { slicesOf } from '../row-slices.ts';
+import type { Row, Statement } from '../connections/driver.ts';
+import { type Column, type ColumnType, columnList, columnsOf } from '../query/columns.ts';
+import type { NewRecords } from '../query/dialect.ts';
+import { slicesOf } from '../query/row-slices.ts';
+import { changes, idempotencyResults, keyRowsOf, placesOf } from '../query/tables.ts';
 
 /** The type of each field's column in the JSON from which records are inserted. */
 const jsonTypes: Record<ColumnType, string> = {

@@ -1,28 +1,25 @@
 /** The ancestors of records in a tree of their kind. */
 import type { Knex } from 'knex';
 import type { ReverseLink } from '../../model/reverse-link.ts';
-import { columnName } from '../columns.ts';
-import type { Scope } from './conditions.ts';
+import { columnName } from './columns.ts';
+import type { Dialect } from './dialect.ts';
+
+interface Scope {
+  readonly dialect: Dialect;
+  readonly workspaceId: number;
+}
 
 type Tree = Pick<ReverseLink, 'kind' | 'field'>;
 
 /** A subquery for the record with the ID `first`, an expression, and its ancestors, with all columns of their table. */
-export function ancestorsOf(
-  scope: Pick<Scope, 'dialect' | 'workspaceId'>,
-  tree: Tree,
-  first: Knex.Raw,
-): Knex.QueryBuilder {
+export function ancestorsOf(scope: Scope, tree: Tree, first: Knex.Raw): Knex.QueryBuilder {
   const { builder } = scope.dialect;
   const firstId = builder.from(builder.raw('(select ? as id) as first', [first])).select('id');
   return withAncestors(scope, tree, firstId).select('record.*');
 }
 
 /** A query for the ID and the parent of the records with these IDs and of all their ancestors, each once. */
-export const parentsOf = (
-  scope: Pick<Scope, 'dialect' | 'workspaceId'>,
-  tree: Tree,
-  ids: readonly string[],
-): Knex.QueryBuilder =>
+export const parentsOf = (scope: Scope, tree: Tree, ids: readonly string[]): Knex.QueryBuilder =>
   withAncestors(scope, tree, scope.dialect.rowsById(tree.kind, scope.workspaceId, ids).select('id')).select({
     id: 'record.id',
     parent: `record.${columnName(tree.field)}`,
@@ -30,7 +27,7 @@ export const parentsOf = (
 
 /** Because `union` adds each ID only once, the recursion also ends where a record is its own ancestor. */
 function withAncestors(
-  { dialect, workspaceId }: Pick<Scope, 'dialect' | 'workspaceId'>,
+  { dialect, workspaceId }: Scope,
   { kind, field }: Tree,
   firstIds: Knex.QueryBuilder,
 ): Knex.QueryBuilder {

@@ -3,9 +3,9 @@ import type { Knex } from 'knex';
 import { isAscii } from '../../model/characters.ts';
 import type { StoredField } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
-import { columnName } from '../columns.ts';
-import type { Comparison, Condition, Value } from '../condition.ts';
-import type { Dialect } from '../dialect.ts';
+import { columnName } from './columns.ts';
+import type { Comparison, Condition, Value } from './condition.ts';
+import type { Dialect } from './dialect.ts';
 import { patternOf } from './letter-case.ts';
 
 export function fieldOf(storedFields: Table['storedFields'], name: string): StoredField {

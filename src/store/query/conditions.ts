@@ -4,11 +4,11 @@
  */
 import type { Knex } from 'knex';
 import type { Table } from '../../model/record-kind.ts';
-import { columnName } from '../columns.ts';
-import type { Condition } from '../condition.ts';
-import type { Dialect } from '../dialect.ts';
 import { ancestorsOf } from './ancestors.ts';
+import { columnName } from './columns.ts';
 import { comparisonSql, fieldOf } from './comparisons.ts';
+import type { Condition } from './condition.ts';
+import type { Dialect } from './dialect.ts';
 import { isAlways, simplified } from './simplify.ts';
 
 /** The records that a condition is about: rows of a table, under the alias that columns are qualified with. */

@@ -2,9 +2,9 @@
 import type { Knex } from 'knex';
 import type { StoredField } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
-import { columnName } from '../columns.ts';
-import type { Dialect } from '../dialect.ts';
+import { columnName } from './columns.ts';
 import { comparedSql, fieldOf, keySql } from './comparisons.ts';
+import type { Dialect } from './dialect.ts';
 import type { Order, Position } from './record-query.ts';
 
 /** A column by which records are ordered. */

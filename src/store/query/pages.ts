@@ -1,9 +1,9 @@
 /** The pages that a reverse link leads to, for many parents. */
 import type { ReverseLink } from '../../model/reverse-link.ts';
-import { columnName, partOf } from '../columns.ts';
-import type { Dialect, PagesSelection } from '../dialect.ts';
-import { bytesSql } from '../read-budget.ts';
 import { ancestorsOf } from './ancestors.ts';
+import { columnName, partOf } from './columns.ts';
+import type { Dialect, PagesSelection } from './dialect.ts';
+import { bytesSql } from './dialect.ts';
 import { oldestFirst, type PagesQuery } from './record-query.ts';
 import { type Source, selectRows } from './rows.ts';
 

@@ -1,5 +1,5 @@
 /** What to read of the records of a workspace: lists, pages and summaries. Knows no SQL. */
-import type { Condition, Value } from '../condition.ts';
+import type { Condition, Value } from './condition.ts';
 
 export interface RecordQuery {
   readonly where?: Condition | undefined;

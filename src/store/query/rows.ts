@@ -1,11 +1,11 @@
 /** The rows of a workspace that a query finds, in its order. */
 import type { Knex } from 'knex';
 import type { Table } from '../../model/record-kind.ts';
-import { columnList, partOf } from '../columns.ts';
-import type { Comparison } from '../condition.ts';
-import type { Dialect } from '../dialect.ts';
+import { columnList, partOf } from './columns.ts';
 import { comparisonsIn, isIndexed } from './comparisons.ts';
+import type { Comparison } from './condition.ts';
 import { conditionSql } from './conditions.ts';
+import type { Dialect } from './dialect.ts';
 import { beyondSql, orderSql, type Term, termsOf, valueAt } from './orders.ts';
 import type { RecordQuery } from './record-query.ts';
 

@@ -3,7 +3,7 @@
  * together with its filter by workspace, and Citus rejects a subquery without this filter. Knows no SQL.
  */
 import type { Table } from '../../model/record-kind.ts';
-import type { Condition } from '../condition.ts';
+import type { Condition } from './condition.ts';
 
 const always: Condition = { all: [] };
 const never: Condition = { any: [] };

@@ -1,12 +1,12 @@
 /** Counts of records by the values of their fields. */
 import type { RecordKind } from '../../model/record-kind.ts';
-import { columnName, columnsOf } from '../columns.ts';
-import type { Value } from '../condition.ts';
-import type { Dialect } from '../dialect.ts';
-import type { Run } from '../driver.ts';
-import { runQuery } from '../query.ts';
+import type { Run } from '../connections/driver.ts';
+import { columnName, columnsOf } from './columns.ts';
+import type { Value } from './condition.ts';
+import type { Dialect } from './dialect.ts';
 import type { Summary, SummaryQuery } from './record-query.ts';
 import { requireWhole, selectRows } from './rows.ts';
+import { runQuery } from './run-query.ts';
 
 /** Runs one statement. The total is that of all groups, also of those beyond the limit. */
 export async function summarize(

@@ -3,13 +3,13 @@
  * the connection, whose trigger does the rest. As statements of a transaction they would take a third longer, and between them the main
  * thread would have to be free.
  */
+
 import type { RecordKind } from '../../model/record-kind.ts';
-import { changes } from '../changes.ts';
-import { type Column, columnList, columnsOf, toColumnValue } from '../columns.ts';
-import type { NewRecords, Statement } from '../dialect.ts';
-import type { Row } from '../driver.ts';
-import { idempotencyResults } from '../idempotency.ts';
-import { slicesOf } from '../row-slices.ts';
+import type { Row, Statement } from '../connections/driver.ts';
+import { type Column, columnList, columnsOf, toColumnValue } from '../query/columns.ts';
+import type { NewRecords } from '../query/dialect.ts';
+import { slicesOf } from '../query/row-slices.ts';
+import { changes, idempotencyResults } from '../query/tables.ts';
 import { elementsOf, rowsPerStatement } from './writes.ts';
 
 const changeColumns = columnsOf(changes).filter(({ field }) => field !== 'number');

@@ -1,8 +1,8 @@
 /** The SQL of SQLite. */
 import { type Knex, knex } from 'knex';
-import { type Dialect, isJson, type SelectedColumn, selectRecords } from '../dialect.ts';
-import type { Run } from '../driver.ts';
-import { rowsQuery, runQuery } from '../query.ts';
+import type { Run } from '../connections/driver.ts';
+import { type Dialect, isJson, type SelectedColumn, selectRecords } from '../query/dialect.ts';
+import { rowsQuery, runQuery } from '../query/run-query.ts';
 import { withChanges } from './additions.ts';
 import { temporaryInMemory } from './connection.ts';
 import { createFilters } from './filters.ts';

@@ -3,16 +3,10 @@ import { accessSync, constants, existsSync, mkdirSync, statfsSync, statSync } fr
 import { dirname, resolve } from 'node:path';
 import type { Knex } from 'knex';
 import { StartError } from '../../errors.ts';
-import { reason } from '../database-error.ts';
-import type { DatabaseOptions, Driver, Row } from '../driver.ts';
+import { reason } from '../connections/database-error.ts';
+import type { DatabaseOptions, Driver, Row } from '../connections/driver.ts';
 import { cancel, isIdle, prepareConnection, query, type SqliteConnection } from './connection.ts';
-
-/** SQLite's name for a database without a file. */
-export const inMemory = ':memory:';
-
-/** The path in `sqlite:PATH`; undefined when the text has another form, such as a mistyped `sqlite::memory:`. */
-export const sqlitePath = (databaseUrl: string): string | undefined =>
-  /^sqlite:(?!\/\/)(:memory:|[^:\s].*)$/.exec(databaseUrl)?.[1];
+import { inMemory } from './url.ts';
 
 /** Creates the file's folder if there is none. Throws StartError if the folder or the file cannot be written to. */
 export function createSqliteDriver(path: string, { connectionTimeout, statementTimeout }: DatabaseOptions): Driver {

@@ -1,6 +1,6 @@
 /** The conditions of SQLite. */
 import type { Knex } from 'knex';
-import type { Filters } from '../dialect.ts';
+import type { Filters } from '../query/dialect.ts';
 import type { Pattern } from '../query/letter-case.ts';
 
 export const createFilters = (builder: Knex): Filters => ({

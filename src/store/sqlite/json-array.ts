@@ -1,6 +1,6 @@
 /** How rows are read as JSON arrays, which cost the driver less than columns. */
 import { mapTextsInSlices } from '../../slices.ts';
-import { isJson, type SelectedColumn } from '../dialect.ts';
+import { isJson, type SelectedColumn } from '../query/dialect.ts';
 
 /** The columns of a row as a JSON array, as SQL. What is JSON itself is a part of the array and not a text in it: it is parsed once. */
 export const jsonArray = (columns: readonly SelectedColumn[]): string =>

@@ -3,10 +3,10 @@
  * function would number all records of all parents, which takes a hundred times as long.)
  */
 import type { Knex } from 'knex';
-import { columnList, columnsOf, recordIn } from '../columns.ts';
-import { isJson, type PageRows, type PagesSelection } from '../dialect.ts';
-import type { Row, Run } from '../driver.ts';
-import { runQuery } from '../query.ts';
+import type { Row, Run } from '../connections/driver.ts';
+import { columnList, columnsOf, recordIn } from '../query/columns.ts';
+import { isJson, type PageRows, type PagesSelection } from '../query/dialect.ts';
+import { runQuery } from '../query/run-query.ts';
 import { jsonArray, jsonArrayBytes, valuesIn, valuesInBytes } from './json-array.ts';
 
 /** Reads each page as one text, unless its records have external IDs: see `selectValues` in dialect.ts. */

@@ -1,9 +1,8 @@
 /** How SQLite inserts, updates and deletes thousands of records in one statement. */
 import type { Table } from '../../model/record-kind.ts';
-import { type Column, columnList, columnsOf, toColumnValue } from '../columns.ts';
-import type { Statement } from '../dialect.ts';
-import type { Row } from '../driver.ts';
-import { slicesOf } from '../row-slices.ts';
+import type { Row, Statement } from '../connections/driver.ts';
+import { type Column, columnList, columnsOf, toColumnValue } from '../query/columns.ts';
+import { slicesOf } from '../query/row-slices.ts';
 import { binaryParts } from './filters.ts';
 
 /** Building such a statement takes less than 10 ms. */

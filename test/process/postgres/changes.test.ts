@@ -1,7 +1,7 @@
 /** Several processes write to one database at once: their changes are numbered in one sequence, in the order of their commits. */
 import { expect, test } from 'vitest';
 import { openDatabase } from '../../../src/store/database.ts';
-import type { Change } from '../../../src/store/read-changes.ts';
+import type { Change } from '../../../src/store/log/read-changes.ts';
 import { createDatabase } from '../../support/database.ts';
 import { storeOpener } from '../../support/open-store.ts';
 import { post, useProcesses } from '../../support/process.ts';

@@ -1,6 +1,6 @@
 /** Several processes on one database: they start at once, write at once, and return the same. */
 import { expect, test } from 'vitest';
-import { migrationNames } from '../../../src/store/migrations.ts';
+import { migrationNames } from '../../../src/store/schema/migrations.ts';
 import { createDatabase } from '../../support/database.ts';
 import { query } from '../../support/postgres.ts';
 import { ask, post, useProcesses } from '../../support/process.ts';

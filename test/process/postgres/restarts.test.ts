@@ -1,7 +1,7 @@
 /** Clients that repeat every kind of write, at two processes in turn, while Postgres restarts: each write is carried out exactly once. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { Yardgraph } from '../../../src/client/index.ts';
+import { Yardgraph } from '../../../client/index.ts';
 import { recordKinds } from '../../../src/records/index.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { requireConsistentLog } from '../../support/consistent-log.ts';

@@ -1,8 +1,8 @@
 /** The service with the extension citus, which distributes tables over machines. It is only registered here, not installed. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { asset, location, recordKinds } from '../../../src/records/index.ts';
-import { createKeyStore } from '../../../src/store/api-keys.ts';
-import { copyTables } from '../../../src/store/copy.ts';
+import { createKeyStore } from '../../../src/store/admin/api-keys.ts';
+import { copyTables } from '../../../src/store/admin/copy.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { createDatabase } from '../../support/database.ts';
 import { readPlan } from '../../support/explain.ts';

@@ -1,10 +1,10 @@
 /** Two nodes write to one database at the same time: the database enforces the rules, and no client gets a 5xx. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ServiceError } from '../../../src/errors.ts';
-import { defaultOptions } from '../../../src/store/database.ts';
-import { DatabaseError } from '../../../src/store/database-error.ts';
-import type { Run } from '../../../src/store/driver.ts';
-import { createTransactions } from '../../../src/store/transactions.ts';
+import { DatabaseError } from '../../../src/store/connections/database-error.ts';
+import type { Run } from '../../../src/store/connections/driver.ts';
+import { createTransactions } from '../../../src/store/connections/transactions.ts';
+import { defaultOptions } from '../../../src/store/database-settings.ts';
 import { createDatabase } from '../../support/database.ts';
 import { numberOf } from '../../support/open-store.ts';
 import { hasTriggers, query } from '../../support/postgres.ts';

@@ -1,7 +1,8 @@
 /** Time limits of statements, and of waiting for a connection. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { ServiceError } from '../../../src/errors.ts';
-import { defaultOptions, openDatabase } from '../../../src/store/database.ts';
+import { openDatabase } from '../../../src/store/database.ts';
+import { defaultOptions } from '../../../src/store/database-settings.ts';
 import { createDatabase } from '../../support/database.ts';
 import { query } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';

@@ -5,10 +5,10 @@ import { asset, assetCategory, recordKinds } from '../../../src/records/index.ts
 import { createSession } from '../../../src/services/session.ts';
 import { updateRecords } from '../../../src/services/update-records.ts';
 import { upsertRecords } from '../../../src/services/upsert-records.ts';
+import { createWorkspaces } from '../../../src/store/admin/workspaces.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
-import type { IdempotencyKey } from '../../../src/store/idempotency.ts';
-import { type Addition, createAdditionStore } from '../../../src/store/store-additions.ts';
-import { createWorkspaces } from '../../../src/store/workspaces.ts';
+import type { IdempotencyKey } from '../../../src/store/writes/idempotency.ts';
+import { type Addition, createAdditionStore } from '../../../src/store/writes/store-additions.ts';
 import { createDatabase } from '../../support/database.ts';
 import { creationOf, insert } from '../../support/insert.ts';
 import { untilWaiting } from '../../support/locks.ts';
@@ -74,7 +74,7 @@ test('an idempotency key is stored before the number is taken, for which all wri
   await untilWaiting(database, 2);
   await other.query('commit');
 
-  expect(await creation).toEqual([{ status: 'fulfilled' }]);
+  expect(await creation).toMatchObject([{ status: 'fulfilled' }]);
   expect(await twin).toEqual([]);
 });
 

@@ -2,7 +2,8 @@
 import { pbkdf2 } from 'node:crypto';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Database, defaultOptions, openDatabase } from '../../../src/store/database.ts';
+import { type Database, openDatabase } from '../../../src/store/database.ts';
+import { defaultOptions } from '../../../src/store/database-settings.ts';
 import type { SqliteConnection } from '../../../src/store/sqlite/connection.ts';
 import { createFile } from '../../support/database.ts';
 

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ServiceError } from '../../../src/errors.ts';
 import { location } from '../../../src/records/index.ts';
-import { type Database, defaultOptions, openDatabase } from '../../../src/store/database.ts';
+import { type Database, openDatabase } from '../../../src/store/database.ts';
+import { defaultOptions } from '../../../src/store/database-settings.ts';
 import { inSteps } from '../../support/insert.ts';
 import { storeOpener } from '../../support/open-store.ts';
 

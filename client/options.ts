@@ -1,0 +1,136 @@
+/** Validates the client's options. Error messages never include a value, which may contain a key or a password. */
+import { received, requireInteger } from './check.ts';
+import { type GeneralOptions, requireMessage } from './write-options.ts';
+
+/**
+ * A key, or a function that returns the key or a promise of it, called before every attempt so that the key can change.
+ */
+export type ApiKey = string | (() => string | Promise<string>);
+
+export interface Options {
+  /**
+   * The URL of the service, `https://yardgraph.example.com`, including a path if a proxy adds one. In a browser, `/` is
+   * the page's own origin.
+   */
+  readonly serverURL: string | URL;
+  /** Defaults to the environment variable YARDGRAPH_API_KEY. An empty key is not sent. */
+  readonly apiKeyAuth?: ApiKey | undefined;
+  /** Milliseconds that an attempt may take, including reading the response. Default: 30,000. */
+  readonly timeout?: number | undefined;
+  /** The maximum number of retries of a failed request, if retrying is safe. Default: 3. */
+  readonly retries?: number | undefined;
+  /** Whether writes have a random key, so that they can be retried although they may have been stored. Default: true. */
+  readonly idempotencyKeys?: boolean | undefined;
+  /** Why this program changes records, such as `nightly import`: kept with each change. */
+  readonly changeMessage?: string | undefined;
+}
+
+export interface ResolvedOptions extends GeneralOptions {
+  /** Without a trailing slash. */
+  readonly serverUrl: string;
+  /** Returns the key for the next attempt; undefined to send none. */
+  readonly apiKey: () => Promise<string | undefined>;
+  readonly timeout: number;
+  readonly retries: number;
+}
+
+/** Globals of browsers and of Node, undefined elsewhere. */
+const { location, process } = globalThis as {
+  location?: { href: string };
+  process?: { env?: Record<string, string | undefined> };
+};
+
+const example = 'http://127.0.0.1:4000';
+
+/** Timers hold 31 bits; a longer delay would fire at once. */
+const maxTimeout = 2 ** 31 - 1;
+
+const optionNames: readonly string[] = [
+  'serverURL',
+  'apiKeyAuth',
+  'timeout',
+  'retries',
+  'idempotencyKeys',
+  'changeMessage',
+] satisfies (keyof Options)[];
+
+/** Throws a TypeError if an option is invalid. A key that a function returns is checked before each attempt. */
+export function readOptions(options: Options): ResolvedOptions {
+  requireKnownOptions(options);
+  const { serverURL, timeout = 30_000, retries = 3, idempotencyKeys = true, changeMessage } = options;
+  requireInteger('Yardgraph', 'timeout', timeout, 1, maxTimeout);
+  requireInteger('Yardgraph', 'retries', retries, 0, 100);
+  if (typeof idempotencyKeys !== 'boolean') {
+    throw new TypeError(
+      `Yardgraph: expected idempotencyKeys to be true or false, received ${received(idempotencyKeys)}`,
+    );
+  }
+  if (changeMessage !== undefined) requireMessage(changeMessage);
+  return {
+    serverUrl: readServerUrl(serverURL),
+    apiKey: readApiKey(options.apiKeyAuth),
+    timeout,
+    retries,
+    idempotencyKeys,
+    changeMessage,
+  };
+}
+
+function requireKnownOptions(options: unknown): void {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw new TypeError(
+      `Yardgraph: expected options with serverURL, such as { serverURL: "${example}" }, received ${received(options)}`,
+    );
+  }
+  const unknown = Object.keys(options).find((name) => !optionNames.includes(name));
+  if (unknown !== undefined) {
+    throw new TypeError(
+      `Yardgraph: unknown option ${unknown.slice(0, 100)}, expected one of ${optionNames.join(', ')}`,
+    );
+  }
+}
+
+function readServerUrl(serverUrl: unknown): string {
+  const isText = typeof serverUrl === 'string' || serverUrl instanceof URL;
+  const url = isText ? parseUrl(String(serverUrl)) : undefined;
+  if (!url || !/^https?:$/.test(url.protocol)) {
+    throw new TypeError(
+      `Yardgraph: expected serverURL to be a URL that begins with http:// or https://, such as "${example}"${isText ? '' : `, received ${received(serverUrl)}`}`,
+    );
+  }
+  if (url.username || url.password || url.search || url.hash) {
+    throw new TypeError('Yardgraph: expected serverURL to have no user, password, parameters or fragment');
+  }
+  return (url.origin + url.pathname).replace(/\/+$/, '');
+}
+
+function parseUrl(text: string): URL | undefined {
+  try {
+    return new URL(text, location?.href);
+  } catch {
+    return undefined;
+  }
+}
+
+function readApiKey(option: unknown): ResolvedOptions['apiKey'] {
+  if (typeof option === 'function') return async () => readKey('the key that apiKeyAuth returns', await option());
+  const key =
+    option === undefined || option === null
+      ? readKey('the environment variable YARDGRAPH_API_KEY', process?.env?.YARDGRAPH_API_KEY ?? '')
+      : readKey('apiKeyAuth', option);
+  return async () => key;
+}
+
+/**
+ * Trims white space, because keys read from files end with a newline. Keys consist of visible ASCII characters; a key with
+ * any others is rejected here, because `fetch` would repeat it in its error.
+ */
+function readKey(source: string, value: unknown): string | undefined {
+  if (typeof value !== 'string')
+    throw new TypeError(`Yardgraph: expected ${source} to be a string, received ${received(value)}`);
+  const key = value.trim();
+  if (!/^[\x21-\x7e]*$/.test(key)) {
+    throw new TypeError(`Yardgraph: expected ${source} to contain visible ASCII characters only`);
+  }
+  return key || undefined;
+}

@@ -1,0 +1,170 @@
+/** The types of changes, which the feed and the histories of records have in common. */
+import type { Limits } from '../../../config.ts';
+import { capitalized, uncapitalized, withArticle } from '../../../model/labels.ts';
+import type { RecordKind } from '../../../model/record-kind.ts';
+import { kindNamed, recordKinds } from '../../../records/index.ts';
+import type { ChangePage } from '../../../store/log/change-pages.ts';
+import type { Change } from '../../../store/log/read-changes.ts';
+import type { Context } from '../../execution/context.ts';
+import type { FieldExtensions } from '../../plan/extensions.ts';
+import type { Builder, Interface, ObjectFields, ObjectRef, Values } from '../builder.ts';
+import { constantCase } from '../field-labels.ts';
+import type { Foreign } from '../foreign-type.ts';
+import { connectionCost, defaultPageSize } from '../list/connection.ts';
+import { parseHistory } from './change-arguments.ts';
+import { type FieldChange, fieldChanges, maxFieldChanges } from './field-change.ts';
+
+export type ChangeTypes = ReturnType<typeof createChangeTypes>;
+
+/** Makes the types of one schema. */
+export function createChangeTypes(builder: Builder, node: Interface<Values>, user: ObjectRef<Foreign>, limits: Limits) {
+  const kind = builder.enumType('RecordKind', {
+    description: 'A kind of record.',
+    values: Object.fromEntries(
+      recordKinds.map(({ name, label }) => [
+        constantCase(uncapitalized(name)),
+        { value: name, description: `${capitalized(withArticle(label))}.` },
+      ]),
+    ),
+  });
+  const change = createChangeType(builder, kind, node, user);
+  const page = builder.objectRef<ChangePage>('ChangePage').implement({
+    description: 'A page of changes.',
+    fields: (t) => ({
+      nodes: t.field({
+        type: [change],
+        description: 'The changes of the page.',
+        resolve: ({ changes }) => [...changes],
+      }),
+      endCursor: t.string({
+        description:
+          'Where the page ends: pass it as `after` to get the next one. Every page has one, also an empty one.',
+        resolve: ({ end }) => String(end),
+      }),
+      hasMore: t.exposeBoolean('hasMore', {
+        description:
+          'Whether there are more changes now. There may be although the page is empty, if it is limited to some `kinds`.',
+      }),
+    }),
+  });
+
+  /** `history`, a field of every kind. */
+  const historyField = (t: ObjectFields<Values>, of: RecordKind) =>
+    t.field({
+      type: page,
+      description: `The changes of the ${of.label}, the latest first. Changes that were made before the service kept a history are not known.`,
+      extensions: { cost: connectionCost(limits) } satisfies FieldExtensions,
+      args: historyArguments(t, limits),
+      resolve: ({ id }, args, { loaders }, { fieldNodes }) =>
+        loaders.history(
+          id,
+          loaders.parsed(fieldNodes, () => parseHistory(args, limits)),
+        ),
+    });
+
+  return { kind, page, historyField };
+}
+
+export const historyArguments = (t: Pick<ObjectFields<Values>, 'arg'>, limits: Limits) => ({
+  first: t.arg.int({ description: firstOf(limits) }),
+  after: t.arg.string({
+    description: 'Only changes before the one with this cursor: the next page of the list.',
+  }),
+});
+
+/** The description of `first`. */
+export const firstOf = (limits: Limits): string =>
+  `The number of changes, 1 to ${limits.maxPageSize}; ${defaultPageSize(limits)} unless set.`;
+
+/** The field of the log that a field is read from. */
+const from = (storedField: string) => ({ source: { storedField } }) satisfies FieldExtensions;
+
+function createChangeType(
+  builder: Builder,
+  kind: ReturnType<Builder['enumType']>,
+  node: Interface<Values>,
+  user: ObjectRef<Foreign>,
+) {
+  const action = builder.enumType('ChangeAction', {
+    description: 'What was done to a record.',
+    values: {
+      CREATED: { value: 'created', description: 'It was created.' },
+      UPDATED: {
+        value: 'updated',
+        description:
+          'Some of its fields were changed. `fields` is empty after a PATCH or `updateProject` with the values that it had.',
+      },
+      DELETED: { value: 'deleted', description: 'It was deleted.' },
+    } as const,
+  });
+  const fieldChange = createFieldChangeType(builder);
+  return builder.objectRef<Change>('Change').implement({
+    description: 'The creation, the update or the deletion of one record.',
+    fields: (t) => ({
+      cursor: t.string({
+        description: 'The position of the change among all changes of the workspace, for `after`.',
+        resolve: ({ number }) => String(number),
+      }),
+      action: t.field({ type: action, description: 'What was done.', resolve: ({ action: done }) => done }),
+      kind: t.field({ type: kind, description: 'The kind of the record.', resolve: ({ kind: name }) => name }),
+      recordId: t.id({ description: 'The ID of the record.', resolve: ({ id }) => id }),
+      record: t.field({
+        type: node,
+        nullable: true,
+        description: 'The record as it is now; null if it was deleted since.',
+        resolve: ({ kind: name, id }, _args, { loaders }) => loaders.load(kindNamed(name), id) as Values | null,
+      }),
+      at: t.field({ type: 'DateTime', description: 'When it was done.', resolve: ({ at }) => at }),
+      user: t.field({
+        type: user,
+        nullable: true,
+        description: 'Who did it, as named by the API key; null while the service has no keys.',
+        resolve: ({ userId }) => (userId === null ? null : { id: userId }),
+      }),
+      requestId: t.string({
+        nullable: true,
+        description:
+          'The ID of the request that did it, as in its `X-Request-Id` header and in the log of the service.',
+        resolve: ({ requestId }, _args, context) => measured(requestId, context),
+      }),
+      message: t.string({
+        nullable: true,
+        description: 'Why it was done: the `X-Change-Message` header of the request.',
+        resolve: ({ message }, _args, context) => measured(message, context),
+      }),
+      fields: t.field({
+        type: [fieldChange],
+        description:
+          'The fields that were changed, of those that clients may set. A creation and a deletion have all fields with a value.',
+        extensions: { ...from('before'), cost: { listSize: () => maxFieldChanges } } satisfies FieldExtensions,
+        resolve: (parent, _args, context) => fieldChanges(parent, context),
+      }),
+    }),
+  });
+}
+
+function createFieldChangeType(builder: Builder) {
+  return builder.objectRef<FieldChange>('FieldChange').implement({
+    description: 'What a change has done to one field of the record.',
+    fields: (t) => ({
+      field: t.exposeString('field', { description: 'The name of the field, such as `currentLocationId`.' }),
+      before: t.field({
+        type: 'FieldValue',
+        nullable: true,
+        description: 'The value before the change; null if it was not set.',
+        resolve: ({ before }, _args, context) => measured(before, context),
+      }),
+      after: t.field({
+        type: 'FieldValue',
+        nullable: true,
+        description: 'The value after the change; null if it was cleared, or the record was deleted.',
+        resolve: ({ after }, _args, context) => measured(after, context),
+      }),
+    }),
+  });
+}
+
+function measured<T>(value: T, { responseSize }: Context): T {
+  responseSize.add(value);
+  return value;
+}

@@ -1,0 +1,80 @@
+/** The subscription that follows the feed. Reads each page anew, and holds nothing between two of them. */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Limits } from '../../../config.ts';
+import { ResponseTooLarge } from '../../../errors.ts';
+import type { ChangePage } from '../../../store/log/change-pages.ts';
+import type { FeedQuery, SubscriptionContext } from '../../execution/context.ts';
+import { whenAvailable } from '../../execution/when-available.ts';
+import type { FieldExtensions } from '../../plan/extensions.ts';
+import type { Builder } from '../builder.ts';
+import { connectionCost, defaultPageSize } from '../list/connection.ts';
+import type { ObjectTypes } from '../object-type.ts';
+import { type FeedArgs, parseChangeCursor, parseFeed } from './change-arguments.ts';
+
+/** Milliseconds. */
+const emptyPagePause = 1_000;
+
+export function defineSubscription(builder: Builder, { changes }: ObjectTypes, limits: Limits): void {
+  builder.subscriptionType({
+    description: 'Events, sent as server-sent events to clients that accept `text/event-stream`.',
+    fields: (t) => ({
+      changes: t.field({
+        type: changes.page,
+        description: `The changes of the workspace as they are made, in the same order and with the same cursors as the query \`changes\`: each event has at least one, and at most ${defaultPageSize(limits)}. After a disconnect, pass the last \`endCursor\` as \`after\`, or send it as \`Last-Event-ID\`, as browsers do.`,
+        extensions: { cost: connectionCost(limits) } satisfies FieldExtensions,
+        args: {
+          after: t.arg.string({
+            description: 'Only changes after the one with this cursor; those that are made from now on unless set.',
+          }),
+          kinds: t.arg({ type: [changes.kind], description: 'Only changes of records of these kinds.' }),
+        },
+        // Pothos knows one type of context; the one here is made in run-subscription.ts.
+        subscribe: (_root, args, context: unknown) => follow(args, context as SubscriptionContext, limits),
+        resolve: (page: ChangePage) => page,
+      }),
+    }),
+  });
+}
+
+/** The header that browsers send when they connect again wins over the argument, which stays the same. Throws a ServiceError 400. */
+async function follow(
+  args: FeedArgs,
+  context: SubscriptionContext,
+  limits: Limits,
+): Promise<AsyncIterable<ChangePage>> {
+  const { lastEventId } = context.stream;
+  const query = parseFeed(args, limits);
+  if (lastEventId !== undefined) {
+    return pagesAfter({ ...query, after: parseChangeCursor('Last-Event-ID', lastEventId) }, context);
+  }
+  const isFromNow = args.after === null || args.after === undefined;
+  return pagesAfter(isFromNow ? { ...query, after: await context.session.store.lastChange() } : query, context);
+}
+
+async function* pagesAfter(query: FeedQuery, { session, stream }: SubscriptionContext): AsyncGenerator<ChangePage> {
+  const { readPage, signal } = stream;
+  const read = (next: FeedQuery) => whenAvailable(() => readPage(next), signal);
+  let { after } = query;
+  let hasWaited = false;
+  while (!signal.aborted) {
+    const page = await readFitting({ ...query, after }, read);
+    if (!page) return;
+    // A change was announced that cannot be read, for example because an older copy of the database was restored.
+    if (hasWaited && page.end === after) await pause(emptyPagePause, undefined, { signal }).catch(() => undefined);
+    after = page.end;
+    if (page.changes.length > 0) yield page;
+    hasWaited = !page.hasMore;
+    if (hasWaited) await session.store.waitForChange(after, signal);
+  }
+}
+
+/** Reads a page, with fewer changes if they hold too much text for one event. */
+async function readFitting<T>(query: FeedQuery, read: (query: FeedQuery) => Promise<T>): Promise<T> {
+  for (let { limit } = query; ; limit = Math.ceil(limit / 2)) {
+    try {
+      return await read({ ...query, limit });
+    } catch (error) {
+      if (!(error instanceof ResponseTooLarge) || limit === 1) throw error;
+    }
+  }
+}

@@ -1,0 +1,76 @@
+/** What filters cost. A relation may read as many records as the list itself, and each relation within it as many again. */
+import { isAscii } from '../../../model/characters.ts';
+import { isObject } from '../../../model/issues.ts';
+import type { RecordKind } from '../../../model/record-kind.ts';
+import { maxValues } from './filter-condition.ts';
+import type { Filter } from './filter-fields.ts';
+import { type FilterField, filterFields } from './filter-fields.ts';
+
+const conditionCost = 10;
+/** Of a text: the database compares its characters with those of many records. */
+const characterCost = 0.1;
+/** Of a text that is compared letter by letter, in several forms. */
+const patternCharacterCost = 10;
+const relationCost = 1_000;
+const relatedTimes = 10;
+
+/**
+ * Returns a function for the cost of a filter as sent, of whatever shape. It stops reading once the cost is above the limit, and
+ * reads a filter that a variable shares between many fields once, because a variable can be as large as a request.
+ */
+export function createFilterCost(maxCost: number): (kind: RecordKind, filter: unknown) => number {
+  const costs = new WeakMap<object, number>();
+
+  function costOf(kind: RecordKind, filter: unknown): number {
+    if (!isObject(filter)) return 0;
+    const known = costs.get(filter);
+    if (known !== undefined) return known;
+    const fields = filterFields(kind);
+    const cost = sum(filter, (sent, name) => costOfField(kind, fields.get(name), sent));
+    costs.set(filter, cost);
+    return cost;
+  }
+
+  function costOfField(kind: RecordKind, field: FilterField | undefined, sent: unknown): number {
+    switch (field?.type) {
+      case 'and':
+      case 'or':
+        return sum(isObject(sent) ? [sent] : sent, (item) => conditionCost + costOf(kind, item));
+      case 'not':
+        return conditionCost + costOf(kind, sent);
+      case 'link':
+        return relationCost + relatedTimes * costOf(field.target, sent);
+      case 'reverse':
+        return sum(sent, (related) => relationCost + relatedTimes * costOf(field.link.kind, related));
+      case 'value':
+        return sum(sent, (value) => conditionCost + costOfValues(value, isObject(sent) && sent.ignoreCase === true));
+      default:
+        return conditionCost;
+    }
+  }
+
+  /** Of a list that is longer than allowed, and will be refused, only the beginning is read. */
+  const costOfValues = (sent: unknown, ignoresCase: boolean): number =>
+    Array.isArray(sent)
+      ? sent.length + sum(sent.slice(0, maxValues), (value) => costOfText(value, ignoresCase))
+      : costOfText(sent, ignoresCase);
+
+  const costOfText = (sent: unknown, ignoresCase: boolean): number => {
+    if (typeof sent !== 'string') return 0;
+    const isPattern = ignoresCase && !isAscii(sent);
+    return Math.floor(sent.length * (isPattern ? patternCharacterCost : characterCost));
+  };
+
+  /** Of the values of an object or an array, until it is above the limit. */
+  function sum(values: unknown, costOfValue: (value: unknown, name: string) => number): number {
+    if (typeof values !== 'object' || values === null) return 0;
+    let cost = 0;
+    for (const name in values) {
+      cost += costOfValue((values as Filter)[name], name);
+      if (cost > maxCost) break;
+    }
+    return cost;
+  }
+
+  return costOf;
+}

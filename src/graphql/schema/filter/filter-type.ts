@@ -1,0 +1,114 @@
+/** The input types of filters: one for each kind, and one for each type of value, which all kinds share. */
+import type { Field } from '../../../model/fields.ts';
+import { count } from '../../../model/issues.ts';
+import { capitalized, withArticle } from '../../../model/labels.ts';
+import type { RecordKind } from '../../../model/record-kind.ts';
+import { recordKinds } from '../../../records/index.ts';
+import type { Builder, InputFields, InputRef } from '../builder.ts';
+import { describeReverseLink, subjectOf } from '../field-labels.ts';
+import { maxRelations, maxValues } from './filter-condition.ts';
+import { type Filter, type FilterField, filterFields } from './filter-fields.ts';
+import { createValueFilterTypes, valueFilterName } from './value-filter-type.ts';
+
+type FilterRef = InputRef<Filter>;
+
+/** `WorkOrderFilter` and `WorkOrderListFilter`, and the like for every kind. */
+export function createFilterTypes(builder: Builder): (kind: RecordKind) => FilterRef {
+  const valueFilters = createValueFilterTypes(builder);
+  const filters = new Map(recordKinds.map((kind) => [kind, builder.inputRef<Filter>(`${kind.name}Filter`)]));
+  // The casts are safe because the maps have the types of every kind.
+  const filterOf = (kind: RecordKind) => filters.get(kind) as FilterRef;
+  const listFilters = new Map(recordKinds.map((kind) => [kind, createListFilter(builder, kind, filterOf(kind))]));
+
+  /** The type of a filter's field, and its description with an example. */
+  function fieldOf(t: InputFields, kind: RecordKind, filterField: FilterField) {
+    switch (filterField.type) {
+      case 'value':
+        return t.field({
+          type: valueFilters(valueFilterName(filterField.field)),
+          description: `${subjectOf(filterField.field)}: \`${exampleOf(kind, filterField.name, filterField.field)}\`.`,
+        });
+      case 'link':
+        return t.field({
+          type: filterOf(filterField.target),
+          description: `${capitalized(filterField.refersTo)}, which must be stored here and match: \`${exampleFilter(filterField.target)}\`.`,
+        });
+      case 'reverse':
+        return t.field({
+          type: listFilters.get(filterField.link.kind) as FilterRef,
+          description: `${describeReverseLink(filterField.link)}: \`{ some: ${exampleFilter(filterField.link.kind)} }\`.`,
+        });
+      case 'near':
+        return t.field({
+          type: valueFilters('NearFilter'),
+          description:
+            'No further than this from a point, as the crow flies: `{ latitude: 53.08, longitude: 8.8, withinKm: 10 }`.',
+        });
+      case 'and':
+        return t.field({
+          type: [filterOf(kind)],
+          description: `All of these match: \`{ and: [${exampleFilter(kind)}, { not: ${otherExample} }] }\`.`,
+        });
+      case 'or':
+        return t.field({
+          type: [filterOf(kind)],
+          description: `At least one of these matches: \`{ or: [${exampleFilter(kind)}, ${otherExample}] }\`.`,
+        });
+      case 'not':
+        return t.field({
+          type: filterOf(kind),
+          description: `This does not match: \`{ not: ${exampleFilter(kind)} }\`.`,
+        });
+    }
+  }
+
+  for (const [kind, filter] of filters) {
+    filter.implement({
+      description: `Conditions on ${withArticle(kind.label)}, all of which must hold: \`${exampleFilter(kind)}\`. At most ${count(maxValues)} values and conditions in all, and ${maxRelations} links within each other.`,
+      fields: (t) =>
+        Object.fromEntries([...filterFields(kind)].map(([name, filterField]) => [name, fieldOf(t, kind, filterField)])),
+    });
+  }
+  return filterOf;
+}
+
+/** Conditions on the records that a reverse link leads to. */
+const createListFilter = (builder: Builder, { name, pluralLabel }: RecordKind, filter: FilterRef): FilterRef =>
+  builder.inputRef<Filter>(`${name}ListFilter`).implement({
+    description: `Conditions on ${pluralLabel} that are linked to a record, all of which must hold.`,
+    fields: (t) => ({
+      some: t.field({ type: filter, description: 'At least one of them matches; `{ some: {} }` if there are any.' }),
+      none: t.field({ type: filter, description: 'None of them matches; `{ none: {} }` if there are none.' }),
+      every: t.field({ type: filter, description: 'Every one of them matches; also true if there are none.' }),
+    }),
+  });
+
+const otherExample = '{ createdAt: { gte: "2026-03-01" } }';
+
+/** A filter of the kind by its name, as in its example. */
+export function exampleFilter(kind: RecordKind): string {
+  const [entry] = Object.entries(kind.example).filter(([name]) => kind.fields[name]?.type === 'text');
+  return entry ? `{ ${entry[0]}: { eq: ${JSON.stringify(entry[1])} } }` : otherExample;
+}
+
+function exampleOf({ example, idPrefix }: RecordKind, name: string, field: Field): string {
+  const value = (example as Filter)[name];
+  switch (field.type) {
+    case 'text':
+      return field.example === undefined
+        ? `{ startsWith: ${JSON.stringify(value)} }`
+        : `{ eq: ${JSON.stringify(field.example)} }`;
+    case 'number':
+      return typeof value === 'number' ? `{ gte: ${value}, lt: ${Math.ceil(value)} }` : '{ gte: 0 }';
+    case 'boolean':
+      return '{ eq: true }';
+    case 'dateTime':
+      return '{ gte: "2026-03-01", lt: "2026-04-01" }';
+    case 'externalIds':
+      return '{ key: "erp", value: "4711" }';
+    case 'id':
+      return `{ eq: "${idPrefix}_01h455vb4pex5vsknk084sn02q" }`;
+    default:
+      return typeof value === 'string' ? `{ eq: ${JSON.stringify(value)} }` : '{ isNull: false }';
+  }
+}

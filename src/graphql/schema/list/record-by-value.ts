@@ -1,0 +1,57 @@
+/** One record by a value other than its ID. */
+import type { GraphQLResolveInfo } from 'graphql';
+import type { Limits } from '../../../config.ts';
+import { ServiceError } from '../../../errors.ts';
+import { quote } from '../../../model/issues.ts';
+import type { RecordKind, RecordOf } from '../../../model/record-kind.ts';
+import { emptyKeyProblem } from '../../../services/unknown-ids.ts';
+import type { Context } from '../../execution/context.ts';
+import { parseArgument, refused } from '../argument.ts';
+
+/** The record with this value of a unique field, or null. Throws a ServiceError 400. */
+export async function recordByValue<K extends RecordKind>(
+  { loaders }: Context,
+  kind: K,
+  field: string,
+  value: string,
+  limits: Limits,
+  { fieldNodes }: Pick<GraphQLResolveInfo, 'fieldNodes'>,
+): Promise<RecordOf<K> | null> {
+  const query = loaders.parsed(fieldNodes, () => ({
+    where: { field, in: [keyAt(kind, field, value, limits)] },
+    limit: 1,
+  }));
+  const [record] = await loaders.list(kind, query);
+  return record ?? null;
+}
+
+/** The record with this external ID, or null. Throws a ServiceError: 400, or 409 if several records have it. */
+export async function recordByExternalId<K extends RecordKind>(
+  { loaders }: Context,
+  kind: K,
+  key: string,
+  value: string,
+  limits: Limits,
+  { fieldNodes }: Pick<GraphQLResolveInfo, 'fieldNodes'>,
+): Promise<RecordOf<K> | null> {
+  const query = loaders.parsed(fieldNodes, () => ({
+    where: { field: 'externalIds', key: textAt('key', key, limits), value: keyAt(kind, 'value', value, limits) },
+    limit: 2,
+  }));
+  const [record, other] = await loaders.list(kind, query);
+  if (other) {
+    const problem = `several ${kind.pluralLabel} have the external ID ${quote(value)} of ${quote(key)}`;
+    throw new ServiceError(409, `${problem}: list them with where: { externalIds: { key: …, value: … } }`);
+  }
+  return record ?? null;
+}
+
+/** An empty text finds no record, as in upserts and links. */
+function keyAt(kind: RecordKind, name: string, sent: string, limits: Limits): string {
+  const problem = emptyKeyProblem(kind, sent);
+  if (problem !== undefined) throw refused([name], problem);
+  return textAt(name, sent, limits);
+}
+
+const textAt = (name: string, sent: string, { maxTextLength }: Limits) =>
+  String(parseArgument([name], { type: 'text' }, sent, maxTextLength));

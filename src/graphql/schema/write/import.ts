@@ -1,0 +1,122 @@
+/** The mutation that creates records of all kinds together: `importRecords`. */
+import { invalid } from '../../../errors.ts';
+import { expected, isObject } from '../../../model/issues.ts';
+import { listField } from '../../../model/labels.ts';
+import type { RecordKind, RecordOf } from '../../../model/record-kind.ts';
+import { unknownFieldIssues } from '../../../model/schemas.ts';
+import { recordKinds } from '../../../records/index.ts';
+import { requireBatchSize, requireFewExternalIds } from '../../../services/batch-size.ts';
+import { importRecords, type NewRecords } from '../../../services/import-records.ts';
+import type { Session } from '../../../services/session.ts';
+import { mapInSlices } from '../../../slices.ts';
+import { type ArgumentExtensions, type FieldExtensions, lengthOf, listOf, sentAsItIs } from '../../plan/extensions.ts';
+import { type MutationFields, parsedArgument } from '../builder.ts';
+import type { ItemType } from './input-type.ts';
+import { byId, dryRunArgument, type MutationSchema, write, writeCost } from './write.ts';
+import { exampleImport, exampleImportInput } from './write-examples.ts';
+
+type Imported = ReadonlyMap<RecordKind, readonly RecordOf<RecordKind>[]>;
+
+export function importField(schema: MutationSchema, t: MutationFields) {
+  const { maxBatch } = schema.limits;
+  const requireLength = (length: number) => requireBatchSize(length, maxBatch);
+  const lists = recordKinds.map((kind) => ({ kind, name: listField(kind), ...schema.inputs.create(kind) }));
+  return t.field({
+    type: importedType(schema),
+    nullable: true,
+    description: `Creates records of all kinds, all or none, and returns them in the order sent. They refer to each other by \`ref\`, in any direction: ${exampleImport}.`,
+    extensions: {
+      cost: { listSizes: ({ input }) => lengthsIn(input) },
+    } satisfies FieldExtensions,
+    args: {
+      input: t.arg({
+        type: inputType(schema, lists),
+        required: true,
+        description: 'The records to create.',
+        extensions: {
+          requireLength,
+          lengthIn: totalLength,
+          requireContent: (sent) => requireFewExternalIds(Object.values(isObject(sent) ? sent : {}).flat()),
+          cost: (sent) => writeCost * totalLength(sent),
+        } satisfies ArgumentExtensions,
+      }),
+      dryRun: dryRunArgument(t),
+    },
+    validate: parsedArgument('input', async (input) => {
+      requireLength(totalLength(input));
+      const sent = listsIn(input);
+      const batches: NewRecords[] = [];
+      for (const { kind, name, parse } of lists) {
+        const items = await mapInSlices(listOf(sent[name] ?? []), parse);
+        batches.push({ kind, items, pathOf: (index) => [name, index] });
+      }
+      return batches;
+    }),
+    resolve(_root, { input, dryRun }, context, info) {
+      const run = async (session: Session): Promise<Imported> => {
+        // The cast is safe: the argument is parsed.
+        const created = await importRecords(session, input as object as readonly NewRecords[]);
+        return new Map(recordKinds.map((kind, index) => [kind, created[index] ?? []]));
+      };
+      const primed = (imported: Imported) => [...imported].map(([kind, records]) => [kind, byId(records)] as const);
+      return write(context, info, { run, dryRun, primed });
+    },
+  });
+}
+
+/** The number of records in each list, before they are validated. */
+const lengthsIn = (input: unknown): Readonly<Record<string, number>> =>
+  Object.fromEntries(
+    recordKinds.map(listField).map((name) => {
+      const list = isObject(input) ? (input[name] ?? null) : null;
+      return [name, list === null ? 0 : lengthOf(list)];
+    }),
+  );
+
+const totalLength = (input: unknown): number => Object.values(lengthsIn(input)).reduce((sum, length) => sum + length);
+
+/** The lists, by their names. Throws a ServiceError 400 for anything else. */
+function listsIn(input: unknown): Readonly<Record<string, unknown>> {
+  const names = recordKinds.map(listField);
+  const issues = isObject(input)
+    ? unknownFieldIssues(
+        Object.keys(input).filter((name) => !names.includes(name)),
+        names,
+      )
+    : [{ path: [], message: expected(`an object of lists such as {"${names[0]}":[…]}`, input) }];
+  if (issues.length > 0) throw invalid(issues).within('input');
+  // The cast is safe: anything but an object has an issue.
+  return input as Readonly<Record<string, unknown>>;
+}
+
+type Lists = readonly { readonly kind: RecordKind; readonly name: string; readonly type: ItemType<unknown>['type'] }[];
+
+const inputType = ({ builder }: MutationSchema, lists: Lists) =>
+  builder.inputType('ImportInput', {
+    description: `The records to create, by their kind: ${exampleImportInput}.`,
+    extensions: sentAsItIs,
+    fields: (t) =>
+      Object.fromEntries(
+        lists.map(({ kind, name, type }) => [
+          name,
+          t.field({ type: [type], description: `The ${kind.pluralLabel} to create.` }),
+        ]),
+      ),
+  });
+
+const importedType = ({ builder, types }: MutationSchema) =>
+  builder.objectRef<Imported>('ImportedRecords').implement({
+    description: 'The records that an import has created, by their kind.',
+    fields: (t) =>
+      Object.fromEntries(
+        recordKinds.map((kind) => [
+          listField(kind),
+          t.field({
+            type: [types.of(kind)],
+            description: `The ${kind.pluralLabel}, in the order sent.`,
+            extensions: { cost: { isSent: true } } satisfies FieldExtensions,
+            resolve: (imported) => (imported.get(kind) ?? []) as never,
+          }),
+        ]),
+      ),
+  });

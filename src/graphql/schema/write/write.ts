@@ -1,0 +1,124 @@
+/** What all mutations have in common: how they run, what they cost, and the argument `dryRun`. */
+import type { GraphQLResolveInfo } from 'graphql';
+import type { Limits } from '../../../config.ts';
+import { ServiceError } from '../../../errors.ts';
+import type { RecordKind } from '../../../model/record-kind.ts';
+import { requireBatchSize, requireFewExternalIds } from '../../../services/batch-size.ts';
+import { dryRun, type Session } from '../../../services/session.ts';
+import { mapInSlices } from '../../../slices.ts';
+import type { Context } from '../../execution/context.ts';
+import { type ArgumentExtensions, type FieldExtensions, lengthOf, listOf } from '../../plan/extensions.ts';
+import { type Argument, type Builder, type MutationFields, type ObjectRef, parsedArgument } from '../builder.ts';
+import type { ObjectTypes } from '../object-type.ts';
+import type { InputTypes, ItemType } from './input-type.ts';
+
+/** What the fields of one schema's mutations are made of. */
+export interface MutationSchema {
+  readonly builder: Builder;
+  readonly types: ObjectTypes;
+  readonly inputs: InputTypes;
+  readonly limits: Limits;
+}
+
+/** The cost of writing a record, in addition to the fields that are returned for it. */
+export const writeCost = 10;
+
+/** Records by their IDs, or null for those that are to have none. */
+type ById = ReadonlyMap<string, object | null>;
+
+type Primed = readonly (readonly [RecordKind, ById])[];
+
+interface Write<T> {
+  run(session: Session): Promise<T>;
+  readonly dryRun?: boolean;
+  /** The records that later fields of a dry run must find instead of what is stored. */
+  readonly primed?: (result: T) => Primed;
+  /** The argument that the paths of issues begin in: `input` unless set. */
+  readonly argument?: string;
+}
+
+/**
+ * Runs in the session of this mutation: one that was carried out before, under the same key, is not carried out again. Clears the
+ * loaders, because what they loaded before the write may be stale.
+ */
+export async function write<T>(
+  { sessionFor, loaders }: Context,
+  { path }: GraphQLResolveInfo,
+  { run, dryRun: isDryRun = false, primed = () => [], argument = 'input' }: Write<T>,
+): Promise<T> {
+  const session = sessionFor(String(path.key));
+  const result = await run(isDryRun ? dryRun(session) : session)
+    .catch((error: unknown) => {
+      throw error instanceof ServiceError ? error.within(argument) : error;
+    })
+    .finally(() => loaders.clear());
+  if (isDryRun) for (const [kind, records] of primed(result)) loaders.prime(kind, records);
+  return result;
+}
+
+/** The IDs of a deletion are the only items that are no objects. */
+type ListType<Input> = ItemType<Input> | { readonly type: 'ID'; readonly parse: (id: unknown) => Input };
+
+interface Batch<Input, Options, Item> {
+  readonly type: ObjectRef<Item>;
+  readonly description: string;
+  /** The argument that has the items. */
+  readonly list: ListType<Input> & { readonly name: 'input' | 'ids'; readonly description: string };
+  /** The other arguments. */
+  readonly options?: { readonly [Name in keyof Options]: Argument<Options[Name]> };
+  run(session: Session, items: readonly Input[], options: Options): Promise<readonly Item[]>;
+  readonly primed: (items: readonly Item[]) => Primed;
+}
+
+/** A mutation of a list of items, which returns one object for each. */
+export function batchField<Input, Options extends object, Item>(
+  { limits }: MutationSchema,
+  t: MutationFields,
+  { type, description, list, options, run, primed }: Batch<Input, Options, Item>,
+) {
+  const requireLength = (length: number) => requireBatchSize(length, limits.maxBatch);
+  const requireContent = (sent: unknown) => requireFewExternalIds(Array.isArray(sent) ? sent : []);
+  const { name, parse, ...listed } = list;
+  return t.field({
+    type: [type],
+    // A mutation that fails must not remove the results of the others in the same request.
+    nullable: true,
+    description,
+    extensions: {
+      cost: { listSize: ({ [name]: items }) => lengthOf(items), perRecord: writeCost },
+    } satisfies FieldExtensions,
+    args: {
+      [name]: t.arg({
+        ...listed,
+        type: [list.type],
+        required: true,
+        extensions: { requireLength, requireContent } satisfies ArgumentExtensions,
+      }),
+      ...options,
+      dryRun: dryRunArgument(t),
+    },
+    validate: parsedArgument(name, (sent) => {
+      requireLength(lengthOf(sent));
+      return mapInSlices(listOf(sent), parse);
+    }),
+    // The casts are safe because these are the types of the parsed arguments, and of the field; the compiler cannot see it for type
+    // parameters.
+    resolve(_root, args, context, info) {
+      const { [name]: items, dryRun } = args as object as { [N in typeof name]: Input[] } & { dryRun: boolean };
+      const work = async (session: Session) => run(session, items, args as object as Options);
+      return write(context, info, { run: work, dryRun, primed, argument: name }) as never;
+    },
+  });
+}
+
+export const dryRunArgument = (t: MutationFields) =>
+  t.arg.boolean({
+    required: true,
+    defaultValue: false,
+    description:
+      'Checks everything and returns what the records would be, but stores nothing: `dryRun: true`. Lists and histories of the result show what is stored.',
+  });
+
+/** Records to prime the loaders with after a dry run. */
+export const byId = (records: readonly { readonly id: string }[]): ById =>
+  new Map(records.map((record) => [record.id, record]));

@@ -1,0 +1,209 @@
+/**
+ * Executes subscriptions. Each event is an execution of its own, with a context of its own, like a query. What they hold between two
+ * events must be little, because there may be many of them at a time.
+ */
+import type { ServerResponse } from 'node:http';
+import {
+  createSourceEventStream,
+  type ExecutionArgs,
+  type ExecutionResult,
+  GraphQLError,
+  getOperationAST,
+} from 'graphql';
+import { isAsyncIterable, type Plugin, processRegularResult, type YogaServerInstance } from 'graphql-yoga';
+import { LRUCache } from 'lru-cache';
+import pLimit, { type LimitFunction } from 'p-limit';
+import type { Limits } from '../../config.ts';
+import { badRequest, ResponseTooLarge, ServiceError, unavailable } from '../../errors.ts';
+import type { ChangePage } from '../../store/log/change-pages.ts';
+import { rootCause, toResponse } from '../errors.ts';
+import { collectFields, fragmentsIn } from '../execution/collect-fields.ts';
+import type { Context, FeedQuery, SubscriptionContext } from '../execution/context.ts';
+import { createLoaders } from '../execution/loaders.ts';
+import { isUnavailable, whenAvailable } from '../execution/when-available.ts';
+import { createResponseSize, type ResponseSize } from '../limits/response-size.ts';
+import { documentPlan } from '../plan/document-plan.ts';
+import type { ServerEvent } from './event-stream.ts';
+
+/** The context that the endpoint makes for a request. */
+export interface ServerContext extends Pick<Context, 'session' | 'sessionFor' | 'requestLog'> {
+  readonly client: {
+    readonly acceptsEvents: boolean;
+    readonly lastEventId: string | undefined;
+    readonly response: ServerResponse;
+    readonly workspaceId: string;
+    /** Set when a subscription has begun. */
+    subscription?: Subscription;
+  };
+  /** Set for an event: others may be as long as the settings say. */
+  readonly responseSize?: ResponseSize;
+}
+
+/** What the endpoint adds to the context of each execution. */
+export type YogaContext = Pick<Context, 'responseSize'>;
+
+export interface Subscription {
+  readonly events: AsyncIterable<ServerEvent>;
+  /**
+   * Aborted when the client has left (here), when its access has ended or all events are sent (event-stream.ts), and when the service
+   * stops (open-streams.ts). Then no further statement is sent, the events end, and the response and all places are freed.
+   */
+  readonly end: AbortController;
+}
+
+/**
+ * Characters of texts in an event, unless a single change has more: then it has those of a response. There may be a thousand streams, and
+ * each holds an event until its client has read it.
+ */
+const maxEventLength = 200_000;
+
+/** Longer events that are made and held at a time, by workspace. */
+const maxLongEvents = 2;
+
+type Yoga = YogaServerInstance<ServerContext, YogaContext>;
+
+type BeginningContext = SubscriptionContext & ServerContext;
+
+export function useSubscriptions(limits: Limits): Plugin<BeginningContext, ServerContext, YogaContext> {
+  let yoga: Yoga;
+  const eventLength = Math.min(maxEventLength, limits.maxResponseLength);
+  const placesForLong = new LRUCache<string, LimitFunction>({ max: 1_000, memoMethod: () => pLimit(maxLongEvents) });
+
+  /** Waits for a place for a long event. To be freed with the returned function. */
+  const takePlace = (workspaceId: string): Promise<() => void> =>
+    new Promise((resolve) => {
+      void placesForLong.memo(workspaceId)(() => new Promise<void>((free) => resolve(free)));
+    });
+
+  /** Leaves the events to the endpoint: for yoga, there is nothing to send. */
+  async function begin(args: ExecutionArgs, context: BeginningContext, end: AbortController): Promise<ExecutionResult> {
+    if (!context.client.acceptsEvents) throw notAccepted();
+    requireField(args);
+    const source = await createSourceEventStream(args);
+    if (!isAsyncIterable(source)) return source;
+    context.client.subscription = { events: eventsOf(source as AsyncIterable<ChangePage>, args, context), end };
+    return {};
+  }
+
+  async function* eventsOf(
+    source: AsyncIterable<ChangePage>,
+    args: ExecutionArgs,
+    context: BeginningContext,
+  ): AsyncGenerator<ServerEvent> {
+    try {
+      for await (const page of source) {
+        const parts: ChangePage[] = [page];
+        for (let part = parts.shift(); part; part = parts.shift()) {
+          const short = await resultOf(part, args, context, eventLength);
+          const isLong = short !== undefined && isTooLarge(short);
+          if (isLong && part.changes.length > 1) {
+            parts.unshift(...halvesOf(part));
+            continue;
+          }
+          const free = isLong ? await takePlace(context.client.workspaceId) : undefined;
+          try {
+            const result = isLong ? await resultOf(part, args, context, limits.maxResponseLength) : short;
+            if (!result) return;
+            const data = await textOf(isTooLarge(result) ? withAdvice(result, part) : result, context);
+            // Nobody can tell what was to be in an event without data: to go on after it would leave a gap.
+            if (!result.data) return yield { data };
+            yield { id: String(part.end), data, isLong };
+          } finally {
+            free?.();
+          }
+        }
+      }
+    } catch (error) {
+      yield { data: await textOf({ errors: [asGraphqlError(error)] }, context) };
+    }
+  }
+
+  /** Executes the operation for a page. Waits for the database: a page that was left out would be lost. */
+  const resultOf = (
+    rootValue: ChangePage,
+    args: ExecutionArgs,
+    { session, requestLog, stream }: BeginningContext,
+    maxResponseLength: number,
+  ) =>
+    whenAvailable(async () => {
+      const responseSize = createResponseSize(maxResponseLength);
+      const { execute, contextFactory } = yoga.getEnveloped({ session, requestLog, responseSize });
+      const result: ExecutionResult = await execute({ ...args, rootValue, contextValue: await contextFactory() });
+      const failure = result.errors?.map(rootCause).find(isUnavailable);
+      if (failure) throw failure;
+      return result;
+    }, stream.signal);
+
+  /** The same text as the body of a response to a query. */
+  const textOf = async (result: ExecutionResult, { requestLog }: BeginningContext): Promise<string> =>
+    processRegularResult(toResponse(result, requestLog), yoga.fetchAPI, 'application/json').text();
+
+  return {
+    onYogaInit: (init) => {
+      yoga = init.yoga as never;
+    },
+    onSubscribe({ args: { contextValue, schema, document }, extendContext, setSubscribeFn }) {
+      const { session, client } = contextValue;
+      const end = new AbortController();
+      const { signal } = end;
+      // The reason is the error of what has not begun yet: not one of the service.
+      const leave = () => end.abort(unavailable('the client has left', 'CLIENT_LEFT'));
+      client.response.once('close', leave);
+      if (client.response.closed) leave();
+      const store = session.store.until(signal);
+      // With new loaders for each page, because they may only read a limited amount of text.
+      const readPage = (query: FeedQuery) => {
+        const maxResponseLength = query.limit > 1 ? eventLength : limits.maxResponseLength;
+        const reads = store.within({ ...limits, maxResponseLength });
+        return createLoaders(reads, documentPlan(schema, document)).changePage(query);
+      };
+      extendContext({
+        session: { ...session, store },
+        stream: { lastEventId: client.lastEventId, readPage, signal },
+      });
+      setSubscribeFn((args: ExecutionArgs) => begin(args, contextValue, end));
+    },
+  };
+}
+
+const notAccepted = () =>
+  new ServiceError(
+    406,
+    'a subscription is sent as server-sent events: expected an Accept header that allows text/event-stream',
+  );
+
+/** Without a field, graphql-js would fail. Validation rejects directives with variables here. */
+function requireField({ schema, document, operationName }: ExecutionArgs): void {
+  const selections = getOperationAST(document, operationName)?.selectionSet.selections ?? [];
+  const root = schema.getSubscriptionType();
+  const execution = { schema, fragments: fragmentsIn(document), variables: {} };
+  if (root && collectFields(execution, root, selections).size === 0) {
+    throw badRequest('a subscription must select a field');
+  }
+}
+
+const isTooLarge = ({ errors }: ExecutionResult): boolean =>
+  errors?.some((error) => rootCause(error) instanceof ResponseTooLarge) ?? false;
+
+/** The page as two, each with at least one of its changes. */
+function halvesOf({ changes, end, hasMore }: ChangePage): ChangePage[] {
+  const middle = Math.ceil(changes.length / 2);
+  const first = changes.slice(0, middle);
+  return [
+    { changes: first, end: first.at(-1)?.number ?? end, hasMore: true },
+    { changes: changes.slice(middle), end, hasMore },
+  ];
+}
+
+/** The error of a single change, which every client that connects again would get again. */
+function withAdvice({ errors = [] }: ExecutionResult, { changes }: ChangePage): ExecutionResult {
+  const [error] = errors;
+  const cursor = changes[0]?.number;
+  const message = `${error?.message}; it is one change: select fewer fields, or leave it out, with after: "${cursor}"`;
+  return { errors: [asGraphqlError(new ServiceError(413, message, [], { reason: 'response too large' }))] };
+}
+
+const asGraphqlError = (error: unknown): GraphQLError =>
+  error instanceof GraphQLError
+    ? error
+    : new GraphQLError('the subscription has failed', { originalError: error as Error });

@@ -1,0 +1,112 @@
+/** Stored API keys: looked up by prefix, and listed for the operator across all workspaces. */
+
+import type { Knex } from 'knex';
+import { ServiceError } from '../../errors.ts';
+import { boolean, dateTime, required, text } from '../../model/fields.ts';
+import type { Table } from '../../model/record-kind.ts';
+import type { Row } from '../connections/driver.ts';
+import type { Database } from '../database.ts';
+import { changedColumns, literally, runQuery } from '../query/run-query.ts';
+import type { WorkspaceId } from '../query/tables.ts';
+import { openWorkspace } from './workspace-names.ts';
+
+export interface ApiKey {
+  /** The key's prefix, in which its workspace has the name that it had when the key was created. */
+  readonly id: string;
+  /** The workspace that it gives access to. */
+  readonly workspace: WorkspaceId;
+  readonly userId: string;
+  readonly readOnly: boolean;
+  readonly label: string | null;
+  readonly secretHash: string;
+  /** The hash of the previous secret, which is valid until `previousExpiresAt`. */
+  readonly previousHash: string | null;
+  readonly previousExpiresAt: string | null;
+  readonly createdAt: string;
+  readonly expiresAt: string | null;
+  readonly revokedAt: string | null;
+  readonly lastUsedAt: string | null;
+}
+
+export const apiKeys: Table = {
+  table: 'api_keys',
+  label: 'API key',
+  key: ['id'],
+  storedFields: {
+    workspaceId: required(text('workspace that it gives access to')),
+    id: { type: 'id', required: true, description: 'prefix' },
+    userId: required(text('user that it identifies')),
+    readOnly: required(boolean('whether it is read-only')),
+    label: text('what it is for'),
+    secretHash: required(text('SHA-256 of the secret')),
+    previousHash: text('SHA-256 of the previous secret'),
+    previousExpiresAt: dateTime('when the previous secret expires'),
+    createdAt: required(dateTime('creation time')),
+    expiresAt: dateTime('when it expires'),
+    revokedAt: dateTime('when it was revoked'),
+    lastUsedAt: dateTime('when it was last used, to the minute'),
+  },
+};
+
+/** With the name of its workspace. */
+const namedKeys: Table = {
+  ...apiKeys,
+  storedFields: { ...apiKeys.storedFields, name: required(text('name of the workspace')) },
+};
+
+export type KeyStore = ReturnType<typeof createKeyStore>;
+
+export function createKeyStore({ run, read, dialect }: Pick<Database, 'run' | 'read' | 'dialect'>) {
+  const { builder, filters } = dialect;
+
+  /** The keys that a condition finds. The cast is safe: rows are written only from API keys. */
+  async function select(condition?: Knex.Raw): Promise<ApiKey[]> {
+    const rows = builder('api_keys').join('workspaces', 'workspaces.number', 'api_keys.workspace_id');
+    if (condition) rows.where(condition);
+    const found = await dialect.select(read, namedKeys, rows.orderBy(['name', 'created_at', 'id']));
+    return found.map(
+      ({ workspaceId: number, name, ...key }) => ({ ...key, workspace: { number, name } }) as object as ApiKey,
+    );
+  }
+
+  /** Whether no workspace has any key, valid or not. */
+  const isEmpty = async (): Promise<boolean> =>
+    (await runQuery(read, builder('api_keys').select(builder.raw('1')).limit(1, literally))).length === 0;
+
+  /** The keys with these prefixes, by one statement. */
+  const findAll = async (ids: readonly string[]): Promise<ApiKey[]> => select(filters.isOneOf('id', 'id', ids));
+
+  return {
+    isEmpty,
+
+    /** Like isEmpty, but false while the database is unavailable: there may be keys. */
+    isDefinitelyEmpty: (): Promise<boolean> =>
+      isEmpty().catch((error: unknown) => {
+        if (error instanceof ServiceError && error.status === 503) return false;
+        throw error;
+      }),
+
+    findAll,
+
+    find: async (id: string): Promise<ApiKey | undefined> => (await findAll([id]))[0],
+
+    /** By workspace and time of creation. */
+    list: (): Promise<ApiKey[]> => select(),
+
+    ofWorkspace: ({ number }: WorkspaceId): Promise<ApiKey[]> => select(builder.raw('workspace_id = ?', [number])),
+
+    async insert({ workspace, ...key }: ApiKey): Promise<void> {
+      const row = { ...key, workspaceId: workspace.number };
+      for (const { sql, values } of dialect.inserts(apiKeys, [row])) await run(sql, values);
+    },
+
+    /** By its prefix alone: it may have another workspace than before. Returns whether it still exists. */
+    async update(id: string, changes: Omit<Partial<ApiKey>, 'workspace'>): Promise<boolean> {
+      const changed = changedColumns(apiKeys, changes as object as Row);
+      return (await runQuery(run, builder('api_keys').where('id', id).update(changed).returning('id'))).length > 0;
+    },
+
+    /** The workspace with this name, which is created if there is none. */
+    openWorkspace: (name: string): Promise<WorkspaceId> => openWorkspace({ dialect, read, run }, name),
+  };
+}

@@ -1,0 +1,52 @@
+/** Deletes what is stored under the keys of requests once nobody repeats them any more. */
+
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Database } from '../database.ts';
+import { literally, runQuery } from '../query/run-query.ts';
+import { idempotencyResults } from '../query/tables.ts';
+
+/** Milliseconds. */
+const keptFor = 24 * 60 * 60 * 1_000;
+const interval = 10 * 60 * 1_000;
+const pauseBetweenSlices = 200;
+
+/** Rows per statement, which takes a few milliseconds: other writes go on in between. */
+const sliceLength = 1_000;
+
+type Swept = Pick<Database, 'dialect' | 'read' | 'run'>;
+
+/**
+ * Deletes the results of requests that are more than 24 hours old, now and from time to time. Several processes may do it at once. An
+ * error is left to the next attempt. Returns a function that ends it.
+ */
+export function startSweep(database: Swept, onError: (error: unknown) => void): () => void {
+  let isOver = false;
+  const sweep = async () => {
+    while (!isOver && (await deleteSlice(database, Date.now() - keptFor)) === sliceLength)
+      await pause(pauseBetweenSlices);
+  };
+  const attempt = () => void sweep().catch(onError);
+  attempt();
+  const timer = setInterval(attempt, interval).unref();
+  return () => {
+    isOver = true;
+    clearInterval(timer);
+  };
+}
+
+/** Deletes the oldest of the rows from before a time, about as many as a slice has, and returns how many it has found. */
+export async function deleteSlice({ dialect, read, run }: Swept, before: number): Promise<number> {
+  const rows = () => dialect.builder(idempotencyResults.table);
+  const oldest = await runQuery(
+    read,
+    rows()
+      .where('created_at', '<', new Date(before).toISOString())
+      .orderBy('created_at')
+      .limit(sliceLength, literally)
+      .select('created_at'),
+  );
+  const last = oldest.at(-1)?.created_at;
+  // By their time, and not by their keys: one parameter, and a statement that a distributed table supports.
+  if (last !== undefined) await runQuery(run, rows().where('created_at', '<=', last).delete());
+  return oldest.length;
+}

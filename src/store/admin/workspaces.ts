@@ -1,0 +1,188 @@
+/**
+ * The operator's view of workspaces: what each holds, and renaming and deleting whole ones, in one transaction each. Requests
+ * never come here: their store is bound to one workspace.
+ */
+
+import type { Knex } from 'knex';
+import { StartError } from '../../errors.ts';
+import type { Table } from '../../model/record-kind.ts';
+import { isConflict } from '../connections/database-error.ts';
+import type { Run } from '../connections/driver.ts';
+import type { Database } from '../database.ts';
+import { takeNumbers } from '../log/changes.ts';
+import { rowsQuery, runQuery } from '../query/run-query.ts';
+import { changes, type WorkspaceId } from '../query/tables.ts';
+import { type ApiKey, createKeyStore } from './api-keys.ts';
+import { findWorkspace } from './workspace-names.ts';
+
+export interface Workspace extends WorkspaceId {
+  /** The number of records by the name of their table. */
+  readonly records: ReadonlyMap<string, number>;
+  readonly keys: readonly ApiKey[];
+}
+
+export const sizeOf = ({ records }: Workspace): number => [...records.values()].reduce((sum, size) => sum + size, 0);
+
+/** A log of records that were deleted is not shown, nor is the workspace of requests without a key before its first record. */
+const isShown = (workspace: Workspace): boolean => sizeOf(workspace) > 0 || workspace.keys.length > 0;
+
+const writtenMeanwhile = 'records were written meanwhile: stop the service, and try again; nothing was changed';
+
+export type Workspaces = ReturnType<typeof createWorkspaces>;
+
+export function createWorkspaces(database: Database, tables: readonly Table[]) {
+  const { dialect, read, transaction } = database;
+  const { builder, lock } = dialect;
+  const keysIn = (run: Run) => createKeyStore({ run, read: run, dialect });
+
+  /** Reads with one statement for the name, one per table, and one for the keys. */
+  async function find(run: Run, name: string): Promise<Workspace | undefined> {
+    const id = await findWorkspace(dialect, run, name);
+    if (!id) return undefined;
+    const records = new Map<string, number>();
+    for (const table of tables) {
+      const [row] = await runQuery(run, rowsQuery(dialect, table, id.number).count({ count: '*' }));
+      records.set(table.table, Number(row?.count));
+    }
+    return { ...id, records, keys: await keysIn(run).ofWorkspace(id) };
+  }
+
+  async function hasLog(run: Run, { number }: WorkspaceId): Promise<boolean> {
+    return (await runQuery(run, rowsQuery(dialect, changes, number).select('number').limit(1))).length > 0;
+  }
+
+  async function findExisting(run: Run, name: string): Promise<Workspace> {
+    const workspace = await find(run, name);
+    if (workspace && (isShown(workspace) || (await hasLog(run, workspace)))) return workspace;
+    throw new StartError(`there is no workspace ${name}: see node dist/src/cli.js workspaces list`);
+  }
+
+  /** On Postgres, two commands could otherwise each delete the last keys but the other's. */
+  const change = <T>(work: (run: Run) => Promise<T>): Promise<T> =>
+    transaction(async (run) => {
+      if (dialect.lockMaintenance) await run(dialect.lockMaintenance);
+      return work(run);
+    }).catch((error: unknown) => {
+      throw isConflict(error) ? new StartError(writtenMeanwhile) : error;
+    });
+
+  /** Makes others wait that write in the workspace, until the transaction ends. */
+  const stopWrites = ({ number }: WorkspaceId, run: Run) => takeNumbers(dialect, run, new Map([[number, 1]]));
+
+  /**
+   * Deletes all records, and returns how many there were: others may write between a count and the deletion. Writes are stopped after a
+   * first pass. Before, this would wait itself, for those that have locked records and need a number. What they have committed meanwhile is
+   * deleted in a second pass.
+   */
+  async function deleteRecords(run: Run, workspace: WorkspaceId): Promise<ReadonlyMap<string, number>> {
+    const records = new Map<string, number>();
+    const deleteAll = async () => {
+      for (const table of tables) {
+        const deleted = await dialect.runCounted(run, rowsQuery(dialect, table, workspace.number).delete());
+        records.set(table.table, (records.get(table.table) ?? 0) + deleted);
+      }
+    };
+    await deleteAll();
+    await stopWrites(workspace, run);
+    await deleteAll();
+    return records;
+  }
+
+  /** Gives up the number of a workspace without records, in which writes are stopped. What is still written with it, by a process that has not noticed yet, fails. */
+  async function giveUp(run: Run, { number }: WorkspaceId): Promise<void> {
+    for (const table of ['changes', 'idempotency_keys']) {
+      await runQuery(run, builder(table).where('workspace_id', number).delete());
+    }
+    const last: Knex.Raw = builder.raw('number');
+    await runQuery(run, builder('change_numbers').where('workspace_id', number).update({ final_number: last }));
+    await runQuery(run, builder('workspaces').where('number', number).update({ name: null }));
+  }
+
+  /** Gives the keys of a workspace that has never had records to the one that gets its name. */
+  async function takeName(run: Run, name: string, { number }: WorkspaceId): Promise<void> {
+    const other = await findWorkspace(dialect, run, name);
+    if (!other) return;
+    await stopWrites(other, run);
+    const found = await find(run, name);
+    if (found && sizeOf(found) > 0) {
+      throw new StartError(`the workspace ${name} has records: a workspace is renamed only to a name without records`);
+    }
+    if (await hasLog(run, other)) {
+      throw new StartError(
+        `the workspace ${name} has had records, whose history would be lost: choose another name, or delete it first`,
+      );
+    }
+    await runQuery(run, builder('api_keys').where('workspace_id', other.number).update({ workspace_id: number }));
+    await giveUp(run, other);
+  }
+
+  return {
+    /** All workspaces with a record or a key, by name. */
+    async list(): Promise<Workspace[]> {
+      const names = await runQuery(read, builder('workspaces').whereNotNull('name').select('number', 'name'));
+      const found = new Map(
+        names.map(({ number, name }) => {
+          const records = new Map(tables.map(({ table }) => [table, 0]));
+          return [Number(number), { number: Number(number), name: String(name), records, keys: [] as ApiKey[] }];
+        }),
+      );
+      for (const { table } of tables) {
+        const counts = builder(table).select('workspace_id').count({ count: '*' }).groupBy('workspace_id');
+        for (const { workspace_id, count } of await runQuery(read, counts)) {
+          found.get(Number(workspace_id))?.records.set(table, Number(count));
+        }
+      }
+      for (const key of await createKeyStore(database).list()) found.get(key.workspace.number)?.keys.push(key);
+      return [...found.values()].filter(isShown).sort((a, b) => (a.name < b.name ? -1 : 1));
+    },
+
+    /** What a workspace holds; undefined if there is none. */
+    find: (name: string): Promise<Workspace | undefined> => find(read, name),
+
+    /** Like `find`, but throws a StartError if there is none. */
+    findExisting: (name: string): Promise<Workspace> => findExisting(read, name),
+
+    /**
+     * Gives a workspace another name. If there is a workspace with that name, it may have keys, but must never have had records: its keys
+     * give access to the renamed one. All keys keep working, with the name in their prefix that their workspace had before.
+     */
+    rename: (from: string, to: string): Promise<Workspace> =>
+      change(async (run) => {
+        if (from === to) throw new StartError(`the workspace is called ${to} already`);
+        const renamed = await findExisting(run, from);
+        await takeName(run, to, renamed);
+        await runQuery(run, builder('workspaces').where('number', renamed.number).update({ name: to }));
+        return renamed;
+      }),
+
+    /**
+     * Deletes all records of a workspace, their log and all keys, unless the service would be left without keys. Throws a StartError if it is
+     * another one than was shown, whose name may have changed since.
+     */
+    remove: (name: string, shown?: WorkspaceId): Promise<Workspace> =>
+      change(async (run) => {
+        const deleted = await findExisting(run, name);
+        if (shown && shown.number !== deleted.number) {
+          throw new StartError(`another workspace is called ${name} meanwhile: nothing was deleted`);
+        }
+        if (deleted.keys.length > 0) await requireOtherKeys(run, deleted);
+        // First, as writes take their locks: otherwise this could wait for a write that waits for it. One that runs meanwhile may store a
+        // lock again: a row that means nothing.
+        if (lock) await runQuery(run, builder('locks').where('workspace_id', deleted.number).delete());
+        const records = await deleteRecords(run, deleted);
+        await giveUp(run, deleted);
+        await runQuery(run, builder('api_keys').where('workspace_id', deleted.number).delete());
+        return { ...deleted, records };
+      }),
+  };
+
+  /** Without any key the service would be open again. */
+  async function requireOtherKeys(run: Run, { name, keys }: Workspace): Promise<void> {
+    const [row] = await runQuery(run, builder('api_keys').count({ count: '*' }));
+    if (Number(row?.count) > keys.length) return;
+    throw new StartError(
+      `${name} has the only API keys, without which the service would be open to everybody on its machine: ` +
+        'create a key for another workspace first',
+    );
+  }
+}

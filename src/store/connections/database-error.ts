@@ -1,0 +1,217 @@
+/**
+ * The errors that the store throws when a statement fails. Drivers put values into their messages, and Knex adds the SQL:
+ * neither may reach a response or a log.
+ *
+ * | Cause                                       | Becomes                  | The transaction | The connection |
+ * |---------------------------------------------|--------------------------|-----------------|----------------|
+ * | a conflict with another (`conflicts`)       | TransactionConflict, 503 | is retried      | is kept        |
+ * | a workspace that was deleted                | WorkspaceDeleted, 503    | has failed      | is kept        |
+ * | another workspace needs the connection      | Preempted, 503           | is repeated     | as its error   |
+ * | no connection, or a lost one                | 503                      | has failed      | is closed      |
+ * | a read-only server, or a file that cannot   | 503                      | has failed      | is closed      |
+ * | be read or written                          |                          |                 |                |
+ * | busy, full, too slow (`temporary…`), or a   | StatementFailed, 503     | has failed      | is kept        |
+ * | server of a cluster that is unavailable     |                          |                 |                |
+ * | any of these but the first two, at COMMIT   | 503: may be stored       | is unknown      | as above       |
+ * | the same, in a single-statement transaction | likewise, unless it      | is unknown      | as above       |
+ * |                                             | failed before COMMIT     |                 |                |
+ * | a corrupt file                              | DatabaseError, 500       | has failed      | is closed      |
+ * | anything else                               | DatabaseError, 500       | has failed      | is kept        |
+ *
+ * A connection is kept only if it is idle afterwards, in no transaction and without an active statement.
+ *
+ * Of a group of new records of several workspaces, none of which is stored, those of each workspace are retried after a conflict, a
+ * deleted workspace, StatementFailed or DatabaseError: the cause may be rows, locks or a server that the others do not need. After any other
+ * error a retry is useless: no statement can run.
+ */
+import { mayBeStored, ServiceError, unavailable } from '../../errors.ts';
+
+/** SQLite's errors after which a retry may succeed. */
+const temporarySqlite = /^SQLITE_(?:BUSY|CANTOPEN|FULL|INTERRUPT|IOERR|LOCKED|READONLY)/;
+
+/** Postgres's errors after which a retry may succeed: classes of codes, of two characters, and single codes. */
+const temporaryPostgres: ReadonlySet<string> = new Set([
+  '08', // the connection
+  '28', // authorization to connect
+  '3D', // the name of the database
+  '40', // transactions that were rolled back
+  '53', // resources
+  '55', // locks
+  '57', // an operator's intervention, such as a shutdown
+  '58', // the operating system
+  '25006', // a read-only server
+  '25P03', // a transaction that was idle for too long
+  '25P04', // a transaction that took too long
+]);
+
+const isTemporary = (code: string): boolean =>
+  temporarySqlite.test(code) ||
+  temporaryPostgres.has(code) ||
+  (code.length === 5 && temporaryPostgres.has(code.slice(0, 2)));
+
+/** In the errors of Citus that has lost its connection to another machine: most are libpq's, which have no code of their own. */
+const lostInCluster = [
+  'server closed the connection',
+  'no connection to the server',
+  'connection not open',
+  'could not receive data from server',
+  'could not send data to server',
+  'SSL connection',
+  'SSL error',
+  'SSL SYSCALL error',
+  'connection error',
+  'connection to the remote node',
+  'connection marked as essential',
+  'terminating connection',
+];
+
+const isLostInCluster = (error: unknown): boolean =>
+  codeOf(error) === 'XX000' && lostInCluster.some((text) => String(error).includes(text));
+
+/** Conflicts with a concurrent transaction: this one is rolled back, and sees the changes of the other when it is retried. */
+const conflicts: ReadonlySet<string> = new Set([
+  '40001', // serialization failure
+  '40P01', // deadlock
+  '23505', // a unique value was taken after it had been looked up
+  '23503', // a referenced row was deleted after it had been looked up
+]);
+
+/** SQLite's equivalent of 23505: it names the kind of constraint only in its message. */
+const isTaken = (error: unknown): boolean =>
+  codeOf(error) === 'SQLITE_CONSTRAINT' && String(error).includes('UNIQUE constraint failed');
+
+/** A failure of the database that the client can do nothing about. */
+export class DatabaseError extends Error {
+  /** The database's own, such as `XX000` or `SQLITE_CORRUPT`. */
+  readonly code: string | undefined;
+
+  constructor(message: string, code?: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** A transaction that conflicted with another. Nothing of it is stored. */
+export class TransactionConflict extends ServiceError {
+  readonly #code: string;
+
+  constructor(code: string) {
+    super(503, 'too many concurrent writes to the same records, try again', [], { cause: code });
+    this.#code = code;
+  }
+
+  /** The error after the last attempt. A constraint that is violated on every attempt is a defect of this service. */
+  afterLastAttempt(): Error {
+    return /^(?:23|SQLITE_CONSTRAINT)/.test(this.#code)
+      ? new DatabaseError(`database error: ${this.#code}`, this.#code)
+      : this;
+  }
+}
+
+/** Ends the transaction, and runs its work again: another one has changed what this one has looked up. */
+export const lookupOutdated = () => new TransactionConflict('LOOKUP_OUTDATED');
+
+/** A workspace that was deleted, which a process has cached for a few seconds. Nothing can be written in it. */
+export class WorkspaceDeleted extends ServiceError {
+  constructor() {
+    super(503, 'the workspace is being deleted, try again', [], { cause: 'WORKSPACE_DELETED' });
+  }
+}
+
+/** A statement that the server has rejected, and that may succeed later. Other statements may succeed at once. */
+export class StatementFailed extends ServiceError {
+  constructor(code: string) {
+    super(503, unavailableMessage, [], { cause: code });
+  }
+}
+
+/** A constraint of change_numbers. */
+const isDeleted = (error: unknown): boolean =>
+  /^(?:23514|SQLITE_CONSTRAINT)$/.test(codeOf(error)) && String(error).includes('change_numbers_open');
+
+/** Whether a transaction was rolled back because of what another wrote at the same time, even on its last attempt. */
+export const isConflict = (error: unknown): boolean =>
+  error instanceof TransactionConflict ||
+  (error instanceof DatabaseError && /^(?:23|SQLITE_CONSTRAINT)/.test(error.code ?? ''));
+
+/** Work whose connection was needed by another workspace. Nothing of it is stored. */
+export class Preempted extends ServiceError {
+  constructor() {
+    super(503, 'other workspaces need the database, try again', [], { cause: 'PREEMPTED' });
+  }
+}
+
+/** Converts a driver's error to one without SQL and values: a ServiceError 503 if a retry may succeed. */
+export function databaseError(error: unknown, isConnectionLost = false): Error {
+  if (error instanceof Preempted) return error;
+  const code = codeOf(error);
+  if (conflicts.has(code) || isTaken(error)) return new TransactionConflict(code);
+  if (isDeleted(error)) return new WorkspaceDeleted();
+  // Before the next line, because a connection is discarded when its statement is cancelled.
+  if (timeouts.test(code)) return new StatementFailed(code);
+  if (isConnectionLost || isUnavailable(error)) return databaseUnavailable(code);
+  if (isTemporary(code) || isLostInCluster(error)) return new StatementFailed(code);
+  return new DatabaseError(`database error: ${code}`, code);
+}
+
+/**
+ * Whether the server ends this connection, or has become a standby while another server accepts writes; or SQLite could not read
+ * or write its file, after which nothing that the connection holds in memory can be trusted.
+ */
+export const needsNewConnection = (error: unknown): boolean =>
+  /^(?:25006$|08...$|57P0[1-3]$|SQLITE_(?:CANTOPEN|CORRUPT|IOERR|NOMEM|NOTADB|PROTOCOL|MISUSE))/.test(codeOf(error));
+
+/**
+ * Whether no statement of any workspace can run now. Of the errors that end a connection, a cluster's coordinator also reports those of the
+ * connections to its other servers, and then as ERROR; 08P01 is a pooler's, when it has no server.
+ */
+const isUnavailable = (error: unknown): boolean => {
+  const code = codeOf(error);
+  if (/^57P0[1-3]$/.test(code)) return !(error instanceof Error && 'severity' in error && error.severity === 'ERROR');
+  return code === '25006' || code === '08P01' || temporarySqlite.test(code);
+};
+
+const timeouts = /^(?:57014|55P03|SQLITE_INTERRUPT)$/;
+
+/** Whether a statement timed out, except at COMMIT, after which the transaction may be stored. */
+export const isTimeout = (error: unknown): boolean =>
+  error instanceof StatementFailed && timeouts.test(String(error.cause));
+
+/** Whether a statement was not to wait any longer for a lock. */
+export const isLockTimeout = (error: unknown): boolean => error instanceof StatementFailed && error.cause === '55P03';
+
+/** Whether a statement that is a transaction by itself failed before its commit. */
+export const isNotStored = (error: unknown): boolean =>
+  /^(?:SQLITE_(?:BUSY|CANTOPEN|FULL|INTERRUPT|LOCKED|READONLY)|25006$|53...$|55...$|57014$)/.test(codeOf(error));
+
+/** The error if no connection could be opened or acquired, for whatever reason. */
+export const connectionError = (error: unknown): Error => databaseUnavailable(codeOf(error));
+
+/** Converts an error at COMMIT. Unless the database reports that it rolled back, the records may be stored. */
+export function commitError(error: unknown, isConnectionLost: boolean): Error {
+  const failure = databaseError(error, isConnectionLost);
+  if ([TransactionConflict, WorkspaceDeleted, Preempted].some((notStored) => failure instanceof notStored))
+    return failure;
+  // Citus reports XX000 when some of its nodes have committed, and others may not have.
+  const isRolledBack = failure instanceof DatabaseError && !/^(?:unknown$|XX)/.test(codeOf(error));
+  if (isRolledBack) return failure;
+  return mayBeStored('check whether the records were stored before retrying', codeOf(error));
+}
+
+/** `code` is for the log. */
+export const databaseUnavailable = (code: string) => unavailable(unavailableMessage, code);
+
+const unavailableMessage = 'the database is not available, try again';
+
+const codeOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return 'unknown';
+  if ('code' in error && typeof error.code === 'string') return error.code;
+  return error.name === 'Error' ? 'unknown' : error.name;
+};
+
+/** The error in one line, for the operator. Of Knex's messages, only the driver's part, without the SQL before it. */
+export const reason = (error: unknown): string => {
+  const message = error instanceof Error ? error.message : String(error);
+  const [line = ''] = (/SQLITE_.*/.exec(message)?.[0] ?? message.split(' - ').at(-1) ?? '').split('\n');
+  return line || codeOf(error);
+};

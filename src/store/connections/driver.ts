@@ -1,0 +1,62 @@
+/** The interface of a database's driver: connections, and statements on them. Knows no tables. */
+import type { Knex } from 'knex';
+
+export type Row = Readonly<Record<string, unknown>>;
+
+/** Runs a statement in the database's own form, and returns its rows. Throws the errors of database-error.ts. */
+export type Run = (sql: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
+
+/** Times are in milliseconds. */
+export interface DatabaseOptions {
+  /** The most connections that a process opens to Postgres. */
+  readonly poolSize: number;
+  /** How long to wait for a connection, whether it must be opened or is in use. */
+  readonly connectionTimeout: number;
+  /** How long a statement may run. */
+  readonly statementTimeout: number;
+}
+
+/** Statements that only read have a pool of their own where writes would otherwise make them wait. */
+export interface Pools<Pool> {
+  readonly writes: Pool;
+  readonly reads?: Pool;
+}
+
+/** Connections are those of Knex's pools, which Knex opens with the driver's own library. */
+export interface Driver {
+  readonly name: 'SQLite' | 'Postgres';
+  /** Where the data is stored, for messages: without the password. */
+  readonly location: string;
+  readonly pools: Pools<Knex.Config>;
+  /** Throws StartError unless there is room on the disk for what a migration may write. Absent where that is on another machine. */
+  requireSpaceToMigrate?(): void;
+  /** How many group commits run concurrently. */
+  readonly concurrentGroups: number;
+
+  /** Returns the rows. Throws the driver's error. Must not be called on a connection before the last statement has ended. */
+  query(connection: unknown, sql: string, values: readonly unknown[]): Promise<readonly Row[]>;
+  /** Whether a connection is outside of any transaction, and no statement on it is still active. */
+  isIdle(connection: unknown): Promise<boolean>;
+  /** Makes the statement that is running on a connection fail. */
+  cancel(connection: unknown): void;
+  /** Closes a connection, at the latest when its statement ends. */
+  destroy(connection: unknown): void;
+}
+
+/** SQL in the database's own form, with a placeholder for each value. */
+export interface Statement {
+  readonly sql: string;
+  readonly values: readonly unknown[];
+  /** Statements that each connection must have run once before. */
+  readonly setUp?: readonly string[] | undefined;
+}
+
+/** The SQL of transactions. */
+export interface TransactionSql {
+  /** Begins a transaction that may write. */
+  readonly begin: string;
+  /** Limits lock waits of a transaction that begins: SQL to append to `begin`. Absent on SQLite, which has one writer. */
+  limitLockWaits?(milliseconds: number): string;
+  /** Begins a transaction that reads a consistent snapshot of the database. */
+  readonly beginSnapshot: string;
+}

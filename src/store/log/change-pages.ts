@@ -1,0 +1,66 @@
+/** Reads the feed of a workspace page by page. */
+import { badRequest } from '../../errors.ts';
+import { requireWhole } from '../query/rows.ts';
+import { runQuery } from '../query/run-query.ts';
+import type { Scope } from '../records/read-records.ts';
+import { type Change, type ChangesQuery, createChangeReads } from './read-changes.ts';
+
+/** What to read of the feed; `limit` changes at most. */
+export type ChangePageQuery = Omit<ChangesQuery, 'upTo'>;
+
+export interface ChangePage {
+  readonly changes: readonly Change[];
+  /** The number after which the next page begins. All changes up to it are on this page or earlier ones, or of other kinds. */
+  readonly end: number;
+  readonly hasMore: boolean;
+}
+
+export interface ChangePageReads {
+  /**
+   * The next page. It may be empty although there is more: the changes of some kinds may be far apart. Throws a ServiceError 400 if the
+   * workspace has no change with the number `after` yet.
+   */
+  changePage(query: ChangePageQuery): Promise<ChangePage>;
+}
+
+/** The most rows of the log that are read for a page of some kinds: the changes between them are read, too. */
+const maxScanned = 100_000;
+
+export function createChangePageReads(scope: Scope): ChangePageReads {
+  const { dialect, run, workspaceId } = scope;
+  const { changes } = createChangeReads(scope);
+
+  /** The number of the workspace's last change, and of the row up to which the log is read for one page. */
+  async function extentAfter(after: number) {
+    const [row] = await runQuery(
+      run,
+      dialect.builder.raw(
+        `select number, (
+          select number from changes where workspace_id = ? and number >= ? order by number limit 1
+        ) as upto from change_numbers where workspace_id = ?`,
+        [workspaceId, requireWhole(after + maxScanned), workspaceId],
+      ),
+    );
+    const last = Number(row?.number ?? 0);
+    return { last, upTo: Number(row?.upto ?? last) };
+  }
+
+  return {
+    async changePage({ limit, ...query }) {
+      const { after } = query;
+      // Read first: numbers up to the last one to which no change belongs, such as of changes that an older version has moved, are passed.
+      const { last, upTo } = await extentAfter(after);
+      if (after > last) throw beyondLast(after, last);
+      const found = await changes({ ...query, upTo, limit: limit + 1 });
+      const page = found.slice(0, limit);
+      const end = found.length > limit ? page.at(-1)?.number : upTo;
+      return { changes: page, end: Math.max(after, end ?? 0), hasMore: found.length > limit || upTo < last };
+    },
+  };
+}
+
+/** Otherwise a consumer would get nothing until there are as many changes again, and miss these. */
+const beyondLast = (after: number, last: number) =>
+  badRequest(
+    `the cursor "${after}" is beyond the last change, which has "${last}"; after a restored backup, consumers must begin anew`,
+  );

@@ -1,0 +1,218 @@
+/** Reads the log of changes of one workspace: the feed, and records as they were. read-histories.ts reads those of single records. */
+
+import type { Knex } from 'knex';
+import { idsFrom } from '../../model/ids.ts';
+import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
+import type { Row } from '../connections/driver.ts';
+import { columnsOf } from '../query/columns.ts';
+import { requireWhole } from '../query/rows.ts';
+import { rowsQuery, runQuery } from '../query/run-query.ts';
+import { type Action, type Author, changes as table } from '../query/tables.ts';
+import { createRecordReads, type Scope, selectRows, stored } from '../records/read-records.ts';
+
+/** One change of one record. */
+export interface Change extends Author {
+  readonly number: number;
+  /** The name of the record kind. */
+  readonly kind: string;
+  readonly action: Action;
+  readonly id: string;
+  readonly at: string;
+  /** The record before it was changed or deleted, without its workspace, if it was to be read; null before its creation. */
+  readonly before?: Row | null;
+}
+
+export interface ChangesQuery {
+  /** Only changes with a greater number. */
+  readonly after: number;
+  /** Only rows of the log up to the one with this number. */
+  readonly upTo?: number | undefined;
+  readonly limit: number;
+  /** The names of record kinds; all unless set. */
+  readonly kinds?: readonly string[] | undefined;
+  readonly withBefore: boolean;
+}
+
+/** A record, at the time right after the change with this number. */
+export interface VersionAt {
+  readonly id: string;
+  readonly number: number;
+}
+
+export interface ChangeReads {
+  /** The number of the workspace's last change; 0 if there is none. */
+  lastChange(): Promise<number>;
+  /** Changes in the order of their numbers. Every change with a number up to that of a committed one is committed too. */
+  changes(query: ChangesQuery): Promise<Change[]>;
+  /** The records as they were right after changes, in the same order; null where there was none. */
+  versions<K extends RecordKind>(kind: K, keys: readonly VersionAt[]): Promise<(RecordOf<K> | null)[]>;
+  /** The record as it was at a time; null if there was none, or if what it was is not known. */
+  versionAt<K extends RecordKind>(kind: K, id: string, time: string): Promise<RecordOf<K> | null>;
+}
+
+const fieldsWithBefore = new Set(Object.keys(table.storedFields));
+const fieldsWithoutBefore = new Set([...fieldsWithBefore].filter((field) => field !== 'before'));
+const versionFields = new Set(['number', 'before']);
+
+export const fieldsOfChanges = ({ withBefore }: { readonly withBefore: boolean }): ReadonlySet<string> =>
+  withBefore ? fieldsWithBefore : fieldsWithoutBefore;
+
+/** A row of the table. The cast is safe: rows are written only from new changes. */
+export interface ChangesRow extends Omit<Change, 'id'> {
+  readonly firstId: string;
+  readonly records: number;
+}
+
+export const rowsIn = (rows: readonly Row[]) => rows as readonly object[] as readonly ChangesRow[];
+
+/** The numbers of the last changes of workspaces; those without changes are left out. For the process itself, and not for a request. */
+export async function lastChanges(
+  { dialect, run }: Pick<Scope, 'dialect' | 'run'>,
+  workspaceIds: readonly number[],
+): Promise<ReadonlyMap<number, number>> {
+  const rows = dialect.builder('change_numbers').whereIn('workspace_id', workspaceIds).select('workspace_id', 'number');
+  return new Map((await runQuery(run, rows)).map(({ workspace_id, number }) => [Number(workspace_id), Number(number)]));
+}
+
+export function createChangeReads(scope: Scope): ChangeReads {
+  const { dialect, run, workspaceId } = scope;
+  const { builder, jsonElements } = dialect;
+  const reads = createRecordReads(scope);
+
+  const rowsOfWorkspace = () => rowsQuery(dialect, table, workspaceId);
+
+  /** The records that have not changed after any of these versions, as they are now: others may have become far longer. */
+  async function unchangedSince<K extends RecordKind>(kind: K, keys: readonly VersionAt[]): Promise<RecordOf<K>[]> {
+    const ids = [...new Set(keys.map(({ id }) => id))];
+    const last = keys.reduce((max, { number }) => Math.max(max, number), 0);
+    const rows = dialect
+      .rowsById(kind, workspaceId, ids)
+      // Not as `not exists`, for which a server without statistics would read the whole log.
+      .whereRaw(
+        `(select number from changes where workspace_id = ? and first_id = id and action <> 'created' and number > ?
+          order by number limit 1) is null`,
+        [workspaceId, last],
+      );
+    return stored(scope, kind, await selectRows(scope, kind, rows, { limit: ids.length }));
+  }
+
+  /** The numbers of the changes that ended each version; null for a version that is stored now. */
+  async function endsOf(keys: readonly VersionAt[]): Promise<(number | null)[]> {
+    const sent = JSON.stringify(keys.map(({ id, number }) => [id, number]));
+    const rows = await runQuery(
+      run,
+      builder.raw(
+        `select (
+          select number from changes where workspace_id = ? and first_id = sent.value ->> 0 and action <> 'created'
+            and number > cast(sent.value ->> 1 as bigint) order by number limit 1
+        ) as number from ${jsonElements}(?) as sent`,
+        [workspaceId, sent],
+      ),
+    );
+    return rows.map(({ number }) => (number === null ? null : Number(number)));
+  }
+
+  /** The rows with changes of the record other than its creation. */
+  const changesOf = (id: string) => rowsOfWorkspace().where('first_id', id).where('action', '<>', 'created');
+
+  /**
+   * A subquery for the number at which the record's changes after a time begin; null if it has none at all. The times of a record rise with
+   * the numbers of its changes, so that it is enough to halve the range of numbers, however many versions there are.
+   */
+  function firstAfter(id: string, time: string): Knex.Raw {
+    const middle = '(low + high) / 2';
+    const end = (order: 'asc' | 'desc', number: string) =>
+      changesOf(id).orderBy('number', order).limit(1).select(builder.raw(number));
+    const next = changesOf(id).whereRaw(`number >= ${middle}`).orderBy('number').limit(1).select('number', 'at');
+    const notAfter = builder.from(next.as('next')).where('at', '<=', time).select('number');
+    return builder.raw(
+      `(with recursive search (low, high) as (
+        select ?, ?
+        union all
+        select coalesce(? + 1, low), case when ? is null then ${middle} else high end from search where low < high
+      ) select low from search where low = high)`,
+      [end('asc', 'number'), end('desc', 'number + 1'), notAfter, notAfter],
+    );
+  }
+
+  /** The record in a row of the log, with all fields of its kind, some of which may be newer than the row. */
+  function versionIn<K extends RecordKind>(kind: K, before: Row | null | undefined): RecordOf<K> {
+    const values: Row = { ...before, workspaceId };
+    const [version] = stored(scope, kind, [
+      Object.fromEntries(columnsOf(kind).map(({ field }) => [field, values[field] ?? null])),
+    ]);
+    return version as RecordOf<K>;
+  }
+
+  const changeReads: ChangeReads = {
+    async lastChange() {
+      const rows = builder('change_numbers').where('workspace_id', workspaceId).select('number');
+      const [row] = await runQuery(run, rows);
+      return Number(row?.number ?? 0);
+    },
+
+    async changes({ after, upTo, limit, kinds, withBefore }) {
+      const rows = rowsOfWorkspace()
+        .where('number', '>', requireWhole(after))
+        .orderBy('number')
+        .limit(requireWhole(limit));
+      if (upTo !== undefined) rows.where('number', '<=', requireWhole(upTo));
+      // As an expression that Postgres expects half of the rows to satisfy: of fewer, it would read all and sort them.
+      if (kinds)
+        rows.whereRaw(
+          `case when ${kinds.map(() => 'kind = ?').join(' or ') || 'false'} then true else false end`,
+          kinds,
+        );
+      const found = rowsIn(await selectRows(scope, table, rows, { fields: fieldsOfChanges({ withBefore }), limit }));
+      const changes: Change[] = [];
+      for (const row of found) {
+        const skipped = Math.max(0, after - (row.number - row.records));
+        changes.push(...expanded(row, { skipped, limit: limit - changes.length }));
+        if (changes.length >= limit) break;
+      }
+      return changes;
+    },
+
+    async versions(kind, keys) {
+      if (keys.length === 0) return [];
+      // Read first: a version that ends meanwhile is found in the log.
+      const current = new Map((await unchangedSince(kind, keys)).map((it) => [it.id, it]));
+      const ends = await endsOf(keys);
+      const numbers = [...new Set(ends.filter((number) => number !== null))];
+      const rows = rowsQuery(dialect, table, workspaceId, { where: { field: 'number', in: numbers } });
+      const found =
+        numbers.length === 0
+          ? []
+          : await selectRows(scope, table, rows, { fields: versionFields, limit: numbers.length });
+      const ended = new Map(rowsIn(found).map(({ number, before }) => [number, versionIn(kind, before)]));
+      const versions = keys.map(({ id }, index) => {
+        const end = ends[index];
+        return (end === null || end === undefined ? current.get(id) : ended.get(end)) ?? null;
+      });
+      return versions;
+    },
+
+    async versionAt(kind, id, time) {
+      const [current] = await reads.find(kind, [id]);
+      const rows = changesOf(id).where('number', '>=', firstAfter(id, time)).orderBy('number').limit(1);
+      const [end] = rowsIn(await selectRows(scope, table, rows, { fields: versionFields, limit: 1 }));
+      const version = end ? versionIn(kind, end.before) : current;
+      return version && version.createdAt <= time && version.updatedAt <= time ? version : null;
+    },
+  };
+  return changeReads;
+}
+
+/** The changes that a row stands for, at most `limit` of them after those that are skipped. */
+export function expanded(
+  { firstId, records, number, ...change }: ChangesRow,
+  { skipped = 0, limit = records }: { readonly skipped?: number; readonly limit?: number } = {},
+): Change[] {
+  if (records === 1) return [{ ...change, number, id: firstId }];
+  const first = number - records + 1 + skipped;
+  return idsFrom(firstId, Math.min(records - skipped, limit), skipped).map((id, index) => ({
+    ...change,
+    number: first + index,
+    id,
+  }));
+}

@@ -1,0 +1,93 @@
+/** Converts records to rows and back: snake_case column names, and the column value for each type of field. */
+import type { StoredField } from '../../model/fields.ts';
+import type { Table } from '../../model/record-kind.ts';
+import type { Row } from '../connections/driver.ts';
+
+/** What a column holds: the type of its field, or the number of a workspace, which is in the field `workspaceId` of every table. */
+export type ColumnType = StoredField['type'] | 'workspace';
+
+export interface Column {
+  readonly field: string;
+  readonly type: ColumnType;
+  readonly name: string;
+  readonly toColumn: (value: unknown) => unknown;
+  readonly fromColumn: (value: unknown) => unknown;
+}
+
+type Conversion = Pick<Column, 'toColumn' | 'fromColumn'>;
+
+const asIs: Conversion = { toColumn: (value) => value, fromColumn: (value) => value };
+
+const asJson: Conversion = {
+  toColumn: (value) => JSON.stringify(value),
+  // SQLite's rows are read as JSON, and this as a part of it.
+  fromColumn: (value) => (typeof value === 'string' ? JSON.parse(value) : value),
+};
+
+/** For values that are not null. The drivers accept booleans, and return times, in the form that records have. */
+const conversions: Record<ColumnType, Conversion> = {
+  workspace: asIs,
+  id: asIs,
+  text: asIs,
+  dateTime: asIs,
+  reference: asIs,
+  foreignReference: asIs,
+  number: asIs,
+  // SQLite stores booleans as 0 and 1.
+  boolean: { toColumn: (value) => value, fromColumn: Boolean },
+  // Stored as JSON, with the keys in the order sent.
+  externalIds: asJson,
+  json: asJson,
+};
+
+export const columnName = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+const columnsByTable = new WeakMap<Table, readonly Column[]>();
+
+export function columnsOf(table: Table): readonly Column[] {
+  const cached = columnsByTable.get(table);
+  if (cached) return cached;
+  const columns = Object.entries(table.storedFields).map(([field, { type: typeOfField }]): Column => {
+    const type = field === 'workspaceId' ? 'workspace' : typeOfField;
+    return { field, type, name: columnName(field), ...conversions[type] };
+  });
+  columnsByTable.set(table, columns);
+  return columns;
+}
+
+const partsByTable = new WeakMap<Table, WeakMap<ReadonlySet<string>, Table>>();
+
+/** The table as if it had only these fields. */
+export function partOf(table: Table, fields: ReadonlySet<string> | undefined): Table {
+  if (!fields) return table;
+  const parts = partsByTable.get(table) ?? new WeakMap<ReadonlySet<string>, Table>();
+  partsByTable.set(table, parts);
+  const cached = parts.get(fields);
+  if (cached) return cached;
+  const storedFields = Object.fromEntries(Object.entries(table.storedFields).filter(([field]) => fields.has(field)));
+  const part = { table: table.table, label: table.label, storedFields };
+  parts.set(fields, part);
+  return part;
+}
+
+/** The names of all columns, as SQL, in the order of columnsOf. */
+export const columnList = (table: Table): string =>
+  columnsOf(table)
+    .map(({ name }) => name)
+    .join(', ');
+
+/** Builds a record from the values of its columns, the first of which is at `start`. */
+export function recordIn(columns: readonly Column[], values: readonly unknown[], start = 0): Row {
+  const record: Record<string, unknown> = {};
+  let at = start;
+  for (const { field, fromColumn } of columns) {
+    const value = values[at];
+    record[field] = value === null ? null : fromColumn(value);
+    at += 1;
+  }
+  return record;
+}
+
+/** The column value for a value of its field; null if the field is not set. */
+export const toColumnValue = ({ toColumn }: Pick<Column, 'toColumn'>, value: unknown): unknown =>
+  value === null || value === undefined ? null : toColumn(value);

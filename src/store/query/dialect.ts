@@ -1,0 +1,214 @@
+/** The SQL that SQLite and Postgres write differently. All other SQL is written once, by Knex's query builder. */
+
+import type { Knex } from 'knex';
+import { type StoredField, textLengthOfAll } from '../../model/fields.ts';
+import type { RecordKind, Table } from '../../model/record-kind.ts';
+import { mapTextsInSlices } from '../../slices.ts';
+import type { Row, Run, Statement, TransactionSql } from '../connections/driver.ts';
+import { type Column, type ColumnType, columnsOf, recordIn } from './columns.ts';
+import type { Value } from './condition.ts';
+import type { Pattern } from './letter-case.ts';
+import type { NewChange } from './tables.ts';
+
+/** New records of a request, with what is stored together with them. */
+export interface NewRecords {
+  readonly records: readonly Row[];
+  readonly change: NewChange;
+  /** A row of `idempotencyResults`, if the request has a key. */
+  readonly keyed: Row | undefined;
+}
+
+/** The conditions that the databases write differently. Columns are SQL; everything else is a parameter. */
+export interface Filters {
+  /** Has the same text for any number of values. */
+  isOneOf(column: string, type: StoredField['type'], values: readonly Value[]): Knex.Raw;
+  isSet(column: string, isSet: boolean): Knex.Raw;
+  contains(column: string, text: string): Knex.Raw;
+  endsWith(column: string, text: string): Knex.Raw;
+  matchesAny(column: string, patterns: readonly Pattern[]): Knex.Raw;
+  /** Whether external IDs have the key, with this value unless any will do. */
+  hasExternalId(records: ExternalIdsColumn, key: string, value?: string): Knex.Raw;
+  /** A subquery for the IDs of the first few records with an external ID, whose key and value are SQL. */
+  idsWithExternalId(
+    records: Omit<ExternalIdsColumn, 'alias'>,
+    key: string,
+    value: string,
+    limit: number,
+  ): Knex.QueryBuilder;
+  /** Whether a column has one of the values that another column has in the rows of a table, written as the database reads them best. */
+  isAmong(column: string, rows: { readonly column: string; readonly from: string; readonly where: Knex.Raw }): Knex.Raw;
+}
+
+/** The column with the external IDs of the records that a condition is about. */
+export interface ExternalIdsColumn {
+  readonly workspaceId: number;
+  readonly table: string;
+  readonly alias: string;
+  readonly column: string;
+}
+
+export interface SelectedColumn {
+  /** With the alias of its table, if there are several. */
+  readonly name: string;
+  readonly type: ColumnType;
+}
+
+export interface Dialect extends TransactionSql {
+  /** The names of the indexes that the database had when it was opened: see indexes.ts. */
+  readonly indexes: Set<string>;
+  /** Builds statements in this dialect. Has no connection: it runs nothing. */
+  readonly builder: Knex;
+  /** The function that returns the elements of a JSON array as rows, in a column `value`. */
+  readonly jsonElements: string;
+  /** The function that aggregates values to a JSON array. */
+  readonly jsonArrayOf: string;
+  /** The function that makes a JSON object of names and values. */
+  readonly jsonObject: string;
+  /** The first statement of a transaction that copies into this database, which may be idle while it waits for the source. */
+  readonly prepareCopy?: string;
+  /** The last statement of such a transaction: makes the database give new workspaces greater numbers than those that were copied. */
+  readonly finishCopy?: string;
+  /** Statements before and after work that sorts in files: see `sortInFiles`. */
+  readonly sorting?: { readonly before: string; readonly after: string };
+  /** Makes a transaction that migrates, creates a key, or renames or deletes a workspace, wait for those of other processes. */
+  readonly lockMaintenance?: string;
+
+  /**
+   * Waits for the transactions of others that hold this lock; the parameters are its workspace and its name. Absent where only one
+   * transaction writes at a time.
+   */
+  readonly lock?: string;
+
+  /** Prepares a transaction for looking up thousands of external IDs; the parameter is the name of their index. */
+  readonly prepareExternalIds?: string | undefined;
+
+  /**
+   * An expression to be evaluated with each of these lookups, so that they stay fast while others write external IDs; the parameters
+   * are the name of the index, twice.
+   */
+  readonly amongExternalIds?: string | undefined;
+
+  /** Reads the database's settings once, at the start, and returns the reason if it cannot be used. */
+  findProblem?(run: (sql: string) => Promise<readonly Row[]>): Promise<string | undefined>;
+  readonly filters: Filters;
+  /** A prefix of the text, short enough for an index. Null for null; sorts like the text, but different texts may share it. */
+  readonly textKey?: {
+    sql(column: string): string;
+    of(text: string): string;
+    /**
+     * The rows that have the texts in a column: at most `limit` IDs of each text, as `ids`, by its `place` from 1. The rows with a key are
+     * read once, however many of the texts share it.
+     */
+    idsWithTexts(rows: Knex.QueryBuilder, column: string, texts: readonly string[], limit: number): Knex.Raw;
+  };
+  /** Runs an update or a deletion in a transaction, and returns how many rows it changed. */
+  runCounted(run: Run, query: Knex.QueryBuilder): Promise<number>;
+  /** An expression for the bytes of a column's text, which does not read the text where the database stores its length. */
+  byteLength(column: string): string;
+  /** Statements that insert the records, thousands per statement, unless they are long. */
+  inserts(table: Table, records: readonly Row[]): Iterable<Statement>;
+  /**
+   * A statement that inserts the records of all additions with their keys, does what logChanges does, and waits for a lock at most
+   * `lockTimeout` milliseconds. Undefined if this takes a transaction.
+   */
+  withChanges(kind: RecordKind, additions: readonly NewRecords[], lockTimeout?: number): Statement | undefined;
+  /** Statements that set these fields in the records, thousands per statement, unless they are long. */
+  updates(table: Table, workspaceId: number, records: readonly Row[], fields: ReadonlySet<string>): Iterable<Statement>;
+  deletions(table: Table, workspaceId: number, ids: readonly string[]): Iterable<Statement>;
+  /** A query for the rows of a workspace with these IDs, in any order. */
+  rowsById(table: Table, workspaceId: number, ids: readonly string[]): Knex.QueryBuilder;
+  /** A query for the rows of a workspace in which the field has one of these IDs, in any order, at most `limit`. */
+  rowsReferring(
+    from: { readonly table: Table; readonly field: string },
+    workspaceId: number,
+    ids: readonly string[],
+    limit: number,
+  ): Knex.QueryBuilder;
+  /** Adds the row of a table whose ID is in the column `reference`, or nulls if there is none in the workspace. */
+  joinById(
+    query: Knex.QueryBuilder,
+    to: { readonly table: Table; readonly alias: string },
+    from: { readonly workspaceId: number; readonly reference: string },
+  ): void;
+  /**
+   * Runs the query, and returns the values of these columns in each row, in the form that costs the driver least. Adds the columns to
+   * the query, which must not be used again. With `isBounded`, the caller limits the number of rows, so that all of them may be read
+   * as one text.
+   */
+  selectValues(
+    run: Run,
+    columns: readonly SelectedColumn[],
+    query: Knex.QueryBuilder,
+    isBounded?: boolean,
+  ): Promise<readonly (readonly unknown[])[]>;
+  /** Runs the query like `selectValues`, and returns the table's fields of its rows. */
+  select(run: Run, table: Table, query: Knex.QueryBuilder, isBounded?: boolean): Promise<Row[]>;
+  /** An expression for the month of a time in UTC: `2026-03`. */
+  month(column: string): string;
+  /** Runs one statement for the pages of all parents, and returns them in the order of the parents. */
+  selectPages(run: Run, pages: PagesSelection): Promise<PageRows[]>;
+  /** Like `selectPages`, but returns undefined if the texts have more than `maxBytes`, and then reads none of them. */
+  selectPagesWithin(run: Run, pages: PagesSelection, maxBytes: number): Promise<PageRows[] | undefined>;
+}
+
+/** The pages of many parents. Their queries refer to the ID of the parent as `parent.value`. */
+export interface PagesSelection {
+  readonly workspaceId: number;
+  readonly table: Table;
+  readonly parentIds: readonly string[];
+  /** The rows of a parent, with these columns; undefined if only the count is wanted. */
+  readonly page: ((columns: string) => Knex.QueryBuilder) | undefined;
+  readonly count: Knex.QueryBuilder | undefined;
+  /** What `page` selects to measure rows: `id`, and as `bytes` the length of all texts. */
+  readonly measured: string;
+}
+
+export interface PageRows {
+  readonly records: readonly Row[];
+  readonly count?: number;
+}
+
+/** `select`, by means of `selectValues`. */
+export async function selectRecords(
+  selectValues: Dialect['selectValues'],
+  run: Run,
+  table: Table,
+  query: Knex.QueryBuilder,
+  isBounded?: boolean,
+): Promise<Row[]> {
+  const columns = columnsOf(table);
+  return recordsIn(columns, await selectValues(run, columns, query, isBounded));
+}
+
+/** The records with these values of the columns. */
+export async function recordsIn(columns: readonly Column[], rows: readonly (readonly unknown[])[]): Promise<Row[]> {
+  const toRecord = (values: readonly unknown[]) => recordIn(columns, values);
+  return columns.some(isJson)
+    ? mapTextsInSlices(rows, (values) => textLengthOfAll([values]), toRecord)
+    : rows.map(toRecord);
+}
+
+/** Runs work that sorts whole tables, in files where the dialect can: in memory, a million rows would take a gigabyte. */
+export async function sortInFiles<T>(
+  { sorting }: Dialect,
+  run: (sql: string) => Promise<unknown>,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (!sorting) return work();
+  await run(sorting.before);
+  try {
+    return await work();
+  } finally {
+    await run(sorting.after);
+  }
+}
+
+/** Whether the column has JSON, which takes time to parse. */
+export const isJson = ({ type }: SelectedColumn): boolean => type === 'externalIds' || type === 'json';
+
+/** An expression for the bytes of all texts of a row. */
+export const bytesSql = (dialect: Pick<Dialect, 'byteLength'>, table: Table): string =>
+  ['0', ...textColumnsOf(table).map(({ name }) => `coalesce(${dialect.byteLength(name)}, 0)`)].join(' + ');
+
+const textColumnsOf = (table: Table) =>
+  columnsOf(table).filter(({ type }) => !['number', 'boolean', 'dateTime', 'workspace'].includes(type));

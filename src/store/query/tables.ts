@@ -1,0 +1,109 @@
+/** The tables of the service itself, beside those of the records: what their rows mean, and how those of a write belong together. */
+import { dateTime, json, required, text } from '../../model/fields.ts';
+import type { Table } from '../../model/record-kind.ts';
+import type { Row } from '../connections/driver.ts';
+
+export const whole = (description: string) =>
+  ({ type: 'number', description, min: 1, max: Number.MAX_SAFE_INTEGER }) as const;
+
+/** What identifies a workspace: to databases its number, to clients its name. */
+export interface WorkspaceId {
+  readonly number: number;
+  readonly name: string;
+}
+
+export const workspaceNames: Table = {
+  table: 'workspaces',
+  label: 'workspace',
+  key: ['number'],
+  storedFields: {
+    number: required(whole('number that it keeps for ever')),
+    name: text('name that it has now'),
+  },
+};
+
+/** Who makes the writes of a request, and why. */
+export interface Author {
+  readonly userId: string | null;
+  readonly requestId: string | null;
+  readonly message: string | null;
+}
+
+export type Action = 'created' | 'updated' | 'deleted';
+
+/** The creation of records with successive IDs, or the change or deletion of one record. */
+export interface NewChange extends Author {
+  readonly workspaceId: number;
+  /** The name of the record kind. */
+  readonly kind: string;
+  readonly action: Action;
+  readonly firstId: string;
+  readonly records: number;
+  readonly at: string;
+  /** The record before it was changed or deleted, without its workspace, which may be renamed. */
+  readonly before: Row | null;
+}
+
+/** The number of each workspace's last change. */
+export const changeNumbers: Table = {
+  table: 'change_numbers',
+  label: 'change number',
+  key: ['workspaceId'],
+  storedFields: {
+    workspaceId: required(text('workspace')),
+    number: required(whole('number of its last change')),
+  },
+};
+
+/** A row that stands for several creations has the number of the last one. */
+export const changes: Table = {
+  table: 'changes',
+  label: 'change',
+  key: ['workspaceId', 'number'],
+  storedFields: {
+    workspaceId: required(text('workspace')),
+    number: required(whole('number of the change in its workspace')),
+    kind: required(text('kind of the records')),
+    action: required(text('created, updated or deleted')),
+    firstId: required(text('ID of the record, or of the first one')),
+    records: required(whole('number of records')),
+    at: required(dateTime('when the records were changed')),
+    userId: text('user of the API key'),
+    requestId: text('ID of the request'),
+    message: text('reason that the request has given'),
+    before: json('the record before the change'),
+  },
+};
+
+/** What is stored under the keys of requests: see writes/idempotency.ts. */
+export const idempotencyResults: Table = {
+  table: 'idempotency_keys',
+  label: 'idempotency key',
+  key: ['workspaceId', 'key', 'operation'],
+  storedFields: {
+    workspaceId: required(text('workspace')),
+    // Compared as a whole, like an ID: only the first characters of texts are in an index.
+    key: { type: 'id', required: true, description: 'key that the client has sent' },
+    operation: required(text('what the request does')),
+    requestHash: required(text('SHA-256 of the request')),
+    createdAt: required(dateTime('when it was stored')),
+    result: required(json('what the write returned')),
+  },
+};
+
+/** In the order of their keys, so that of two transactions with the same ones, one waits for the other at the first of them. */
+export const keyRowsOf = (additions: readonly { readonly keyed: Row | undefined }[]): Row[] =>
+  additions
+    .flatMap(({ keyed }): Row[] => (keyed ? [keyed] : []))
+    .sort((a, b) => (String(a.key) < String(b.key) ? -1 : 1));
+
+/** How many changes each workspace has, by its ID, and how many changes of the same workspace come after each change. */
+export function placesOf(entries: readonly NewChange[]) {
+  const sums = new Map<number, number>();
+  const places = entries.toReversed().map((change) => {
+    const later = sums.get(change.workspaceId) ?? 0;
+    sums.set(change.workspaceId, later + change.records);
+    return { change, later };
+  });
+  return { totals: sums as ReadonlyMap<number, number>, places: places.toReversed() };
+}

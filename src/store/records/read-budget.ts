@@ -1,0 +1,148 @@
+/**
+ * Limits the text that one request may read into memory. A page has a limited number of records, but a single record may have
+ * millions of characters: so each read first reserves the most text that its records can have. If less than that is left, the
+ * database measures the records, and returns none of them if they are too long.
+ */
+import type { Knex } from 'knex';
+import pLimit from 'p-limit';
+import { ResponseTooLarge } from '../../errors.ts';
+import { textLengthOfAll } from '../../model/fields.ts';
+import type { Table } from '../../model/record-kind.ts';
+import { maxIdentifierLength, maxLengthOf, type ValueLimits } from '../../model/schemas.ts';
+import type { Row, Run } from '../connections/driver.ts';
+import { bytesSql, type Dialect } from '../query/dialect.ts';
+import { runQuery } from '../query/run-query.ts';
+import type { ResponseTexts } from './held-texts.ts';
+
+export interface ReadLimits extends ValueLimits {
+  /** Characters of text in a response. Reads for it may have twice as many, because the database measures text in bytes. */
+  readonly maxResponseLength: number;
+}
+
+/** A read of at most `maxRows` rows with the fields of a table. */
+export interface BoundedRead<T> {
+  readonly table: Table;
+  readonly maxRows: number;
+  readAll(): Promise<T>;
+  /** Returns undefined if the texts have more than `maxBytes`. Texts that may be long are not read then. */
+  readWithin(maxBytes: number): Promise<T | undefined>;
+  /** The rows that were read, with their texts. */
+  rowsOf(result: T): readonly object[];
+}
+
+/** For all reads of one request, which share its budget. */
+export interface ReadBudget {
+  /** Reads within the budget. Throws ResponseTooLarge. */
+  read<T>(read: BoundedRead<T>): Promise<T>;
+  /**
+   * Reads rows together with what they link to. Undefined, without reading anything, if their texts may be beyond the budget, or if
+   * those of the linked records may be long: a record that many rows link to is read, and counts, once for each of them.
+   */
+  readIfShort<T>(
+    extent: { readonly table: Table; readonly linked: readonly Table[]; readonly maxRows: number },
+    read: Pick<BoundedRead<T>, 'readAll' | 'rowsOf'>,
+  ): Promise<T> | undefined;
+}
+
+/** The part of a response's text that linked records may have to be read with their rows: enough for a page of 1,000 with a name each. */
+const linkedPart = 0.4;
+
+/** Returns the budget of one request. */
+export function createReadBudget(limits: ReadLimits, texts: ResponseTexts): ReadBudget {
+  // In characters. A page reads one record more than it shows, to know whether others follow.
+  let left = 2 * limits.maxResponseLength + limits.maxRecordLength;
+  /** Reads whose reservation was within the budget, and which may still give back a part of it. */
+  const running = new Set<Promise<unknown>>();
+  const oneAtATime = pLimit(1);
+
+  /** Runs a read for which `reserved` is taken from the budget, and gives back what it does not need. */
+  async function readWith<T>(
+    reserved: number,
+    read: () => Promise<T>,
+    rowsOf: (result: T) => readonly object[],
+  ): Promise<T> {
+    left -= reserved;
+    let length = 0;
+    const lengthOf = (result: T) => {
+      length = textLengthOfAll(rowsOf(result));
+      return length;
+    };
+    try {
+      return await texts.read(read, lengthOf);
+    } finally {
+      left += reserved - length;
+    }
+  }
+
+  /** Undefined if the reservation is not within the budget. */
+  function readReserved<T>(
+    reserved: number,
+    { readAll, rowsOf }: Pick<BoundedRead<T>, 'readAll' | 'rowsOf'>,
+  ): Promise<T> | undefined {
+    if (reserved > left) return undefined;
+    const result = readWith(reserved, readAll, rowsOf);
+    const ended = result.catch(() => undefined).finally(() => running.delete(ended));
+    running.add(ended);
+    return result;
+  }
+
+  async function read<T>(bounded: BoundedRead<T>): Promise<T> {
+    const { table, maxRows, readWithin, rowsOf } = bounded;
+    const reserved = maxRows * maxTextLength(table, limits);
+    const unmeasured = readReserved(reserved, bounded);
+    if (unmeasured) return unmeasured;
+    return oneAtATime(async () => {
+      await Promise.all(running);
+      const unmeasuredNow = readReserved(reserved, bounded);
+      if (unmeasuredNow) return unmeasuredNow;
+      // A text has at least as many bytes as characters, so what passes is within the budget.
+      const maxBytes = left;
+      const result = await readWith(
+        maxBytes,
+        () => readWithin(maxBytes),
+        (found) => (found === undefined ? [] : rowsOf(found)),
+      );
+      if (result === undefined) throw new ResponseTooLarge(limits.maxResponseLength);
+      return result;
+    });
+  }
+
+  return {
+    read,
+    readIfShort({ table, linked, maxRows }, bounded) {
+      const ofLinked = linked.reduce((sum, other) => sum + maxRows * maxTextLength(other, limits), 0);
+      if (ofLinked > linkedPart * limits.maxResponseLength) return undefined;
+      return readReserved(maxRows * maxTextLength(table, limits) + ofLinked, bounded);
+    },
+  };
+}
+
+/** Selects rows, unless their texts have more than `maxBytes`. Runs one statement, unless that finds nothing. */
+export async function selectWithin(
+  dialect: Dialect,
+  run: Run,
+  table: Table,
+  rows: Knex.QueryBuilder,
+  maxBytes: number,
+): Promise<Row[] | undefined> {
+  const { builder } = dialect;
+  const page = rows.clone().select(builder.raw(`${bytesSql(dialect, table)} as bytes`));
+  const total = builder.from(page.as('page')).select(builder.raw('coalesce(sum(bytes), 0) as total'));
+  const records = await dialect.select(run, table, rows.clone().whereRaw('? <= ?', [total, maxBytes]), true);
+  if (records.length > 0) return records;
+  const [row] = await runQuery(run, total);
+  const bytes = Number(row?.total);
+  if (bytes > maxBytes) return undefined;
+  // Every record has an ID, so 0 means that there are no records. Otherwise they have become shorter since the first statement.
+  return bytes === 0 ? records : selectWithin(dialect, run, table, rows, maxBytes);
+}
+
+/** The most characters that the texts of a record can have. */
+function maxTextLength(table: Table, limits: ReadLimits): number {
+  let length = 0;
+  for (const field of Object.values(table.storedFields)) {
+    if (field.type === 'externalIds' || field.type === 'json') length += limits.maxRecordLength;
+    else length += field.type === 'text' ? maxLengthOf(field, limits) : maxIdentifierLength;
+  }
+  return length;
+}

@@ -1,0 +1,199 @@
+/** Reads the records of one workspace: every statement is limited to it. */
+import type { Knex } from 'knex';
+import { badRequest } from '../../errors.ts';
+import { textLengthOfAll } from '../../model/fields.ts';
+import { count } from '../../model/issues.ts';
+import type { RecordKind, RecordOf, Table } from '../../model/record-kind.ts';
+import type { ReverseLink } from '../../model/reverse-link.ts';
+import type { Row, Run } from '../connections/driver.ts';
+import { parentsOf } from '../query/ancestors.ts';
+import { partOf } from '../query/columns.ts';
+import type { Dialect } from '../query/dialect.ts';
+import { pagesSelection } from '../query/pages.ts';
+import {
+  oldestFirst,
+  type PagesQuery,
+  type RecordQuery,
+  type Summary,
+  type SummaryQuery,
+} from '../query/record-query.ts';
+import { rowsQuery, runQuery } from '../query/run-query.ts';
+import { summarize } from '../query/summaries.ts';
+import { type BoundedRead, type ReadBudget, selectWithin } from './read-budget.ts';
+
+export interface RecordReads {
+  /** The records with these IDs, in no particular order. IDs without a record are left out. */
+  find<K extends RecordKind>(kind: K, ids: readonly string[], fields?: RecordQuery['fields']): Promise<RecordOf<K>[]>;
+  /** The records that match the query, oldest first unless it has another order, with the fields that it names. */
+  list<K extends RecordKind>(kind: K, query?: RecordQuery): Promise<RecordOf<K>[]>;
+  count(kind: RecordKind, query?: Pick<RecordQuery, 'where'>): Promise<number>;
+  /**
+   * What a reverse link leads to, for many parents in one statement: a page, the count, or both. Oldest first unless the query
+   * has another order. Every parent is in the result. Ancestors are counted first, by a statement of their own: a few records deep in a
+   * tree can have millions. Throws a ServiceError 400 if there are too many.
+   */
+  pages(link: ReverseLink, parentIds: readonly string[], query: PagesQuery): Promise<ReadonlyMap<string, Page>>;
+  /** Counts the records that match by what they have in common, in one statement. */
+  summarize(kind: RecordKind, query: SummaryQuery): Promise<Summary>;
+}
+
+/** Records have the fields of the query. */
+export interface Page {
+  readonly records: readonly RecordOf<RecordKind>[];
+  readonly count?: number;
+}
+
+/** Where statements run, and what they may read. */
+export interface Scope {
+  readonly dialect: Dialect;
+  readonly run: Run;
+  readonly workspaceId: number;
+  /** What records have as the ID of their workspace. */
+  readonly workspaceName: string;
+  readonly budget?: ReadBudget | undefined;
+}
+
+const readBounded = <T>({ budget }: Scope, bounded: BoundedRead<T>): Promise<T> =>
+  budget ? budget.read(bounded) : bounded.readAll();
+
+/** The rows of a query, with these fields. A query with a limit is read within the budget. */
+export function selectRows(
+  scope: Scope,
+  whole: Table,
+  rows: Knex.QueryBuilder,
+  { fields, limit }: Pick<RecordQuery, 'fields' | 'limit'>,
+): Promise<Row[]> {
+  const { dialect, run } = scope;
+  const table = partOf(whole, fields);
+  if (limit === undefined) return dialect.select(run, table, rows);
+  return readBounded(scope, {
+    table,
+    maxRows: limit,
+    readAll: () => dialect.select(run, table, rows, true),
+    readWithin: (maxBytes) => selectWithin(dialect, run, table, rows, maxBytes),
+    rowsOf: (found) => found,
+  });
+}
+
+export function createRecordReads(scope: Scope): RecordReads {
+  const { dialect, run, workspaceId } = scope;
+  return {
+    find: async (kind, ids, fields) =>
+      stored(
+        scope,
+        kind,
+        await selectRows(scope, kind, dialect.rowsById(kind, workspaceId, ids), { fields, limit: ids.length }),
+      ),
+
+    list: async (kind, query = {}) =>
+      stored(
+        scope,
+        kind,
+        await selectRows(scope, kind, rowsQuery(dialect, kind, workspaceId, { orderBy: oldestFirst, ...query }), query),
+      ),
+
+    async count(kind, query) {
+      const [row] = await runQuery(run, rowsQuery(dialect, kind, workspaceId, query).count({ count: '*' }));
+      return Number(row?.count);
+    },
+
+    async pages(link, parentIds, query) {
+      const ids = [...new Set(parentIds)];
+      if (ids.length === 0) return new Map();
+      if (link.direction === 'ancestors') await requireFewAncestors(scope, link, ids);
+      const selection = pagesSelection(dialect, workspaceId, link, ids, query);
+      const pages = await readBounded(scope, {
+        table: selection.table,
+        maxRows: ids.length * (query.limit ?? 0),
+        readAll: () => dialect.selectPages(run, selection),
+        readWithin: (maxBytes) => dialect.selectPagesWithin(run, selection, maxBytes),
+        rowsOf: (found) => found.flatMap(({ records }) => records),
+      });
+      return new Map(
+        pages.map(({ records, count }, index) => [
+          ids[index] ?? '',
+          { records: stored(scope, link.kind, records), ...(count !== undefined && { count }) },
+        ]),
+      );
+    },
+
+    summarize(kind, query) {
+      const read = () => summarize(dialect, run, workspaceId, kind, query);
+      const valuesIn = ({ groups }: Summary) => groups.map(({ values }) => values);
+      return readBounded(scope, {
+        table: partOf(kind, new Set(query.groupBy.map(({ field }) => field))),
+        maxRows: query.limit + 1,
+        readAll: read,
+        // Groups are few, and their values short: they are measured when they have been read.
+        async readWithin(maxBytes) {
+          const summary = await read();
+          return textLengthOfAll(valuesIn(summary)) <= maxBytes ? summary : undefined;
+        },
+        rowsOf: valuesIn,
+      });
+    },
+  };
+}
+
+/** The parent of each of the records and of all their ancestors, by their IDs: null for a root. At most `limit` are read. */
+export async function readParents(
+  scope: Scope,
+  tree: ReverseLink,
+  ids: readonly string[],
+  limit: number,
+): Promise<ReadonlyMap<string, string | null>> {
+  const rows = await runQuery(scope.run, parentsOf(scope, tree, ids).limit(limit));
+  // Above a root, the recursion has added a row without a record.
+  const records = rows.filter(({ id }) => id !== null);
+  return new Map(records.map(({ id, parent }) => [String(id), parent === null ? null : String(parent)]));
+}
+
+/** The most ancestors of the records of a page together: reading so many parents takes some hundredths of a second. */
+const maxAncestors = 20_000;
+
+async function requireFewAncestors(scope: Scope, link: ReverseLink, ids: readonly string[]): Promise<void> {
+  const parents = await readParents(scope, link, ids, maxAncestors + 1);
+  if (parents.size <= maxAncestors && totalDepth(parents, ids) <= maxAncestors) return;
+  const { label, pluralLabel } = link.kind;
+  throw badRequest(
+    ids.length === 1
+      ? `the ${label} has more than ${count(maxAncestors)} ancestors`
+      : `${count(ids.length)} ${pluralLabel} have more than ${count(maxAncestors)} ancestors together: request fewer at a time`,
+    'too many ancestors',
+  );
+}
+
+/** The number of ancestors of each record, added up. A record that is its own ancestor is visited once, too. */
+function totalDepth(parents: ReadonlyMap<string, string | null>, ids: readonly string[]): number {
+  const depths = new Map<string, number>();
+  let total = 0;
+  for (const start of ids) {
+    const path: string[] = [];
+    let id: string | null | undefined = start;
+    for (; id && !depths.has(id); id = parents.get(id)) {
+      depths.set(id, 0);
+      path.push(id);
+    }
+    let depth = id ? (depths.get(id) ?? 0) + 1 : 0;
+    for (const above of path.reverse()) depths.set(above, depth++);
+    total += depths.get(start) ?? 0;
+  }
+  return total;
+}
+
+/** Changes rows, which have the number of their workspace: records have its name. */
+export function nameWorkspace({ workspaceName }: Pick<Scope, 'workspaceName'>, rows: readonly Row[]): void {
+  for (const row of rows as readonly { workspaceId?: unknown }[]) {
+    if (row.workspaceId !== undefined) row.workspaceId = workspaceName;
+  }
+}
+
+/** The rows, changed to records. The cast is safe: they have the columns of the kind's fields, and are written only from its records. */
+export function stored<K extends RecordKind>(
+  scope: Pick<Scope, 'workspaceName'>,
+  _kind: K,
+  rows: readonly Row[],
+): RecordOf<K>[] {
+  nameWorkspace(scope, rows);
+  return rows as readonly object[] as RecordOf<K>[];
+}

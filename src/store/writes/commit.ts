@@ -1,0 +1,122 @@
+/** How what a write changes is stored: rows, and the log of changes. */
+
+import { tooLarge } from '../../errors.ts';
+import { externalIdCount } from '../../model/fields.ts';
+import { count } from '../../model/issues.ts';
+import type { RecordKind } from '../../model/record-kind.ts';
+import type { Row, Statement } from '../connections/driver.ts';
+import { creationOf } from '../log/changes.ts';
+import { columnsOf } from '../query/columns.ts';
+import type { Dialect } from '../query/dialect.ts';
+import type { Author, NewChange } from '../query/tables.ts';
+import type { Change, Replacement } from './work.ts';
+
+/**
+ * The most external IDs of the records that one write stores, and as many of those that it replaces or deletes. Each is a row of its own on
+ * SQLite, where all other writes wait until so many are written: 0.2 to 0.5 s. Postgres has the same limit, so that both databases accept
+ * the same requests.
+ */
+export const maxExternalIdsPerWrite = 30_000;
+
+/** How externalIdCount counts, for messages. */
+export const longExternalIds = 'one of more than 100 characters counts several times';
+
+/** Who writes, and where. */
+interface Writer {
+  readonly dialect: Dialect;
+  readonly workspaceId: number;
+  readonly author: Author;
+}
+
+/** How a change is stored. */
+interface Prepared {
+  readonly statements: Iterable<Statement>;
+  readonly log: readonly NewChange[];
+}
+
+/** How the changes are stored, in their order. Throws a ServiceError 413 if too much would be replaced or deleted. */
+export function prepare(writer: Writer, changes: readonly Change[]): Prepared[] {
+  requireFewExternalIds(changes);
+  return changes.filter(({ records }) => records.length > 0).map((change) => prepareOne(writer, change));
+}
+
+function prepareOne(writer: Writer, change: Change): Prepared {
+  const { dialect, workspaceId, author } = writer;
+  const { kind } = change;
+  switch (change.action) {
+    case 'created': {
+      for (const record of change.records) Object.assign(record, { workspaceId });
+      const log = [creationOf({ workspaceId, kind, author }, change.records)];
+      return { statements: dialect.inserts(kind, change.records), log };
+    }
+    case 'updated': {
+      const after = change.records.map((record) => record.after);
+      return {
+        statements: dialect.updates(kind, workspaceId, after, changedFields(kind, change.records)),
+        log: change.records.map((record) => changeOf(writer, change, record.before, record.after.updatedAt)),
+      };
+    }
+    case 'deleted': {
+      const ids = change.records.map(({ id }) => String(id));
+      return {
+        statements: dialect.deletions(kind, workspaceId, ids),
+        log: change.records.map((record) => changeOf(writer, change, record, change.at)),
+      };
+    }
+  }
+}
+
+/** The log's entry for a record that is changed or deleted. It has no workspace, which may be renamed. */
+const changeOf = (
+  { workspaceId, author }: Writer,
+  { kind, action }: Change,
+  { workspaceId: _, ...before }: Row,
+  at: unknown,
+): NewChange => ({
+  ...author,
+  workspaceId,
+  kind: kind.name,
+  action,
+  firstId: String(before.id),
+  records: 1,
+  at: String(at),
+  before,
+});
+
+/** The fields in which some record changes. */
+function changedFields(kind: RecordKind, records: readonly Replacement[]): ReadonlySet<string> {
+  const changed = new Set<string>();
+  for (const { before, after } of records) {
+    for (const { field } of columnsOf(kind)) {
+      if (!changed.has(field) && !isStoredAs(before[field], after[field])) changed.add(field);
+    }
+  }
+  return changed;
+}
+
+/** External IDs are stored in the order in which they were sent. */
+const isStoredAs = (before: unknown, after: unknown): boolean =>
+  before === after ||
+  (typeof before === 'object' && typeof after === 'object' && JSON.stringify(before) === JSON.stringify(after));
+
+/** Of those that are replaced or deleted. A single record may have as many as the settings allow. */
+function requireFewExternalIds(changes: readonly Change[]): void {
+  let found = 0;
+  for (const change of changes) {
+    const removed = rowsWithoutExternalIds(change);
+    if (removed.length <= 1) continue;
+    for (const { externalIds } of removed) found += externalIdCount(externalIds ?? {});
+    if (found <= maxExternalIdsPerWrite) continue;
+    const most = `more than ${count(maxExternalIdsPerWrite)} external IDs (${longExternalIds})`;
+    const problem = `the ${change.kind.pluralLabel} hold ${most}: change or delete fewer at a time`;
+    throw tooLarge(problem, 'records too large');
+  }
+}
+
+/** The records whose external IDs the change removes. */
+function rowsWithoutExternalIds(change: Change): readonly Row[] {
+  if (change.action === 'created') return [];
+  if (change.action === 'deleted') return change.records;
+  const isReplaced = ({ before, after }: Replacement) => !isStoredAs(before.externalIds, after.externalIds);
+  return change.records.filter(isReplaced).map(({ before }) => before);
+}

@@ -1,0 +1,107 @@
+/**
+ * The results of writes whose requests may be repeated: stored under the key of the request, in the write's own transaction, so that a
+ * repeat finds it and writes nothing. Of records, a result has the IDs: what they were is in the log. Knows no HTTP.
+ */
+
+import { idempotencyKeyReused, ServiceError } from '../../errors.ts';
+import { idPrefixOf, idsFrom } from '../../model/ids.ts';
+import { isObject } from '../../model/issues.ts';
+import type { Row } from '../connections/driver.ts';
+import { rowsQuery } from '../query/run-query.ts';
+import { idempotencyResults } from '../query/tables.ts';
+import { type Scope, selectRows } from '../records/read-records.ts';
+
+/** Identifies a request that may be repeated. */
+export interface IdempotencyKey {
+  /** What the request does, such as `POST /assets`: in each operation, a key stands for a request of its own. */
+  readonly operation: string;
+  readonly key: string;
+  /** Differs from that of any request that asks for something else. */
+  readonly requestHash: string;
+}
+
+export interface WriteResult {
+  /** The number of the workspace's last change before the write, and after it. Records that the write created may have 0 for both. */
+  readonly before: number;
+  readonly after: number;
+  /** What the write returned, with IDs instead of records: see `recordsToIds`. */
+  readonly returned: unknown;
+}
+
+/** What is stored under a key. */
+export interface IdempotencyResult extends IdempotencyKey {
+  readonly result: WriteResult;
+}
+
+export const idempotencyRow = (workspaceId: number, key: IdempotencyKey, result: WriteResult): Row => ({
+  ...key,
+  workspaceId,
+  createdAt: new Date().toISOString(),
+  result,
+});
+
+/** The result of a creation, whose records have successive IDs. */
+export const creationResult = (firstId: string, records: number): WriteResult => ({
+  before: 0,
+  after: 0,
+  returned: [successors(firstId, records)],
+});
+
+/** In lists, `ID+n` stands for an ID and the `n` that follow it. */
+const successors = (firstId: string, count: number): string => (count === 1 ? firstId : `${firstId}+${count - 1}`);
+
+/** The value with the ID of each record instead of the record. Apart from records, results have no texts that could be IDs. */
+export function recordsToIds(value: unknown): unknown {
+  if (isRecord(value)) return value.id;
+  if (isObject(value))
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, recordsToIds(inner)]));
+  if (!Array.isArray(value)) return value;
+  const [first] = value;
+  const ids = isRecord(first) ? idsFrom(first.id, value.length) : [];
+  const areSuccessive = ids.length > 0 && value.every((item, index) => isObject(item) && item.id === ids[index]);
+  return areSuccessive ? [successors(ids[0] ?? '', ids.length)] : value.map(recordsToIds);
+}
+
+const isRecord = (value: unknown): value is { readonly id: string } =>
+  isObject(value) && typeof value.id === 'string' && idPrefixOf(value.id) !== undefined;
+
+const idAndSuccessors = /^(\w+)(?:\+(\d+))?$/;
+
+/** The value before `recordsToIds`, with the records that `find` returns for their IDs. */
+export function idsToRecords(value: unknown, find: (id: string) => object): unknown {
+  if (Array.isArray(value)) return value.flatMap((item) => idsIn(item)?.map(find) ?? [idsToRecords(item, find)]);
+  if (!isObject(value)) return idsIn(value)?.map(find)[0] ?? value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, idsToRecords(inner, find)]));
+}
+
+function idsIn(value: unknown): string[] | undefined {
+  const [, first = '', others = 0] = (typeof value === 'string' && idAndSuccessors.exec(value)) || [];
+  return idPrefixOf(first) === undefined ? undefined : idsFrom(first, Number(others) + 1);
+}
+
+/** Thrown instead of writing a second time. An adapter that can repeat the response does so. */
+export class Repeated extends ServiceError {
+  readonly result: WriteResult;
+
+  constructor(result: WriteResult) {
+    super(409, 'this request was already carried out', [], { reason: 'repeated request' });
+    this.result = result;
+  }
+}
+
+/** What is stored under these keys in the workspace, for any operation. */
+export async function findIdempotencyResults(
+  scope: Scope,
+  keys: readonly string[],
+): Promise<readonly IdempotencyResult[]> {
+  const rows = rowsQuery(scope.dialect, idempotencyResults, scope.workspaceId, { where: { field: 'key', in: keys } });
+  // The cast is safe: rows are written only by idempotencyRow.
+  return (await selectRows(scope, idempotencyResults, rows, {})) as readonly object[] as readonly IdempotencyResult[];
+}
+
+/** Throws if one of the results is that of this request, or of another one with its key. */
+export function requireUnused(request: IdempotencyKey, found: readonly IdempotencyResult[]): void {
+  const earlier = found.find(({ operation, key }) => operation === request.operation && key === request.key);
+  if (!earlier) return;
+  throw earlier.requestHash === request.requestHash ? new Repeated(earlier.result) : idempotencyKeyReused();
+}

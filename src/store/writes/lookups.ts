@@ -1,0 +1,160 @@
+/** What a write looks up in its transaction, and locks until the transaction ends, before it says what it changes. */
+import DataLoader from 'dataloader';
+import type { Knex } from 'knex';
+import { tooLarge } from '../../errors.ts';
+import { textLengthOfAll } from '../../model/fields.ts';
+import { count } from '../../model/issues.ts';
+import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
+import type { ReverseLink } from '../../model/reverse-link.ts';
+import type { Row } from '../connections/driver.ts';
+import { columnName } from '../query/columns.ts';
+import { rowsQuery, runQuery } from '../query/run-query.ts';
+import { selectWithin } from '../records/read-budget.ts';
+import { createRecordReads, type RecordReads, readParents, type Scope, stored } from '../records/read-records.ts';
+import { createRecordMatches, type RecordMatches } from './find-matches.ts';
+import { findIdempotencyResults, type IdempotencyResult } from './idempotency.ts';
+
+export interface Lookups extends RecordMatches, Pick<RecordReads, 'pages'> {
+  /** Waits for all other transactions that hold the lock with this name in the workspace, and keeps it until this one ends. */
+  lock(name: string): Promise<void>;
+  /**
+   * Returns those of the values that the field has in some record. These records are locked, so that no other transaction can remove the
+   * values before this one ends.
+   */
+  existingValues(kind: RecordKind, field: string, values: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Reads the records and locks them. IDs without a record are left out. */
+  findToUpdate<K extends RecordKind>(kind: K, ids: readonly string[]): Promise<RecordOf<K>[]>;
+  /** The same, and also waits for transactions that are about to store references to them. */
+  findToDelete<K extends RecordKind>(kind: K, ids: readonly string[]): Promise<RecordOf<K>[]>;
+  /** The parent of each of the records and of all their ancestors, by their IDs: null for a root. At most `limit` are read. */
+  ancestors(tree: ReverseLink, ids: readonly string[], limit: number): Promise<ReadonlyMap<string, string | null>>;
+  /** The IDs of records whose reference is one of these IDs, at most `limit`, in no particular order. */
+  findReferring(link: ReverseLink, ids: readonly string[], limit: number): Promise<string[]>;
+  /** Returns what requests with these keys have stored. */
+  idempotencyResults(keys: readonly string[]): Promise<readonly IdempotencyResult[]>;
+}
+
+/** The most text of the records that one transaction reads to change or delete them. */
+const maxBytes = 50_000_000;
+
+/** Those of dry runs lock nothing: they make nobody wait. */
+export function createLookups(scope: Scope, { isDryRun = false } = {}): Lookups {
+  const { dialect, run, workspaceId } = scope;
+  let bytesLeft = maxBytes;
+  const lockRows = (rows: Knex.QueryBuilder, lock: 'forUpdate' | 'forNoKeyUpdate' | 'forKeyShare') =>
+    isDryRun ? rows : rows[lock]();
+
+  /** In the order of the IDs, so that of two transactions that lock the same records, one waits for the other at the first of them. */
+  const rowsInOrder = (kind: RecordKind, ids: readonly string[]) =>
+    dialect.rowsById(kind, workspaceId, [...new Set(ids)].sort());
+
+  /** A batch names records in a few bytes, however much text they hold. */
+  async function readToWrite(
+    kind: RecordKind,
+    ids: readonly string[],
+    lock: 'forUpdate' | 'forNoKeyUpdate',
+  ): Promise<readonly Row[]> {
+    const rows = lockRows(rowsInOrder(kind, ids), lock);
+    // A single record cannot be too long.
+    const isSingle = ids.length <= 1;
+    const records = await (isSingle
+      ? dialect.select(run, kind, rows)
+      : selectWithin(dialect, run, kind, rows, bytesLeft));
+    if (records) {
+      bytesLeft -= textLengthOfAll(records);
+      return records;
+    }
+    const most = `more than ${count(maxBytes)} bytes of text`;
+    throw tooLarge(`the ${kind.pluralLabel} hold ${most}: change or delete fewer at a time`, 'records too large');
+  }
+
+  return {
+    ...createRecordMatches(scope),
+    pages: createRecordReads(scope).pages,
+
+    async lock(name) {
+      if (dialect.lock && !isDryRun) await run(dialect.lock, [workspaceId, name]);
+    },
+
+    async existingValues(kind, field, values) {
+      const rows =
+        field === 'id'
+          ? rowsInOrder(kind, values)
+          : rowsQuery(dialect, kind, workspaceId, { where: { field, in: values } });
+      const found = await runQuery(run, lockRows(rows.select({ value: columnName(field) }), 'forKeyShare'));
+      return new Set(found.map(({ value }) => String(value)));
+    },
+
+    findToUpdate: async (kind, ids) => stored(scope, kind, await readToWrite(kind, ids, 'forNoKeyUpdate')),
+
+    findToDelete: async (kind, ids) => stored(scope, kind, await readToWrite(kind, ids, 'forUpdate')),
+
+    ancestors: (tree, ids, limit) => readParents(scope, tree, ids, limit),
+
+    async findReferring({ kind: table, field }, ids, limit) {
+      const rows = await runQuery(run, dialect.rowsReferring({ table, field }, workspaceId, ids, limit).select('id'));
+      return rows.map(({ id }) => String(id));
+    },
+
+    idempotencyResults: (keys) => findIdempotencyResults(scope, keys),
+  };
+}
+
+/**
+ * The same lookups for one write. Two writes that lock the same things in different orders could wait for each other: so locks with a name
+ * come first, then the records that others refer to, then those that are changed, and last those with values that are to be unique. A
+ * write that locks in another order is a defect, which fails here and not in a deadlock.
+ */
+export function inLockOrder(lookups: Lookups): Lookups {
+  let last = 0;
+  const after = (place: number): void => {
+    if (place < last) throw new Error('a write locks what it should have locked before');
+    last = place;
+  };
+  return {
+    ...lookups,
+    lock(name) {
+      after(0);
+      return lookups.lock(name);
+    },
+    existingValues(kind, field, values) {
+      after(field === 'id' ? 1 : 3);
+      return lookups.existingValues(kind, field, values);
+    },
+    findToUpdate(kind, ids) {
+      after(2);
+      return lookups.findToUpdate(kind, ids);
+    },
+    findToDelete(kind, ids) {
+      after(2);
+      return lookups.findToDelete(kind, ids);
+    },
+  };
+}
+
+/** Combines the lookups that several writes make in the same tick into one statement; each receives the values found for all of them. */
+export function combined(lookups: Lookups): Lookups {
+  const byField = new Map<string, Lookup<ReadonlySet<string>>>();
+  const byKey = combine((keys) => lookups.idempotencyResults(keys));
+  return {
+    ...lookups,
+    existingValues(kind, field, values) {
+      const name = `${kind.name} ${field}`;
+      const lookup = byField.get(name) ?? combine((all) => lookups.existingValues(kind, field, all));
+      byField.set(name, lookup);
+      return lookup.load(values);
+    },
+    idempotencyResults: (keys) => byKey.load(keys),
+  };
+}
+
+type Lookup<T> = DataLoader<readonly string[], T>;
+
+const combine = <T>(find: (values: readonly string[]) => Promise<T>): Lookup<T> =>
+  new DataLoader(
+    async (batch) => {
+      const found = await find([...new Set(batch.flat())]);
+      return batch.map(() => found);
+    },
+    { cache: false },
+  );

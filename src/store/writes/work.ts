@@ -1,0 +1,87 @@
+/** Writes as data: services say in this form what a write looks up and what it changes, and the store carries it out. */
+import { newIds } from '../../model/ids.ts';
+import type { CreateOf, RecordKind, RecordOf } from '../../model/record-kind.ts';
+import type { Row } from '../connections/driver.ts';
+import { columnsOf } from '../query/columns.ts';
+import type { Lookups } from './lookups.ts';
+
+/**
+ * Says what is to change, from what it looks up: it must have no effects, because it runs again after a conflict with another transaction.
+ * Throws a ServiceError below 500 if the write is to be rejected, and TransactionConflict if what it has looked up has changed since.
+ * With `uniqueness: 'database'` it may skip the lookup of unique values: the database then rejects those that are taken, and the work
+ * runs again with `'lookup'`.
+ */
+export type Work<T> = (find: Lookups, uniqueness: Uniqueness) => Promise<Written<T>>;
+
+export type Uniqueness = 'lookup' | 'database';
+
+export interface Written<T> {
+  readonly changes: readonly Change[];
+  /** What the write returns, now and when it is repeated with its key: made of records that it has read or changed. */
+  readonly returned: T;
+}
+
+/** What a write does to records of one kind. */
+export type Change = { readonly kind: RecordKind } & (
+  | { readonly action: 'created'; readonly records: readonly Row[] }
+  | { readonly action: 'updated'; readonly records: readonly Replacement[] }
+  | { readonly action: 'deleted'; readonly records: readonly Row[]; readonly at: string }
+);
+
+/** A record that was read with a lock, and what it is to become. */
+export interface Replacement<R = Row> {
+  readonly before: R;
+  readonly after: R;
+}
+
+/** What the service sets on a new record, beside its ID and its workspace. */
+export interface Stamps {
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  readonly createdBy?: string | null;
+  readonly updatedBy?: string | null;
+}
+
+/** A new record with all its fields, but without an ID and a workspace. */
+export function draftOf<K extends RecordKind>(kind: K, input: CreateOf<K>, stamps: Stamps): Row {
+  const values: Row = input;
+  const draft: Record<string, unknown> = {};
+  for (const { field } of columnsOf(kind)) draft[field] = values[field] ?? null;
+  return Object.assign(draft, stamps);
+}
+
+/**
+ * Gives the drafts their IDs. The records get the name of their workspace when they are stored. The cast is safe: drafts have all fields
+ * of the kind.
+ */
+export function newRecords<K extends RecordKind>(
+  kind: K,
+  drafts: readonly Row[],
+  ids: readonly string[] = newIds(kind.idPrefix, drafts.length),
+): RecordOf<K>[] {
+  return drafts.map((draft, index) => Object.assign(draft, { id: ids[index] })) as object as RecordOf<K>[];
+}
+
+/** Records with successive IDs. */
+export const created = <K extends RecordKind>(kind: K, records: readonly RecordOf<K>[]): Change => ({
+  kind,
+  action: 'created',
+  records: rows(records),
+});
+
+/** Records with another `updatedAt` than before. */
+export const updated = <K extends RecordKind>(kind: K, records: readonly Replacement<RecordOf<K>>[]): Change => ({
+  kind,
+  action: 'updated',
+  records: records as readonly Replacement<object>[] as readonly Replacement[],
+});
+
+/** Records as they were read with `findToDelete`. */
+export const deleted = <K extends RecordKind>(kind: K, records: readonly RecordOf<K>[], at: string): Change => ({
+  kind,
+  action: 'deleted',
+  records: rows(records),
+  at,
+});
+
+const rows = (records: readonly object[]) => records as readonly Row[];
