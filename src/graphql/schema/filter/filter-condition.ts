@@ -9,10 +9,8 @@ import type { Condition } from '../../../store/query/condition.ts';
 import { refused } from '../argument.ts';
 import type { Filter } from './filter-fields.ts';
 import { type FilterField, filterFields } from './filter-fields.ts';
+import { maxValues } from './operators.ts';
 import { forUnset, nearCondition, type Reading, requireObject, valueConditions } from './value-condition.ts';
-
-/** Values and conditions in a filter: databases limit the parameters of a statement and the size of its expressions. */
-export const maxValues = 1_000;
 
 /** Texts with letters beyond A to Z that are compared ignoring their case: Postgres keeps 32 patterns ready, SQLite none. */
 const maxPatterns = 20;

@@ -2,9 +2,9 @@
 import { isAscii } from '../../../model/characters.ts';
 import { isObject } from '../../../model/issues.ts';
 import type { RecordKind } from '../../../model/record-kind.ts';
-import { maxValues } from './filter-condition.ts';
 import type { Filter } from './filter-fields.ts';
 import { type FilterField, filterFields } from './filter-fields.ts';
+import { maxValues } from './operators.ts';
 
 const conditionCost = 10;
 /** Of a text: the database compares its characters with those of many records. */

@@ -6,8 +6,9 @@ import type { RecordKind } from '../../../model/record-kind.ts';
 import { recordKinds } from '../../../records/index.ts';
 import type { Builder, InputFields, InputRef } from '../builder.ts';
 import { describeReverseLink, subjectOf } from '../field-labels.ts';
-import { maxRelations, maxValues } from './filter-condition.ts';
+import { maxRelations } from './filter-condition.ts';
 import { type Filter, type FilterField, filterFields } from './filter-fields.ts';
+import { maxValues } from './operators.ts';
 import { createValueFilterTypes, valueFilterName } from './value-filter-type.ts';
 
 type FilterRef = InputRef<Filter>;

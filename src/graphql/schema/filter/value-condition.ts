@@ -5,6 +5,7 @@ import { expected, isObject, type Path } from '../../../model/issues.ts';
 import type { Condition } from '../../../store/query/condition.ts';
 import { parseArgument, refused } from '../argument.ts';
 import type { Filter, FilterField } from './filter-fields.ts';
+import { operators } from './operators.ts';
 
 /** What the parts of one filter share. */
 export interface Reading {
@@ -30,7 +31,7 @@ export const forUnset = '{ isNull: true } for records without a value';
 
 /** One condition for each operator. */
 export function valueConditions(
-  name: string,
+  fieldName: string,
   field: Field,
   filter: Filter,
   path: Path,
@@ -40,15 +41,15 @@ export function valueConditions(
     if (sent === null) throw isNullAt([...path, operator], forUnset);
   if (field.type === 'externalIds') {
     countValues(path, 1);
-    return externalIdConditions(name, filter, path, maxTextLength);
+    return externalIdConditions(fieldName, filter, path, maxTextLength);
   }
-  const { ignoreCase, ...operators } = filter;
+  const { ignoreCase, ...sentOperators } = filter;
   const letterCase = ignoreCase === true ? { ignoreCase: true } : {};
-  return Object.entries(operators).map(([operator, sent]) => {
-    const at = [...path, operator];
-    const isPattern = ignoreCase === true || ['contains', 'startsWith', 'endsWith'].includes(operator);
-    const maxLength = isPattern ? Math.min(maxPatternLength, maxTextLength) : maxTextLength;
-    const parse = (value: unknown, where: Path = at) => {
+  return Object.entries(sentOperators).map(([name, sent]) => {
+    const at = [...path, name];
+    const { isPattern = false, condition } = operators[name] ?? {};
+    const maxLength = ignoreCase === true || isPattern ? Math.min(maxPatternLength, maxTextLength) : maxTextLength;
+    const parse = (value: unknown, where: Path) => {
       const parsed = parseArgument(where, field, value, maxLength);
       if (ignoreCase === true && !isAscii(String(parsed))) {
         if (alikeInSqlite.test(String(parsed))) throw refused(where, expected(withoutAlike, parsed));
@@ -56,25 +57,12 @@ export function valueConditions(
       }
       return parsed;
     };
-    countValues(at, Array.isArray(sent) ? sent.length : 1);
-    switch (operator) {
-      case 'isNull':
-        return { field: name, isSet: sent !== true };
-      case 'in': {
-        const values = (sent as readonly unknown[]).map((value, index) => parse(value, [...at, index]));
-        return { field: name, in: values, ...letterCase };
-      }
-      case 'eq':
-        return { field: name, in: [parse(sent)], ...letterCase };
-      case 'ne':
-        return { not: { field: name, in: [parse(sent)], ...letterCase } };
-      case 'contains':
-      case 'startsWith':
-      case 'endsWith':
-        return { field: name, text: operator, value: String(parse(sent)), ...letterCase };
-      default:
-        return { field: name, compare: operator as 'gt' | 'gte' | 'lt' | 'lte', value: parse(sent) };
-    }
+    const values: readonly unknown[] = Array.isArray(sent) ? sent : [sent];
+    countValues(at, values.length);
+    // Of the names that GraphQL has validated, only that of isNull is no operator.
+    if (!condition) return { field: fieldName, isSet: sent !== true };
+    const parsed = values.map((value, index) => parse(value, values === sent ? [...at, index] : at));
+    return condition(fieldName, parsed, letterCase);
   });
 }
 
