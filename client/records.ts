@@ -70,48 +70,42 @@ export function writes<Kind extends KindName>(graphql: Graphql, name: Kind): Wri
   const { plural, fields } = kinds[name];
   const stored = storedAs(name);
 
-  /** Runs one mutation, whose arguments have the types that are given as text, and returns its result for each item. */
+  /** Runs the mutation of a method, with arguments of the types that are given as text, and returns its result for each item. */
   async function mutate<Result = Row>(
-    field: string,
-    types: Readonly<Record<string, string>>,
-    variables: object,
-    { selected, options }: { readonly selected: string; readonly options: WriteOptions },
-  ) {
-    const names = Object.keys(types);
-    const declared = names.map((argument) => `$${argument}: ${types[argument]}`).join(', ');
-    const passed = names.map((argument) => `${argument}: $${argument}`).join(', ');
+    method: 'update' | 'upsert' | 'delete',
+    args: Readonly<Record<string, readonly [type: string, value: unknown]>>,
+    { dryRun = false, ...options }: BatchOptions,
+    selected: string = fields,
+  ): Promise<Result[]> {
+    const { input, ids } = args;
+    if (input) requireArray(method, 'items', input[1]);
+    if (ids) requireArray(method, 'IDs', ids[1]);
+    requireKnown(method, options);
+    const all = Object.entries({ ...args, dryRun: ['Boolean!', dryRun] as const });
+    const declared = all.map(([name, [type]]) => `$${name}: ${type}`).join(', ');
+    const passed = all.map(([name]) => `${name}: $${name}`).join(', ');
+    const variables = Object.fromEntries(all.map(([name, [, value]]) => [name, value]));
+    const field = method + plural;
     const data = await graphql(`mutation (${declared}) { ${field}(${passed}) { ${selected} } }`, variables, options);
     return data[field] as Result[];
   }
 
   const writesOfKind: Writes<KindName> = {
-    async update(items, { dryRun = false, ...options } = {}) {
-      requireArray('update', 'items', items);
-      requireKnown('update', options);
-      const types = { input: `[${name}Patch!]!`, dryRun: 'Boolean!' };
-      return (await mutate(`update${plural}`, types, { input: items, dryRun }, { selected: fields, options })).map(
-        stored,
-      ) as never;
+    async update(items, options = {}) {
+      return (await mutate('update', { input: [`[${name}Patch!]!`, items] }, options)).map(stored) as never;
     },
-    async upsert(by, items, { dryRun = false, ...options } = {}) {
-      requireArray('upsert', 'items', items);
-      requireKnown('upsert', options);
-      const types = { by: `${name}Key!`, input: `[Upsert${name}Input!]!`, dryRun: 'Boolean!' };
+    async upsert(by, items, options = {}) {
       const results = await mutate<{ record: Row; outcome: UpsertOutcome }>(
-        `upsert${plural}`,
-        types,
-        { by, input: items, dryRun },
-        { selected: `record { ${fields} } outcome`, options },
+        'upsert',
+        { by: [`${name}Key!`, by], input: [`[Upsert${name}Input!]!`, items] },
+        options,
+        `record { ${fields} } outcome`,
       );
       return results.map(({ record, outcome }) => ({ record: stored(record), outcome })) as never;
     },
-    async delete(ids, { references = 'REFUSE', dryRun = false, ...options } = {}) {
-      requireArray('delete', 'IDs', ids);
-      requireKnown('delete', options);
-      const types = { ids: '[ID!]!', references: 'ReferenceHandling!', dryRun: 'Boolean!' };
-      return (await mutate(`delete${plural}`, types, { ids, references, dryRun }, { selected: fields, options })).map(
-        stored,
-      ) as never;
+    async delete(ids, { references = 'REFUSE', ...options } = {}) {
+      const args = { ids: ['[ID!]!', ids], references: ['ReferenceHandling!', references] } as const;
+      return (await mutate('delete', args, options)).map(stored) as never;
     },
     history: historyOf(graphql),
   };
