@@ -1,4 +1,4 @@
-/** The records that a batch is about, by their IDs: which are unknown, and which come twice. */
+/** Loads the records of a batch by their IDs, and reports unknown and duplicate ones. */
 import { type Issue, type PathOf, quote } from '../model/issues.ts';
 import type { RecordKind, RecordOf } from '../model/record-kind.ts';
 import { kindOfId } from '../records/index.ts';

@@ -30,6 +30,6 @@ export function requireFewExternalIds(records: readonly unknown[]): void {
   }
 }
 
-/** The same for records that are parsed. */
+/** Like requireFewExternalIds, for parsed records. */
 export const requireFewParsedExternalIds = (items: readonly Parsed<object>[]): void =>
   requireFewExternalIds(items.map(({ value, validFields }) => value ?? validFields));

@@ -1,4 +1,4 @@
-/** What updates and upserts have in common: in which order they lock, look up and check, and what new versions of records are. */
+/** Checks and carries out changes of records, for updates and upserts alike. */
 import { isSame } from '../model/fields.ts';
 import type { Issue, PathOf } from '../model/issues.ts';
 import type { Linkable } from '../model/links.ts';
@@ -82,6 +82,6 @@ export function newVersions<K extends RecordKind>(
   };
 }
 
-/** The values that the record does not have: to store the others would be a change without a difference. */
+/** Only changed values: the rest would log an empty change. */
 export const differing = (record: Values, values: object): object =>
   Object.fromEntries(Object.entries(values).filter(([name, value]) => !isSame(record[name], value)));

@@ -13,7 +13,7 @@ import { referenceIssues, requireValid } from './validation.ts';
 
 /**
  * Creates all records of a batch in one transaction, or none, and returns them in the order sent. Throws a ServiceError: 403 if
- * the session may not write, otherwise 400, or 409 if taken unique values are the only issues, with every invalid field.
+ * the session may not write, otherwise 400, or 409 if every issue is a taken value, with every invalid field.
  */
 export async function createRecords<K extends RecordKind>(
   session: Session,

@@ -12,7 +12,7 @@ import type { Session } from './session.ts';
 import { timeAfter, updateStamps } from './stamps.ts';
 
 interface DeleteOptions {
-  /** What to do if other records refer to those that are deleted: reject the deletion, or clear the references. */
+  /** Rejects the deletion, or clears the references, if other records refer to those that are deleted. */
   readonly references: 'refuse' | 'clear';
   /** The most records of which references may be cleared. */
   readonly maxCleared: number;
@@ -53,10 +53,10 @@ export async function deleteRecords<K extends RecordKind>(
 const referencesTo = (kind: RecordKind) =>
   reverseLinksOf(kind.name).filter(({ direction }) => direction === 'referring');
 
-/** How many of the records that refer to one that is to be deleted are named. */
+/** The most referring records that an issue names. */
 const maxNamed = 3;
 
-/** How many of the records that refer to those of a batch are counted, by each of their fields, unless more are to be named. */
+/** The most referring records that are counted for a batch, by each of their fields, unless more are to be named. */
 const maxCounted = 10_000;
 
 /** `1 asset, 2 work orders and 1 project` */

@@ -35,7 +35,7 @@ export function withIdempotencyKey(session: Session, key: IdempotencyKey | undef
   };
 }
 
-/** What the write returned. The number of statements does not depend on the number of records. */
+/** Rebuilds the result of a write. The number of statements does not depend on the number of records. */
 async function returnedBy(store: WorkspaceReads, { before, after, returned }: WriteResult): Promise<unknown> {
   const ids = new Set<string>();
   idsToRecords(returned, (id) => {

@@ -22,7 +22,7 @@ export interface NewRecords<K extends RecordKind = RecordKind> {
 
 /**
  * Creates the records of all kinds in one transaction, or none, and returns them in the order sent. Throws a ServiceError: 403 if the
- * session may not write, otherwise 400, or 409 if taken unique values are the only issues, with every invalid field.
+ * session may not write, otherwise 400, or 409 if every issue is a taken value, with every invalid field.
  */
 export async function importRecords(
   session: Session,
@@ -139,7 +139,7 @@ function withIds(batch: NewRecords, at: number, places: ReadonlyMap<string, Plac
   return { ...batch, items: checked, ids, order };
 }
 
-/** Lookups to which the new records exist already. */
+/** Treats planned IDs as existing. */
 const accepting = (find: Lookups, newIds: ReadonlySet<string>): Lookups => ({
   ...find,
   async existingValues(kind, field, values) {

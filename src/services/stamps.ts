@@ -1,4 +1,4 @@
-/** What every write sets on its records: when they were created and changed, and by whom. */
+/** Stamps that every write sets on its records: when they were created and changed, and by whom. */
 import type { RecordKind, RecordOf } from '../model/record-kind.ts';
 import type { Stamps } from '../store/writes/work.ts';
 import type { Session } from './session.ts';

@@ -1,4 +1,4 @@
-/** What errors say about an ID or another key that identifies no record of the kind that was expected. */
+/** Error messages for IDs and other keys that identify no record of the expected kind. */
 import { expected, quote } from '../model/issues.ts';
 import { withArticle } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';

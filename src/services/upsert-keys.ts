@@ -8,7 +8,7 @@ import type { Lookups } from '../store/writes/lookups.ts';
 import { describeExternalId, listed, several } from './resolve-links.ts';
 import { emptyKeyProblem } from './unknown-ids.ts';
 
-/** What identifies the records of a batch: a field of the kind, or the ID that a system has given them. */
+/** Identifies the records of a batch: by a field of the kind, or by the ID that a system has given them. */
 export type UpsertKey = { readonly field: string } | { readonly externalId: string };
 
 /** An item without a key gets an issue instead. */
@@ -55,7 +55,7 @@ export function requireKeys<T extends object>(
       return { item, key };
     }
     const refused = withIssues(item, [{ path: pathOf(by), message }]);
-    // Its key is no further issue, such as that it is taken.
+    // Does not report the key a second time, as taken.
     const [field = ''] = pathOf(by);
     return { item: { ...refused, validFields: { ...refused.validFields, [field]: undefined } } as typeof refused };
   });

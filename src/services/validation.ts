@@ -18,7 +18,7 @@ interface ParsedBatch {
   readonly pathOf: PathOf;
 }
 
-/** What referenceIssues has found. */
+/** The result of referenceIssues. */
 interface CheckedReferences {
   readonly unresolved: readonly Issue[];
 }
@@ -26,7 +26,7 @@ interface CheckedReferences {
 interface Candidates extends ParsedBatch, CheckedReferences {
   /** For changes, the stored record of each, if there is one: it may keep its own unique values. */
   readonly current?: readonly (object | undefined)[];
-  /** What the service has found itself: issues that make the request invalid, and conflicts with stored records. */
+  /** Issues that the service has found itself: invalid input, and conflicts with stored records. */
   readonly invalid?: readonly Issue[];
   readonly conflicts?: readonly Issue[];
   /** A field of which the service has looked up all values itself. */
@@ -53,7 +53,7 @@ interface Issues {
   readonly issues: readonly Issue[];
   /** Larger than the list if an issue such as "and 12 more" stands for several. */
   readonly total: number;
-  /** Whether all of them are conflicts with other records. */
+  /** True if all of them are conflicts with other records. */
   readonly areConflicts: boolean;
 }
 
@@ -68,7 +68,7 @@ export function throwIssues(found: readonly Issues[]): void {
   );
 }
 
-/** What requireValid would throw. */
+/** Finds the issues that requireValid would throw. */
 export async function findIssues(
   find: CheckLookups,
   kind: RecordKind,

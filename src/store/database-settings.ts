@@ -1,4 +1,4 @@
-/** What the settings say about the database, without loading a driver. */
+/** Checks the settings of the database without loading a driver. */
 import type { DatabaseOptions } from './connections/driver.ts';
 import { isPostgresUrl, postgresUrlProblem } from './postgres/url.ts';
 import { inMemory, sqlitePath } from './sqlite/url.ts';

@@ -38,7 +38,7 @@ function createDriver(databaseUrl: string, options: DatabaseOptions): Driver {
   return createSqliteDriver(path, options);
 }
 
-/** What Knex would log itself contains SQL, or repeats an error. */
+/** Silences Knex, whose own messages contain SQL, or repeat an error. */
 const silent: Knex.Logger = { debug() {}, deprecate() {}, error() {}, warn() {} };
 
 /** Knex's settings for a database URL, for the knex command line. */

@@ -27,7 +27,7 @@ import { dryRunIn, named, writeIn } from './writes/write.ts';
 /** The reads of one request, which share a limit on their texts. */
 export interface LimitedReads extends RecordReads, ChangeReads, ChangePageReads, HistoryReads {
   /**
-   * The same as `list`, with what the records link to (see linked-records.ts), in one statement. Undefined, without reading
+   * Like `list`, with the records that they link to (see linked-records.ts), in one statement. Undefined, without reading
    * anything, where their texts together may be too long for that.
    */
   listLinked<K extends RecordKind>(
@@ -52,7 +52,7 @@ interface WriteOptions {
    * a ServiceError 409 if that was another request.
    */
   readonly key?: IdempotencyKey | undefined;
-  /** Whether the write only returns what it would return. No other write waits for it. */
+  /** True for a dry run, which stores nothing. No other write waits for it. */
   readonly isDryRun?: boolean;
   /** The new records of a work that only creates records of one kind: others may be stored in the same transaction (see group-commit.ts). */
   readonly drafts?: readonly Row[];
@@ -65,7 +65,7 @@ export interface WorkspaceStore extends WorkspaceReads {
   readonly write: WriteRecords;
 }
 
-/** What a session reads from its workspace. */
+/** The reads of a session in its workspace. */
 export interface WorkspaceReads extends RecordReads, ChangeReads {
   /** Runs work that only reads, on a consistent snapshot of the workspace. */
   snapshot<T>(work: (store: RecordReads) => Promise<T>): Promise<T>;
@@ -79,7 +79,7 @@ export interface WorkspaceReads extends RecordReads, ChangeReads {
    * that arrive while it is being made share the next one.
    */
   derive<T extends Sized>(name: string, make: () => Promise<T>): Promise<T>;
-  /** The same for a text, from the second request with this name on. */
+  /** Like `derive`, for a text that is cached from the second request with this name on. */
   deriveText(name: string, write: () => Promise<string>): Promise<string>;
   /** The same store for a client that may leave: statements whose turn comes after the signal is aborted fail, without being sent. */
   until(signal: AbortSignal): WorkspaceReads;
@@ -87,7 +87,7 @@ export interface WorkspaceReads extends RecordReads, ChangeReads {
   waitForChange(after: number, signal: AbortSignal): Promise<void>;
 }
 
-/** Who uses a store. */
+/** The author of a store's writes, and the counter of its statements. */
 export interface StoreUser {
   readonly author: Author;
   /** Counts the statements. */

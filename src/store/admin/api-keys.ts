@@ -69,7 +69,7 @@ export function createKeyStore({ run, read, dialect }: Pick<Database, 'run' | 'r
     );
   }
 
-  /** Whether no workspace has any key, valid or not. */
+  /** True if no workspace has any key, valid or not. */
   const isEmpty = async (): Promise<boolean> =>
     (await runQuery(read, builder('api_keys').select(builder.raw('1')).limit(1, literally))).length === 0;
 

@@ -136,7 +136,7 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
       return [...found.values()].filter(isShown).sort((a, b) => (a.name < b.name ? -1 : 1));
     },
 
-    /** What a workspace holds; undefined if there is none. */
+    /** Finds a workspace with the numbers of its records; undefined if there is none. */
     find: (name: string): Promise<Workspace | undefined> => find(read, name),
 
     /** Like `find`, but throws a StartError if there is none. */

@@ -21,7 +21,7 @@ export interface Connections {
   useForWorkspace(workspaceId: number, signal?: AbortSignal): UseConnection;
   /** Returns a statement's rows, or throws the driver's error. Of a connection's statements, one may run at a time. */
   send(connection: Connection, sql: string, values?: readonly unknown[]): Promise<readonly Row[]>;
-  /** Whether the connection was discarded: an error then says nothing about its statement. */
+  /** True if the connection was discarded: an error then says nothing about its statement. */
   isLost(connection: Connection): boolean;
 }
 

@@ -111,7 +111,7 @@ export class TransactionConflict extends ServiceError {
 /** Ends the transaction, and runs its work again: another one has changed what this one has looked up. */
 export const lookupOutdated = () => new TransactionConflict('LOOKUP_OUTDATED');
 
-/** A workspace that was deleted, which a process has cached for a few seconds. Nothing can be written in it. */
+/** Thrown on writes to a deleted workspace, which a process may have cached for a few seconds. */
 export class WorkspaceDeleted extends ServiceError {
   constructor() {
     super(503, 'the workspace is being deleted, try again', [], { cause: 'WORKSPACE_DELETED' });
@@ -129,7 +129,7 @@ export class StatementFailed extends ServiceError {
 const isDeleted = (error: unknown): boolean =>
   /^(?:23514|SQLITE_CONSTRAINT)$/.test(codeOf(error)) && String(error).includes('change_numbers_open');
 
-/** Whether a transaction was rolled back because of what another wrote at the same time, even on its last attempt. */
+/** True if a transaction was rolled back because of what another wrote at the same time, even on its last attempt. */
 export const isConflict = (error: unknown): boolean =>
   error instanceof TransactionConflict ||
   (error instanceof DatabaseError && /^(?:23|SQLITE_CONSTRAINT)/.test(error.code ?? ''));
@@ -155,14 +155,14 @@ export function databaseError(error: unknown, isConnectionLost = false): Error {
 }
 
 /**
- * Whether the server ends this connection, or has become a standby while another server accepts writes; or SQLite could not read
+ * True if the server ends this connection, or has become a standby while another server accepts writes; or SQLite could not read
  * or write its file, after which nothing that the connection holds in memory can be trusted.
  */
 export const needsNewConnection = (error: unknown): boolean =>
   /^(?:25006$|08...$|57P0[1-3]$|SQLITE_(?:CANTOPEN|CORRUPT|IOERR|NOMEM|NOTADB|PROTOCOL|MISUSE))/.test(codeOf(error));
 
 /**
- * Whether no statement of any workspace can run now. Of the errors that end a connection, a cluster's coordinator also reports those of the
+ * True if no statement of any workspace can run now. Of the errors that end a connection, a cluster's coordinator also reports those of the
  * connections to its other servers, and then as ERROR; 08P01 is a pooler's, when it has no server.
  */
 const isUnavailable = (error: unknown): boolean => {
@@ -173,14 +173,14 @@ const isUnavailable = (error: unknown): boolean => {
 
 const timeouts = /^(?:57014|55P03|SQLITE_INTERRUPT)$/;
 
-/** Whether a statement timed out, except at COMMIT, after which the transaction may be stored. */
+/** True if a statement timed out, except at COMMIT, after which the transaction may be stored. */
 export const isTimeout = (error: unknown): boolean =>
   error instanceof StatementFailed && timeouts.test(String(error.cause));
 
-/** Whether a statement was not to wait any longer for a lock. */
+/** True if a statement was not to wait any longer for a lock. */
 export const isLockTimeout = (error: unknown): boolean => error instanceof StatementFailed && error.cause === '55P03';
 
-/** Whether a statement that is a transaction by itself failed before its commit. */
+/** True if a statement that is a transaction by itself failed before its commit. */
 export const isNotStored = (error: unknown): boolean =>
   /^(?:SQLITE_(?:BUSY|CANTOPEN|FULL|INTERRUPT|LOCKED|READONLY)|25006$|53...$|55...$|57014$)/.test(codeOf(error));
 

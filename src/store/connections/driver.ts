@@ -10,9 +10,9 @@ export type Run = (sql: string, values?: readonly unknown[]) => Promise<readonly
 export interface DatabaseOptions {
   /** The most connections that a process opens to Postgres. */
   readonly poolSize: number;
-  /** How long to wait for a connection, whether it must be opened or is in use. */
+  /** Milliseconds to wait for a connection, whether it must be opened or is in use. */
   readonly connectionTimeout: number;
-  /** How long a statement may run. */
+  /** Milliseconds that a statement may run. */
   readonly statementTimeout: number;
 }
 
@@ -25,17 +25,17 @@ export interface Pools<Pool> {
 /** Connections are those of Knex's pools, which Knex opens with the driver's own library. */
 export interface Driver {
   readonly name: 'SQLite' | 'Postgres';
-  /** Where the data is stored, for messages: without the password. */
+  /** The place of the data, for messages: without the password. */
   readonly location: string;
   readonly pools: Pools<Knex.Config>;
   /** Throws StartError unless there is room on the disk for what a migration may write. Absent where that is on another machine. */
   requireSpaceToMigrate?(): void;
-  /** How many group commits run concurrently. */
+  /** The number of group commits that run concurrently. */
   readonly concurrentGroups: number;
 
   /** Returns the rows. Throws the driver's error. Must not be called on a connection before the last statement has ended. */
   query(connection: unknown, sql: string, values: readonly unknown[]): Promise<readonly Row[]>;
-  /** Whether a connection is outside of any transaction, and no statement on it is still active. */
+  /** True if a connection is outside of any transaction, and no statement on it is still active. */
   isIdle(connection: unknown): Promise<boolean>;
   /** Makes the statement that is running on a connection fail. */
   cancel(connection: unknown): void;

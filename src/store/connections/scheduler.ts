@@ -29,7 +29,7 @@ interface Counted {
 export type Scheduler = <T>(workspaceId: number, work: (lease: Lease) => Promise<T>) => Promise<T>;
 
 interface Options {
-  /** How many connections all workspaces together may hold. A single one is never taken back: long work would never end. */
+  /** The number of connections that all workspaces together may hold. A single one is never taken back: long work would never end. */
   readonly size: number;
   /** Milliseconds after which waiting work fails with `timeoutError`. */
   readonly timeout: number;
@@ -73,7 +73,7 @@ const timeAt = (now: number, { time, at }: Counted = { time: 0, at: now }): numb
 export function createScheduler({ size, timeout, timeoutError, repeatedFor }: Options): Scheduler {
   /** In the order in which they began. */
   const leases = new Set<Lease>();
-  /** What begins waiting work, by workspace, in the order of the requests. */
+  /** Functions that begin waiting work, by workspace, in the order of the requests. */
   const waiting = new Map<number, (() => void)[]>();
   /** The time of leases that have ended. */
   const ended = new LRUCache<number, Counted>({ max: maxWorkspaces });

@@ -1,4 +1,4 @@
-/** What a request costs the database, for its log line. */
+/** Counts the statements of a request, for its log line. */
 import type { Run } from './driver.ts';
 
 export interface Usage {

@@ -5,7 +5,7 @@ import { runQuery } from '../query/run-query.ts';
 import type { Scope } from '../records/read-records.ts';
 import { type Change, type ChangesQuery, createChangeReads } from './read-changes.ts';
 
-/** What to read of the feed; `limit` changes at most. */
+/** A page of the feed, with at most `limit` changes. */
 export type ChangePageQuery = Omit<ChangesQuery, 'upTo'>;
 
 export interface ChangePage {

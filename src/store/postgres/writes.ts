@@ -1,4 +1,4 @@
-/** How Postgres inserts, updates and deletes thousands of records in one statement. */
+/** Inserts, updates and deletes thousands of records in one statement of Postgres. */
 
 import type { Table } from '../../model/record-kind.ts';
 import type { Row, Statement } from '../connections/driver.ts';

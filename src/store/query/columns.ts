@@ -3,7 +3,7 @@ import type { StoredField } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
 import type { Row } from '../connections/driver.ts';
 
-/** What a column holds: the type of its field, or the number of a workspace, which is in the field `workspaceId` of every table. */
+/** The type of a column's field, or that of a workspace's number, which is in the field `workspaceId` of every table. */
 export type ColumnType = StoredField['type'] | 'workspace';
 
 export interface Column {

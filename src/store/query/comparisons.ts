@@ -14,7 +14,7 @@ export function fieldOf(storedFields: Table['storedFields'], name: string): Stor
   return field;
 }
 
-/** What an index has of a column. */
+/** The indexed expression of a column. */
 export const keySql = ({ textKey }: Dialect, type: StoredField['type'], column: string): string =>
   type === 'text' && textKey ? textKey.sql(column) : column;
 
@@ -32,7 +32,7 @@ export function comparisonsIn(condition: Condition): Comparison[] | undefined {
   return 'text' in condition && condition.text !== 'startsWith' ? undefined : [condition];
 }
 
-/** Whether there is an index of the field's values: one of the service's own, or one that an operator has added. */
+/** True if there is an index of the field's values: one of the service's own, or one that an operator has added. */
 export const isIndexed = ({ indexes }: Dialect, { table, storedFields }: Table, field: string): boolean =>
   fieldOf(storedFields, field).indexed === true || indexes.has(`${table}_${columnName(field)}`);
 

@@ -1,4 +1,4 @@
-/** What records must satisfy to be found, as a tree. Knows no SQL: query/conditions.ts makes it. */
+/** Conditions on records, as a tree. Knows no SQL: conditions.ts makes it. */
 import type { Table } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 

@@ -26,7 +26,7 @@ export interface Filters {
   contains(column: string, text: string): Knex.Raw;
   endsWith(column: string, text: string): Knex.Raw;
   matchesAny(column: string, patterns: readonly Pattern[]): Knex.Raw;
-  /** Whether external IDs have the key, with this value unless any will do. */
+  /** True if external IDs have the key, with this value unless any will do. */
   hasExternalId(records: ExternalIdsColumn, key: string, value?: string): Knex.Raw;
   /** A subquery for the IDs of the first few records with an external ID, whose key and value are SQL. */
   idsWithExternalId(
@@ -35,7 +35,7 @@ export interface Filters {
     value: string,
     limit: number,
   ): Knex.QueryBuilder;
-  /** Whether a column has one of the values that another column has in the rows of a table, written as the database reads them best. */
+  /** True if a column has one of the values that another column has in the rows of a table, written as the database reads them best. */
   isAmong(column: string, rows: { readonly column: string; readonly from: string; readonly where: Knex.Raw }): Knex.Raw;
 }
 
@@ -83,7 +83,7 @@ export interface Dialect extends TransactionSql {
   readonly prepareExternalIds?: string | undefined;
 
   /**
-   * An expression to be evaluated with each of these lookups, so that they stay fast while others write external IDs; the parameters
+   * Flushes the index's pending entries now and then during these lookups, so that they stay fast while others write; the parameters
    * are the name of the index, twice.
    */
   readonly amongExternalIds?: string | undefined;
@@ -159,7 +159,7 @@ export interface PagesSelection {
   /** The rows of a parent, with these columns; undefined if only the count is wanted. */
   readonly page: ((columns: string) => Knex.QueryBuilder) | undefined;
   readonly count: Knex.QueryBuilder | undefined;
-  /** What `page` selects to measure rows: `id`, and as `bytes` the length of all texts. */
+  /** The columns with which `page` measures rows: `id`, and as `bytes` the length of all texts. */
   readonly measured: string;
 }
 
@@ -203,7 +203,7 @@ export async function sortInFiles<T>(
   }
 }
 
-/** Whether the column has JSON, which takes time to parse. */
+/** True for columns with JSON, which takes time to parse. */
 export const isJson = ({ type }: SelectedColumn): boolean => type === 'externalIds' || type === 'json';
 
 /** An expression for the bytes of all texts of a row. */

@@ -11,7 +11,7 @@ import type { Order, Position } from './record-query.ts';
 export interface Term {
   readonly column: string;
   readonly type: StoredField['type'];
-  /** What an index has of the column. */
+  /** The indexed expression. */
   readonly key: string;
   readonly descending: boolean;
   readonly mayBeNull: boolean;
@@ -35,7 +35,7 @@ export function termsOf(dialect: Dialect, { storedFields, table }: Table, orderB
   return [...terms, { column, type: 'id', key: column, descending, mayBeNull: false, index: undefined }];
 }
 
-/** What follows `order by`. */
+/** The SQL after `order by`. */
 export function orderSql(terms: readonly Term[], fromEnd: boolean): string {
   const directed = (expression: string, descending: boolean) => (descending ? `${expression} desc` : expression);
   return terms
@@ -46,7 +46,7 @@ export function orderSql(terms: readonly Term[], fromEnd: boolean): string {
     .join(', ');
 }
 
-/** Whether a record comes after or before a position. */
+/** True for records after or before a position. */
 export function beyondSql(
   dialect: Dialect,
   side: 'after' | 'before',

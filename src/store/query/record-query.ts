@@ -1,4 +1,4 @@
-/** What to read of the records of a workspace: lists, pages and summaries. Knows no SQL. */
+/** Queries for records of a workspace: lists, pages and summaries, as plain values. Knows no SQL. */
 import type { Condition, Value } from './condition.ts';
 
 export interface RecordQuery {
@@ -34,11 +34,11 @@ export interface Position {
 /** The position of a record in the order of IDs. */
 export const positionOfId = (id: string): Position => ({ values: [], id });
 
-/** What to read of the records that a reverse link leads to, for each of many parents. */
+/** A query for the records behind a reverse link, for each of many parents. */
 export interface PagesQuery extends RecordQuery {
   /** If absent, no records are read. */
   readonly limit?: number;
-  /** Whether to count the records of each parent that match `where`, on all its pages. */
+  /** True to count the records of each parent that match `where`, on all its pages. */
   readonly withCount: boolean;
 }
 

@@ -9,16 +9,16 @@ import type { Dialect } from './dialect.ts';
 import { beyondSql, orderSql, type Term, termsOf, valueAt } from './orders.ts';
 import type { RecordQuery } from './record-query.ts';
 
-/** Where the rows come from. */
+/** The table and the workspace of the rows. */
 export interface Source {
   readonly dialect: Dialect;
   readonly workspaceId: number;
   readonly table: Table;
   /** A subquery for rows of the table, if not all of them come into question. */
   readonly from?: Knex.QueryBuilder;
-  /** What every row must satisfy. */
+  /** A condition on every row. */
   readonly restriction?: Knex.Raw;
-  /** Whether the database must not use an index for the filter. */
+  /** True if the database must not use an index for the filter. */
   readonly isFilterHidden?: boolean;
 }
 
@@ -79,14 +79,14 @@ function comparisonsToCount(source: Source, { where, orderBy, limit }: RecordQue
   return served.length > 0 || isServed(source, order) ? comparisons : undefined;
 }
 
-/** Whether an index has the values of the field. */
+/** True if an index has the values of the field. */
 const isServed = ({ dialect, table }: Source, field: string): boolean =>
   field === 'id' || isIndexed(dialect, table, field);
 
 const isOfOneValue = (comparison: Comparison): boolean => 'in' in comparison && comparison.in.length === 1;
 
 /**
- * What the index is sorted by that finds all of the records from one value to another, or all of the workspace; undefined if there is no
+ * The order of the index that finds all of the records from one value to another, or all of the workspace; undefined if there is no
  * such index.
  */
 function rangeKeyOf(source: Source, comparisons: readonly Comparison[]): string | undefined {

@@ -20,7 +20,7 @@ export const rowsQuery = (
 export const literally = { skipBinding: true } as const;
 
 /** A query that sets the fields that are present in `changes`, in one record of a workspace. */
-/** What an update sets. */
+/** The columns that an update sets. */
 export function changedColumns(table: Table, changes: Row): Row {
   const changed = columnsOf(table).filter(({ field }) => changes[field] !== undefined);
   return Object.fromEntries(changed.map((column) => [column.name, toColumnValue(column, changes[column.field])]));

@@ -6,7 +6,7 @@ import type { Row } from '../connections/driver.ts';
 export const whole = (description: string) =>
   ({ type: 'number', description, min: 1, max: Number.MAX_SAFE_INTEGER }) as const;
 
-/** What identifies a workspace: to databases its number, to clients its name. */
+/** Identifies a workspace: to databases by its number, to clients by its name. */
 export interface WorkspaceId {
   readonly number: number;
   readonly name: string;
@@ -22,7 +22,7 @@ export const workspaceNames: Table = {
   },
 };
 
-/** Who makes the writes of a request, and why. */
+/** The author of a request's writes, and the reason given. */
 export interface Author {
   readonly userId: string | null;
   readonly requestId: string | null;
@@ -75,7 +75,7 @@ export const changes: Table = {
   },
 };
 
-/** What is stored under the keys of requests: see writes/idempotency.ts. */
+/** Results of writes under the keys of their requests: see writes/idempotency.ts. */
 export const idempotencyResults: Table = {
   table: 'idempotency_keys',
   label: 'idempotency key',
@@ -97,7 +97,7 @@ export const keyRowsOf = (additions: readonly { readonly keyed: Row | undefined 
     .flatMap(({ keyed }): Row[] => (keyed ? [keyed] : []))
     .sort((a, b) => (String(a.key) < String(b.key) ? -1 : 1));
 
-/** How many changes each workspace has, by its ID, and how many changes of the same workspace come after each change. */
+/** Totals per workspace, and each change's offset from the last one of its workspace. */
 export function placesOf(entries: readonly NewChange[]) {
   const sums = new Map<number, number>();
   const places = entries.toReversed().map((change) => {

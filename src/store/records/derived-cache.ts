@@ -39,7 +39,7 @@ interface Turns {
   next?: Promise<unknown> | undefined;
 }
 
-/** What is derived has the name of the workspace in it, which may change. Names have no spaces. */
+/** Derived values contain the name of the workspace, which may change. Names have no spaces. */
 const keyOf = ({ workspace }: Source, name: string): string => `${workspace.number} ${workspace.name} ${name}`;
 
 export function createDerivedCache(): DerivedCache {

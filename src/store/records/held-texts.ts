@@ -23,12 +23,12 @@ interface Options {
 
 interface Workspace {
   held: number;
-  /** How many reads run whose length is not known yet. */
+  /** Running reads, whose length is not known yet. */
   reading: number;
   readonly waiting: (() => void)[];
 }
 
-/** What one response holds. */
+/** The texts that one response holds. */
 export interface ResponseTexts {
   /** Runs a read when it may begin, and holds the texts that it has read. */
   read<T>(read: () => Promise<T>, lengthOf: (result: T) => number): Promise<T>;

@@ -26,12 +26,12 @@ interface Page {
   readonly links: readonly LinkToRead[];
 }
 
-/** Where a record has what it links to, by the field of the reference: a record of the kind, or null if there is none. */
+/** Holds the linked records of a record, by the field of the reference: null if there is none. */
 const linked = Symbol('linked records');
 
 type LinkedRow = Row & { readonly [linked]?: Readonly<Record<string, LinkedRow | null>> };
 
-/** What a record links to; undefined if it was read without. */
+/** The linked record; undefined if the record was read without it. */
 export const linkedRecord = (record: LinkedRow, field: string): Row | null | undefined => record[linked]?.[field];
 
 /** All that were read with the record. */

@@ -28,7 +28,7 @@ export interface RecordReads {
   list<K extends RecordKind>(kind: K, query?: RecordQuery): Promise<RecordOf<K>[]>;
   count(kind: RecordKind, query?: Pick<RecordQuery, 'where'>): Promise<number>;
   /**
-   * What a reverse link leads to, for many parents in one statement: a page, the count, or both. Oldest first unless the query
+   * Reads the records behind a reverse link, for many parents in one statement: a page, the count, or both. Oldest first unless the query
    * has another order. Every parent is in the result. Ancestors are counted first, by a statement of their own: a few records deep in a
    * tree can have millions. Throws a ServiceError 400 if there are too many.
    */
@@ -43,12 +43,12 @@ export interface Page {
   readonly count?: number;
 }
 
-/** Where statements run, and what they may read. */
+/** The workspace in which statements run, their connection, and the budget of what they may read. */
 export interface Scope {
   readonly dialect: Dialect;
   readonly run: Run;
   readonly workspaceId: number;
-  /** What records have as the ID of their workspace. */
+  /** The name of the workspace, which records have as its ID. */
   readonly workspaceName: string;
   readonly budget?: ReadBudget | undefined;
 }

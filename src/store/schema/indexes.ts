@@ -21,7 +21,7 @@ interface Index {
   /** The field that it begins with, after the workspace. */
   readonly field: string;
   readonly bytes: number;
-  /** Whether the service needs it: no operator has added it. */
+  /** True for the service's own indexes, false for those that an operator has added. */
   readonly isOwn: boolean;
   /** False after an attempt of Postgres to create it has failed: writes maintain it, but no query uses it. */
   readonly isValid: boolean;

@@ -1,5 +1,5 @@
 /**
- * How SQLite stores new records, their changes and their idempotency keys by one statement: it inserts a row for each addition into a view of
+ * Stores new records, their changes and their idempotency keys by one statement of SQLite: it inserts a row for each addition into a view of
  * the connection, whose trigger does the rest. As statements of a transaction they would take a third longer, and between them the main
  * thread would have to be free.
  */

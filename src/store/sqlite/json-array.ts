@@ -1,4 +1,4 @@
-/** How rows are read as JSON arrays, which cost the driver less than columns. */
+/** Reads rows as JSON arrays, which cost the driver less than columns. */
 import { mapTextsInSlices } from '../../slices.ts';
 import { isJson, type SelectedColumn } from '../query/dialect.ts';
 

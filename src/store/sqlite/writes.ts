@@ -1,4 +1,4 @@
-/** How SQLite inserts, updates and deletes thousands of records in one statement. */
+/** Inserts, updates and deletes thousands of records in one statement of SQLite. */
 import type { Table } from '../../model/record-kind.ts';
 import type { Row, Statement } from '../connections/driver.ts';
 import { type Column, columnList, columnsOf, toColumnValue } from '../query/columns.ts';
@@ -61,7 +61,7 @@ function rowsOf(columns: readonly Column[], records: readonly Row[]): Statement 
   };
 }
 
-/** How the values of columns are sent as the elements of a JSON array, and the SQL that reads each column's value from the array `value`. */
+/** Sends the values of columns as elements of a JSON array, and reads each column's value from the array `value` in SQL. */
 export function elementsOf(columns: readonly Column[]) {
   const sources = new Map<Column, string>();
   /** A number takes two elements, everything else one. */

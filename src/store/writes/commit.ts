@@ -1,4 +1,4 @@
-/** How what a write changes is stored: rows, and the log of changes. */
+/** Turns the changes of a write into statements and entries of the log. */
 
 import { tooLarge } from '../../errors.ts';
 import { externalIdCount } from '../../model/fields.ts';
@@ -18,23 +18,23 @@ import type { Change, Replacement } from './work.ts';
  */
 export const maxExternalIdsPerWrite = 30_000;
 
-/** How externalIdCount counts, for messages. */
+/** The rule of externalIdCount, for messages. */
 export const longExternalIds = 'one of more than 100 characters counts several times';
 
-/** Who writes, and where. */
+/** The author of a write, and its workspace. */
 interface Writer {
   readonly dialect: Dialect;
   readonly workspaceId: number;
   readonly author: Author;
 }
 
-/** How a change is stored. */
+/** The statements of a change, and its entries in the log. */
 interface Prepared {
   readonly statements: Iterable<Statement>;
   readonly log: readonly NewChange[];
 }
 
-/** How the changes are stored, in their order. Throws a ServiceError 413 if too much would be replaced or deleted. */
+/** Prepares the changes in their order. Throws a ServiceError 413 if too much would be replaced or deleted. */
 export function prepare(writer: Writer, changes: readonly Change[]): Prepared[] {
   requireFewExternalIds(changes);
   return changes.filter(({ records }) => records.length > 0).map((change) => prepareOne(writer, change));

@@ -54,7 +54,7 @@ export function createGroupCommit(
   const alone = createShares(maxAlonePerWorkspace, connectionTimeout, () =>
     databaseUnavailable('WORKSPACE_IN_CONFLICT'),
   );
-  /** How much of failed groups is still being stored, by workspace. */
+  /** Parts of failed groups that are still being stored, counted by workspace. */
   const inConflict = new Map<number, number>();
 
   async function runGroups(): Promise<void> {
@@ -162,11 +162,11 @@ function rejectAll(group: readonly Waiting[], error: unknown): void {
   for (const { reject } of group) reject(error);
 }
 
-/** Whether the cause may be a part of the group, which would fail again in the same group. */
+/** True if the cause may be a part of the group, which would fail again in the same group. */
 const concernsSome = (error: unknown): boolean => error instanceof StatementFailed || error instanceof WorkspaceDeleted;
 
 /**
- * Whether a retry is useless, because the database is unavailable for all of the group, or wrong, because the group may be stored. Alone,
+ * True if a retry cannot help, because the database is unavailable, or might store the group twice. Alone,
  * an addition may wait for a lock; one that takes too long for another reason will do so again.
  */
 const failsWholeGroup = (error: unknown, size: number, workspaces: number): boolean => {

@@ -13,7 +13,7 @@ import { type Scope, selectRows } from '../records/read-records.ts';
 
 /** Identifies a request that may be repeated. */
 export interface IdempotencyKey {
-  /** What the request does, such as `POST /assets`: in each operation, a key stands for a request of its own. */
+  /** The operation, such as `POST /assets`: keys are scoped to it. */
   readonly operation: string;
   readonly key: string;
   /** Differs from that of any request that asks for something else. */
@@ -24,11 +24,11 @@ export interface WriteResult {
   /** The number of the workspace's last change before the write, and after it. Records that the write created may have 0 for both. */
   readonly before: number;
   readonly after: number;
-  /** What the write returned, with IDs instead of records: see `recordsToIds`. */
+  /** The result of the write, with IDs instead of records: see `recordsToIds`. */
   readonly returned: unknown;
 }
 
-/** What is stored under a key. */
+/** A key with the result stored under it. */
 export interface IdempotencyResult extends IdempotencyKey {
   readonly result: WriteResult;
 }
@@ -89,7 +89,7 @@ export class Repeated extends ServiceError {
   }
 }
 
-/** What is stored under these keys in the workspace, for any operation. */
+/** Finds the results stored under these keys in the workspace, for any operation. */
 export async function findIdempotencyResults(
   scope: Scope,
   keys: readonly string[],

@@ -1,9 +1,7 @@
 /**
- * Carries out a write once for a key. A transaction begins with a lookup of the key: it may be long, and others wait for it. The creations
- * of a group commit are short and many: there, the insert of the key's row fails if the key was used before, or the creation itself, because
- * of what the earlier one has stored.
+ * Carries out a write once for a key. A transaction looks the key up first: it may be long, and others wait for it. Group commits, short and
+ * many, skip the lookup: a used key fails the insert of its row, or the records do, which are stored already.
  */
-
 import { mayBeStored, mayBeStoredType, ServiceError } from '../../errors.ts';
 import { createChangeReads } from '../log/read-changes.ts';
 import { idempotencyResults, type NewChange } from '../query/tables.ts';

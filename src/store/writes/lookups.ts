@@ -1,4 +1,4 @@
-/** What a write looks up in its transaction, and locks until the transaction ends, before it says what it changes. */
+/** Finds the records that a write needs to know, and locks them until its transaction ends. */
 import DataLoader from 'dataloader';
 import type { Knex } from 'knex';
 import { tooLarge } from '../../errors.ts';
@@ -37,7 +37,7 @@ export interface Lookups extends RecordMatches, Pick<RecordReads, 'pages'> {
 /** The most text of the records that one transaction reads to change or delete them. */
 const maxBytes = 50_000_000;
 
-/** Those of dry runs lock nothing: they make nobody wait. */
+/** In a dry run, lookups lock nothing: they make nobody wait. */
 export function createLookups(scope: Scope, { isDryRun = false } = {}): Lookups {
   const { dialect, run, workspaceId } = scope;
   let bytesLeft = maxBytes;

@@ -24,7 +24,7 @@ export interface Addition {
   readonly key?: IdempotencyKey | undefined;
 }
 
-/** What the work of each addition has returned or thrown: the records of the former are stored. Throws if none is. */
+/** Returns the outcome of each work: the records of those that were fulfilled are stored. Throws if none is. */
 export type StoreAdditions = (
   group: readonly Addition[],
   uniqueness: Uniqueness,
@@ -98,7 +98,7 @@ interface Accepted extends NewRecords {
   readonly usage: Usage;
 }
 
-/** What an addition stores, unless its work was rejected. */
+/** The rows that an addition stores: none if its work was rejected. */
 function newRecordsOf(
   { workspaceId, author, usage, key }: Addition,
   outcome: PromiseSettledResult<Written<unknown>> | undefined,
@@ -127,5 +127,5 @@ const countLookups = (lookups: Lookups, usage: Usage): Lookups => ({
   },
 });
 
-/** Whether a rule rejects the records. Any other error of a work is a failure of the database or of this service. */
+/** True if a rule rejects the records. Any other error of a work is a failure of the database or of this service. */
 export const isRejection = (error: unknown): boolean => error instanceof ServiceError && error.status < 500;

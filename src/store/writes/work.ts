@@ -17,11 +17,11 @@ export type Uniqueness = 'lookup' | 'database';
 
 export interface Written<T> {
   readonly changes: readonly Change[];
-  /** What the write returns, now and when it is repeated with its key: made of records that it has read or changed. */
+  /** The result, now and when the write is repeated with its key: made of records that it has read or changed. */
   readonly returned: T;
 }
 
-/** What a write does to records of one kind. */
+/** Creates, updates or deletes records of one kind. */
 export type Change = { readonly kind: RecordKind } & (
   | { readonly action: 'created'; readonly records: readonly Row[] }
   | { readonly action: 'updated'; readonly records: readonly Replacement[] }
@@ -34,7 +34,7 @@ export interface Replacement<R = Row> {
   readonly after: R;
 }
 
-/** What the service sets on a new record, beside its ID and its workspace. */
+/** The fields that the service sets on a new record, beside its ID and its workspace. */
 export interface Stamps {
   readonly createdAt: string;
   readonly updatedAt: string;

@@ -1,5 +1,4 @@
-/** How a write is carried out: what it looks up, what it changes, and what it returns are said by a service, as a function and as data. */
-
+/** Carries out writes, which services describe as data: see work.ts. */
 import { logChanges } from '../log/changes.ts';
 import type { Author } from '../query/tables.ts';
 import { nameWorkspace, type Scope } from '../records/read-records.ts';
@@ -30,7 +29,7 @@ export async function dryRunIn<T>(scope: Scope, author: Author, work: Work<T>): 
   return named(scope, written);
 }
 
-/** What a write returns: new records have the name of their workspace. */
+/** Returns the result of a write, after giving its new records the name of their workspace. */
 export function named<T>(scope: Pick<Scope, 'workspaceName'>, { changes, returned }: Written<T>): T {
   for (const { action, records } of changes) if (action === 'created') nameWorkspace(scope, records);
   return returned;
