@@ -10,7 +10,7 @@ export interface ChangesOptions {
   readonly kinds?: readonly RecordKind[] | undefined;
   /** Changes per page, up to 1,000, which is the default. */
   readonly pageSize?: number | undefined;
-  /** Whether to wait for further changes after the last one, which is the default, or to end. */
+  /** True, the default, to wait for further changes after the last one; false to end there. */
   readonly follow?: boolean | undefined;
   /** Milliseconds between two questions for further changes. Default: 1,000. */
   readonly interval?: number | undefined;

@@ -18,7 +18,7 @@ interface Outcome {
 /** The base class of all errors except TypeErrors for invalid arguments. */
 export class YardgraphError extends Error {
   override readonly name: string = 'YardgraphError';
-  /** Whether the service may have stored the request, or a part of it. If so, check before you retry. */
+  /** True if the service may have stored the request, or a part of it. If so, check before you retry. */
   readonly mayBeStored: boolean;
 
   constructor(message: string, { mayBeStored, cause }: Outcome) {

@@ -19,7 +19,7 @@ export interface Options {
   readonly timeout?: number | undefined;
   /** The maximum number of retries of a failed request, if retrying is safe. Default: 3. */
   readonly retries?: number | undefined;
-  /** Whether writes have a random key, so that they can be retried although they may have been stored. Default: true. */
+  /** True if writes have a random key, so that they can be retried although they may have been stored. Default: true. */
   readonly idempotencyKeys?: boolean | undefined;
   /** Why this program changes records, such as `nightly import`: kept with each change. */
   readonly changeMessage?: string | undefined;

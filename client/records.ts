@@ -21,7 +21,7 @@ export interface BatchOptions extends WriteOptions {
 
 export interface DeleteOptions extends BatchOptions {
   /**
-   * What happens if other records refer to those to delete: `REFUSE`, the default, throws an error that counts them; `CLEAR` sets
+   * Handling of records that refer to those to delete: `REFUSE`, the default, throws an error that counts them; `CLEAR` sets
    * these references to null.
    */
   readonly references?: ReferenceHandling | undefined;

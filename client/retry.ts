@@ -45,7 +45,7 @@ export async function retry<T>(
 /** Statuses of the service with which it does not say whether an earlier attempt was stored. */
 const unspecific: readonly number[] = [401, 403, 404, 429];
 
-/** Whether the service has looked whether the request was stored by an earlier attempt. */
+/** True if the service has looked whether the request was stored by an earlier attempt. */
 const isResolved = (error: YardgraphError): boolean =>
   error instanceof ServiceError && error.status < 500 && !unspecific.includes(error.status);
 

@@ -10,7 +10,7 @@ interface ApiRequest {
   readonly path: string;
   readonly accept: string;
   readonly body?: unknown;
-  /** Whether the request stores something: if it is sent twice without a key, it may be stored twice. */
+  /** True if the request stores something: if it is sent twice without a key, it may be stored twice. */
   readonly isWrite: boolean;
   readonly options?: WriteOptions | undefined;
 }
@@ -18,7 +18,7 @@ interface ApiRequest {
 export interface ApiResponse {
   readonly isWrite: boolean;
   readonly status: number;
-  /** Whether the request had an API key. */
+  /** True if the request had an API key. */
   readonly hadKey: boolean;
   readonly requestId: string | undefined;
   /** In seconds. */
@@ -39,7 +39,7 @@ export type Send = <T>(request: ApiRequest, read: (response: ApiResponse) => T) 
 
 export function createSend(defaults: ResolvedOptions): Send {
   const { serverUrl, apiKey, timeout, retries } = defaults;
-  /** Whether the service carries out requests with the same key once; undefined until it has been asked. */
+  /** True if the service carries out requests with the same key once; undefined until it has been asked. */
   let knowsKeys: boolean | undefined;
 
   async function attempt(

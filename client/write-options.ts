@@ -1,4 +1,4 @@
-/** What a program may say about a single write, and the headers that say it to the service. */
+/** Options of a single write, and the headers that carry them. */
 import { received } from './check.ts';
 
 export interface WriteOptions {

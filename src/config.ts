@@ -37,7 +37,7 @@ const databaseUrl = z.string().superRefine((text, context) => {
   if (problem !== undefined) context.addIssue(problem);
 });
 
-/** Whether this machine has the address, or the name is known, shows only when the service listens. */
+/** Only listening shows if this machine has the address, or if the name is known. */
 const host = z.string().refine((text) => isIP(text) !== 0 || /^(?!-)(?![\d.]+$)[a-z0-9_.-]{1,253}$/i.test(text), {
   error: 'expected an IP address or a host name',
 });
@@ -74,7 +74,7 @@ const databaseOptions = {
   statementTimeout: setting('DATABASE_STATEMENT_TIMEOUT', whole(100, 86_400_000), defaultOptions.statementTimeout),
 };
 
-/** What the service shows: in its logs, to its clients, and to pages from other origins. */
+/** Settings of what the service shows: in its logs, to its clients, and to pages from other origins. */
 const visibility = {
   logLevel: setting('LOG_LEVEL', oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']), 'info'),
   environment: setting('NODE_ENV', oneOf(['development', 'production', 'test']), 'development'),
@@ -131,17 +131,17 @@ type ValuesOf<G extends Group> = { readonly [Key in keyof G]: G[Key] extends Set
 export type Limits = ValuesOf<typeof limits>;
 
 export interface Config extends Omit<ValuesOf<typeof service>, 'allowOpenAccess'> {
-  /** Who may use the service while there are no keys: nobody, this machine, or anyone who can reach the port. */
+  /** Access while there are no keys: for nobody, this machine, or anyone who can reach the port. */
   readonly openAccess: 'no' | 'loopback' | 'anyone';
   readonly databaseOptions: ValuesOf<typeof databaseOptions>;
   readonly logLevel: string;
-  /** Whether browsers get GraphiQL at /graphql. */
+  /** True if browsers get GraphiQL at /graphql. */
   readonly graphiql: boolean;
-  /** Whether GraphQL clients may read the schema. */
+  /** True if GraphQL clients may read the schema. */
   readonly introspection: boolean;
-  /** Whether GraphQL errors suggest similar names. */
+  /** True if GraphQL errors suggest similar names. */
   readonly suggestions: boolean;
-  /** Whether the GraphQL schema is a subgraph of Apollo Federation. */
+  /** True if the GraphQL schema is a subgraph of Apollo Federation. */
   readonly federation: boolean;
   /** Origins whose pages may call the service from a browser. */
   readonly corsOrigins: readonly string[];
@@ -208,5 +208,5 @@ function readGroup<G extends Group>(group: G, env: Environment, problems: string
   return values as ValuesOf<G>;
 }
 
-/** Whether a host name or an address is of this machine only. */
+/** True if a host name or an address is of this machine only. */
 export const isLoopback = (host: string): boolean => /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);

@@ -8,7 +8,7 @@ export class ServiceError extends Error {
   readonly status: ErrorStatus;
   /** The problem type of RFC 9457, if the status alone does not say how to react. */
   readonly type: string | undefined;
-  /** What is wrong where in the input; empty if the error is about the request as a whole. */
+  /** The issues of the input, with their places; empty if the error is about the request as a whole. */
   readonly issues: readonly Issue[];
   /** Why, in a few words for the log, if the status alone does not say it. A constant: nothing that a client sent. */
   readonly reason: string | undefined;
@@ -27,7 +27,7 @@ export class ServiceError extends Error {
     this.reason = reason;
   }
 
-  /** The same error, with issues whose paths begin with the name of an argument. Without issues, it is this error itself. */
+  /** Puts the name of an argument before the paths of the issues. Without issues, it is this error itself. */
   within(argument: string): ServiceError {
     if (this.issues.length === 0) return this;
     const { status, message, type, reason, cause } = this;

@@ -40,7 +40,7 @@ export async function serve(config: Config, prepare?: (database: Database) => Pr
 }
 
 /**
- * Whether the service runs open; while the database is unavailable it counts as closed. Throws a StartError if there is no key, and
+ * True if the service runs without keys; while the database is unavailable it counts as closed. Throws a StartError if there is no key, and
  * the settings do not allow open access: on any address but loopback, or at all.
  */
 async function requireKeys(database: Database, { host, openAccess }: Config): Promise<boolean> {

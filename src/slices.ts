@@ -53,7 +53,7 @@ export async function* encodedInSlices(text: string): AsyncGenerator<Buffer> {
 
 const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdbff;
 
-/** Whether a text has more than one slice. */
+/** True if a text has more than one slice. */
 export const isLong = (text: string): boolean => text.length > sliceTextLength;
 
 /** Returns what `items.map(map)` would, for items with texts of any length. */

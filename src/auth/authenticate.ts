@@ -17,11 +17,11 @@ declare module 'fastify' {
     /** Null until the request is authenticated, and for public routes. */
     identity: Identity | null;
     usage: Usage;
-    /** Whether the request would be admitted again, for one that goes on: its key may have been revoked since. */
+    /** True if the request would be admitted again, for one that goes on: its key may have been revoked since. */
     hasAccess(): Promise<boolean>;
   }
   interface FastifyContextConfig {
-    /** Whether a request needs no key: for pages and probes, which show no data. */
+    /** True if a request needs no key: for pages and probes, which show no data. */
     isPublic?: (request: FastifyRequest) => boolean;
   }
 }

@@ -1,4 +1,4 @@
-/** Who makes a request, and why: this is kept with each change that the request makes. */
+/** The author of a request, and the reason given: both are kept with each change that the request makes. */
 
 import type { FastifyRequest } from 'fastify';
 import { changeMessage } from '../http/change-message.ts';

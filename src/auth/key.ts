@@ -14,7 +14,7 @@ const workspaceName = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 
 const keyForm = new RegExp(`^(yardgraph_${workspaceName}_[0-9a-f]{8})_([\\w-]{43})$`);
 
-/** What a workspace's name must be, for messages. */
+/** The form of workspace names, for messages. */
 export const workspaceNameForm = 'expected 1 to 63 lower-case letters, digits and hyphens, no hyphen first or last';
 
 export const isWorkspaceName = (text: string): boolean => new RegExp(`^${workspaceName}$`).test(text);
@@ -35,7 +35,7 @@ export const formatKey = (prefix: string, secret: string): string => `${prefix}_
 /** The only form in which a secret is stored or cached. It is random, so no slow or salted hash is needed. */
 export const hashOf = (secret: string): string => hashText('sha256', secret, 'base64url');
 
-/** Whether a hash is the expected one. Takes the same time wherever the two differ. */
+/** Compares a hash with the expected one, in the same time wherever the two differ. */
 export const isHash = (hash: string, expected: string): boolean => {
   const [a, b] = [Buffer.from(hash), Buffer.from(expected)];
   return a.length === b.length && timingSafeEqual(a, b);

@@ -112,7 +112,7 @@ export function createKeyring(database: Database) {
      */
     findAnonymous,
 
-    /** Whether this process has accepted the key before, with any of its secrets. Covers the latest 10,000 keys. */
+    /** True if this process has accepted the key before, with any of its secrets. Covers the latest 10,000 keys. */
     hasAccepted(text: string): boolean {
       const parts = parseKey(text);
       return parts !== undefined && accepted.has(parts.prefix);

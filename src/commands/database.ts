@@ -7,7 +7,7 @@ import { connectDatabase, type Database } from '../store/database.ts';
 import { inMemory, sqlitePath } from '../store/sqlite/url.ts';
 
 interface Options {
-  /** Whether a database file that does not exist is created. */
+  /** True if a database file that does not exist is created. */
   readonly mayCreate?: boolean;
   /** Milliseconds that a statement may run; if absent, as configured. */
   readonly statementTimeout?: number;

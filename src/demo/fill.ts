@@ -65,7 +65,7 @@ interface Keyed<T> {
   readonly value: T;
 }
 
-/** What stands in the demo's rows for the ID of the record with a key, until there is one. */
+/** Returns a stand-in for the ID of the record with a key, until it has one. */
 const refTo =
   (kind: RecordKind) =>
   (key: string): string =>

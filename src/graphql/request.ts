@@ -10,7 +10,7 @@ import { eventStreamType } from './subscription/event-stream.ts';
 
 const mediaTypes = ['application/graphql-response+json', 'application/json'] as const;
 
-/** What a client accepts. */
+/** The media types that a client accepts. */
 export interface Acceptable {
   readonly json: boolean;
   readonly events: boolean;
@@ -33,7 +33,7 @@ export function chooseType({ headers }: FastifyRequest): Acceptable {
   return { json: mediaType !== undefined, events };
 }
 
-/** What a browser sends when it connects again after an event stream was interrupted. */
+/** The header of browsers that connect again after an event stream was interrupted. */
 export const lastEventId = ({ headers }: FastifyRequest): string | undefined =>
   String(headers['last-event-id'] ?? '') || undefined;
 

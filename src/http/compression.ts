@@ -30,7 +30,7 @@ const gzipOptions = { level: 1 };
 /** A window of 256 KB instead of 4 MB: slow readers keep it. */
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 3, [constants.BROTLI_PARAM_LGWIN]: 18 } };
 
-/** What is short is compressed at once, what is long on another thread, and what is read meanwhile as a stream. */
+/** Compresses short bodies at once, long ones on another thread, and those that are read meanwhile as a stream. */
 const codecs = {
   br: {
     sync: (body: Buffer) => brotliCompressSync(body, brotliOptions),
@@ -87,7 +87,7 @@ const isShort = (payload: unknown): boolean =>
 
 const isStream = (payload: unknown): payload is Readable => payload instanceof Readable;
 
-/** Whether clients that accept an encoding get another body, or would have got one without their `If-None-Match`. */
+/** True if clients that accept an encoding get another body, or would have got one without their `If-None-Match`. */
 function dependsOnEncoding(reply: FastifyReply): boolean {
   if (reply.statusCode === 304) return true;
   if (reply.statusCode === 206 || reply.hasHeader('content-encoding')) return false;

@@ -19,12 +19,12 @@ export function jsonProblem(text: string): string {
 }
 
 interface Problem {
-  /** Where the first unexpected character is; the length of the text if it ends too early. */
+  /** The place of the first unexpected character; the length of the text if it ends too early. */
   readonly at: number;
   readonly expected: string;
 }
 
-/** What comes next. Only the first item of an array, and the first key of an object, may be a closing bracket instead. */
+/** The expected token. Only the first item of an array, and the first key of an object, may be a closing bracket instead. */
 const next = {
   value: 'a value',
   firstItem: 'a value or ]',
@@ -87,7 +87,7 @@ function skipSpace(text: string, start: number): number {
 
 const isSpace = (code: number): boolean => code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d;
 
-/** Where the match of a sticky expression ends; undefined if there is none at this place. */
+/** The end of a sticky expression's match; undefined if there is none at this place. */
 function endOf(expression: RegExp, text: string, at: number): number | undefined {
   expression.lastIndex = at;
   return expression.test(text) ? expression.lastIndex : undefined;

@@ -1,7 +1,7 @@
-/** What the pages that the service sends have in common. No page may load anything from another origin. */
+/** The frame of all pages that the service sends. No page may load anything from another origin. */
 import type { FastifyRequest } from 'fastify';
 
-/** Whether the request comes from a browser that opens a page: other clients do not list this type. */
+/** True if the request comes from a browser that opens a page: other clients do not list this type. */
 export const acceptsHtml = ({ headers }: FastifyRequest): boolean => !!headers.accept?.includes('text/html');
 
 interface PageSources {

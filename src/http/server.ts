@@ -1,4 +1,4 @@
-/** What all paths share: request IDs, headers, limits, logs and the form of errors. Knows no routes. */
+/** Behaviour of all paths: request IDs, headers, limits, logs and the form of errors. Knows no routes. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';

@@ -4,13 +4,13 @@
  */
 import { textLengthOfAll } from './fields.ts';
 
-/** Whether the text has no letters but A to Z. */
+/** True if the text has no letters but A to Z. */
 export const isAscii = (text: string): boolean => /^[\0-\x7f]*$/.test(text);
 
 export const isLongerThan = (text: string, maxLength: number): boolean =>
   text.length > maxLength && (text.length > 2 * maxLength || text.length - pairsIn(text) > maxLength);
 
-/** Whether the text of all fields together, keys and values of external IDs included, is longer than allowed. */
+/** True if the text of all fields together, keys and values of external IDs included, is longer than allowed. */
 export function isRecordLongerThan(record: object, maxLength: number): boolean {
   const length = textLengthOfAll([record]);
   if (length <= maxLength || length > 2 * maxLength) return length > maxLength;

@@ -87,7 +87,7 @@ interface JsonField extends Described {
   readonly type: 'json';
 }
 
-/** What a column of any table holds. */
+/** A field as a column of any table stores it. */
 export type StoredField = Field | JsonField;
 
 /** Types that records refer to but this service does not store: only their identifiers are available. */
@@ -113,7 +113,7 @@ export function textLength(value: unknown): number {
   return length;
 }
 
-/** Whether two values of a field are equal. External IDs are, in whatever order. */
+/** Compares two values of a field. The order of external IDs does not matter. */
 export function isSame(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || !a || !b) return false;
@@ -130,7 +130,7 @@ export function textLengthOfAll(records: readonly object[]): number {
 }
 
 /**
- * What the external IDs of a record count towards the limits on those that are written together: each counts once for each 100 characters
+ * Counts the external IDs of a record towards the limits on those that are written together: each counts once for each 100 characters
  * of its key and its value that are begun, because databases store and index them whole. Values may be as they were sent.
  */
 export function externalIdCount(externalIds: object): number {
@@ -157,7 +157,7 @@ export const externalIds = () =>
     description: 'The IDs of the record in other systems, by the name of the system: `{"erp": "4711"}`.',
   }) as const;
 
-/** How a reference is followed backwards. */
+/** The reverse link of a reference. */
 interface Backwards {
   /** The field of the target: `children`. Unless set, the name of the kind's list: `workOrders`. */
   readonly reverse?: string;

@@ -41,7 +41,7 @@ export function idsFrom(first: string, count: number, skipped = 0): string[] {
   return successive(start, upper, lower + skipped, count);
 }
 
-/** How many identifiers after `first` this one follows, if newIds may have returned them together. */
+/** The distance of an identifier from `first`, if newIds may have returned them together. */
 export function placeAfter(first: string, id: string): number | undefined {
   const [from, to] = [partsOf(first), partsOf(id)];
   return from.start === to.start ? (to.upper - from.upper) * 2 ** 30 + to.lower - from.lower : undefined;

@@ -6,7 +6,7 @@ export type Path = readonly (string | number)[];
 /** The location of an item, by its place in a batch. */
 export type PathOf = (index: number) => Path;
 
-/** That of an item of a request that is a batch. */
+/** The path of a batch item. */
 export const inBatch: PathOf = (index) => [index];
 
 export interface Issue {
@@ -30,7 +30,7 @@ export const maxQuoted = 100;
 export const cut = (text: string, maxLength: number): string =>
   text.length > maxLength ? `${text.slice(0, maxLength)}…` : text;
 
-/** Whether a value is an object that is not an array. */
+/** True if a value is an object that is not an array. */
 export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 

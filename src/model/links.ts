@@ -1,5 +1,5 @@
 /**
- * What an input item has beside the fields of its kind: references by an external ID or by the `ref` of another item, instead of an ID,
+ * Parts of an input item beside the fields of its kind: references by an external ID or by the `ref` of another item, instead of an ID,
  * and the item's own `ref`. The services resolve them: see services/resolve-links.ts.
  */
 import type { ReferenceField } from './fields.ts';
@@ -15,7 +15,7 @@ import {
   type ValueLimits,
 } from './schemas.ts';
 
-/** How a record is referred to without its ID. */
+/** A reference to a record without its ID. */
 export type RecordLink =
   | { readonly externalId: ExternalId; readonly ref?: never }
   /** The `ref` of a record that the same mutation creates. */
@@ -47,7 +47,7 @@ export const linkFields = ({ fields }: RecordKind): readonly (readonly [string, 
 /** The links that an item may have. */
 interface Linking {
   readonly fields: ReturnType<typeof linkFields>;
-  /** How they may refer to records. With `ref`, an item may also have a `ref` of its own. */
+  /** The allowed forms of references. With `ref`, an item may also have a `ref` of its own. */
   readonly ways: readonly (keyof RecordLink)[];
 }
 
@@ -127,7 +127,7 @@ function refIssues(ref: unknown): Issue[] {
   return problem === undefined ? [] : [{ path: ['ref'], message: problem }];
 }
 
-/** The same item, with further issues. */
+/** Adds issues to an item. */
 export function withIssues<T>(item: Linkable<T>, issues: readonly Issue[]): Linkable<T> {
   if (issues.length === 0) return item;
   const { value, issues: others = [], validFields = value ?? {}, ...rest } = item;

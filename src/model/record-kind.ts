@@ -1,5 +1,5 @@
 /**
- * What a record kind is: its declaration, and the record types derived from it. Must not know databases, REST or GraphQL:
+ * Record kinds: their declarations, and the record types derived from it. Must not know databases, REST or GraphQL:
  * each of those folders derives its own representation.
  */
 import type { ExternalIds, Field, StoredField } from './fields.ts';
@@ -27,12 +27,12 @@ interface Declaration<F extends Fields, S extends Stamp> {
   /** The fields a client may send, in the interface's order. */
   readonly fields: F;
   /**
-   * What a client may send, for the documentation: it must be accepted in any workspace, again and again, so it has no unique
+   * An example of input, for the documentation: it must be accepted in any workspace, again and again, so it has no unique
    * value and no ID of a record that is stored here.
    */
   readonly example: { readonly [N in keyof NoInfer<F>]?: Value<F[N]> };
   readonly stamps: readonly S[];
-  /** Whether REST responses show a field without a value as null, or omit it. */
+  /** REST responses show a field without a value as null, or omit it. */
   readonly unset: 'null' | 'omitted';
 }
 

@@ -4,7 +4,7 @@ import type { RecordKind } from './record-kind.ts';
 export interface ReverseLink {
   /** The field of the target: `ownedAssets` */
   readonly name: string;
-  /** What the reference refers to: the name of a record kind, or of a type that is kept in another system. */
+  /** The target of the reference: the name of a record kind, or of a type that is kept in another system. */
   readonly target: string;
   /** The kind whose records refer to the target, or for ancestors the target itself. */
   readonly kind: RecordKind;

@@ -20,7 +20,7 @@ export interface ValueLimits {
   readonly maxRecordLength: number;
 }
 
-/** Whether a field that the kind does not have is an issue, or is dropped. */
+/** Unknown fields are an issue, or are dropped. */
 type UnknownFields = 'rejected' | 'ignored';
 
 /** Returns the issues of invalid input instead of throwing them: the service reports them with all others of the batch. */
@@ -63,7 +63,7 @@ function recordParser<T>(
   };
 }
 
-/** What is wrong with the length of a record, or of the fields of a change. */
+/** The problem with the length of a record, or of the fields of a change, if there is one. */
 export const recordLengthProblem = (record: object, { maxRecordLength }: ValueLimits): string | undefined =>
   isRecordLongerThan(record, maxRecordLength)
     ? `expected at most ${count(maxRecordLength)} characters of text in the whole record, received more`
@@ -112,7 +112,7 @@ export const maxIdentifierLength = 255;
 export const maxLengthOf = (field: Field, { maxTextLength }: ValueLimits): number =>
   field.unique ? Math.min(maxIdentifierLength, maxTextLength) : maxTextLength;
 
-/** What an issue says of a field that must be sent. */
+/** The message for a required field that was not sent. */
 export const requiredMessage = (field: Field): string => `required: ${inRunningText(field.description)}`;
 
 function mismatch(field: Field, what: string) {
@@ -138,7 +138,7 @@ export function textProblem(text: string, maxLength: number): string | undefined
   return undefined;
 }
 
-/** Whether a text has nothing but white space: it is no name, and no key to find a record by. */
+/** True if a text has nothing but white space: it is no name, and no key to find a record by. */
 export const isBlank = (text: string): boolean => text.trim() === '';
 
 const blankProblem = (text: string): string | undefined =>
@@ -168,7 +168,7 @@ function identifierSchema(field: Field) {
   });
 }
 
-/** What is wrong with the ID of a record to change, except that there may be no such record. */
+/** The problem with the form of a record's ID, if there is one. The record may still not exist. */
 export const idProblem = ({ storedFields }: RecordKind, sent: unknown): string | undefined =>
   typeof sent === 'string' ? undefined : mismatch(storedFields.id as Field, anIdentifier)({ input: sent });
 
@@ -177,7 +177,7 @@ export function identifierProblem(id: string, what = anIdentifier): string | und
   return textProblem(id, maxIdentifierLength);
 }
 
-/** What is wrong with the number of external IDs. */
+/** The problem with the number of external IDs, if there is one. */
 export function externalIdsProblem(externalIds: object, { maxExternalIds }: ValueLimits): string | undefined {
   const size = Object.keys(externalIds).length;
   return size > maxExternalIds ? `expected at most ${count(maxExternalIds)} keys, received ${count(size)}` : undefined;

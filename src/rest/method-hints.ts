@@ -1,4 +1,4 @@
-/** What a client probably wants that sends a method to a REST path that does not support it. Decides nothing. */
+/** Hints for 405 responses: the request that the client probably wants. */
 import { listField } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { routes } from './routes.ts';

@@ -14,7 +14,7 @@ export interface Spooled {
   readonly hash: string;
   /** Bytes. */
   readonly length: number;
-  /** Whether it needs no file, and may therefore be cached. */
+  /** True if it needs no file, and may therefore be cached. */
   readonly isInMemory: boolean;
   /** Returns the bytes for one response. Must be called at once, because the file is closed when its last reader is done. */
   open(): Buffer | Readable;

@@ -35,7 +35,7 @@ const noLongerValid = 'Your key is no longer valid.';
 /** @param {string} message */
 const sentence = (message) => `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
 
-/** Whether requests with this key, or without one, are executed. @param {string | undefined} key @returns {Promise<Check>} */
+/** True if requests with this key, or without one, are executed. @param {string | undefined} key @returns {Promise<Check>} */
 async function check(key) {
   try {
     const response = await post({ query: '{ __typename }' }, key);

@@ -1,4 +1,4 @@
-/** Which fields an object of a type has in a response, by their names in it and in their order. GraphQL specification: "CollectFields()". */
+/** Collects the fields of an object in a response, by their names in it and in their order. GraphQL specification: "CollectFields()". */
 import {
   type DocumentNode,
   type FieldNode,

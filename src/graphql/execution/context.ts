@@ -1,4 +1,4 @@
-/** What the resolvers of one execution share. Created anew for each request and each event, so that users share nothing. */
+/** State that the resolvers of one execution share. Created anew for each request and each event, so that users share nothing. */
 import type { ServerResponse } from 'node:http';
 import type { Plugin } from 'graphql-yoga';
 import type { Limits } from '../../config.ts';
@@ -21,7 +21,7 @@ export interface Context {
   readonly requestLog: RequestLog;
 }
 
-/** What the resolver of a subscription gets. It has no loaders: each event is executed later, with a context of its own. */
+/** The context of a subscription's resolver. It has no loaders: each event is executed later, with a context of its own. */
 export interface SubscriptionContext extends Omit<Context, 'loaders' | 'holdText'> {
   readonly stream: Stream;
 }

@@ -48,7 +48,7 @@ export const useExecutor = (): Plugin<Context> => ({
     }),
 });
 
-/** Whether the error is a defect of the service that the response does not have, and so would be logged nowhere else. */
+/** True if the error is a defect of the service that the response does not have, and so would be logged nowhere else. */
 const isUnexpected = (error: unknown, { errors = [] }: ExecutionResult): boolean =>
   !(error instanceof ServiceError || error instanceof GraphQLError) &&
   !errors.some(({ originalError }) => originalError === error);

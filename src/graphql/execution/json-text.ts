@@ -87,7 +87,7 @@ async function joined(pieces: readonly Text[]): Promise<string> {
   return text;
 }
 
-/** What JSON text escapes, and surrogates, which it escapes unless they come in pairs. */
+/** Characters that JSON text escapes, and surrogates, which it escapes unless they come in pairs. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON escapes them.
 const escaped = /["\\\u0000-\u001f\ud800-\udfff]/;
 

@@ -24,12 +24,12 @@ import { type LinksByField, type LinksOfField, linksIn, recordsIn } from './sele
  * returns the same one for the same field.
  */
 export interface Loaders extends ChangeLoaders {
-  /** What the arguments of a field ask for, parsed once: they are the same for all objects that have the field. */
+  /** The parsed arguments of a field: they are the same for all objects that have the field. */
   parsed<T>(fieldNodes: readonly FieldNode[], parse: () => T): T;
   /** The record, or null if there is none: the ID is unknown, foreign, or of another kind. A promise unless it is loaded. */
   load<K extends RecordKind>(kind: K, id: string): RecordOf<K> | null | Promise<RecordOf<K> | null>;
   list<K extends RecordKind>(kind: K, query: RecordQuery): Promise<RecordOf<K>[]>;
-  /** What a record links to, or null if there is none; a promise unless it is loaded. */
+  /** The linked record, or null if there is none; a promise unless it is loaded. */
   linked(record: Readonly<Record<string, unknown>>, field: string, kind: RecordKind): unknown;
   /** The records of a list's page, and all that they link to: the resolvers of the links need not wait. */
   listPage<K extends RecordKind>(
@@ -37,7 +37,7 @@ export interface Loaders extends ChangeLoaders {
     query: PageQuery,
     connectionFields: readonly FieldNode[],
   ): Promise<RecordOf<K>[]>;
-  /** The same for the records that refer to a parent, and their number; what the document does not select is not read. */
+  /** The records that refer to a parent, and their number; only as far as the document selects them. */
   reverseLinkPage(
     link: ReverseLink,
     parentId: string,
@@ -49,7 +49,7 @@ export interface Loaders extends ChangeLoaders {
   /** The number of records of a kind that match, counted once if no condition is set. */
   count(kind: RecordKind, where?: Condition): Promise<number>;
   summarize(kind: RecordKind, query: SummaryQuery): Promise<Summary>;
-  /** What a dry run would have made of these records, by their IDs; null if it would have deleted them. Links lead to them as they are here. */
+  /** Records as a dry run would have made them, by their IDs; null if it would have deleted them. Links lead to them as they are here. */
   prime(kind: RecordKind, records: ReadonlyMap<string, object | null>): void;
   /** Discards everything loaded, which may be stale after a write. */
   clear(): void;

@@ -11,7 +11,7 @@ import type { Page } from '../../store/records/read-records.ts';
 import type { LimitedReads } from '../../store/workspace-store.ts';
 import type { Selection } from '../plan/document-plan.ts';
 
-/** What to read of a connection; its order determines what its cursors need. */
+/** A page to read of a connection; its order determines the fields that its cursors need. */
 export type PageQuery = Required<Pick<RecordQuery, 'where' | 'orderBy' | 'fromEnd' | 'after' | 'before' | 'limit'>>;
 
 /** Reads the page of one parent. All parents for which the same query object is passed in a step are one statement. */
@@ -24,7 +24,7 @@ type ReadPage = (
 
 interface Reading {
   readonly store: Pick<LimitedReads, 'pages'>;
-  /** What the fields select. */
+  /** The selection of the fields. */
   selectionsOf(nodes: readonly FieldNode[]): readonly Selection[];
   fieldsOfPage(kind: RecordKind, query: PageQuery): ReadonlySet<string>;
   /** Loads what the records of pages link to. */

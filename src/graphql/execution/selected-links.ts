@@ -18,7 +18,7 @@ export function linksIn(selections: Iterable<Selection>): LinksByField {
   return byField;
 }
 
-/** What connections select on the records of their pages. */
+/** The selections of connections on the records of their pages. */
 export const recordsIn = (connections: Iterable<Selection>): Selection[] =>
   [...withParts(connections)].flatMap(({ records }) => records);
 

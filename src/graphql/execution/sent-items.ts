@@ -40,7 +40,7 @@ export function withSentItems(args: ExecutionArgs, operation: OperationDefinitio
 }
 
 /**
- * Whether some items of a list are not IDs. Only then are IDs left as they were sent, because filters may have the same variable: they,
+ * True if some items of a list are not IDs. Only then are IDs left as they were sent, because filters may have the same variable: they,
  * too, check what they get, but GraphQL makes texts of whole numbers for them.
  */
 const hasOthers = (value: unknown): boolean =>

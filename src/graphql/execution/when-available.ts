@@ -1,4 +1,4 @@
-/** What a subscription does while the database is unavailable: it waits, because a page that it left out would be lost. */
+/** Lets a subscription wait while the database is unavailable, because a page that it left out would be lost. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { ServiceError } from '../../errors.ts';
 

@@ -71,7 +71,7 @@ function keyIn(sent: unknown, at: Path, types: ReadonlySet<string>, maxLength: n
   return { type, id: String(parseArgument([...at, 'id'], { type: 'id' }, id, maxLength)) };
 }
 
-/** What is kept elsewhere is not looked up: only its reverse links are here. */
+/** Objects of other services are not looked up: only their reverse links are here. */
 function loadEntity({ loaders }: Context, { type, id }: Key) {
   const kind = recordKinds.find(({ name }) => name === type);
   return kind ? loaders.load(kind, id) : { __typename: type, id };

@@ -46,7 +46,7 @@ function directivesOf(name: string, entities: ReadonlySet<string>): ConstDirecti
 }
 
 /**
- * Whether the query leads to what other services may have, too: `node(id)`, `company(id)`. No two services may have the same query.
+ * True if the query leads to what other services may have, too: `node(id)`, `company(id)`. No two services may have the same query.
  * Nothing is lost without it: the other service returns the company, and this one its projects.
  */
 function isLookup({ type }: FieldDefinitionNode): boolean {

@@ -1,5 +1,5 @@
 /**
- * What a GraphQL document must satisfy before it is parsed. graphql-js parses, validates and executes by recursion: a
+ * Limits of a GraphQL document, checked before it is parsed. graphql-js parses, validates and executes by recursion: a
  * document nested a few thousand levels deep would overflow the stack.
  */
 import { GraphQLError, Lexer, Source, type Token, TokenKind } from 'graphql';

@@ -1,4 +1,4 @@
-/** What an operation must satisfy before it is executed: its depth, its aliases and directives, its lists and its cost. */
+/** Limits of an operation, checked before it is executed: its depth, its aliases and directives, its lists and its cost. */
 import {
   type ASTVisitor,
   type DocumentNode,

@@ -60,7 +60,7 @@ interface SelectionCost {
   readonly sentLists: readonly SentList[];
 }
 
-/** What is selected on each item of a list that is as long as one that was sent to the field that returns it. */
+/** The selection on each item of a list that is as long as one that was sent to the field that returns it. */
 export interface SentList {
   readonly name: string;
   readonly cost: Cost;
@@ -151,7 +151,7 @@ function requireSize({ name, value, requireLength, lengthIn, requireContent }: S
   if (hasVariable(value)) requireContent?.(sent);
 }
 
-/** What `evaluate` returns for the values: at once, unless they contain variables. */
+/** Evaluates the values at once, unless they contain variables. */
 function dependentOn(nodes: readonly ValueNode[], evaluate: (values: readonly unknown[]) => number): Size {
   const size = (readVariable: ReadVariable) => evaluate(nodes.map((node) => valueIn(node, readVariable)));
   return nodes.some(hasVariable) ? size : size(noVariables);

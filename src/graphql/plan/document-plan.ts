@@ -1,5 +1,5 @@
 /**
- * What executing a document requires: which columns it reads, which links it follows, and what each operation costs. Made in
+ * The plan of a document: which columns it reads, which links it follows, and what each operation costs. Made in
  * one walk over the document, and cached with it. The document may be invalid, because validation uses the plan to reject
  * documents over the limits.
  */
@@ -38,7 +38,7 @@ export interface DocumentPlan {
   readonly storedFields: ReadonlyMap<string, ReadonlySet<string>>;
   /** Of these, those of the records that a link leads to, by the kind and the reference: `WorkOrder.projectId`. */
   readonly linkedFields: ReadonlyMap<string, ReadonlySet<string>>;
-  /** What is selected on each field that returns a connection, and on the items of each that returns another list. */
+  /** The selection on each field that returns a connection, and on the items of each that returns another list. */
   readonly listSelections: ReadonlyMap<FieldNode, Selection>;
 }
 
@@ -50,7 +50,7 @@ export interface OperationPlan {
   readonly defaults: ReadonlyMap<string, unknown>;
 }
 
-/** What is selected on an object. */
+/** The selection on an object. */
 export interface Selection {
   readonly depth: number;
   readonly cost: Cost;
@@ -66,7 +66,7 @@ export interface Selection {
   readonly records: readonly Selection[];
   /** Of a connection, whether its page must be read; a directive may skip it. */
   readonly readsPage: boolean;
-  /** The same of its count. */
+  /** The cost of its count. */
   readonly readsCount: boolean;
 }
 

@@ -1,5 +1,5 @@
 /**
- * What fields and arguments of the schema declare about themselves, as GraphQL extensions: where a value is stored, which records
+ * Declarations of the schema's fields and arguments, as GraphQL extensions: where a value is stored, which records
  * a list reads, what a field costs, how long a list may be. The document plan reads these declarations; it must not infer them
  * from names.
  */
@@ -51,7 +51,7 @@ export interface FieldCost {
   /** The largest number of records that the field returns or stores; 1 unless declared. */
   readonly listSize?: (args: SentArguments) => number;
   readonly perRecord?: number;
-  /** The same for lists in the object that the field returns, by their names there, if they are declared with `isSent`. */
+  /** Sizes of lists in the object that the field returns, by their names there, if they are declared with `isSent`. */
   readonly listSizes?: (args: SentArguments) => Readonly<Record<string, number>>;
   /** The list is as long as one that was sent to the field that returns its object, which declares `listSizes`. */
   readonly isSent?: boolean;
@@ -70,7 +70,7 @@ export interface ArgumentExtensions {
   readonly requireContent?: (value: unknown) => void;
   /** The length that `requireLength` is called with, if the argument is no list but has lists. The value is as sent. */
   readonly lengthIn?: (value: unknown) => number;
-  /** What a value adds to the cost of the field. The value is as sent, of any shape and size: it must be read within bounds. */
+  /** The cost that a value adds to the field. The value is as sent, of any shape and size: it must be read within bounds. */
   readonly cost?: (value: unknown) => number;
 }
 

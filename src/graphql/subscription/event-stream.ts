@@ -10,11 +10,11 @@ import { closeConnection } from '../../http/sockets.ts';
 import { encodedInSlices } from '../../slices.ts';
 
 export interface ServerEvent {
-  /** What a browser sends as `Last-Event-ID` when it connects again. */
+  /** The `Last-Event-ID` of a browser that connects again. */
   readonly id?: string;
   /** JSON without line breaks. */
   readonly data: string;
-  /** Whether it takes much memory until the client has read it. */
+  /** True if it takes much memory until the client has read it. */
   readonly isLong?: boolean;
 }
 

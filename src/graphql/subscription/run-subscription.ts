@@ -39,7 +39,7 @@ export interface ServerContext extends Pick<Context, 'session' | 'sessionFor' | 
   readonly responseSize?: ResponseSize;
 }
 
-/** What the endpoint adds to the context of each execution. */
+/** The endpoint's part of each execution's context. */
 export type YogaContext = Pick<Context, 'responseSize'>;
 
 export interface Subscription {
@@ -134,7 +134,7 @@ export function useSubscriptions(limits: Limits): Plugin<BeginningContext, Serve
       return result;
     }, stream.signal);
 
-  /** The same text as the body of a response to a query. */
+  /** The text, as the body of a response to a query would be. */
   const textOf = async (result: ExecutionResult, { requestLog }: BeginningContext): Promise<string> =>
     processRegularResult(toResponse(result, requestLog), yoga.fetchAPI, 'application/json').text();
 

@@ -1,5 +1,5 @@
 /**
- * What the error responses of the operations mean, with an example of each text that a client is likely to get. A test gets
+ * Descriptions of the operations' error responses, with an example of each text that a client is likely to get. A test gets
  * every one of them from the service. Builds no OpenAPI.
  */
 import type { Limits } from '../../config.ts';
@@ -57,7 +57,7 @@ export const invalidRequest = (route: Route, limits: Limits): ErrorDescription =
   },
 });
 
-/** What the service responds to the example of an invalid body. */
+/** The response to the example of an invalid body. */
 function invalidFields(route: Route, limits: Limits): ServiceError {
   const { kind, operation } = route;
   const body = invalidBody(route);

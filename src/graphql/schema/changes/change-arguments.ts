@@ -1,4 +1,4 @@
-/** What the arguments of the feed and of histories ask for. A cursor is the number of a change. */
+/** Parses the arguments of the feed and of histories. A cursor is the number of a change. */
 import type { Limits } from '../../../config.ts';
 import { badRequest } from '../../../errors.ts';
 import { expected } from '../../../model/issues.ts';

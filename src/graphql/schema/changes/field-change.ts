@@ -14,7 +14,7 @@ export interface FieldChange {
 /** The most fields that a change has. */
 export const maxFieldChanges = Math.max(...recordKinds.map(({ fields }) => Object.keys(fields).length));
 
-/** Those that clients may set: all that are set for a creation and a deletion, and those that differ for an update. */
+/** The fields that clients may set: all of a creation or a deletion, and those of an update that differ. */
 export async function fieldChanges(change: Change, { loaders }: Pick<Context, 'loaders'>): Promise<FieldChange[]> {
   const before: Values = change.before ?? {};
   const after = (await loaders.after(change)) ?? {};

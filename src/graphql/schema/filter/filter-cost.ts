@@ -1,4 +1,4 @@
-/** What filters cost. A relation may read as many records as the list itself, and each relation within it as many again. */
+/** The cost of filters. A relation may read as many records as the list itself, and each relation within it as many again. */
 import { isAscii } from '../../../model/characters.ts';
 import { isObject } from '../../../model/issues.ts';
 import type { RecordKind } from '../../../model/record-kind.ts';

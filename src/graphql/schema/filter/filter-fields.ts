@@ -1,4 +1,4 @@
-/** What the filter of a kind consists of. The input types, the conditions and the costs of filters follow from it. */
+/** The fields of a kind's filter. The input types, the conditions and the costs of filters follow from it. */
 import type { Field, NumberField } from '../../../model/fields.ts';
 import { linkField } from '../../../model/labels.ts';
 import type { RecordKind } from '../../../model/record-kind.ts';

@@ -34,10 +34,10 @@ interface Operator {
   readonly description: string;
   /** The example in the description; that of the filter unless set. */
   readonly example?: string;
-  /** Whether it compares sizes. */
+  /** True if it compares sizes. */
   readonly isBound?: boolean;
   readonly takesList?: boolean;
-  /** Whether its text becomes a pattern, whose length is limited. */
+  /** True if its text becomes a pattern, whose length is limited. */
   readonly isPattern?: boolean;
   /** The values are those of the list, or the one that was sent. */
   condition(field: string, values: readonly Value[], letterCase: { readonly ignoreCase?: boolean }): Condition;

@@ -7,7 +7,7 @@ import { parseArgument, refused } from '../argument.ts';
 import type { Filter, FilterField } from './filter-fields.ts';
 import { operators } from './operators.ts';
 
-/** What the parts of one filter share. */
+/** Limits that the parts of one filter share. */
 export interface Reading {
   readonly maxTextLength: number;
   /** Throws if the filter has too many values. Called before they are read. */

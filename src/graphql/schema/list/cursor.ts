@@ -34,7 +34,7 @@ export function parseCursor(kind: RecordKind, orderBy: readonly Order[], name: s
   return { values: parsed, id };
 }
 
-/** What follows the ID has no effect. */
+/** Text after the ID has no effect. */
 const isDefaultOrder = ([first]: readonly Order[]): boolean => first?.field === 'id' && first.direction === 'asc';
 
 /** `startDate DESC, name ASC` */

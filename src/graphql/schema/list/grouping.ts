@@ -1,4 +1,4 @@
-/** What records can be grouped by in summaries: what they refer to, yes or no, or the month of a time. */
+/** Groups of summaries: by references, by yes or no, or by the month of a time. */
 import type { Field } from '../../../model/fields.ts';
 import { capitalized, linkField, uncapitalized } from '../../../model/labels.ts';
 import type { RecordKind } from '../../../model/record-kind.ts';

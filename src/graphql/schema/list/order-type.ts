@@ -75,5 +75,5 @@ export function parseOrder(sent: readonly SentOrder[] | null | undefined): reado
 /** The cost of each field of an order. */
 const orderCost = 10;
 
-/** What an order adds to the cost of its list. */
+/** The cost that an order adds to its list. */
 export const costOfOrder = (sent: unknown): number => (sent ? orderCost * lengthOf(sent) : 0);

@@ -105,7 +105,7 @@ const upsertedExternalIds = (kind: RecordKind): string =>
     ? ' `externalIds` is replaced as a whole, but an upsert by an external ID keeps those of other systems.'
     : '';
 
-/** How links of an item may refer to records: only a new record can refer to others that the same mutation creates. */
+/** The forms of an item's links: only a new record can refer to others that the same mutation creates. */
 type Ways = readonly (keyof RecordLink)[];
 
 const anywhere: Ways = ['externalId', 'ref'];

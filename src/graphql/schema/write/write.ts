@@ -1,4 +1,4 @@
-/** What all mutations have in common: how they run, what they cost, and the argument `dryRun`. */
+/** Parts of all mutations: running them, their cost, and the argument `dryRun`. */
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Limits } from '../../../config.ts';
 import { ServiceError } from '../../../errors.ts';
@@ -12,7 +12,7 @@ import { type Argument, type Builder, type MutationFields, type ObjectRef, parse
 import type { ObjectTypes } from '../object-type.ts';
 import type { InputTypes, ItemType } from './input-type.ts';
 
-/** What the fields of one schema's mutations are made of. */
+/** The builder, types and limits from which a schema's mutations are made. */
 export interface MutationSchema {
   readonly builder: Builder;
   readonly types: ObjectTypes;
