@@ -6,7 +6,16 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
-const copied = ['dist', 'src', 'migrations', 'knexfile.ts', 'package.json', 'package-lock.json', 'tsconfig.json'];
+const copied = [
+  'dist',
+  'src',
+  'client',
+  'migrations',
+  'knexfile.ts',
+  'package.json',
+  'package-lock.json',
+  'tsconfig.json',
+];
 let checkout = '';
 
 beforeEach(() => {
