@@ -10,9 +10,9 @@ export interface ChangesOptions {
   readonly kinds?: readonly RecordKind[] | undefined;
   /** Changes per page, up to 1,000, which is the default. */
   readonly pageSize?: number | undefined;
-  /** True, the default, to wait for further changes after the last one; false to end there. */
+  /** If true, the default, waits for further changes after the last one; otherwise ends. */
   readonly follow?: boolean | undefined;
-  /** Milliseconds between two questions for further changes. Default: 1,000. */
+  /** Milliseconds between two requests for further changes. Default: 1,000. */
   readonly interval?: number | undefined;
   /** Ends the iteration when it is aborted, after the current request. */
   readonly signal?: AbortSignal | undefined;
@@ -39,12 +39,12 @@ export function changes(graphql: Graphql): Changes {
   };
 }
 
-/** The cursor of the workspace's last change, from which a new consumer follows after it has read the records themselves. */
+/** Returns a function that reads the cursor of the last change, which a new consumer gets before the records. */
 export function changeCursor(graphql: Graphql): () => Promise<string> {
   return async () => (await graphql('{ changeCursor }')).changeCursor;
 }
 
-/** The changes of one record, the latest first, also after it was deleted; none for an ID that no record has had. */
+/** Reads the changes of one record, latest first, also after it was deleted; none for an ID that no record has had. */
 export function historyOf(
   graphql: Graphql,
 ): (id: string, options?: Pick<ChangesOptions, 'after' | 'pageSize'>) => AsyncGenerator<ChangePage, void, undefined> {

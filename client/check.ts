@@ -11,7 +11,7 @@ export function requireInteger(where: string, name: string, value: unknown, min:
   );
 }
 
-/** The kind of a value, for messages. */
+/** Describes the kind of a value, for messages. */
 export function received(value: unknown): string {
   if (value === undefined || value === null) return String(value);
   if (Array.isArray(value)) return 'an array';

@@ -18,7 +18,7 @@ interface Outcome {
 /** The base class of all errors except TypeErrors for invalid arguments. */
 export class YardgraphError extends Error {
   override readonly name: string = 'YardgraphError';
-  /** True if the service may have stored the request, or a part of it. If so, check before you retry. */
+  /** True if the service may have stored the request, or a part of it: check before you retry. */
   readonly mayBeStored: boolean;
 
   constructor(message: string, { mayBeStored, cause }: Outcome) {
@@ -44,7 +44,7 @@ interface GraphqlErrorDetails extends ErrorDetails {
   readonly data: unknown;
 }
 
-/** Characters of a message, more than the service ever sends: what replies may be something else. */
+/** The most characters of a message, more than the service ever sends: something else may have sent the response. */
 const maxMessageLength = 5_000;
 
 const limited = (message: string): string =>
@@ -157,7 +157,7 @@ export class PartialBatchError<T = unknown> extends YardgraphError {
 
 const range = (start: number, end: number): string => (end - start === 1 ? `[${start}]` : `[${start}] to [${end - 1}]`);
 
-/** As in the messages of the service: ten items, and the number of the others. */
+/** Lists ten items and the number of the others, as the messages of the service do. */
 function listed(items: readonly FailingItem[]): string {
   const texts = items.slice(0, 10).map(({ index, field, message }) => {
     const path = [index === undefined ? '' : `[${index}]`, field].filter(Boolean).join('.');

@@ -67,7 +67,7 @@ function storedNothing({ path, extensions }: GraphqlErrorItem, data: unknown): b
 
 const rejections: ReadonlySet<unknown> = new Set(['BAD_USER_INPUT', 'CONFLICT', 'FORBIDDEN', 'NOT_FOUND']);
 
-/** The issues of an error, whose paths start with the name of the argument, and in an import with that of the list. */
+/** Returns the issues of an error. Their paths start with the name of the argument, in an import with the list's. */
 function itemsIn({ extensions }: GraphqlErrorItem): FailingItem[] {
   const issues = extensions?.issues;
   if (!Array.isArray(issues) || !issues.every(isIssue)) return [];

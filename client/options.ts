@@ -19,9 +19,9 @@ export interface Options {
   readonly timeout?: number | undefined;
   /** The maximum number of retries of a failed request, if retrying is safe. Default: 3. */
   readonly retries?: number | undefined;
-  /** True if writes have a random key, so that they can be retried although they may have been stored. Default: true. */
+  /** If true, the default, writes have a random key, so that they can be retried although they may have been stored. */
   readonly idempotencyKeys?: boolean | undefined;
-  /** Why this program changes records, such as `nightly import`: kept with each change. */
+  /** The reason why this program changes records, such as `nightly import`: kept with each change. */
   readonly changeMessage?: string | undefined;
 }
 

@@ -21,8 +21,8 @@ export interface BatchOptions extends WriteOptions {
 
 export interface DeleteOptions extends BatchOptions {
   /**
-   * Handling of records that refer to those to delete: `REFUSE`, the default, throws an error that counts them; `CLEAR` sets
-   * these references to null.
+   * The handling of other records that refer to those to delete: `REFUSE`, the default, throws an error that counts
+   * them; `CLEAR` sets these references to null.
    */
   readonly references?: ReferenceHandling | undefined;
 }
@@ -109,7 +109,7 @@ export function writes<Kind extends KindName>(graphql: Graphql, name: Kind): Wri
     },
     history: historyOf(graphql),
   };
-  // The methods check nothing themselves: which fields a kind has, the service knows.
+  // The methods check nothing themselves: the service knows which fields a kind has.
   return writesOfKind as never;
 }
 
@@ -157,7 +157,7 @@ function requireArray(method: string, what: string, value: unknown): void {
     throw new TypeError(`${method}: expected an array of ${what}, received ${received(value)}`);
 }
 
-/** A misspelt `dryRun` would write. The options are those that the method has not read itself. */
+/** Rejects unknown options: a misspelt `dryRun` would write. `options` are those that the method has not read. */
 function requireKnown(method: string, options: WriteOptions): void {
   const unknown = Object.keys(options).find((name) => name !== 'idempotencyKey' && name !== 'changeMessage');
   if (unknown !== undefined) throw new TypeError(`${method}: unknown option ${unknown.slice(0, 100)}`);

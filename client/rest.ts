@@ -54,11 +54,11 @@ export function create<New, Stored>(send: Send, path: string): Create<New, Store
     }
     return created;
   };
-  // One record for each that was sent: a response with another number of them is rejected.
+  // The cast is safe: a response with more or fewer records than were sent is rejected.
   return createAll as Create<New, Stored>;
 }
 
-/** Each part is a request of its own, and needs a key of its own. */
+/** Each part is a separate request, and needs its own key. */
 const optionsOfPart = ({ idempotencyKey, ...options }: WriteOptions, start: number): WriteOptions => ({
   ...options,
   ...(idempotencyKey !== undefined && { idempotencyKey: `${idempotencyKey}-${start}` }),
@@ -90,7 +90,7 @@ const accepted =
     return response.body as T;
   };
 
-/** The error for an error response, which is a problem or has the interface's two fields, `error` and `code`. */
+/** Returns the error for an error response: a problem, or the interface's two fields, `error` and `code`. */
 export function serviceError(response: ApiResponse): YardgraphError {
   const { status, requestId, retryAfter } = response;
   const body = response.bodyWithoutKey();

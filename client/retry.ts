@@ -14,7 +14,7 @@ const maxDelay = 8_000;
 /** Seconds. If the service asks for a longer wait, the error is thrown at once, so that the caller can decide. */
 const maxRetryAfter = 60;
 
-/** `isStoredOnce` says whether the service carries out the request once, however often it is sent. */
+/** `isStoredOnce` returns true if the service carries out the request once, however often it is sent. */
 export async function retry<T>(
   retries: number,
   attempt: () => Promise<T>,
@@ -42,14 +42,14 @@ export async function retry<T>(
   }
 }
 
-/** Statuses of the service with which it does not say whether an earlier attempt was stored. */
+/** Statuses with which the service does not say whether an earlier attempt was stored. */
 const unspecific: readonly number[] = [401, 403, 404, 429];
 
-/** True if the service has looked whether the request was stored by an earlier attempt. */
+/** True if the service has checked whether an earlier attempt was stored. */
 const isResolved = (error: YardgraphError): boolean =>
   error instanceof ServiceError && error.status < 500 && !unspecific.includes(error.status);
 
-/** Milliseconds to wait before retrying, after `failures` earlier failures; undefined if the error is final. */
+/** Returns the milliseconds to wait before a retry, after `failures` failures; undefined if the error is final. */
 export function delayAfter(error: unknown, failures: number): number | undefined {
   if (!(error instanceof YardgraphError) || !isTemporary(error)) return undefined;
   const retryAfter = (hasResponse(error) ? error.retryAfter : undefined) ?? 0;

@@ -119,7 +119,7 @@ function readResponse(
   };
 }
 
-/** The error for a response that does not come from the service. After a redirect or a 4xx, nothing was stored. */
+/** Returns the error for a response that another server sent. After a redirect or a 4xx, nothing was stored. */
 export const unexpected = ({ isWrite, status, retryAfter, description }: ApiResponse): UnexpectedResponseError =>
   new UnexpectedResponseError(description, {
     status,
@@ -129,7 +129,7 @@ export const unexpected = ({ isWrite, status, retryAfter, description }: ApiResp
 
 const keyMissing = 'an API key is required: set the option apiKeyAuth or the environment variable YARDGRAPH_API_KEY';
 
-/** The service's message, except where it says which header to send: programs set an option instead. */
+/** Returns the service's message, except where it says which header to send: programs set an option instead. */
 export const messageOf = ({ status, hadKey }: ApiResponse, message: string): string =>
   status === 401 && !hadKey ? keyMissing : message;
 
@@ -157,7 +157,7 @@ interface SystemError {
   readonly errors?: readonly unknown[];
 }
 
-/** The root causes: `fetch` wraps the system's errors, of which there is one per address of the host name. */
+/** Yields the root causes: `fetch` wraps the system's errors, of which there is one per address of the host name. */
 function* causesOf(error: unknown): Generator<SystemError> {
   if (typeof error !== 'object' || error === null) return;
   const { cause, errors = [] }: SystemError = error;

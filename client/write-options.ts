@@ -1,4 +1,4 @@
-/** Options of a single write, and the headers that carry them. */
+/** Options of a single write, and the headers that send them to the service. */
 import { received } from './check.ts';
 
 export interface WriteOptions {
@@ -7,7 +7,7 @@ export interface WriteOptions {
    * Up to 255 printable ASCII characters. Default: a random key, which the client's own retries share.
    */
   readonly idempotencyKey?: string | undefined;
-  /** Why the records are changed: kept with each change. Default: the option of the client. */
+  /** The reason why the records are changed: kept with each change. Default: the option of the client. */
   readonly changeMessage?: string | undefined;
 }
 
@@ -47,5 +47,5 @@ function requireText(name: string, value: unknown, pattern: RegExp, what: string
 const randomKey = (): string =>
   [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 
-/** The bytes of the text as the characters that `fetch` turns into these bytes. */
+/** Returns the bytes of the text as the characters that `fetch` turns into these bytes. */
 const asUtf8 = (text: string): string => String.fromCharCode(...new TextEncoder().encode(text));

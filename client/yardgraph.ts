@@ -56,7 +56,7 @@ export class Yardgraph {
    * option `signal`, or with `follow: false` after the last change. To continue later, store the `endCursor` of each page.
    */
   readonly changes: Changes;
-  /** The cursor of the workspace's last change. A new consumer gets it first, then reads the records, then follows `changes` after it. */
+  /** Returns the last change's cursor. A new consumer gets it, reads the records, then follows `changes` after it. */
   readonly changeCursor: () => Promise<string>;
   /**
    * Returns the data of a GraphQL operation. Throws a GraphqlError if the response has errors, even if it also has data.
@@ -89,7 +89,7 @@ export class Yardgraph {
   }
 }
 
-/** A project was changed by its ID before there were batches of changes. */
+/** Accepts one project by its ID, as before there were batches of changes, or a batch. */
 const updateOneOrMany = (
   one: Update<ProjectChanges, Project>,
   many: UpdateBatch<'Project'>,

@@ -29,7 +29,7 @@ export async function createApp(database: Database, config: Config, logs?: Logs)
   return app;
 }
 
-/** Probes and pages, which show no data and need no key. */
+/** Serves probes and pages, which show no data and need no key. */
 async function servePublicly(
   app: FastifyInstance,
   database: Database,

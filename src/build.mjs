@@ -21,7 +21,8 @@ const clientOutput = 'client/dist/cjs/package.json';
 const sources = ['src', 'client', 'migrations', 'knexfile.ts', 'package.json', 'package-lock.json', 'tsconfig.json'];
 
 /**
- * The last change of a file, or of anything in a folder but the client's output, in milliseconds. A file that is deleted changes its folder.
+ * Returns when a file, or anything in a folder but the client's output, was last changed, in milliseconds. Deleting a
+ * file changes its folder.
  * @param {string} path
  * @returns {number}
  */
@@ -47,7 +48,7 @@ function build() {
   cpSync(browser, join('dist.new', browser), { recursive: true, filter: (path) => !path.endsWith('.json') });
   const program = join('dist.new', 'src/cli.js');
   chmodSync(program, 0o755);
-  // What changes while it compiles is compiled the next time.
+  // Sources that change during the compilation are compiled the next time.
   utimesSync(program, start, start);
   mkdirSync('dist', { recursive: true });
   renameSync('dist', 'dist.old');

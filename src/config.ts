@@ -37,12 +37,12 @@ const databaseUrl = z.string().superRefine((text, context) => {
   if (problem !== undefined) context.addIssue(problem);
 });
 
-/** Only listening shows if this machine has the address, or if the name is known. */
+/** An address of another machine, or an unknown name, is noticed only when the service listens. */
 const host = z.string().refine((text) => isIP(text) !== 0 || /^(?!-)(?![\d.]+$)[a-z0-9_.-]{1,253}$/i.test(text), {
   error: 'expected an IP address or a host name',
 });
 
-/** As browsers send it: no path, no default port, no upper case, no pattern. */
+/** True for an origin as browsers send it: no path, no default port, no upper case, no pattern. */
 const isOrigin = (text: string): boolean =>
   /^https?:\/\/[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 
@@ -60,7 +60,7 @@ const service = {
   host: setting('HOST', host, '127.0.0.1'),
   port: setting('PORT', whole(0, 65_535), 4000),
   allowOpenAccess: setting('ALLOW_OPEN_ACCESS', oneOf(['loopback', 'no', openToAnyone]), 'loopback'),
-  /** Per API key, or per address while the service is open; each process counts for itself. 0 means no limit. */
+  /** Per API key, or per address while there are no keys; each process counts for itself. 0 means no limit. */
   requestsPerMinute: setting('RATE_LIMIT', whole(0, 1_000_000_000), 0),
   /** Per address; each process counts for itself. 0 means no limit. */
   failedLoginsPerMinute: setting('FAILED_LOGIN_LIMIT', whole(0, 1_000_000_000), 0),
@@ -89,9 +89,9 @@ const visibility = {
 const http = {
   maxHeaderBytes: setting('MAX_HEADER_BYTES', whole(1_024, 1_048_576), 16_384),
   maxConnections: setting('MAX_CONNECTIONS', whole(1, 1_000_000), 10_000),
-  /** To receive all headers; requestTimeout applies instead if it is less. */
+  /** The time to receive all headers; requestTimeout applies instead if it is less. */
   headerTimeout: setting('HEADER_TIMEOUT', whole(100, 3_600_000), 10_000),
-  /** To receive the whole request. */
+  /** The time to receive the whole request. */
   requestTimeout: setting('REQUEST_TIMEOUT', whole(100, 3_600_000), 120_000),
 };
 
@@ -131,7 +131,7 @@ type ValuesOf<G extends Group> = { readonly [Key in keyof G]: G[Key] extends Set
 export type Limits = ValuesOf<typeof limits>;
 
 export interface Config extends Omit<ValuesOf<typeof service>, 'allowOpenAccess'> {
-  /** Access while there are no keys: for nobody, this machine, or anyone who can reach the port. */
+  /** Access while there are no keys: for nobody, for this machine, or for anyone who can reach the port. */
   readonly openAccess: 'no' | 'loopback' | 'anyone';
   readonly databaseOptions: ValuesOf<typeof databaseOptions>;
   readonly logLevel: string;
@@ -194,7 +194,7 @@ export function loadConfig(env: Environment): Config {
   };
 }
 
-/** The values of a group's settings. Adds a line to `problems` for each invalid one, whose value is undefined. */
+/** Returns the values of a group's settings; undefined for invalid ones, each of which adds a line to `problems`. */
 function readGroup<G extends Group>(group: G, env: Environment, problems: string[]): ValuesOf<G> {
   const values: Record<string, unknown> = {};
   for (const [key, { name, schema, defaultValue }] of Object.entries(group)) {

@@ -8,9 +8,9 @@ export class ServiceError extends Error {
   readonly status: ErrorStatus;
   /** The problem type of RFC 9457, if the status alone does not say how to react. */
   readonly type: string | undefined;
-  /** The issues of the input, with their places; empty if the error is about the request as a whole. */
+  /** The issues of the input; empty if the error is about the request as a whole. */
   readonly issues: readonly Issue[];
-  /** Why, in a few words for the log, if the status alone does not say it. A constant: nothing that a client sent. */
+  /** The reason for the log, if the status alone does not say it. A constant: nothing that a client sent. */
   readonly reason: string | undefined;
 
   constructor(
@@ -27,7 +27,7 @@ export class ServiceError extends Error {
     this.reason = reason;
   }
 
-  /** Puts the name of an argument before the paths of the issues. Without issues, it is this error itself. */
+  /** Returns the error with issues whose paths begin with the name of an argument; itself if it has no issues. */
   within(argument: string): ServiceError {
     if (this.issues.length === 0) return this;
     const { status, message, type, reason, cause } = this;
@@ -53,13 +53,13 @@ export const tooLarge = withStatus(413);
 
 export const tooManyRequests = withStatus(429);
 
-/** Something that the service needs is unavailable, usually the database: the same request may succeed later. The cause is for the log. */
+/** Something the service needs is unavailable, usually the database: a retry may succeed. The cause is for the log. */
 export const unavailable = (message: string, cause: string) => new ServiceError(503, message, [], { cause });
 
 /** The type of the only 503 after which a client must check before it retries. */
 export const mayBeStoredType = 'urn:yardgraph:may-be-stored';
 
-/** Nobody knows whether the records are stored. The cause is the database's code: SQLite has no connection that could be lost. */
+/** The records may be stored or not. The cause is the database's code: SQLite has no connection that could be lost. */
 export function mayBeStored(advice: string, cause: string): ServiceError {
   const what = cause.startsWith('SQLITE_') ? 'the outcome of the commit is unknown' : 'connection lost during commit';
   return new ServiceError(503, `${what}: ${advice}`, [], {
@@ -72,7 +72,7 @@ export function mayBeStored(advice: string, cause: string): ServiceError {
 /** The type of the only 409 that is not about a value. */
 export const idempotencyKeyReusedType = 'urn:yardgraph:idempotency-key-reused';
 
-/** A key stands for one request. */
+/** A key may be used for one request only. */
 export const idempotencyKeyReused = () =>
   new ServiceError(409, 'this Idempotency-Key was sent with another request: a new request needs a new key', [], {
     type: idempotencyKeyReusedType,
@@ -96,12 +96,12 @@ export const invalid = (issues: readonly Issue[], total = issues.length) =>
 /** Valid input that the stored records do not allow, such as a unique value that another record has. */
 export const conflict = (issues: readonly Issue[]) => new ServiceError(409, summary(issues, issues.length), issues);
 
-/** The first ten issues and the number of the others: `[0].name: required; …; and 3 more`. */
+/** Lists the first ten issues and the number of the others: `[0].name: required; …; and 3 more`. */
 function summary(issues: readonly Issue[], total: number): string {
   const named = issues.slice(0, 10).map(formatIssue);
   const unnamed = total - named.length;
   return [...named, ...(unnamed > 0 ? [`and ${unnamed} more`] : [])].join('; ');
 }
 
-/** Why a command cannot run or go on: one line per problem, shown to the operator without a stack. */
+/** Thrown when a command cannot run or go on: one line per problem, shown to the operator without a stack. */
 export class StartError extends Error {}

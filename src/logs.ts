@@ -66,10 +66,10 @@ export function createLogs(
   return logs;
 }
 
-/** Lines of JSON to standard error. */
+/** Returns a destination for lines of JSON on standard error. */
 export const standardError = (): Logs => toStandardError();
 
-/** Readable lines to standard error if it is a terminal, otherwise JSON. */
+/** Returns a destination for readable lines if standard error is a terminal, otherwise for JSON. */
 export const openLogs = async (): Promise<Logs> =>
   toStandardError(process.stderr.isTTY ? await readableForm() : undefined);
 

@@ -40,8 +40,8 @@ export async function serve(config: Config, prepare?: (database: Database) => Pr
 }
 
 /**
- * True if the service runs without keys; while the database is unavailable it counts as closed. Throws a StartError if there is no key, and
- * the settings do not allow open access: on any address but loopback, or at all.
+ * True if the service runs without keys; while the database is unavailable, keys are required. Throws a StartError if
+ * there is no key, and the settings do not allow open access: on any address but loopback, or at all.
  */
 async function requireKeys(database: Database, { host, openAccess }: Config): Promise<boolean> {
   const isOpen = await createKeyStore(database).isDefinitelyEmpty();

@@ -6,8 +6,8 @@ import { createTurns } from './turns.ts';
 const sliceLength = 100;
 
 /**
- * The returned function runs each task in a turn of the event loop that no other of its tasks shares: one of each workspace in turn, so that
- * none waits for all that another one has sent.
+ * Returns a function that runs each task in its own turn of the event loop: one of each workspace in turn, so that no
+ * workspace waits for all tasks of another.
  */
 export function oneEachTurn(): <T>(workspaceId: string, task: () => T) => Promise<T> {
   const waiting = createTurns<() => void>();
@@ -40,7 +40,7 @@ export async function mapInSlices<T, R>(items: readonly T[], map: (item: T) => R
 /** Characters per slice, which take a few milliseconds to parse. */
 const sliceTextLength = 1_000_000;
 
-/** The text as UTF-8, in pieces: to encode all of it at once would take as long as to make it. Pairs of surrogates are not split. */
+/** Encodes the text as UTF-8 in pieces: all of it at once would take as long as making it. Splits no surrogates. */
 export async function* encodedInSlices(text: string): AsyncGenerator<Buffer> {
   for (let start = 0; start < text.length; ) {
     const isSplit = isHighSurrogate(text.charCodeAt(start + sliceTextLength - 1));

@@ -1,4 +1,4 @@
-/** A queue that serves one item of each workspace in turn: one that sends many waits for itself, and delays no other. Runs nothing. */
+/** A queue that serves one item of each workspace in turn: a workspace that adds many delays no other. Runs nothing. */
 export function createTurns<T>() {
   /** By workspace, in the order of their turns. */
   const queues = new Map<string, T[]>();

@@ -17,7 +17,7 @@ declare module 'fastify' {
     /** Null until the request is authenticated, and for public routes. */
     identity: Identity | null;
     usage: Usage;
-    /** True if the request would be admitted again, for one that goes on: its key may have been revoked since. */
+    /** True if a request that is still running would be admitted again: its key may have been revoked. */
     hasAccess(): Promise<boolean>;
   }
   interface FastifyContextConfig {
@@ -63,7 +63,7 @@ export async function authenticate(app: FastifyInstance, database: Database, set
     return keyring.identify(key);
   };
 
-  /** The identity of a request that needs no promise: it has one key, which is cached, and requests are not limited. */
+  /** Returns the identity of a request that needs no promise: its one key is cached, and requests are not limited. */
   const identifyCached = ([key, other]: readonly string[]): Identity | undefined =>
     key !== undefined && other === undefined && settings.requestsPerMinute === 0
       ? keyring.identifyCached(key)
@@ -89,10 +89,10 @@ export async function authenticate(app: FastifyInstance, database: Database, set
     try {
       const { workspace } = (await findAnonymous(keys)) ?? (await identify(keys));
       const { number, name } = this.identity?.workspace ?? {};
-      // After a renaming, a client that connects again gets the new name, and goes on where it was.
+      // After a renaming, a client that reconnects gets the new name, and continues where it was.
       return workspace.number === number && workspace.name === name;
     } catch (error) {
-      // While the database is unavailable, nobody can tell, and nothing can be read.
+      // While the database is unavailable, access cannot be checked, and nothing can be read.
       return !(error instanceof ServiceError && error.status === 401);
     }
   }
@@ -115,18 +115,18 @@ export async function authenticate(app: FastifyInstance, database: Database, set
   return { isOpen: () => keyring.findAnonymous().then(Boolean, () => false) };
 }
 
-/** The distinct keys in a request, from `Authorization: Bearer KEY`, `Authorization: KEY` and `X-API-Key: KEY`. */
+/** Returns the distinct keys in `Authorization: Bearer KEY`, `Authorization: KEY` and `X-API-Key: KEY`. */
 function keysIn({ headers }: FastifyRequest): string[] {
   const sent = [headers.authorization?.replace(/^bearer +/i, ''), headers['x-api-key']];
   return [...new Set(sent.filter((key) => typeof key === 'string'))];
 }
 
-/** For the log. */
+/** The reason for the log. */
 const notLocal = 'not from this machine, without an API key';
 
 /**
- * While the service runs open, only the loopback address keeps others out. Pages of other origins can get past it with a host
- * name that resolves to this machine or with requests whose responses they cannot read, and other machines through a proxy.
+ * Without keys, only the loopback address keeps others out. Pages of other origins can get past it with a host name
+ * that resolves to this machine or with requests whose responses they cannot read, and other machines through a proxy.
  */
 function requireSameMachine({ hostname, headers }: FastifyRequest, origins: readonly string[]): void {
   if (!isLoopback(hostname)) {

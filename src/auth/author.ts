@@ -1,4 +1,4 @@
-/** The author of a request, and the reason given: both are kept with each change that the request makes. */
+/** Says who makes a request, and why: both are kept with each change that the request makes. */
 
 import type { FastifyRequest } from 'fastify';
 import { changeMessage } from '../http/change-message.ts';

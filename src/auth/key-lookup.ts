@@ -9,7 +9,7 @@ import type { ApiKey, KeyStore } from '../store/admin/api-keys.ts';
 const keysPerStatement = 1_000;
 
 export function createKeyLookup(store: KeyStore): (prefix: string) => Promise<ApiKey | undefined> {
-  /** Ends with the latest batch, whether it fails or not. */
+  /** Resolves after the latest batch, whether it fails or not. */
   let running: Promise<unknown> = Promise.resolve();
   let queue = running;
   const lookups = new DataLoader<string, ApiKey | undefined>(
@@ -20,7 +20,7 @@ export function createKeyLookup(store: KeyStore): (prefix: string) => Promise<Ap
     },
     {
       maxBatchSize: keysPerStatement,
-      // One batch after the other. Dispatching calls the function above at once, which sets `running`.
+      // Batches run one after the other. Dispatching calls the function above at once, which sets `running`.
       batchScheduleFn: (dispatch) => {
         queue = queue.then(() => {
           dispatch();
@@ -39,7 +39,7 @@ export function createKeyLookup(store: KeyStore): (prefix: string) => Promise<Ap
   };
 }
 
-/** The key with each of these prefixes, in their order; undefined if there is none. */
+/** Returns the key with each of these prefixes, in their order; undefined if there is none. */
 async function findAll(store: KeyStore, prefixes: readonly string[]): Promise<(ApiKey | undefined)[]> {
   const keys = new Map((await store.findAll(prefixes)).map((key) => [key.id, key]));
   return prefixes.map((prefix) => keys.get(prefix));

@@ -14,12 +14,12 @@ const workspaceName = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 
 const keyForm = new RegExp(`^(yardgraph_${workspaceName}_[0-9a-f]{8})_([\\w-]{43})$`);
 
-/** The form of workspace names, for messages. */
+/** Describes the names that a workspace may have, for messages. */
 export const workspaceNameForm = 'expected 1 to 63 lower-case letters, digits and hyphens, no hyphen first or last';
 
 export const isWorkspaceName = (text: string): boolean => new RegExp(`^${workspaceName}$`).test(text);
 
-/** The parts of a key; undefined if the text is not a key. */
+/** Returns the parts of a key; undefined if the text is not a key. */
 export function parseKey(text: string): KeyText | undefined {
   const [, prefix, secret] = keyForm.exec(text) ?? [];
   return prefix && secret ? { prefix, secret } : undefined;
@@ -27,7 +27,7 @@ export function parseKey(text: string): KeyText | undefined {
 
 export const newPrefix = (workspace: string): string => `yardgraph_${workspace}_${randomBytes(4).toString('hex')}`;
 
-/** 256 random bits. */
+/** Returns 256 random bits. */
 export const newSecret = (): string => randomBytes(32).toString('base64url');
 
 export const formatKey = (prefix: string, secret: string): string => `${prefix}_${secret}`;
@@ -35,7 +35,7 @@ export const formatKey = (prefix: string, secret: string): string => `${prefix}_
 /** The only form in which a secret is stored or cached. It is random, so no slow or salted hash is needed. */
 export const hashOf = (secret: string): string => hashText('sha256', secret, 'base64url');
 
-/** Compares a hash with the expected one, in the same time wherever the two differ. */
+/** True if a hash is the expected one. Takes the same time wherever the two differ. */
 export const isHash = (hash: string, expected: string): boolean => {
   const [a, b] = [Buffer.from(hash), Buffer.from(expected)];
   return a.length === b.length && timingSafeEqual(a, b);

@@ -14,10 +14,10 @@ import { createKeyLookup } from './key-lookup.ts';
 /** The user and the workspace of a request. */
 export interface Identity {
   readonly workspace: WorkspaceId;
-  /** Null while the service runs open. */
+  /** Null while the service runs without keys. */
   readonly userId: string | null;
   readonly mayWrite: boolean;
-  /** Null while the service runs open. */
+  /** Null while the service runs without keys. */
   readonly keyPrefix: string | null;
 }
 
@@ -32,7 +32,7 @@ export const anonymousIn = (workspace: WorkspaceId): Identity => ({
   keyPrefix: null,
 });
 
-/** Milliseconds. */
+/** In milliseconds. */
 const cacheTtl = 2_000;
 const cacheOptions = { max: 10_000, ttl: cacheTtl };
 
@@ -82,7 +82,7 @@ export function createKeyring(database: Database) {
     return key;
   }
 
-  /** The identity of the key if this is its secret and both are still valid. */
+  /** Returns the identity of the key if this is its secret and both are still valid. */
   function accept(key: ApiKey | undefined, secret: string): Identity | undefined {
     const hash = hashOf(secret);
     const isCurrent = isHash(hash, key?.secretHash ?? noHash);
@@ -107,8 +107,8 @@ export function createKeyring(database: Database) {
 
   return {
     /**
-     * The identity of all requests while there are no keys; undefined otherwise. Once there has been a key, the service stays closed, even
-     * if all keys expire or are revoked.
+     * Returns the identity of all requests while there are no keys; undefined otherwise. Once there has been a key, the
+     * service requires one, even if all keys expire or are revoked.
      */
     findAnonymous,
 
@@ -119,8 +119,8 @@ export function createKeyring(database: Database) {
     },
 
     /**
-     * The identity of a valid key that is cached; undefined for any other text, which must be passed to `identify`. Covers only
-     * keys that were accepted before, because a wrong secret of any other key counts against the limit of failed logins.
+     * Returns the identity of a valid, cached key; undefined for any other text, which must be passed to `identify`.
+     * Covers only accepted keys, because a wrong secret of any other key counts against the limit of failed logins.
      */
     identifyCached(text: string): Identity | undefined {
       const parts = parseKey(text);

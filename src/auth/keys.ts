@@ -73,7 +73,7 @@ async function keyWith(store: KeyStore, prefix: string): Promise<ApiKey> {
   return key;
 }
 
-/** It may be deleted meanwhile, with its workspace. */
+/** The key may have been deleted meanwhile, with its workspace. */
 function requireFound(found: unknown): asserts found {
   if (!found) throw new StartError('there is no key with this prefix: see node dist/src/cli.js keys list');
 }

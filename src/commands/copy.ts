@@ -12,10 +12,10 @@ import { databaseUrlProblem } from '../store/database-settings.ts';
 import { changeNumbers, changes, idempotencyResults, workspaceNames } from '../store/query/tables.ts';
 import { sqlitePath } from '../store/sqlite/url.ts';
 
-/** Everything: without the keys of requests, one that is repeated after a move to another database would be carried out twice. */
+/** All tables. Without the idempotency keys, a request repeated after a move to another database would run twice. */
 const tables = [workspaceNames, ...recordKinds, apiKeys, changes, changeNumbers, idempotencyResults];
 
-/** Milliseconds. Long, because the checks at the end of a large transaction are slow and no request waits for them. */
+/** In milliseconds. Long: the checks at the end of a large transaction are slow, and no request waits for them. */
 const statementTimeout = 24 * 3_600_000;
 
 export async function copyDatabase(

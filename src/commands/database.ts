@@ -1,4 +1,4 @@
-/** The database that a command works on: it says which one, and creates no file by mistake. */
+/** Opens the database that a command works on: prints which one, and creates no file by mistake. */
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Config } from '../config.ts';
@@ -7,7 +7,7 @@ import { connectDatabase, type Database } from '../store/database.ts';
 import { inMemory, sqlitePath } from '../store/sqlite/url.ts';
 
 interface Options {
-  /** True if a database file that does not exist is created. */
+  /** True if a database file that does not exist may be created. */
   readonly mayCreate?: boolean;
   /** Milliseconds that a statement may run; if absent, as configured. */
   readonly statementTimeout?: number;

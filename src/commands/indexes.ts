@@ -13,7 +13,7 @@ import { addIndex, dropIndex, fieldsToIndex, indexName, listIndexes } from '../s
 import { requireUpToDate, withDatabase } from './database.ts';
 import { printTable } from './table.ts';
 
-/** Milliseconds. Long, because an index of millions of records takes minutes. */
+/** In milliseconds. Long, because an index of millions of records takes minutes. */
 const statementTimeout = 24 * 3_600_000;
 
 const withIndexes = (config: Config, work: (database: Database) => Promise<void>): Promise<void> =>

@@ -54,7 +54,7 @@ export function createApiKey(config: Config, options: NewKeyOptions): Promise<vo
     config,
     async (store, database) => {
       const isFirst = await store.isDefinitelyEmpty();
-      // Only for a hint, and a database of many machines may be unavailable in part: the key is created all the same.
+      // Needed only for a hint: if a database of many machines is unavailable in part, the key is created all the same.
       const before = await createWorkspaces(database, recordKinds)
         .find(newKey.workspace)
         .catch(() => undefined);
@@ -80,7 +80,7 @@ export function createApiKey(config: Config, options: NewKeyOptions): Promise<vo
   );
 }
 
-/** Until now, records were stored in the workspace of requests without a key. */
+/** Explains the first key: until now, records were stored in the workspace of requests without a key. */
 async function explainFirst(database: Database, name: string): Promise<void> {
   console.error('This is the first key: from now on, every request needs a key.');
   const open = anonymousWorkspace;
@@ -159,5 +159,5 @@ const rowOf = (key: ApiKey): string[] => [
 
 const rightsOf = ({ readOnly }: ApiKey): string => (readOnly ? 'read-only' : 'read and write');
 
-/** Such as `2026-03-01 07:30`, in UTC. */
+/** Formats a time as `2026-03-01 07:30`, in UTC. */
 const minute = (time: string | null): string => time?.slice(0, 16).replace('T', ' ') ?? '-';

@@ -20,7 +20,7 @@ const options = z.object({
   label: z.string().regex(shortText, shortTextForm).optional(),
 });
 
-/** As they were given. */
+/** The options as given. */
 export type NewKeyOptions = Partial<z.input<typeof options>>;
 
 /** Throws a StartError with one line for each option that is missing or invalid. */

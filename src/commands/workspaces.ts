@@ -10,7 +10,7 @@ import { createWorkspaces, sizeOf, type Workspace, type Workspaces } from '../st
 import { requireUpToDate, withDatabase } from './database.ts';
 import { printTable } from './table.ts';
 
-/** Milliseconds. Long, because one statement may change millions of records. */
+/** In milliseconds. Long, because one statement may change millions of records. */
 const statementTimeout = 24 * 3_600_000;
 
 const withWorkspaces = (config: Config, work: (workspaces: Workspaces) => Promise<void>): Promise<void> =>
@@ -76,7 +76,7 @@ const toJson = (workspace: Workspace) => ({
 const validKeys = ({ keys }: Workspace): number =>
   keys.filter((key) => ['active', 'rotating'].includes(stateOf(key))).length;
 
-/** `10 assets, 2 locations and 1 key` */
+/** Lists what a workspace contains: `10 assets, 2 locations and 1 key` */
 function contentsOf(workspace: Workspace): string {
   const parts = recordKinds.flatMap((kind) => {
     const size = workspace.records.get(kind.table) ?? 0;

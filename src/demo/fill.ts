@@ -65,20 +65,20 @@ interface Keyed<T> {
   readonly value: T;
 }
 
-/** Returns a stand-in for the ID of the record with a key, until it has one. */
+/** Returns the placeholder for a record's ID in the demo's rows, until the record has one. */
 const refTo =
   (kind: RecordKind) =>
   (key: string): string =>
     `${kind.name} ${key}`;
 
-/** In the form of parsed input: the compiler has checked the types, so the schemas are skipped. */
+/** Returns records in the form of parsed input: the compiler has checked the types, so the schemas are skipped. */
 const batch = <K extends RecordKind>(kind: K, rows: readonly Keyed<CreateOf<K>>[]): NewRecords => ({
   kind,
   items: rows.map(({ key, value }) => linked(kind, refTo(kind)(key), value)),
   pathOf: (index) => [kind.table, index],
 });
 
-/** The record with links instead of IDs. */
+/** Returns the record with links instead of IDs. */
 function linked(kind: RecordKind, ref: string, sent: Readonly<Record<string, unknown>>): Linkable<never> {
   const value = { ...sent };
   const links = linkFields(kind).flatMap(([name, field, { target }]) => {

@@ -34,7 +34,7 @@ async function renderPage() {
   );
   const library = { styles: createAsset('graphiql', 'css', css), script: createAsset('graphiql', 'js', js) };
   const own = await loadOwnAssets('graphiql');
-  /** By the editor's names for them. */
+  /** Keyed by the editor's names for them. */
   const workers = {
     editorWorkerService: createAsset('editor-worker', 'js', editorWorkerService),
     graphql: createAsset('graphql-worker', 'js', graphqlWorker),

@@ -1,4 +1,4 @@
-/** Says which operation of a document is to be executed, if that is not clear: yoga would only say that it is not. */
+/** Rejects requests that do not choose one operation of their document, with messages that list the choices. */
 import { type DocumentNode, GraphQLError, getOperationAST, Kind } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { cut, expected, maxQuoted } from '../model/issues.ts';

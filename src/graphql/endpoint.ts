@@ -54,7 +54,7 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
     batching: false,
     multipart: false,
     cors: false,
-    // Fastify has checked it: without this, yoga would have a limit of its own.
+    // Fastify has checked the size: without this, yoga would apply a limit of its own.
     maxRequestBodySize: false,
     logging: false,
   });

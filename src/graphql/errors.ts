@@ -54,7 +54,7 @@ export const useErrorResponses = ({
   },
 });
 
-/** The result with its errors as clients may see them. */
+/** Returns the result with its errors as clients may see them. */
 export function toResponse<T extends ExecutionResult>(result: T, requestLog: RequestLog): T {
   if (!result.errors) return result;
   const kept = result.errors.filter((error, index) => index < maxErrors || isTopLevel(error));
@@ -63,21 +63,21 @@ export function toResponse<T extends ExecutionResult>(result: T, requestLog: Req
   return { ...result, errors };
 }
 
-/** The error that replaces a response to a mutation that is too large: the records are stored all the same. */
+/** Replaces a mutation's response that is too large: the records are stored nevertheless. */
 const executedBut = ({ path, message }: GraphQLError): GraphQLError =>
   new GraphQLError(message, {
     path,
     originalError: new ServiceError(413, `the mutation was executed, but ${message}`, [], { type: mayBeStoredType }),
   });
 
-/** The error of a whole top-level field. Mutations fail one by one: the client needs the error of each to know what is stored. */
+/** True if a top-level field failed. Mutations fail one by one: the client must learn which ones are stored. */
 const isTopLevel = ({ path }: GraphQLError): boolean => path?.length === 1;
 
 type Rules = Parameters<typeof validate>[2];
 
 /**
- * The rule that compares fields of the same name has a budget, and aborts the whole validation once it is spent. Then the other
- * rules run again without it: their errors say more, and come first.
+ * The rule that compares fields of the same name has a budget, and aborts the whole validation once it is spent. Then
+ * the other rules run again without it: their errors say more, and come first.
  */
 function validateWithFallback(validateWith: (rules: Rules) => readonly GraphQLError[], rules: Rules): GraphQLError[] {
   const errors = validateWith(rules);
@@ -87,10 +87,10 @@ function validateWithFallback(validateWith: (rules: Rules) => readonly GraphQLEr
   return [...others.filter((error) => !isAbort(error)), new GraphQLError(reason)];
 }
 
-/** graphql-js does not export this error. That there are too many errors is another message. */
+/** graphql-js does not export this error. Too many errors are reported with a different message. */
 const isAbort = (error: GraphQLError | undefined): boolean => error?.message === 'Validation aborted.';
 
-/** Their number is unknown, because validation stops early. Like every error, this one has a code. */
+/** The number of omitted errors is unknown, because validation stops early. Like every error, this one has a code. */
 const othersOmitted = (listed: readonly GraphQLError[]): GraphQLError =>
   new GraphQLError(`only ${listed.length} errors are listed, there are more`, {
     extensions: { code: listed[0]?.extensions.code },
@@ -116,7 +116,7 @@ function toResponseError(error: GraphQLError, requestLog: RequestLog): GraphQLEr
   return new GraphQLError(response.message, { nodes, path, extensions: extensionsOf(response) });
 }
 
-/** The errors that are about the whole request, and become the status of the response; others belong to a field. */
+/** Statuses of the whole request, which become the status of the response; others belong to a field. */
 const ofWholeRequest: readonly number[] = [403, 406, 429, 503];
 
 /** The paths of issues start at the argument: `["input", 1, "name"]`. */
@@ -155,8 +155,8 @@ function codeOf(status: number): string {
 }
 
 /**
- * GraphQL quotes the whole input. For a variable its path and the reason suffice; in other messages only literals can be long,
- * because limits/document.ts limits names.
+ * Shortens GraphQL's messages, which quote the whole input. For a variable, its path and the reason suffice; in other
+ * messages only literals can be long, because limits/document.ts limits names.
  */
 function shortMessage({ message, originalError: reason }: GraphQLError): string {
   // Variable "$input" got invalid value { … } at "input[0].name"; REASON

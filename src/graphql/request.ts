@@ -10,7 +10,7 @@ import { eventStreamType } from './subscription/event-stream.ts';
 
 const mediaTypes = ['application/graphql-response+json', 'application/json'] as const;
 
-/** The media types that a client accepts. */
+/** The types of responses that a client accepts. */
 export interface Acceptable {
   readonly json: boolean;
   readonly events: boolean;
@@ -33,7 +33,7 @@ export function chooseType({ headers }: FastifyRequest): Acceptable {
   return { json: mediaType !== undefined, events };
 }
 
-/** The header of browsers that connect again after an event stream was interrupted. */
+/** Returns the ID of the last event that a browser received before its event stream was interrupted. */
 export const lastEventId = ({ headers }: FastifyRequest): string | undefined =>
   String(headers['last-event-id'] ?? '') || undefined;
 
@@ -82,7 +82,7 @@ function operationIn(body: unknown): Readonly<Record<string, unknown>> {
   return body;
 }
 
-/** The query parameters, read as yoga reads them: an empty one is absent. For invalid JSON yoga would return 500. */
+/** Returns the query parameters as yoga reads them: an empty one is absent. For invalid JSON, yoga would return 500. */
 function parametersIn(query: unknown, limits: Limits): Readonly<Record<string, unknown>> {
   const sent: Record<string, unknown> = {};
   for (const [name, what] of Object.entries(parameters)) {

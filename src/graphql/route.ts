@@ -1,4 +1,4 @@
-/** The route of GraphQL, which is also that of a page for browsers. GraphQL is loaded after the start, and must not be imported here. */
+/** The route of GraphQL and of its page for browsers. GraphQL is loaded late, and must not be imported here. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
 import { acceptsHtml } from '../http/page.ts';
@@ -9,7 +9,7 @@ const preloadDelay = 200;
 
 type SendPage = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
-/** Without a page, browsers get what other clients get. */
+/** Without `sendPage`, browsers get what other clients get. */
 export function serveGraphql(app: FastifyInstance, config: Config, sendPage?: SendPage): void {
   const endpoint = loadLate(async () => (await import('./endpoint.ts')).createEndpoint(config, app.closing.signal));
 

@@ -1,4 +1,4 @@
-/** Pages and their files: sent from memory, compressed once, and not sent again to those who have them. */
+/** Sends pages and their files from memory, compressed once, and not again to clients that have them. */
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
@@ -26,7 +26,7 @@ const encoders: Record<Encoding, (body: Buffer) => Promise<Buffer>> = {
   gzip: (body) => promisify(gzip)(body),
 };
 
-/** A file of a page, which changes its name with its content, so that browsers never ask for it twice. */
+/** Creates a file of a page. Its name changes with its content, so that browsers never request it twice. */
 export function createAsset(name: string, extension: 'css' | 'js', text: string): Asset {
   const type = `text/${extension === 'js' ? 'javascript' : extension}; charset=utf-8`;
   return {
@@ -35,7 +35,7 @@ export function createAsset(name: string, extension: 'css' | 'js', text: string)
   };
 }
 
-/** A page, or another document that keeps its URL: a client that has it gets a 304. */
+/** Creates a page, or another document that keeps its URL: a client that has it gets a 304. */
 export function createPage(text: string, type = 'text/html; charset=utf-8'): Send {
   // Weak, because it stands for the content in every encoding.
   const etag = `W/"${hashOf(text)}"`;
@@ -49,7 +49,7 @@ const hashOf = (text: string): string => createHash('sha256').update(text).diges
 /** The headers are set last: if the text cannot be compressed, the error must not be cached like it. */
 function sendEncoded(text: string, headers: Readonly<Record<string, string>>): Send {
   const content = Buffer.from(text);
-  /** Kept for later requests, and shared by those that come meanwhile. */
+  /** Kept for later requests, and shared by concurrent ones. */
   const encoded: Partial<Record<Encoding, Promise<Buffer>>> = {};
   const encode = async (encoding: Encoding): Promise<Buffer> => {
     try {

@@ -3,10 +3,10 @@ import type { FastifyRequest } from 'fastify';
 import { badRequest } from '../errors.ts';
 import { count } from '../model/issues.ts';
 
-/** Characters, as code points. */
+/** In Unicode code points. */
 export const maxMessageLength = 500;
 
-/** Null without a message. Throws a ServiceError 400 if it is too long. */
+/** Returns null without a message. Throws a ServiceError 400 if it is too long. */
 export function changeMessage(headers: FastifyRequest['headers']): string | null {
   const header = headers['x-change-message'];
   if (header === undefined || header === '') return null;

@@ -14,23 +14,23 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 
 export type Encoding = 'br' | 'gzip';
 
-/** Bytes. Shorter bodies gain too little. */
+/** In bytes. Shorter bodies gain too little. */
 const minLength = 1_024;
 
-/** Bytes. A shorter body is compressed in a tenth of a millisecond, which is less than it takes to hand it to another thread. */
+/** In bytes. Compressing a shorter body takes a tenth of a millisecond, less than handing it to another thread. */
 const maxSyncLength = 16_384;
 
-/** Longer responses that are compressed at the same time, on the threads that SQLite needs too. Further ones are sent as they are. */
+/** The most long responses compressed at a time, on threads that SQLite needs too. Others are sent as they are. */
 const maxConcurrent = 16;
 
-/** Characters of `Accept-Encoding`. Clients send less than 100. */
+/** The most characters of `Accept-Encoding`; clients send fewer than 100. */
 const maxHeaderLength = 1_000;
 
 const gzipOptions = { level: 1 };
 /** A window of 256 KB instead of 4 MB: slow readers keep it. */
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 3, [constants.BROTLI_PARAM_LGWIN]: 18 } };
 
-/** Compresses short bodies at once, long ones on another thread, and those that are read meanwhile as a stream. */
+/** Short bodies are compressed at once, long ones on another thread, and streams while they are read. */
 const codecs = {
   br: {
     sync: (body: Buffer) => brotliCompressSync(body, brotliOptions),
@@ -44,7 +44,7 @@ const codecs = {
   },
 };
 
-/** The encoding that an `Accept-Encoding` header prefers; undefined if the body should be sent as it is. */
+/** Returns the encoding that an `Accept-Encoding` header prefers; undefined if the body should be sent as it is. */
 export function acceptedEncoding(header: string | undefined): Encoding | undefined {
   if (!header || header.length > maxHeaderLength) return undefined;
   const qualities = new Map<string, number>();
@@ -59,7 +59,7 @@ export function acceptedEncoding(header: string | undefined): Encoding | undefin
   return qualityOf(best) > 0 && isPreferred ? best : undefined;
 }
 
-/** For every response, errors included. */
+/** Compresses every response, errors included. */
 export function compressResponses(app: FastifyInstance): void {
   const compress = createCompressor();
   app.addHook('onSend', (request, reply, payload, done) => {
@@ -101,7 +101,7 @@ export function addVary(reply: FastifyReply, header: string): void {
   reply.header('vary', present === undefined ? header : `${present}, ${header}`);
 }
 
-/** A strong ETag stands for the same bytes, and encoded bytes are others. A weak one stands for the same content. */
+/** Encoding changes the bytes, which a strong ETag identifies. A weak one identifies the content. */
 function weakenEtag(reply: FastifyReply): void {
   const etag = reply.getHeader('etag');
   if (typeof etag === 'string' && !etag.startsWith('W/')) reply.header('etag', `W/${etag}`);
@@ -111,7 +111,7 @@ function weakenEtag(reply: FastifyReply): void {
 function createCompressor() {
   let running = 0;
 
-  /** If the client leaves, Fastify destroys the encoder, and the pipeline what it reads from. */
+  /** If the client leaves, Fastify destroys the encoder, and the pipeline destroys the source. */
   function compressStream(source: Readable, encoding: Encoding): Readable {
     running += 1;
     return pipeline(source, codecs[encoding].stream(), () => {
@@ -119,7 +119,7 @@ function createCompressor() {
     });
   }
 
-  /** Undefined if too many others are being compressed. */
+  /** Returns undefined if too many others are being compressed. */
   return async (payload: unknown, encoding: Encoding): Promise<Buffer | Readable | undefined> => {
     if (isStream(payload)) return running < maxConcurrent ? compressStream(payload, encoding) : undefined;
     const body = Buffer.isBuffer(payload) ? payload : Buffer.from(String(payload));
@@ -134,6 +134,6 @@ function createCompressor() {
   };
 }
 
-/** The length of the encoded body is set by Fastify, if it is known; ranges of it cannot be requested. */
+/** Fastify sets the length of the encoded body if it is known; ranges of it cannot be requested. */
 const setEncodingHeaders = (reply: FastifyReply, encoding: Encoding) =>
   reply.header('content-encoding', encoding).removeHeader('content-length').removeHeader('accept-ranges');

@@ -12,7 +12,7 @@ export interface ErrorResponse {
   readonly issues: readonly Issue[];
 }
 
-/** The log to write to, the request ID for the response, and why the request was rejected, for its own log line. */
+/** The request's log, its ID for the response, and the reason why it was rejected, for its own log line. */
 export type RequestLog = Pick<FastifyRequest, 'id' | 'log' | 'rejectionReason'>;
 
 /** Seconds until a client should retry after a 503. */
@@ -24,7 +24,7 @@ export function setErrorHeaders(reply: FastifyReply, response: ErrorResponse): v
   if (mayRetry(response)) reply.header('retry-after', retryAfter);
 }
 
-/** A client that simply repeats a request which may be stored would store it twice. */
+/** True for a 503 unless the request may be stored: a client that simply repeats it would store it twice. */
 export const mayRetry = ({ status, type }: ErrorResponse): boolean => status === 503 && type !== mayBeStoredType;
 
 /**
@@ -33,7 +33,7 @@ export const mayRetry = ({ status, type }: ErrorResponse): boolean => status ===
  */
 export function errorResponseFor(error: unknown, request: RequestLog): ErrorResponse {
   const { id, log } = request;
-  // Of several errors, the first.
+  // The first of several errors counts.
   request.rejectionReason ??= rejectionReasonOf(error);
   if (error instanceof ServiceError) {
     if (error.status === 503) log.warn({ cause: error.cause }, error.message);
@@ -50,7 +50,7 @@ export function errorResponseFor(error: unknown, request: RequestLog): ErrorResp
 const statusOf = (error: unknown): number =>
   error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
 
-/** Fastify's code of the error. */
+/** Returns Fastify's code of the error. */
 const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '');
 
 function rejectionReasonOf(error: unknown): string {

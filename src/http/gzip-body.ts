@@ -1,6 +1,6 @@
 /**
- * Inflates request bodies sent with `Content-Encoding: gzip`. A thousandth of its size is enough to send a body: what bodies
- * inflate to must never hold more memory than a limit, whatever is sent and however often.
+ * Inflates request bodies sent with `Content-Encoding: gzip`. A body can inflate to a thousand times its size: inflated
+ * bodies must never hold more memory than a limit, whatever is sent and however often.
  */
 import { promisify } from 'node:util';
 import { type Gunzip, gunzip as inflate } from 'node:zlib';
@@ -9,15 +9,15 @@ import { badRequest, ServiceError } from '../errors.ts';
 import { createTurns } from '../turns.ts';
 
 /**
- * Inflated bodies of the greatest length that may be in use at a time. Further requests wait, and hold only what they sent;
- * those whose bodies inflate to no more than a chunk never wait.
+ * The most inflated bodies of the greatest length in use at a time. Further requests wait, and hold only what they
+ * sent; those whose bodies inflate to no more than a chunk never wait.
  */
 const maxLargeBodies = 8;
 
-/** Bytes that are inflated at a time. Four times Node's default, because every piece returns to the thread that serves requests. */
+/** Bytes inflated at a time: four times Node's default, as each piece returns to the thread that serves requests. */
 const chunkSize = 65_536;
 
-/** HTTP has two names for it. */
+/** HTTP has two names for gzip. */
 const gzipNames = ['gzip', 'x-gzip'];
 
 const encodingOf = ({ headers }: FastifyRequest) => headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
@@ -70,7 +70,7 @@ export function createGunzip(maxBytes: number) {
   }
 
   return {
-    /** The inflated body, which is in use until it is released. Throws an error of the status 400 or 413. */
+    /** Returns the inflated body, which is in use until it is released. Throws an error with the status 400 or 413. */
     async gunzip(request: FastifyRequest, body: Buffer): Promise<Buffer> {
       try {
         return await inflateAll(body, Math.min(chunkSize, maxBytes));
@@ -80,7 +80,7 @@ export function createGunzip(maxBytes: number) {
       }
     },
 
-    /** To be called when the response is ready, also that of a request whose body was not inflated. */
+    /** Must be called when the response is ready, even if the request's body was not inflated. */
     release(request: FastifyRequest): void {
       if (!bytesOf.has(request)) return;
       hold(request, 0);
@@ -99,11 +99,11 @@ const isTooLarge = (error: unknown): boolean => error instanceof errorCodes.FST_
 /** Inflates on another thread, in pieces, and stops at the first that exceeds the limit. */
 async function inflateAll(body: Buffer, maxBytes: number): Promise<Buffer> {
   try {
-    // Node's types do not know `info`, with which the result is an object.
+    // Node's types do not have `info`, which makes the result an object.
     const options = { chunkSize, maxOutputLength: maxBytes, info: true };
     const result: unknown = await promisify(inflate)(body, options);
     const { buffer, engine } = result as { buffer: Buffer; engine: Gunzip };
-    // Zeros may follow a file, to fill a block of a tape, but are no part of a body.
+    // gunzip ignores trailing zeros; they are rejected here.
     if (engine.bytesWritten !== body.length) throw badRequest('the body has bytes after the end of its gzip data');
     return buffer;
   } catch (error) {

@@ -12,8 +12,8 @@ export const idempotencyKeyPattern = '^[ -~]{1,255}$';
 const validKey = new RegExp(idempotencyKeyPattern);
 
 /**
- * Identifies what the request does once, however often it is sent; undefined without the header. `handling` is whatever else changes its
- * meaning. Throws a ServiceError 400 if the key is not valid.
+ * Returns the key and a hash that is the same for repeats of the request; undefined without the header. `handling` is
+ * whatever else changes its meaning. Throws a ServiceError 400 if the key is not valid.
  */
 export function idempotencyKeyOf(
   { method, url, headers, bodyHash }: FastifyRequest,

@@ -56,7 +56,7 @@ function requireUtf8({ headers }: FastifyRequest): void {
   }
 }
 
-/** Every charset in a content type; usually there is none, which means UTF-8. */
+/** Returns every charset in a content type; usually there is none, which means UTF-8. */
 function charsetsIn(contentType = ''): string[] {
   const [, ...parameters] = contentType.toLowerCase().split(';');
   return parameters.flatMap((parameter) => {
@@ -162,7 +162,7 @@ function requireFewDistinctKeys(bytes: Buffer, limit: number): void {
 
 const isSpace = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
 
-/** The index of the quote that ends a string. */
+/** Returns the index of the quote that ends a string. */
 function endOfString(bytes: Buffer, start: number): number {
   let at = start + 1;
   while (at < bytes.length && bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1;

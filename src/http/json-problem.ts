@@ -4,7 +4,7 @@
  */
 import { quote } from '../model/issues.ts';
 
-/** Characters that are searched, which takes some 30 ms: meanwhile, no other request gets a response. */
+/** The most characters to search, which takes some 30 ms: meanwhile, no other request gets a response. */
 const maxSearched = 1_000_000;
 
 /** `line 2, column 5: expected a comma or ], found "}"`. Lines and columns begin at 1. */
@@ -19,12 +19,12 @@ export function jsonProblem(text: string): string {
 }
 
 interface Problem {
-  /** The place of the first unexpected character; the length of the text if it ends too early. */
+  /** The index of the first unexpected character; the length of the text if it ends too early. */
   readonly at: number;
   readonly expected: string;
 }
 
-/** The expected token. Only the first item of an array, and the first key of an object, may be a closing bracket instead. */
+/** The next token. Only a first item of an array or a first key of an object may be a closing bracket instead. */
 const next = {
   value: 'a value',
   firstItem: 'a value or ]',
@@ -87,7 +87,7 @@ function skipSpace(text: string, start: number): number {
 
 const isSpace = (code: number): boolean => code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d;
 
-/** The end of a sticky expression's match; undefined if there is none at this place. */
+/** Returns the end of a sticky expression's match; undefined if there is none at this place. */
 function endOf(expression: RegExp, text: string, at: number): number | undefined {
   expression.lastIndex = at;
   return expression.test(text) ? expression.lastIndex : undefined;
@@ -95,7 +95,7 @@ function endOf(expression: RegExp, text: string, at: number): number | undefined
 
 const escapeSequence = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
 
-/** The index after the quote that ends a string. */
+/** Returns the index after the quote that ends a string. */
 function endOfString(text: string, start: number): number | Problem {
   for (let at = start + 1; ; ) {
     const character = text[at];
@@ -120,7 +120,7 @@ function placeOf(text: string, at: number): string {
 
 const word = /[\w.+-]{1,30}|./suy;
 
-/** A word, or a single character: by its code if it cannot be seen, such as the no-break space of a web page. */
+/** Describes a word, or a single character: by its code if it is invisible, such as a web page's no-break space. */
 function describeAt(text: string, at: number): string {
   const found = text.slice(at, endOf(word, text, at));
   if (/^[\p{L}\p{N}\p{P}\p{S}]/u.test(found)) return quote(found);

@@ -1,9 +1,9 @@
-/** The response to a method that a path does not support: 405 with `Allow`, before the body is read. */
+/** Responds to methods that a path does not support: 405 with `Allow`, before the body is read. */
 import { METHODS } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../errors.ts';
 
-/** The paths of all routes registered after this call. */
+/** Returns the paths of all routes registered after this call. */
 export function collectPaths(app: FastifyInstance): ReadonlySet<string> {
   const paths = new Set<string>();
   app.addHook('onRoute', ({ url }) => void paths.add(url));

@@ -1,4 +1,4 @@
-/** The frame of all pages that the service sends. No page may load anything from another origin. */
+/** The common parts of the service's pages. No page may load anything from another origin. */
 import type { FastifyRequest } from 'fastify';
 
 /** True if the request comes from a browser that opens a page: other clients do not list this type. */
@@ -32,7 +32,7 @@ interface PageHead {
   readonly styles: readonly string[];
 }
 
-/** The beginning of a page. The page adds its scripts, and closes the head. */
+/** Returns the beginning of a page. The page adds its scripts, and closes the head. */
 export const pageHead = ({ title, styles }: PageHead): string =>
   [
     '<!doctype html>',

@@ -1,4 +1,4 @@
-/** Why requests are rejected, in a few words for the log. Derived from the status only: nothing that a client sent is logged. */
+/** The reasons for rejections, for the log. Derived from the status only: nothing that a client sent is logged. */
 
 const reasons: Readonly<Record<number, string>> = {
   401: 'no API key',
@@ -16,6 +16,6 @@ const reasons: Readonly<Record<number, string>> = {
   503: 'database unavailable',
 };
 
-/** The reason of most responses with a status of 400 or more. */
+/** Returns the reason of most responses with a status of 400 or more. */
 export const reasonFor = (status: number): string =>
   reasons[status] ?? (status < 500 ? 'invalid input' : 'unexpected error');

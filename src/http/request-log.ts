@@ -4,7 +4,7 @@ import { reasonFor } from './rejection-reasons.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Why the request was rejected, in a few words; null if it was not. GraphQL may reject with status 200. */
+    /** The reason for the rejection, in a few words; null if there was none. GraphQL may reject with status 200. */
     rejectionReason: string | null;
   }
 }
@@ -12,7 +12,7 @@ declare module 'fastify' {
 /** Logs the request when its response is complete or its connection is closed, whichever comes first. */
 export function logWhenClosed(request: FastifyRequest, reply: FastifyReply): void {
   let isComplete = false;
-  // Unknown once the connection is closed. Behind a proxy, it is the proxy's: a header can say anything.
+  // Unknown once the connection is closed. Behind a proxy, this is the proxy's address: a header can say anything.
   const address = request.socket.remoteAddress;
   // Node also reports "finish" when the connection is destroyed while the response is being sent.
   reply.raw.once('finish', () => {

@@ -1,4 +1,4 @@
-/** Behaviour of all paths: request IDs, headers, limits, logs and the form of errors. Knows no routes. */
+/** Sets up what all paths share: request IDs, headers, limits, logs and the form of errors. Knows no routes. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -31,7 +31,7 @@ declare module 'fastify' {
 /** Milliseconds between checks for requests that take too long to arrive. */
 const timeoutCheckInterval = 1_000;
 
-/** A Fastify instance without routes. */
+/** Creates a Fastify instance without routes. */
 export function createServer({ logLevel, limits, http }: Config, logs: Logs = standardError()): FastifyInstance {
   const app = Fastify({
     logger: { level: logLevel, stream: logs },
@@ -45,7 +45,7 @@ export function createServer({ logLevel, limits, http }: Config, logs: Logs = st
       headersTimeout: Math.min(http.headerTimeout, http.requestTimeout),
       requestTimeout: http.requestTimeout,
       connectionsCheckingInterval: timeoutCheckInterval,
-      // Otherwise Node responds to a request without Host itself, with an empty body.
+      // Otherwise Node itself responds to a request without Host, with an empty body.
       requireHostHeader: false,
     },
     // No path is longer than the headers may be: an ID of any length is an unknown ID, not an error of the router.
@@ -111,7 +111,7 @@ export async function allowOrigins(app: FastifyInstance, origins: readonly strin
   });
 }
 
-/** The client's own ID if it can be logged and sent back safely, otherwise a new one. */
+/** Returns the client's own ID if it can be logged and sent back safely, otherwise a new one. */
 function requestId({ headers }: IncomingMessage): string {
   const sent = headers['x-request-id'];
   return typeof sent === 'string' && /^[\w.:@/+=-]{1,128}$/.test(sent) ? sent : randomUUID();
@@ -152,7 +152,7 @@ function requireValidHost({ raw }: FastifyRequest): void {
 /** The router finds `/projects/:id` at `/projects/`. */
 const hasEmptyParameter = ({ params }: FastifyRequest): boolean => Object.values(params as object).includes('');
 
-/** Names a path only if it is one of ours: a slash at the end is the difference that is easily overlooked. */
+/** Suggests a path only if it is one of ours: a slash at the end is easily overlooked. */
 function nothingAt({ server, method, url }: FastifyRequest): string {
   const [sent = ''] = url.split('?');
   // Only such a path may be one of ours, and the router would read others as patterns.

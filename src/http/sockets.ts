@@ -16,7 +16,7 @@ const closeAfter = 1_000;
  */
 export function closeQueuedResponses(server: Server): void {
   const responsesBySocket = new WeakMap<Socket, Set<ServerResponse>>();
-  /** A function of its own: as a closure beside others, what the socket keeps would include its first response, with its text. */
+  /** A separate function: otherwise the closure that the socket keeps would hold its first response, with its text. */
   function begin(socket: Socket): Set<ServerResponse> {
     const responses = new Set<ServerResponse>();
     responsesBySocket.set(socket, responses);
@@ -52,7 +52,7 @@ export function closeStalledSockets(server: Server, timeout: number): void {
   });
 }
 
-/** Invalid HTTP never becomes a request: its response, in the form of all errors, is written to the socket directly. `code` is Node's. */
+/** Writes an error response to the socket directly: invalid HTTP never becomes a request. `code` is Node's. */
 export function rejectBrokenHttp(log: FastifyBaseLogger, code: string | undefined, socket: HttpSocket): void {
   if (code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   // Otherwise a request that is completed later would be executed but could not get a response.

@@ -1,4 +1,4 @@
-/** Parses values that fields are compared with: in the same forms as input, but whether a record could have them does not matter. */
+/** Parses values that fields are compared with: in the forms of input, but they need not be storable. */
 import { aDate, parseDateTime } from './date-time.ts';
 import type { Field } from './fields.ts';
 import { expected } from './issues.ts';
@@ -6,7 +6,7 @@ import { textProblem } from './schemas.ts';
 
 export type ComparedValue = string | number | boolean;
 
-/** The value in the form that records have, or what is wrong with it. Texts have at most `maxLength` characters. */
+/** Returns the value in the form that records have, or what is wrong. Texts may have at most `maxLength` characters. */
 export function parseComparedValue(
   { type }: Pick<Field, 'type'>,
   sent: unknown,

@@ -26,7 +26,7 @@ interface TextField extends Described {
   readonly type: 'text';
   /** An upsert can match records by it. */
   readonly matchable?: boolean;
-  /** A value for the documentation of filters, where the kind's example has none because no two records may have it. */
+  /** An example for filters on unique fields, which the kind's example cannot have. */
   readonly example?: string;
 }
 
@@ -87,7 +87,7 @@ interface JsonField extends Described {
   readonly type: 'json';
 }
 
-/** A field as a column of any table stores it. */
+/** The content of a column of any table. */
 export type StoredField = Field | JsonField;
 
 /** Types that records refer to but this service does not store: only their identifiers are available. */
@@ -104,7 +104,7 @@ export const foreignTypes = {
 
 type ForeignType = keyof typeof foreignTypes;
 
-/** The length of a text, or of all texts and names in an object, in UTF-16 code units; 0 for any other value. */
+/** Returns the length of a text, or of all texts and names in an object, in UTF-16 code units; otherwise 0. */
 export function textLength(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 0;
@@ -113,7 +113,7 @@ export function textLength(value: unknown): number {
   return length;
 }
 
-/** Compares two values of a field. The order of external IDs does not matter. */
+/** True if two values of a field are equal. The order of external IDs does not matter. */
 export function isSame(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || !a || !b) return false;
@@ -122,7 +122,7 @@ export function isSame(a: unknown, b: unknown): boolean {
   return entries.length === others.size && entries.every(([key, text]) => others.get(key) === text);
 }
 
-/** The characters of all texts of records. */
+/** Returns the number of characters in all texts of records. */
 export function textLengthOfAll(records: readonly object[]): number {
   let length = 0;
   for (const record of records) for (const value of Object.values(record)) length += textLength(value);
@@ -130,8 +130,8 @@ export function textLengthOfAll(records: readonly object[]): number {
 }
 
 /**
- * Counts the external IDs of a record towards the limits on those that are written together: each counts once for each 100 characters
- * of its key and its value that are begun, because databases store and index them whole. Values may be as they were sent.
+ * Returns what a record's external IDs count towards the limits of a batch: each counts once per started 100 characters
+ * of its key and value, because databases store and index them whole. Values may be as sent.
  */
 export function externalIdCount(externalIds: object): number {
   let total = 0;
@@ -142,7 +142,7 @@ export function externalIdCount(externalIds: object): number {
 
 export const text = (description: string) => ({ type: 'text', description }) as const;
 
-/** A finite number from `min` to `max`, both included. */
+/** Declares a finite number from `min` to `max`, both included. */
 export const number = (description: string, { min, max }: { min: number; max: number }) =>
   ({ type: 'number', description, min, max }) as const;
 
@@ -157,7 +157,7 @@ export const externalIds = () =>
     description: 'The IDs of the record in other systems, by the name of the system: `{"erp": "4711"}`.',
   }) as const;
 
-/** The reverse link of a reference. */
+/** Options for following a reference backwards. */
 interface Backwards {
   /** The field of the target: `children`. Unless set, the name of the kind's list: `workOrders`. */
   readonly reverse?: string;

@@ -35,13 +35,13 @@ export function newIds(prefix: string, count: number): string[] {
   return ids;
 }
 
-/** Identifiers that newIds has returned together with `first`: `count` of them, after `skipped` others. */
+/** Returns the identifiers that newIds returned together with `first`: `count` of them, after `skipped` others. */
 export function idsFrom(first: string, count: number, skipped = 0): string[] {
   const { start, upper, lower } = partsOf(first);
   return successive(start, upper, lower + skipped, count);
 }
 
-/** The distance of an identifier from `first`, if newIds may have returned them together. */
+/** Returns how many identifiers after `first` this one follows, if newIds may have returned them together. */
 export function placeAfter(first: string, id: string): number | undefined {
   const [from, to] = [partsOf(first), partsOf(id)];
   return from.start === to.start ? (to.upper - from.upper) * 2 ** 30 + to.lower - from.lower : undefined;
@@ -80,6 +80,6 @@ const typeId = /^([a-z]+(?:_[a-z]+)*)_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 /** A prefix has at most 63 characters. */
 const maxLength = 63 + 1 + 26;
 
-/** The prefix of a well-formed TypeID; undefined for any other text. */
+/** Returns the prefix of a well-formed TypeID; undefined for any other text. */
 export const idPrefixOf = (id: string): string | undefined =>
   id.length > maxLength ? undefined : typeId.exec(id)?.[1];

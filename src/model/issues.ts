@@ -3,10 +3,10 @@
 /** The location in the input: `[2, 'name']` in a batch, `['name']` in a single record, `[]` for the whole input. */
 export type Path = readonly (string | number)[];
 
-/** The location of an item, by its place in a batch. */
+/** Returns the location of an item, by its index in a batch. */
 export type PathOf = (index: number) => Path;
 
-/** The path of a batch item. */
+/** Path of a batch item. */
 export const inBatch: PathOf = (index) => [index];
 
 export interface Issue {

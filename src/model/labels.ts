@@ -2,7 +2,7 @@
 import { count } from './issues.ts';
 import type { RecordKind } from './record-kind.ts';
 
-/** The label with its indefinite article: `an asset`, `a work order`. By its first letter, which suffices for our labels. */
+/** Adds the indefinite article: `an asset`, `a work order`. Goes by the first letter, which suffices for our labels. */
 export const withArticle = (label: string): string => `${/^[aeiou]/i.test(label) ? 'an' : 'a'} ${label}`;
 
 /** `1 asset`, `2 asset categories`, `1,000 work orders` */
@@ -18,8 +18,8 @@ export const capitalized = (text: string): string => text.charAt(0).toUpperCase(
 /** `asset categories` */
 export const uncapitalized = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
-/** The name of a reference without an ID, which is that of its link: `project` for `projectId`, and `createdBy` itself. */
+/** Returns the name of a reference's link: `project` for `projectId`, and `createdBy` itself. */
 export const linkField = (field: string): string => field.replace(/Id$/, '');
 
-/** The name of a kind's list: `workOrders` */
+/** Returns the name of a kind's list: `workOrders` */
 export const listField = ({ plural }: RecordKind): string => uncapitalized(plural);

@@ -1,6 +1,6 @@
 /**
- * Parts of an input item beside the fields of its kind: references by an external ID or by the `ref` of another item, instead of an ID,
- * and the item's own `ref`. The services resolve them: see services/resolve-links.ts.
+ * Parts of an input item beside the fields of its kind: references by an external ID or by the `ref` of another item,
+ * instead of an ID, and the item's own `ref`. The services resolve them: see services/resolve-links.ts.
  */
 import type { ReferenceField } from './fields.ts';
 import { expected, type Issue, isObject, type Parsed } from './issues.ts';
@@ -38,7 +38,7 @@ export interface Link {
 /** A parsed item that may have links, and a name by which others of the same mutation refer to it. */
 export type Linkable<T> = Parsed<T> & { readonly links?: readonly Link[]; readonly ref?: string };
 
-/** The references to records that are stored here, with the names of their links. */
+/** Returns the references to records that are stored here, with the names of their links. */
 export const linkFields = ({ fields }: RecordKind): readonly (readonly [string, string, ReferenceField])[] =>
   Object.entries(fields).flatMap(([field, declared]) =>
     declared.type === 'reference' ? [[linkField(field), field, declared] as const] : [],
@@ -47,7 +47,7 @@ export const linkFields = ({ fields }: RecordKind): readonly (readonly [string, 
 /** The links that an item may have. */
 interface Linking {
   readonly fields: ReturnType<typeof linkFields>;
-  /** The allowed forms of references. With `ref`, an item may also have a `ref` of its own. */
+  /** The ways to refer to records. With `ref`, an item may also have a `ref` of its own. */
   readonly ways: readonly (keyof RecordLink)[];
 }
 
@@ -114,7 +114,7 @@ function externalIdIssues(sent: unknown, { maxTextLength }: ValueLimits): Issue[
   return [...issues, ...ofParts];
 }
 
-/** The issue of a value that is no object, or those of fields that it must not have. */
+/** Returns the issue of a value that is not an object, or the issues of fields that it must not have. */
 function shapeIssues(sent: unknown, names: readonly string[], what: string): Issue[] {
   if (!isObject(sent)) return [{ path: [], message: expected(what, sent) }];
   const unknown = Object.keys(sent).filter((name) => !names.includes(name));
@@ -127,7 +127,7 @@ function refIssues(ref: unknown): Issue[] {
   return problem === undefined ? [] : [{ path: ['ref'], message: problem }];
 }
 
-/** Adds issues to an item. */
+/** Returns the same item with further issues. */
 export function withIssues<T>(item: Linkable<T>, issues: readonly Issue[]): Linkable<T> {
   if (issues.length === 0) return item;
   const { value, issues: others = [], validFields = value ?? {}, ...rest } = item;

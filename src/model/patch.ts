@@ -1,4 +1,4 @@
-/** Changes to one record of a batch: which record, in which version, and what to change. */
+/** Parses changes to one record of a batch: which record, in which version, and what to change. */
 import { parseComparedValue } from './compared-values.ts';
 import { isObject } from './issues.ts';
 import { type Linkable, withIssues } from './links.ts';
@@ -14,7 +14,7 @@ export interface Patch<K extends RecordKind> {
   readonly change: Linkable<UpdateOf<K>>;
 }
 
-/** Parses a patch, whose ID must be a text: whether there is such a record is for the service to find out. */
+/** Parses a patch, whose ID must be a text: the service finds out whether there is such a record. */
 export function patchParser<K extends RecordKind>(
   kind: K,
   limits: ValueLimits,

@@ -1,5 +1,5 @@
 /**
- * Record kinds: their declarations, and the record types derived from it. Must not know databases, REST or GraphQL:
+ * The declaration of a record kind, and the record types derived from it. Must not know databases, REST or GraphQL:
  * each of those folders derives its own representation.
  */
 import type { ExternalIds, Field, StoredField } from './fields.ts';
@@ -27,8 +27,8 @@ interface Declaration<F extends Fields, S extends Stamp> {
   /** The fields a client may send, in the interface's order. */
   readonly fields: F;
   /**
-   * An example of input, for the documentation: it must be accepted in any workspace, again and again, so it has no unique
-   * value and no ID of a record that is stored here.
+   * An example of input for the documentation. It must be accepted in any workspace, again and again, so it has no
+   * unique value and no ID of a record that is stored here.
    */
   readonly example: { readonly [N in keyof NoInfer<F>]?: Value<F[N]> };
   readonly stamps: readonly S[];
@@ -89,7 +89,7 @@ export type CreateOf<K extends RecordKind> =
 export type UpdateOf<K extends RecordKind> =
   K extends RecordKind<infer F> ? { readonly [N in keyof F]?: NullableValue<F[N]> } : never;
 
-/** The names of the fields by which an upsert can match records of the kind, in their order. */
+/** Returns the names of the fields by which an upsert can match records of the kind, in their order. */
 export const matchableFields = ({ fields }: RecordKind): readonly string[] =>
   Object.entries(fields).flatMap(([name, field]) => (field.type === 'text' && field.matchable ? [name] : []));
 

@@ -1,4 +1,4 @@
-/** A reference followed backwards: from what it refers to, to the records that refer to it. Which there are follows from the declarations. */
+/** A reference followed backwards: from its target to the records that refer to it. Derived from the declarations. */
 import type { RecordKind } from './record-kind.ts';
 
 export interface ReverseLink {
@@ -10,6 +10,6 @@ export interface ReverseLink {
   readonly kind: RecordKind;
   /** The reference: `ownerId` */
   readonly field: string;
-  /** The records that refer to the target; or, in a tree of one kind, those that the reference leads to, up to the root. */
+  /** The records that refer to the target; or, in a tree of one kind, the records up to the root. */
   readonly direction: 'referring' | 'ancestors';
 }

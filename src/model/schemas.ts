@@ -20,7 +20,7 @@ export interface ValueLimits {
   readonly maxRecordLength: number;
 }
 
-/** Unknown fields are an issue, or are dropped. */
+/** Fields that the kind does not have are issues, or are dropped. */
 type UnknownFields = 'rejected' | 'ignored';
 
 /** Returns the issues of invalid input instead of throwing them: the service reports them with all others of the batch. */
@@ -63,13 +63,13 @@ function recordParser<T>(
   };
 }
 
-/** The problem with the length of a record, or of the fields of a change, if there is one. */
+/** Returns what is wrong with the length of a record, or of the fields of a change. */
 export const recordLengthProblem = (record: object, { maxRecordLength }: ValueLimits): string | undefined =>
   isRecordLongerThan(record, maxRecordLength)
     ? `expected at most ${count(maxRecordLength)} characters of text in the whole record, received more`
     : undefined;
 
-/** The fields that have a valid value, for the rules that check single fields. */
+/** Returns the fields that have a valid value, for the rules that check single fields. */
 function validFields(kind: RecordKind, input: unknown, issues: readonly Issue[]): Readonly<Record<string, unknown>> {
   if (!isObject(input)) return {};
   const invalid = new Set(issues.map(({ path }) => path[0]));
@@ -108,11 +108,11 @@ function valueSchema(field: Field, limits: ValueLimits): z.ZodType {
 /** The longest identifier, in characters. */
 export const maxIdentifierLength = 255;
 
-/** A unique text is no longer than an identifier, because no index accepts thousands of characters. */
+/** A unique text may be no longer than an identifier, because no index accepts thousands of characters. */
 export const maxLengthOf = (field: Field, { maxTextLength }: ValueLimits): number =>
   field.unique ? Math.min(maxIdentifierLength, maxTextLength) : maxTextLength;
 
-/** The message for a required field that was not sent. */
+/** The message for a field that must be sent. */
 export const requiredMessage = (field: Field): string => `required: ${inRunningText(field.description)}`;
 
 function mismatch(field: Field, what: string) {
@@ -138,7 +138,7 @@ export function textProblem(text: string, maxLength: number): string | undefined
   return undefined;
 }
 
-/** True if a text has nothing but white space: it is no name, and no key to find a record by. */
+/** True if a text has nothing but white space: it can be neither a name nor a key to find a record by. */
 export const isBlank = (text: string): boolean => text.trim() === '';
 
 const blankProblem = (text: string): string | undefined =>
@@ -168,7 +168,7 @@ function identifierSchema(field: Field) {
   });
 }
 
-/** The problem with the form of a record's ID, if there is one. The record may still not exist. */
+/** Returns what is wrong with the ID of a record to change, except that there may be no such record. */
 export const idProblem = ({ storedFields }: RecordKind, sent: unknown): string | undefined =>
   typeof sent === 'string' ? undefined : mismatch(storedFields.id as Field, anIdentifier)({ input: sent });
 
@@ -177,7 +177,7 @@ export function identifierProblem(id: string, what = anIdentifier): string | und
   return textProblem(id, maxIdentifierLength);
 }
 
-/** The problem with the number of external IDs, if there is one. */
+/** Returns what is wrong with the number of external IDs. */
 export function externalIdsProblem(externalIds: object, { maxExternalIds }: ValueLimits): string | undefined {
   const size = Object.keys(externalIds).length;
   return size > maxExternalIds ? `expected at most ${count(maxExternalIds)} keys, received ${count(size)}` : undefined;
@@ -213,7 +213,7 @@ function externalIdsSchema(limits: ValueLimits) {
 }
 
 /**
- * The unknown fields, or invalid external IDs, listed per record. More would add no information, and each takes time.
+ * The most unknown fields, or invalid external IDs, listed per record: more add no information, and each takes time.
  */
 const maxListed = 10;
 

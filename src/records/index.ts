@@ -15,14 +15,14 @@ export const recordKinds: readonly RecordKind[] = [asset, workOrder, project, lo
 const kindsByName = new Map(recordKinds.map((kind) => [kind.name, kind]));
 const kindsByIdPrefix = new Map(recordKinds.map((kind) => [kind.idPrefix, kind]));
 
-/** The kind with this name, such as the target of a reference. */
+/** Returns the kind with this name, such as the target of a reference. */
 export function kindNamed(name: string): RecordKind {
   const kind = kindsByName.get(name);
   if (!kind) throw new Error(`unknown record kind ${name}`);
   return kind;
 }
 
-/** The kind of a record ID; undefined for any other text, which is a foreign identifier. */
+/** Returns the kind of a record ID; undefined for any other text, which is a foreign identifier. */
 export function kindOfId(id: string): RecordKind | undefined {
   const prefix = idPrefixOf(id);
   return prefix === undefined ? undefined : kindsByIdPrefix.get(prefix);

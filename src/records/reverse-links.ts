@@ -1,4 +1,4 @@
-/** The reverse links of every kind, and of what is kept in other systems. They follow from the declared references. */
+/** The reverse links of every kind, and of objects kept in other systems. They follow from the declared references. */
 import type { Field, ForeignReferenceField, ReferenceField } from '../model/fields.ts';
 import { listField } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
@@ -16,7 +16,7 @@ for (const { target, name, kind, field } of links) {
   }
 }
 
-/** The reverse links of a type, by its name, in the order of the kinds and of their fields. */
+/** Returns the reverse links of a type, by its name, in the order of the kinds and of their fields. */
 export const reverseLinksOf = (target: string): readonly ReverseLink[] =>
   links.filter((link) => link.target === target);
 
@@ -31,7 +31,7 @@ function linksOf(kind: RecordKind): ReverseLink[] {
   });
 }
 
-/** A request sees a single workspace: its reverse links would be the lists. */
+/** Skips Workspace: a request sees a single one, so its links would repeat the lists. */
 function isReference(field: Field): field is ReferenceField | ForeignReferenceField {
   return field.type === 'reference' || (field.type === 'foreignReference' && field.target !== 'Workspace');
 }

@@ -41,7 +41,7 @@ function create(route: Route, limits: Limits): Handler {
   };
 }
 
-/** The session of a write, which is carried out once if the request has an Idempotency-Key. */
+/** Returns the session of a write, which is carried out once if the request has an Idempotency-Key. */
 const sessionFor = ({ method, template }: Route, request: FastifyRequest, reply: FastifyReply) =>
   withIdempotencyKey(
     request.session,

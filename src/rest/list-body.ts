@@ -1,4 +1,4 @@
-/** All records of a kind as one JSON array, read slice by slice from a consistent snapshot. */
+/** Writes all records of a kind as one JSON array, read slice by slice from a consistent snapshot. */
 import type { RecordKind } from '../model/record-kind.ts';
 import { mapInSlices } from '../slices.ts';
 import { positionOfId } from '../store/query/record-query.ts';
@@ -18,7 +18,7 @@ export async function listBody(store: WorkspaceReads, kind: RecordKind, owner: s
   return store.snapshot((snapshot) => spool(slices(snapshot, kind), owner));
 }
 
-/** The text of the array, in pieces. */
+/** Yields the text of the array in pieces. */
 async function* slices(store: ListStore, kind: RecordKind): AsyncGenerator<string> {
   let after: string | undefined;
   for (;;) {
@@ -34,7 +34,7 @@ async function* slices(store: ListStore, kind: RecordKind): AsyncGenerator<strin
   yield after === undefined ? '[]' : ']';
 }
 
-/** A JSON array of the records as the interface returns them. */
+/** Returns a JSON array of the records as the interface returns them. */
 export async function toJson(kind: RecordKind, records: readonly object[]): Promise<string> {
   const items = await mapInSlices(records, (record) => JSON.stringify(toResponse(kind, record)));
   return `[${items.join(',')}]`;

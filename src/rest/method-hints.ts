@@ -1,4 +1,4 @@
-/** Hints for 405 responses: the request that the client probably wants. */
+/** Hints for 405 responses: what the client probably wants to do. Decides nothing. */
 import { listField } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { routes } from './routes.ts';
@@ -25,5 +25,5 @@ export function methodHint(method: string, path: string): string | undefined {
   }
 }
 
-/** Every kind has a name. */
+/** Every kind has the field `name`. */
 const exampleQuery = (kind: RecordKind): string => `{ ${listField(kind)} { nodes { id name } } }`;

@@ -12,7 +12,7 @@ import { unavailable } from '../errors.ts';
 export interface Spooled {
   /** SHA-256 of the bytes, as base64url. */
   readonly hash: string;
-  /** Bytes. */
+  /** In bytes. */
   readonly length: number;
   /** True if it needs no file, and may therefore be cached. */
   readonly isInMemory: boolean;
@@ -68,7 +68,7 @@ interface TemporaryFile {
   close(): void;
 }
 
-/** A file that no other user can open, and that disappears with the process, however the process ends. */
+/** Opens a file that no other user can open, and that disappears with the process, however the process ends. */
 async function openTemporaryFile(owner: string, room: typeof defaultRoom): Promise<TemporaryFile> {
   const path = join(tmpdir(), `yardgraph-${randomUUID()}`);
   let file: FileHandle;

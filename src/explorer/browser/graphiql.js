@@ -24,7 +24,7 @@ const post = (body, key, headers = {}) =>
     body: JSON.stringify(body),
   });
 
-/** What the service says about a failed request. @param {Response} response */
+/** Returns the service's message about a failed request. @param {Response} response */
 async function messageOf(response) {
   const body = await response.json().catch(() => undefined);
   return body?.errors?.[0]?.message ?? `the service responded with the status ${response.status}`;
@@ -35,7 +35,10 @@ const noLongerValid = 'Your key is no longer valid.';
 /** @param {string} message */
 const sentence = (message) => `${message.charAt(0).toUpperCase()}${message.slice(1)}.`;
 
-/** True if requests with this key, or without one, are executed. @param {string | undefined} key @returns {Promise<Check>} */
+/**
+ * Checks if requests with this key, or without one, are executed.
+ * @param {string | undefined} key @returns {Promise<Check>}
+ */
 async function check(key) {
   try {
     const response = await post({ query: '{ __typename }' }, key);
@@ -126,7 +129,10 @@ async function fetcher(params, { headers = {} } = {}) {
   }
 }
 
-/** The results of a subscription, until GraphiQL stops it. @param {ReadableStream<Uint8Array>} body @returns {AsyncIterableIterator<unknown>} */
+/**
+ * Yields the results of a subscription, until GraphiQL stops it.
+ * @param {ReadableStream<Uint8Array>} body @returns {AsyncIterableIterator<unknown>}
+ */
 function resultsIn(body) {
   const reader = body.getReader();
   const decoder = new TextDecoder();
@@ -177,7 +183,7 @@ Object.assign(globalThis, {
   },
 });
 
-/** The tabs of the last visit, as GraphiQL has stored them. Nothing else keeps them from being damaged. */
+/** Returns the tabs of the last visit, as GraphiQL has stored them. Nothing else keeps them from being damaged. */
 function storedTabs() {
   try {
     const { tabs, activeTabIndex } = JSON.parse(localStorage.getItem('graphiql:tabState') ?? '');
@@ -189,8 +195,8 @@ function storedTabs() {
 }
 
 /**
- * The tab that was open before the page was reloaded: without it, GraphiQL would open an empty one. Undefined on the first
- * visit, and for a link with another query, which gets a tab of its own.
+ * Returns the tab that was open before the page was reloaded: without it, GraphiQL would open an empty one. Undefined
+ * on the first visit, and for a link with another query, which gets a tab of its own.
  */
 function openTab() {
   const { tabs, activeTabIndex } = storedTabs();

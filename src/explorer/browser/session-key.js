@@ -4,7 +4,7 @@
  */
 const entry = 'yardgraph.key';
 
-/** The key in a text that was typed or pasted; undefined if it cannot be one. @param {string} text */
+/** Returns the key in a text that was typed or pasted; undefined if it cannot be one. @param {string} text */
 export function keyIn(text) {
   const key = text.trim().replace(/^bearer +/i, '');
   // Others cannot be sent in a header.
@@ -20,5 +20,5 @@ export const keepKey = (key) => sessionStorage.setItem(entry, key);
 
 export const forgetKey = () => sessionStorage.removeItem(entry);
 
-/** The headers that send a key, or none. @param {string | undefined} key @returns {Record<string, string>} */
+/** Returns the headers that send a key, or none. @param {string | undefined} key @returns {Record<string, string>} */
 export const headersWith = (key) => (key === undefined ? {} : { authorization: `Bearer ${key}` });

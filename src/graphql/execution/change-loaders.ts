@@ -1,4 +1,4 @@
-/** Reads changes for one request: the histories of all records of a list together, and what the changes of a page led to. */
+/** Reads changes for one request: the histories of a list's records, and the records after a page's changes. */
 import DataLoader from 'dataloader';
 import type { RecordKind, RecordOf, Values } from '../../model/record-kind.ts';
 import { kindNamed, kindOfId } from '../../records/index.ts';
@@ -8,19 +8,19 @@ import type { HistoryQuery } from '../../store/log/read-histories.ts';
 import type { LimitedReads } from '../../store/workspace-store.ts';
 import type { DocumentPlan } from '../plan/document-plan.ts';
 
-/** Queries are read once for each object that is passed: see loaders.ts. */
+/** Each query object is read once: see loaders.ts. */
 export interface ChangeLoaders {
   changePage(query: Omit<ChangePageQuery, 'withBefore'>): Promise<ChangePage>;
   /**
-   * A page of the changes of a record, the latest first; empty for an ID that no record has had. All records for which the same object is
-   * passed in a step are read together.
+   * Returns a page of a record's changes, latest first; empty if no record has had the ID. All records that pass the
+   * same query object in a step are read together.
    */
   history(id: string, query: Omit<HistoryQuery, 'withBefore'>): Promise<ChangePage>;
-  /** The record as the change has left it; null if it was deleted. */
+  /** Returns the record as the change left it; null if it was deleted. */
   after(change: Change): Promise<Values | null>;
-  /** The record as it was at a time. */
+  /** Returns the record as it was at a time. */
   versionAt<K extends RecordKind>(kind: K, id: string, at: { readonly time: string }): Promise<RecordOf<K> | null>;
-  /** The number of the workspace's last change. */
+  /** Returns the number of the workspace's last change. */
   lastChange(): Promise<number>;
 }
 
@@ -31,7 +31,7 @@ export function createChangeLoaders(
   plan: DocumentPlan,
   once: Once,
 ): ChangeLoaders & { clear(): void } {
-  // What records were before their changes is long, and read only if the document selects it.
+  // `before` can be long: it is read only if the document selects it.
   const withBefore = plan.storedFields.get('Change')?.has('before') ?? false;
   const histories = new Map<object, DataLoader<string, ChangePage>>();
 
@@ -82,7 +82,7 @@ export function createChangeLoaders(
   };
 }
 
-/** The errors are values, because DataLoader forgets a batch that fails, and would read it again. */
+/** Returns errors as values, because DataLoader forgets a batch that fails, and would read it again. */
 const orErrors =
   <Key, T>(read: (keys: readonly Key[]) => Promise<T[]>) =>
   (keys: readonly Key[]): Promise<(T | Error)[]> =>

@@ -1,4 +1,4 @@
-/** Collects the fields of an object in a response, by their names in it and in their order. GraphQL specification: "CollectFields()". */
+/** Collects an object's fields in a response, by response name, in order. GraphQL specification: "CollectFields()". */
 import {
   type DocumentNode,
   type FieldNode,
@@ -23,7 +23,7 @@ interface Execution {
 /** A field that is selected several times has several nodes, whose selections are merged. */
 export type FieldNodes = [FieldNode, ...FieldNode[]];
 
-/** The fragments of a document, by their names. */
+/** Returns the fragments of a document by name. */
 export function fragmentsIn({ definitions }: DocumentNode): Execution['fragments'] {
   const fragments: Record<string, FragmentDefinitionNode> = Object.create(null);
   for (const definition of definitions) {

@@ -1,4 +1,4 @@
-/** State that the resolvers of one execution share. Created anew for each request and each event, so that users share nothing. */
+/** The context that the resolvers share. Created for each request and each event, so that users share nothing. */
 import type { ServerResponse } from 'node:http';
 import type { Plugin } from 'graphql-yoga';
 import type { Limits } from '../../config.ts';
@@ -12,24 +12,24 @@ import { createLoaders, type Loaders } from './loaders.ts';
 
 export interface Context {
   readonly session: Session;
-  /** The session of the mutation with this name in the response. Throws a ServiceError 400 if the request has an invalid key. */
+  /** Returns the session of the mutation with this response name. Throws a ServiceError 400 for an invalid key. */
   readonly sessionFor: (responseName: string) => Session;
   readonly loaders: Loaders;
   readonly responseSize: ResponseSize;
-  /** Waits until the response may hold a text of this length that another one has read for it. */
+  /** Waits until the response may hold a text of this length, which another request may have read for it. */
   readonly holdText: LimitedReads['hold'];
   readonly requestLog: RequestLog;
 }
 
-/** The context of a subscription's resolver. It has no loaders: each event is executed later, with a context of its own. */
+/** The context of a subscription's resolver. It has no loaders: each event is executed later, with its own context. */
 export interface SubscriptionContext extends Omit<Context, 'loaders' | 'holdText'> {
   readonly stream: Stream;
 }
 
 export interface Stream {
-  /** The last event that a browser got before it connected again. */
+  /** The ID of the last event that a browser received before it reconnected. */
   readonly lastEventId: string | undefined;
-  /** Reads what the document needs of a page. Throws a ResponseTooLarge if its changes hold more text than an event may. */
+  /** Reads what the document selects of a page. Throws a ResponseTooLarge if it holds more text than an event may. */
   readonly readPage: (query: FeedQuery) => Promise<ChangePage>;
   /** Aborted when the subscription ends. */
   readonly signal: AbortSignal;

@@ -1,6 +1,6 @@
 /**
- * Executes operations: queries by writing their text, everything else, and every query that has an error, with graphql-js. The text
- * of a query that is sent again with the same variables is cached until the next write to the database.
+ * Executes operations. Queries are written as text; graphql-js executes everything else, and every query that has an
+ * error. The text of a query with the same variables is cached until the next write to the database.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -48,14 +48,14 @@ export const useExecutor = (): Plugin<Context> => ({
     }),
 });
 
-/** True if the error is a defect of the service that the response does not have, and so would be logged nowhere else. */
+/** True if the error is a defect of the service that the response does not contain: nothing else would log it. */
 const isUnexpected = (error: unknown, { errors = [] }: ExecutionResult): boolean =>
   !(error instanceof ServiceError || error instanceof GraphQLError) &&
   !errors.some(({ originalError }) => originalError === error);
 
 /**
- * Queries with the same name, in the same workspace, have the same text until something is written. Undefined for a document that
- * was parsed without its text.
+ * Returns the name under which the text of a query is cached, in its workspace, until something is written; undefined
+ * for a document that was parsed without its text.
  */
 function nameOf({ document, operationName, variableValues }: ExecutionArgs, operation: OperationDefinitionNode) {
   if (!document.loc) return undefined;

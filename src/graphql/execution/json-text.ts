@@ -1,6 +1,6 @@
-/** Writes JSON text piece by piece. Pieces that are promised are waited for together. Knows no GraphQL. */
+/** Writes JSON text piece by piece, and waits for promised pieces together. Knows no GraphQL. */
 
-/** JSON text, now or later. If it fails, nothing that was begun for it is still running. */
+/** JSON text or a promise of it. When the promise is rejected, nothing begun for it is still running. */
 export type Text = string | Promise<string>;
 
 export type Write = (value: unknown) => Text;
@@ -12,7 +12,7 @@ interface Property {
   readonly write: Write;
 }
 
-/** Writes objects that have these properties. */
+/** Returns a function that writes objects with these properties. */
 export const objectToJson =
   (properties: readonly Property[]): Write =>
   (object) => {
@@ -29,7 +29,7 @@ export const objectToJson =
     return text.end('}');
   };
 
-/** Writes lists of such items. */
+/** Returns a function that writes lists of such items. */
 export const itemsToJson =
   (write: Write): Write =>
   (items) => {
@@ -47,7 +47,7 @@ export const itemsToJson =
     return text.end(']');
   };
 
-/** Text that consists of many pieces. As long as none is promised, they are joined at once. */
+/** A text in pieces, which are joined at once until one is a promise. */
 class Pieces {
   #text: string;
   #before: Text[] | undefined;
@@ -71,7 +71,7 @@ class Pieces {
     return this.#before ? joined([...this.#before, text]) : text;
   }
 
-  /** Throws the error, as soon as no promised piece is being written any more. */
+  /** Throws the error once no promised piece is still being written. */
   fail(error: unknown): Text {
     if (!this.#before) throw error;
     return Promise.allSettled(this.#before).then(() => Promise.reject(error));
@@ -87,9 +87,9 @@ async function joined(pieces: readonly Text[]): Promise<string> {
   return text;
 }
 
-/** Characters that JSON text escapes, and surrogates, which it escapes unless they come in pairs. */
+/** The characters that JSON escapes, and surrogates, which it escapes if they are unpaired. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON escapes them.
 const escaped = /["\\\u0000-\u001f\ud800-\udfff]/;
 
-/** The text as JSON. Most texts need no escapes, and a search for them takes less time than JSON.stringify. */
+/** Returns the text as JSON. Most texts need no escapes, and searching for them takes less time than JSON.stringify. */
 export const quoted = (text: string): string => (escaped.test(text) ? JSON.stringify(text) : `"${text}"`);

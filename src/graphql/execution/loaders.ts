@@ -20,24 +20,24 @@ import { createRecordCache, type RecordCache } from './record-cache.ts';
 import { type LinksByField, type LinksOfField, linksIn, recordsIn } from './selected-links.ts';
 
 /**
- * Records have the fields that the document selects, and their ID. Queries are read once for each object that is passed: `parsed`
- * returns the same one for the same field.
+ * Records have their ID and the fields that the document selects. Each query object is read once: `parsed` returns the
+ * same object for the same field.
  */
 export interface Loaders extends ChangeLoaders {
-  /** The parsed arguments of a field: they are the same for all objects that have the field. */
+  /** Returns a field's parsed arguments. Parses once: they are the same for all objects that have the field. */
   parsed<T>(fieldNodes: readonly FieldNode[], parse: () => T): T;
-  /** The record, or null if there is none: the ID is unknown, foreign, or of another kind. A promise unless it is loaded. */
+  /** Returns the record, or null if the ID is unknown, foreign, or of another kind; a promise unless it is loaded. */
   load<K extends RecordKind>(kind: K, id: string): RecordOf<K> | null | Promise<RecordOf<K> | null>;
   list<K extends RecordKind>(kind: K, query: RecordQuery): Promise<RecordOf<K>[]>;
-  /** The linked record, or null if there is none; a promise unless it is loaded. */
+  /** Returns the record that a reference leads to, or null if there is none; a promise unless it is loaded. */
   linked(record: Readonly<Record<string, unknown>>, field: string, kind: RecordKind): unknown;
-  /** The records of a list's page, and all that they link to: the resolvers of the links need not wait. */
+  /** Returns a page of a list, and loads all that its records link to: the resolvers of the links need not wait. */
   listPage<K extends RecordKind>(
     kind: K,
     query: PageQuery,
     connectionFields: readonly FieldNode[],
   ): Promise<RecordOf<K>[]>;
-  /** The records that refer to a parent, and their number; only as far as the document selects them. */
+  /** Returns a page of the records that refer to a parent, and their number; reads only what the document selects. */
   reverseLinkPage(
     link: ReverseLink,
     parentId: string,
@@ -46,22 +46,22 @@ export interface Loaders extends ChangeLoaders {
   ): Promise<Page>;
   /** Loads what the items of a list link to, level by level. */
   follow(items: readonly object[], listFields: readonly FieldNode[]): Promise<void>;
-  /** The number of records of a kind that match, counted once if no condition is set. */
+  /** Returns the number of records of a kind that match, counted once if no condition is set. */
   count(kind: RecordKind, where?: Condition): Promise<number>;
   summarize(kind: RecordKind, query: SummaryQuery): Promise<Summary>;
-  /** Records as a dry run would have made them, by their IDs; null if it would have deleted them. Links lead to them as they are here. */
+  /** Sets records, by ID, to what a dry run would have made of them; null if deleted. Links lead to these records. */
   prime(kind: RecordKind, records: ReadonlyMap<string, object | null>): void;
   /** Discards everything loaded, which may be stale after a write. */
   clear(): void;
 }
 
-/** The most links that are read with a page: with more, rows become long, and planning the statement takes longer than running it. */
+/** The most links read with a page: more make rows long, and the statement takes longer to plan than to run. */
 const maxJoined = 8;
 
 /** Shared by all documents, because the store caches what it derives from a set of fields. */
 const idOnly: ReadonlySet<string> = new Set(['id']);
 
-/** Shared for the same reason: the last ones that were used, by their fields. */
+/** The field sets used last, by their fields; shared for the same reason. */
 const fieldSets = new LRUCache<string, ReadonlySet<string>>({ max: 1_000 });
 
 function sharedSet(fields: readonly string[]): ReadonlySet<string> {
@@ -74,13 +74,13 @@ function sharedSet(fields: readonly string[]): ReadonlySet<string> {
 
 export function createLoaders(store: LimitedReads, plan: DocumentPlan): Loaders {
   const caches = new Map<RecordKind, RecordCache>();
-  /** By the query object, or what else stands for the read. */
+  /** Keyed by the query object, or by another object that identifies the read. */
   const reads = new Map<object, Promise<unknown>>();
   const nodeNumbers = new Map<FieldNode, number>();
   const parsedArguments = new Map<string, unknown>();
   const fieldsOf = ({ name }: RecordKind) => plan.storedFields.get(name) ?? idOnly;
 
-  /** With those of the order, whose values are in the cursors. */
+  /** Adds the fields of the order, whose values are in the cursors. */
   function fieldsOfPage(kind: RecordKind, { orderBy }: PageQuery): ReadonlySet<string> {
     const fields = fieldsOf(kind);
     return orderBy.every(({ field }) => fields.has(field))
@@ -88,7 +88,7 @@ export function createLoaders(store: LimitedReads, plan: DocumentPlan): Loaders 
       : sharedSet([...fields, ...orderBy.map(({ field }) => field)]);
   }
 
-  /** Links whose records are read together with those that have them. */
+  /** Returns the links whose records are read together with the records that have them. */
   const linksToRead = (kind: RecordKind, linksByField: LinksByField): LinkToRead[] =>
     [...linksByField].map(([field, links]) => {
       const target = kindNamed(links[0].target);
@@ -142,7 +142,7 @@ export function createLoaders(store: LimitedReads, plan: DocumentPlan): Loaders 
     return reading;
   }
 
-  /** Nodes in the same order: a fragment that is spread in two places shares a node, to which only one of them may add another. */
+  /** Identifies a field by all its nodes, in order: one node of a fragment may belong to several fields. */
   const keyOf = (fieldNodes: readonly FieldNode[]): string =>
     fieldNodes
       .map((node) => {

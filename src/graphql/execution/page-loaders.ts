@@ -1,6 +1,6 @@
 /**
- * Reads the pages of reverse links for one request: those of all parents in one statement, and then what their records link to. What
- * the document does not select is not read.
+ * Reads the pages of reverse links for one request: one statement for all parents, then what their records link to.
+ * Reads only what the document selects.
  */
 import DataLoader from 'dataloader';
 import type { FieldNode } from 'graphql';
@@ -11,10 +11,10 @@ import type { Page } from '../../store/records/read-records.ts';
 import type { LimitedReads } from '../../store/workspace-store.ts';
 import type { Selection } from '../plan/document-plan.ts';
 
-/** A page to read of a connection; its order determines the fields that its cursors need. */
+/** The query of a connection; its order determines the fields that cursors need. */
 export type PageQuery = Required<Pick<RecordQuery, 'where' | 'orderBy' | 'fromEnd' | 'after' | 'before' | 'limit'>>;
 
-/** Reads the page of one parent. All parents for which the same query object is passed in a step are one statement. */
+/** Reads the page of one parent. All parents that pass the same query object in a step are read by one statement. */
 type ReadPage = (
   link: ReverseLink,
   parentId: string,
@@ -24,7 +24,7 @@ type ReadPage = (
 
 interface Reading {
   readonly store: Pick<LimitedReads, 'pages'>;
-  /** The selection of the fields. */
+  /** Returns the selections of the fields. */
   selectionsOf(nodes: readonly FieldNode[]): readonly Selection[];
   fieldsOfPage(kind: RecordKind, query: PageQuery): ReadonlySet<string>;
   /** Loads what the records of pages link to. */
@@ -45,7 +45,7 @@ export function createPageLoaders({ store, selectionsOf, fieldsOfPage, followPag
     };
     async function read(parentIds: readonly string[]): Promise<(Page | Error)[]> {
       const pages = await store.pages(link, parentIds, pagesQuery);
-      // All at once: pages that had to wait would be one step behind those that had not, and take statements of their own.
+      // All at once: pages that had to wait would be one step behind the others, and take statements of their own.
       await followPage(
         [...pages.values()].flatMap(({ records }) => records),
         connectionFields,

@@ -1,14 +1,14 @@
-/** The records of one kind that a request has loaded by their IDs: those requested in the same step become one statement. */
+/** Caches the records of one kind for one request, by ID: those requested in the same step become one statement. */
 import DataLoader from 'dataloader';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { LimitedReads } from '../../store/workspace-store.ts';
 
 export interface RecordCache {
-  /** By ID; null if there is none. */
+  /** Records by ID; null for an ID without a record. */
   readonly records: ReadonlyMap<string, object | null>;
-  /** Adds a record that need not be read, or null for an ID that is to have none. */
+  /** Adds a record that need not be read, or null for an ID that must have none. */
   set(id: string, record: object | null): void;
-  /** Adds the records with these IDs. Those whose reading failed are not read again. */
+  /** Loads the records with these IDs. A read that failed is not repeated. */
   readonly loader: DataLoader<readonly string[], unknown>;
 }
 

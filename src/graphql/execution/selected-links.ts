@@ -1,11 +1,11 @@
-/** The links that selections have, with those of their fragments. */
+/** Finds the links in selections, including those of their fragments. */
 import type { Link, Selection } from '../plan/document-plan.ts';
 
 /** The links of one field, which fragments and aliases may select several times. */
 export type LinksOfField = [Link, ...Link[]];
 export type LinksByField = ReadonlyMap<string, LinksOfField>;
 
-/** The links of the selections and of their fragments. */
+/** Returns the links of the selections and of their fragments, by field. */
 export function linksIn(selections: Iterable<Selection>): LinksByField {
   const byField = new Map<string, LinksOfField>();
   for (const { links } of withParts(selections)) {
@@ -18,11 +18,11 @@ export function linksIn(selections: Iterable<Selection>): LinksByField {
   return byField;
 }
 
-/** The selections of connections on the records of their pages. */
+/** Returns the selections on the records of connections' pages. */
 export const recordsIn = (connections: Iterable<Selection>): Selection[] =>
   [...withParts(connections)].flatMap(({ records }) => records);
 
-/** The selections and those of their fragments, each once. */
+/** Returns the selections and those of their fragments, each once. */
 function withParts(selections: Iterable<Selection>): ReadonlySet<Selection> {
   const all = new Set(selections);
   // The loop also visits the selections that it adds.

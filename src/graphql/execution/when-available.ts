@@ -1,4 +1,4 @@
-/** Lets a subscription wait while the database is unavailable, because a page that it left out would be lost. */
+/** Makes subscriptions wait while the database is unavailable: a page that they skipped would be lost. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { ServiceError } from '../../errors.ts';
 
@@ -7,7 +7,7 @@ const retryDelay = 1_000;
 
 export const isUnavailable = (error: unknown): boolean => error instanceof ServiceError && error.status === 503;
 
-/** Repeats the work while the database is unavailable. Undefined if the signal is aborted meanwhile, even if the work fails because of it. */
+/** Repeats the work while the database is unavailable. Undefined once the signal is aborted, even after an error. */
 export async function whenAvailable<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   while (!signal.aborted) {
     try {

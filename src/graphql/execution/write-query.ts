@@ -64,7 +64,7 @@ export function writeQuery(
       fieldNodes,
       returnType: definition.type,
       parentType,
-      // Without the positions in lists, which no resolver needs.
+      // Paths have no list positions, which no resolver needs.
       path: { prev: undefined, key: name, typename: parentType.name },
       schema,
       fragments,

@@ -1,5 +1,5 @@
 /**
- * The query with which a gateway loads records, and the reverse links of what is kept elsewhere, by IDs that it got elsewhere. Reads
+ * The query with which a gateway loads records, and the reverse links of objects kept elsewhere, by their IDs. Reads
  * through the loaders, like every query: one statement for each kind.
  */
 import {
@@ -62,7 +62,7 @@ interface Key {
   readonly id: string;
 }
 
-/** Ignores other fields, as the specification allows. Throws a ServiceError 400. */
+/** Parses a representation. Ignores other fields, as the specification allows. Throws a ServiceError 400. */
 function keyIn(sent: unknown, at: Path, types: ReadonlySet<string>, maxLength: number): Key {
   if (!isObject(sent)) throw refused(at, expected('an object with __typename and id', sent));
   const { __typename: type, id } = sent;
@@ -71,7 +71,7 @@ function keyIn(sent: unknown, at: Path, types: ReadonlySet<string>, maxLength: n
   return { type, id: String(parseArgument([...at, 'id'], { type: 'id' }, id, maxLength)) };
 }
 
-/** Objects of other services are not looked up: only their reverse links are here. */
+/** Objects kept elsewhere are not looked up: only their reverse links are here. */
 function loadEntity({ loaders }: Context, { type, id }: Key) {
   const kind = recordKinds.find(({ name }) => name === type);
   return kind ? loaders.load(kind, id) : { __typename: type, id };

@@ -1,6 +1,6 @@
 /**
- * The schema as text for the composition of a larger graph: with the directives of Apollo Federation 2, and without what other
- * services of that graph have, too. Must not decide what can be executed.
+ * Prints the schema for the composition of a larger graph: with the directives of Apollo Federation 2, and without what
+ * other services of that graph also have. Must not decide what can be executed.
  */
 import {
   type ConstArgumentNode,
@@ -46,15 +46,15 @@ function directivesOf(name: string, entities: ReadonlySet<string>): ConstDirecti
 }
 
 /**
- * True if the query leads to what other services may have, too: `node(id)`, `company(id)`. No two services may have the same query.
- * Nothing is lost without it: the other service returns the company, and this one its projects.
+ * True if the query leads to objects that other services may also have: `node(id)`, `company(id)`. No two services may
+ * have the same query. Nothing is lost without it: the other service returns the company, and this one its projects.
  */
 function isLookup({ type }: FieldDefinitionNode): boolean {
   const name = nameOf(type);
   return name === 'Node' || isForeign(name);
 }
 
-/** Other services describe the same types and fields in other words, of which the composition would choose some. */
+/** Removes descriptions that other services word differently: the composition would choose some of them. */
 function withoutSharedDescriptions<T extends ObjectTypeDefinitionNode | InterfaceTypeDefinitionNode>(type: T): T {
   const name = type.name.value;
   if (!['Query', 'Mutation', 'Subscription', 'Node', 'PageInfo'].includes(name) && !isForeign(name)) return type;

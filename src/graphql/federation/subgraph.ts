@@ -25,7 +25,7 @@ export function createSubgraph(schema: GraphQLSchema, limits: Limits): GraphQLSc
   return new GraphQLSchema({ ...config, query: extended, types });
 }
 
-/** Types with an ID and something more: a gateway has no reason to load the others. */
+/** Returns the types with an ID and at least one more field here: a gateway has no reason to load the others. */
 const entityTypes = (schema: GraphQLSchema): GraphQLObjectType[] =>
   [...recordKinds.map(({ name }) => name), ...Object.keys(foreignTypes)]
     .map((name) => schema.getType(name))

@@ -1,6 +1,6 @@
 /**
- * Limits of a GraphQL document, checked before it is parsed. graphql-js parses, validates and executes by recursion: a
- * document nested a few thousand levels deep would overflow the stack.
+ * Checks a GraphQL document before it is parsed. graphql-js parses, validates and executes by recursion: a document
+ * nested a few thousand levels deep would overflow the stack.
  */
 import { GraphQLError, Lexer, Source, type Token, TokenKind } from 'graphql';
 import type { Limits } from '../../config.ts';
@@ -31,7 +31,7 @@ export function requireSmallDocument(text: string, { maxQueryLength, maxTokens, 
   }
 }
 
-/** The tokens up to the first syntax error, which the parser will find again and report. */
+/** Yields the tokens up to the first syntax error, which the parser will find again and report. */
 function* tokensOf(text: string): Generator<Token> {
   const lexer = new Lexer(new Source(text));
   try {

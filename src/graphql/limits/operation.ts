@@ -1,4 +1,4 @@
-/** Limits of an operation, checked before it is executed: its depth, its aliases and directives, its lists and its cost. */
+/** Checks an operation before it is executed: its depth, its aliases and directives, its lists and its cost. */
 import {
   type ASTVisitor,
   type DocumentNode,
@@ -35,7 +35,7 @@ export const useOperationLimits = (limits: Limits): Plugin => ({
   },
 });
 
-/** The cost of the operation for the response, and the error if it may not be executed. */
+/** Returns the cost of the operation for the response, and the error if it may not be executed. */
 function checked(args: ExecutionArgs, { maxCost }: Limits): Pick<ExecutionResult, 'errors' | 'extensions'> {
   const operation = getOperationAST(args.document, args.operationName);
   const plan = operation && documentPlan(args.schema, args.document).operations.get(operation);
@@ -47,7 +47,7 @@ function checked(args: ExecutionArgs, { maxCost }: Limits): Pick<ExecutionResult
   return requested <= maxCost ? { extensions } : { errors: [tooCostly(maxCost)], extensions };
 }
 
-/** A validation rule that reads only the document's plan. What fragments repeat is limited by the cost. */
+/** A validation rule that reads only the document's plan. The cost limits repetition by fragments. */
 const documentRule =
   ({ maxDepth, maxAliases, maxDirectives }: Limits) =>
   (context: ValidationContext): ASTVisitor => ({
@@ -63,7 +63,7 @@ const documentRule =
     },
   });
 
-/** The cost, or the error for a list in the variables that is too long: it is rejected before its items are read. */
+/** Returns the cost, or the error for a list in the variables that is too long, before its items are read. */
 function costOf({ cost, defaults }: OperationPlan, { variableValues }: ExecutionArgs): number | GraphQLError {
   const variables = variableValues ?? {};
   const readVariable = (name: string) => (Object.hasOwn(variables, name) ? variables[name] : defaults.get(name));

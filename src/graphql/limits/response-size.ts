@@ -1,6 +1,6 @@
 /**
- * Counts the text of a response while it is built. The cost of an operation is known before it is executed, the
- * length of its texts is not: a thousand records can link to the same record of two megabytes.
+ * Counts the text of a response while it is built. The cost of an operation is known before it is executed, the length
+ * of its texts is not: a thousand records can link to the same record of two megabytes.
  */
 import { ResponseTooLarge } from '../../errors.ts';
 import { textLength } from '../../model/fields.ts';

@@ -21,10 +21,10 @@ import {
   type SentArguments,
 } from './extensions.ts';
 
-/** A field with a selection: waiting for a link's loader takes at least ten times as long as reading a value. */
+/** The cost of a selection: waiting for a link's loader takes at least ten times as long as reading a value. */
 const objectCost = 5;
 
-/** A value with an alias: the same long text under a hundred names makes a response of hundreds of megabytes. */
+/** The cost of an alias: the same long text under a hundred names makes a response of hundreds of megabytes. */
 const aliasCost = 50;
 
 /** Typical lengths of introspection's lists: GraphQL defines these fields, so they cannot declare a cost. */
@@ -42,7 +42,7 @@ interface CostSum {
 
 type Size = number | ((readVariable: ReadVariable) => number);
 
-/** The value of the variable with this name, as sent, or its default. */
+/** Returns the value of the variable with this name, as sent, or its default. */
 type ReadVariable = (name: string) => unknown;
 
 const noVariables: ReadVariable = () => undefined;
@@ -60,13 +60,13 @@ interface SelectionCost {
   readonly sentLists: readonly SentList[];
 }
 
-/** The selection on each item of a list that is as long as one that was sent to the field that returns it. */
+/** A list that is as long as one sent to the field that returns it, and the cost of each of its items. */
 export interface SentList {
   readonly name: string;
   readonly cost: Cost;
 }
 
-/** The cost of a field and of what is selected on it, in a schema of so many types. Its definition is undefined only in an invalid document. */
+/** Returns the cost of a field and its selection. `definition` is undefined only in an invalid document. */
 export function fieldCost(
   node: FieldNode,
   definition: Field | undefined,
@@ -122,7 +122,7 @@ function sentArguments({ arguments: sent = [] }: FieldNode, definition: Field | 
   });
 }
 
-/** The size of the field's list; 1 for a field that returns no list, or a list whose page is counted by its connection. */
+/** Returns the size of the field's list; 1 if it returns no list, or if its connection counts the page. */
 function sizeOf(
   definition: Field | undefined,
   args: readonly SentArgument[],
@@ -144,14 +144,14 @@ function sizeOf(
   );
 }
 
-/** Throws a ServiceError for a value that is too large, if it is in a variable: the resolver checks those that are written in the document. */
+/** Throws a ServiceError for a value in a variable that is too large; the resolver checks those in the document. */
 function requireSize({ name, value, requireLength, lengthIn, requireContent }: SizedArgument, sent: unknown): void {
   if (lengthIn && hasVariable(value)) requireLength?.(lengthIn(sent), name);
   if (value.kind === Kind.VARIABLE && Array.isArray(sent)) requireLength?.(sent.length, value.name.value);
   if (hasVariable(value)) requireContent?.(sent);
 }
 
-/** Evaluates the values at once, unless they contain variables. */
+/** Evaluates the values: at once, unless they contain variables. */
 function dependentOn(nodes: readonly ValueNode[], evaluate: (values: readonly unknown[]) => number): Size {
   const size = (readVariable: ReadVariable) => evaluate(nodes.map((node) => valueIn(node, readVariable)));
   return nodes.some(hasVariable) ? size : size(noVariables);
@@ -169,7 +169,7 @@ function hasVariable(node: ValueNode): boolean {
   return node.kind === Kind.VARIABLE;
 }
 
-/** The value as it would be sent in a variable. For a variable, whatever was sent. */
+/** Returns the value as it would be sent in a variable; for a variable, whatever was sent. */
 export function valueIn(node: ValueNode, readVariable: ReadVariable = noVariables): unknown {
   switch (node.kind) {
     case Kind.VARIABLE:
@@ -188,7 +188,7 @@ export function valueIn(node: ValueNode, readVariable: ReadVariable = noVariable
   }
 }
 
-/** The cost of one request. Throws a ServiceError for a list in a variable that is longer than its argument allows. */
+/** Returns the cost of one request. Throws a ServiceError for a list in a variable that is too long. */
 export function evaluateCost(cost: Cost, readVariable: ReadVariable): number {
   const evaluated = new Map<CostSum, number>();
   const evaluate = (part: Cost): number => {

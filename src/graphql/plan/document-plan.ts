@@ -1,7 +1,7 @@
 /**
- * The plan of a document: which columns it reads, which links it follows, and what each operation costs. Made in
- * one walk over the document, and cached with it. The document may be invalid, because validation uses the plan to reject
- * documents over the limits.
+ * Plans a document: which columns it reads, which links it follows, and what each operation costs. The plan is made in
+ * one walk over the document, and cached with it. The document may be invalid, because validation uses the plan to
+ * reject documents over the limits.
  */
 import {
   type DocumentNode,
@@ -30,15 +30,15 @@ import { fieldExtensions } from './extensions.ts';
 
 export interface DocumentPlan {
   readonly operations: ReadonlyMap<OperationDefinitionNode, OperationPlan>;
-  /** As written in the document: those of a fragment count once, however often it is spread. */
+  /** The aliases as written in the document: those of a fragment count once, however often it is spread. */
   readonly aliases: number;
-  /** Counted like the aliases. */
+  /** The directives, counted like the aliases. */
   readonly directives: number;
   /** The stored fields that any operation reads, by the name of the record kind; every record has its ID. */
   readonly storedFields: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Of these, those of the records that a link leads to, by the kind and the reference: `WorkOrder.projectId`. */
+  /** The stored fields read from records that a link leads to, by the kind and the reference: `WorkOrder.projectId`. */
   readonly linkedFields: ReadonlyMap<string, ReadonlySet<string>>;
-  /** The selection on each field that returns a connection, and on the items of each that returns another list. */
+  /** The selections on each field that returns a connection, and on the items of each that returns another list. */
   readonly listSelections: ReadonlyMap<FieldNode, Selection>;
 }
 
@@ -54,19 +54,19 @@ export interface OperationPlan {
 export interface Selection {
   readonly depth: number;
   readonly cost: Cost;
-  /** The lists of which the cost of the items is not part of it. */
+  /** Lists whose items are not included in `cost`. */
   readonly sentLists: readonly SentList[];
-  /** The stored fields that are read of the object, also where a directive may skip them. */
+  /** The stored fields read from the object, even where a directive may skip them. */
   readonly storedFields: ReadonlySet<string>;
   /** Links to stored records, except those with a directive, which may skip them: their resolvers follow them. */
   readonly links: readonly Link[];
   /** Selections on the same object, such as those of fragments, which all spreads share: they are not copied. */
   readonly parts: readonly Selection[];
-  /** Of a connection, what is selected on the records of its page. A directive has the same effect as on links. */
+  /** For a connection: the selections on the records of its page. A directive has the same effect as on links. */
   readonly records: readonly Selection[];
-  /** Of a connection, whether its page must be read; a directive may skip it. */
+  /** For a connection: true if its page must be read; a directive may skip it. */
   readonly readsPage: boolean;
-  /** The cost of its count. */
+  /** For a connection: true if its count must be read; a directive may skip it. */
   readonly readsCount: boolean;
 }
 
@@ -125,7 +125,7 @@ function planDocument(schema: GraphQLSchema, document: DocumentNode): DocumentPl
     return { depth, cost, defaults };
   }
 
-  /** Planned once, however often it is spread. */
+  /** Plans a fragment once, however often it is spread. */
   function planFragment(fragment: FragmentDefinitionNode): Selection {
     const planned = fragmentSelections.get(fragment);
     if (planned) return planned;

@@ -1,7 +1,7 @@
 /**
- * Declarations of the schema's fields and arguments, as GraphQL extensions: where a value is stored, which records
- * a list reads, what a field costs, how long a list may be. The document plan reads these declarations; it must not infer them
- * from names.
+ * Declarations of the schema's fields and arguments, as GraphQL extensions: where a value is stored, which records a
+ * list reads, what a field costs, how long a list may be. The document plan reads these declarations; it must not infer
+ * them from names.
  */
 import type { GraphQLArgument, GraphQLField, GraphQLNamedType } from 'graphql';
 import type { RecordKind } from '../../model/record-kind.ts';
@@ -9,9 +9,9 @@ import type { ReverseLink } from '../../model/reverse-link.ts';
 
 export interface FieldExtensions {
   readonly source?: FieldSource;
-  /** The field returns a connection, with the arguments of all connections. Its resolver reads nothing. */
+  /** Set if the field returns a connection, with the arguments of all connections. Its resolver reads nothing. */
   readonly connection?: ConnectionSource;
-  /** The field is one of a connection, an edge or a PageInfo. */
+  /** Set if the field belongs to a connection, an edge or a PageInfo. */
   readonly connectionPart?: ConnectionPart;
   readonly cost?: FieldCost;
 }
@@ -51,9 +51,9 @@ export interface FieldCost {
   /** The largest number of records that the field returns or stores; 1 unless declared. */
   readonly listSize?: (args: SentArguments) => number;
   readonly perRecord?: number;
-  /** Sizes of lists in the object that the field returns, by their names there, if they are declared with `isSent`. */
+  /** The sizes of lists in the object that the field returns, by name, if they are declared with `isSent`. */
   readonly listSizes?: (args: SentArguments) => Readonly<Record<string, number>>;
-  /** The list is as long as one that was sent to the field that returns its object, which declares `listSizes`. */
+  /** True if the list is as long as one sent to the field that returns its object, which declares `listSizes`. */
   readonly isSent?: boolean;
 }
 
@@ -66,11 +66,11 @@ export interface ArgumentExtensions {
    * resolver calls it for lists written in the document. `name` is the variable's or the argument's.
    */
   readonly requireLength?: (length: number, name: string) => void;
-  /** Throws a ServiceError for a value with too much in it. Called with what is sent in variables before it is read: the service checks it, too. */
+  /** Throws a ServiceError for a value with too much in it. Called before variables are read; services check too. */
   readonly requireContent?: (value: unknown) => void;
-  /** The length that `requireLength` is called with, if the argument is no list but has lists. The value is as sent. */
+  /** Returns the length for `requireLength` if the argument is not a list but contains lists. The value is as sent. */
   readonly lengthIn?: (value: unknown) => number;
-  /** The cost that a value adds to the field. The value is as sent, of any shape and size: it must be read within bounds. */
+  /** Returns what a value adds to the field's cost. Reads it within bounds: it is as sent, of any shape and size. */
   readonly cost?: (value: unknown) => number;
 }
 
@@ -86,7 +86,7 @@ export const fieldExtensions = (field: GraphQLField<unknown, unknown> | undefine
 export const argumentExtensions = ({ extensions }: GraphQLArgument): ArgumentExtensions =>
   extensions as ArgumentExtensions;
 
-/** The length of a list argument. */
+/** Returns the length of a list argument. */
 export const lengthOf = (value: unknown): number => listOf(value).length;
 
 /** An item that is sent without its list is a list of one. */

@@ -4,14 +4,14 @@ import { type ComparedValue, parseComparedValue } from '../../model/compared-val
 import type { Field } from '../../model/fields.ts';
 import { count, formatIssue, type Path } from '../../model/issues.ts';
 
-/** The value in the form that records have. Texts have at most `maxLength` characters. */
+/** Returns the value in the form that records have. Texts may have at most `maxLength` characters. */
 export function parseArgument(path: Path, field: Pick<Field, 'type'>, sent: unknown, maxLength: number): ComparedValue {
   const parsed = parseComparedValue(field, sent, maxLength);
   if ('problem' in parsed) throw refused(path, parsed.problem);
   return parsed.value;
 }
 
-/** A function that checks the length of a list of at most `maxLength` such items. */
+/** Returns a function that rejects a list of more than `maxLength` such items. */
 export const lengthLimit =
   (maxLength: number, items: string) =>
   (length: number, name: string): void => {

@@ -34,7 +34,7 @@ export type QueryFields = PothosSchemaTypes.QueryFieldBuilder<Schema, Schema['Ro
 export type MutationFields = PothosSchemaTypes.MutationFieldBuilder<Schema, Schema['Root']>;
 export type ObjectFields<T> = PothosSchemaTypes.ObjectFieldBuilder<Schema, T>;
 
-/** Makes a field's resolver get what `parse` returns instead of the argument `name`, which may be of any type. */
+/** Replaces the argument `name`, which may be of any type, with what `parse` returns, before the resolver gets it. */
 export const parsedArgument = <T>(name: string, parse: (sent: unknown) => T | Promise<T>) =>
   ({
     '~standard': {

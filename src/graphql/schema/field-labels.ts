@@ -9,7 +9,7 @@ export const constantCase = (name: string): string => name.replace(/[A-Z]/g, '_$
 /** The name of a type in running text: `work order type` */
 export const typeLabel = (name: string): string => name.replace(/(?<=.)[A-Z]/g, ' $&').toLowerCase();
 
-/** The subject of a field's description: `The name of the asset` */
+/** Describes the content of a field, without how it is stored: `The name of the asset` */
 export function subjectOf(field: Field): string {
   if (field.type === 'externalIds') return 'An ID in another system';
   if (field.type === 'reference' || field.type === 'foreignReference') return `The ID of ${field.refersTo}`;

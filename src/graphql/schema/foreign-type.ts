@@ -1,4 +1,4 @@
-/** The types of what is kept in other systems: an ID, and the records here that refer to it. */
+/** The types of objects kept in other systems: an ID, and the records here that refer to it. */
 import type { Limits } from '../../config.ts';
 import { foreignTypes } from '../../model/fields.ts';
 import { parseArgument } from './argument.ts';
@@ -7,7 +7,7 @@ import { typeLabel } from './field-labels.ts';
 import type { ConnectionTypes } from './list/connection-type.ts';
 import { reverseLinkFields } from './list/reverse-link.ts';
 
-/** Something kept in another system. */
+/** An object kept in another system. */
 export interface Foreign {
   readonly id: string;
 }

@@ -12,7 +12,7 @@ import { createForeignTypes, type ForeignTypes } from './foreign-type.ts';
 import { type ConnectionTypes, createConnectionTypes, type TypeOf } from './list/connection-type.ts';
 import { reverseLinkFields } from './list/reverse-link.ts';
 
-/** The type with this name; a declaration that names an unknown type fails here, when the schema is built. */
+/** Returns the type with this name. A declaration that names an unknown type fails here, when the schema is built. */
 type TypeNamed<T> = (name: string) => ObjectRef<T>;
 
 export interface LinkTypes {
@@ -72,7 +72,7 @@ const nodeType = (builder: Builder) =>
     resolveType: ({ id }) => kindOfId(id)?.name,
   });
 
-/** Both `projectId` and `project`; only the link for a field without the suffix `Id`, such as `createdBy`. */
+/** Returns both `projectId` and `project`; only the link for a field without the suffix `Id`, such as `createdBy`. */
 export function fieldsFor(t: ObjectFields<Values>, name: string, field: Field, types: LinkTypes) {
   const value = t.field({
     type: scalarOf(field),
@@ -87,7 +87,7 @@ export function fieldsFor(t: ObjectFields<Values>, name: string, field: Field, t
   return [[name, value] as const, [linkField(name), link] as const];
 }
 
-/** Only these can be long: identifiers have a limit of their own, and all other values are short. */
+/** True if values can be long: identifiers have a limit of their own, and all other values are short. */
 const isLong = ({ type }: Field): boolean => type === 'text' || type === 'externalIds';
 
 const measured =

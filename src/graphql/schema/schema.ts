@@ -7,7 +7,7 @@ import { defineMutation } from './mutation.ts';
 import { createObjectTypes } from './object-type.ts';
 import { defineQuery } from './query.ts';
 
-/** The whole schema; schema.graphql in the root folder is printed from it. Throws if the declarations make an invalid one. */
+/** Creates the schema; schema.graphql in the root folder is printed from it. Throws for invalid declarations. */
 export function createGraphqlSchema(limits: Limits): GraphQLSchema {
   const builder = createBuilder();
   const types = createObjectTypes(builder, limits);

@@ -10,19 +10,19 @@ import { closeConnection } from '../../http/sockets.ts';
 import { encodedInSlices } from '../../slices.ts';
 
 export interface ServerEvent {
-  /** The `Last-Event-ID` of a browser that connects again. */
+  /** The ID that a browser sends as `Last-Event-ID` when it reconnects. */
   readonly id?: string;
   /** JSON without line breaks. */
   readonly data: string;
-  /** True if it takes much memory until the client has read it. */
+  /** True if the event takes much memory until the client has read it. */
   readonly isLong?: boolean;
 }
 
 export const eventStreamType = 'text/event-stream';
 
 /**
- * Milliseconds between keep-alive comments, without which proxies and clients would close the connection. The key is checked as often: with
- * the time for which it may be cached, this is at most five seconds.
+ * Milliseconds between keep-alive comments, without which proxies and clients would close the connection. The key is
+ * checked as often: including its time in the cache, a revoked key ends a stream within five seconds.
  */
 const interval = 3_000;
 
@@ -38,7 +38,7 @@ const complete = 'event: complete\ndata:\n\n';
 const textOf = ({ id, data }: ServerEvent): string =>
   `event: next\n${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`;
 
-/** One result, as an event. */
+/** Returns an event stream of one result. */
 export const singleEvent = (data: string): string => `${textOf({ data })}${complete}`;
 
 /** Sets the headers of an event stream. Proxies such as nginx must not collect events before they send them on. */
@@ -46,8 +46,8 @@ export const asEventStream = (reply: FastifyReply): FastifyReply =>
   reply.type(eventStreamType).header('x-accel-buffering', 'no');
 
 /**
- * Sends events until there are no more, until the client leaves, its access ends, or the service stops: then there is no `complete`, and
- * clients connect again.
+ * Sends events until there are no more. If the client leaves, its access ends or the service stops first, there is no
+ * `complete`, and clients reconnect.
  */
 export function sendEvents(
   request: FastifyRequest,
@@ -66,7 +66,7 @@ export function sendEvents(
   const stop = () => {
     clearInterval(timer);
     body.end();
-    // A service that stops does not wait for a client that does not read: it connects again, and gets what it has not read.
+    // A stopping service does not wait for a client that does not read: it reconnects, and gets what it has not read.
     if (!isComplete && !reply.raw.closed) setTimeout(() => reply.raw.destroy(), closeAfter).unref();
   };
   // An abort before now is not reported again.
@@ -88,7 +88,7 @@ export function sendEvents(
 interface Connection {
   readonly body: PassThrough;
   readonly response: ServerResponse;
-  /** While an event is written piece by piece. */
+  /** True while an event is written piece by piece. */
   isInEvent: boolean;
 }
 
@@ -96,7 +96,7 @@ async function write(events: AsyncIterable<ServerEvent>, connection: Connection,
   const { body, response } = connection;
   for await (const event of events) {
     if (end.signal.aborted) return;
-    // A client that does not read in time connects again, and gets the event again.
+    // A client that does not read in time reconnects, and gets the event again.
     const timer = event.isLong ? setTimeout(() => closeConnection(response), longEventTimeout) : undefined;
     connection.isInEvent = true;
     try {

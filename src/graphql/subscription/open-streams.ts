@@ -1,21 +1,21 @@
-/** The event streams of a service: how many may be open at a time, and what ends them. */
+/** Limits how many event streams are open at a time, and ends them when the service stops. */
 import { tooManyRequests, unavailable } from '../../errors.ts';
 import { count } from '../../model/issues.ts';
 
-/** At a time, in this process. Each may be executed for each change of its workspace. */
+/** The most open streams in this process. Each may be executed for each change of its workspace. */
 const maxStreams = 1_000;
 const maxStreamsOfWorkspace = 100;
 
 export interface OpenStreams {
   /**
-   * Takes a place, and frees it when `end` is aborted, which it is at the latest when the service stops. Throws a ServiceError: 429, or
-   * 503 if other workspaces have taken all places.
+   * Reserves a slot until `end` aborts, at the latest when the service stops. Throws a ServiceError: 429, or 503 if
+   * other workspaces have taken all slots.
    */
   add(workspaceId: string, end: AbortController): void;
 }
 
 export function createOpenStreams(closing: AbortSignal): OpenStreams {
-  /** By workspace. */
+  /** Open streams by workspace. */
   const open = new Map<string, Set<AbortController>>();
   const all = () => [...open.values()].flatMap((streams) => [...streams]);
 

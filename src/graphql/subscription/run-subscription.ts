@@ -1,6 +1,6 @@
 /**
- * Executes subscriptions. Each event is an execution of its own, with a context of its own, like a query. What they hold between two
- * events must be little, because there may be many of them at a time.
+ * Executes subscriptions. Each event is executed like a query, with a context of its own. Subscriptions must hold
+ * little between two events, because there may be many of them at a time.
  */
 import type { ServerResponse } from 'node:http';
 import {
@@ -35,29 +35,30 @@ export interface ServerContext extends Pick<Context, 'session' | 'sessionFor' | 
     /** Set when a subscription has begun. */
     subscription?: Subscription;
   };
-  /** Set for an event: others may be as long as the settings say. */
+  /** Set for an event; other responses may be as long as the settings allow. */
   readonly responseSize?: ResponseSize;
 }
 
-/** The endpoint's part of each execution's context. */
+/** The endpoint's additions to the context of each execution. */
 export type YogaContext = Pick<Context, 'responseSize'>;
 
 export interface Subscription {
   readonly events: AsyncIterable<ServerEvent>;
   /**
-   * Aborted when the client has left (here), when its access has ended or all events are sent (event-stream.ts), and when the service
-   * stops (open-streams.ts). Then no further statement is sent, the events end, and the response and all places are freed.
+   * Aborted when the client leaves (here), when its access ends or all events are sent (event-stream.ts), and when the
+   * service stops (open-streams.ts). Then no further statement is sent, the events end, and the response and all slots
+   * are freed.
    */
   readonly end: AbortController;
 }
 
 /**
- * Characters of texts in an event, unless a single change has more: then it has those of a response. There may be a thousand streams, and
- * each holds an event until its client has read it.
+ * The most characters of texts in an event; an event of a single change may have as many as a response. There may be a
+ * thousand streams, and each holds an event until its client has read it.
  */
 const maxEventLength = 200_000;
 
-/** Longer events that are made and held at a time, by workspace. */
+/** The most longer events that a workspace may make and hold at a time. */
 const maxLongEvents = 2;
 
 type Yoga = YogaServerInstance<ServerContext, YogaContext>;
@@ -69,7 +70,7 @@ export function useSubscriptions(limits: Limits): Plugin<BeginningContext, Serve
   const eventLength = Math.min(maxEventLength, limits.maxResponseLength);
   const placesForLong = new LRUCache<string, LimitFunction>({ max: 1_000, memoMethod: () => pLimit(maxLongEvents) });
 
-  /** Waits for a place for a long event. To be freed with the returned function. */
+  /** Waits for a slot for a long event. The returned function frees it. */
   const takePlace = (workspaceId: string): Promise<() => void> =>
     new Promise((resolve) => {
       void placesForLong.memo(workspaceId)(() => new Promise<void>((free) => resolve(free)));
@@ -105,7 +106,7 @@ export function useSubscriptions(limits: Limits): Plugin<BeginningContext, Serve
             const result = isLong ? await resultOf(part, args, context, limits.maxResponseLength) : short;
             if (!result) return;
             const data = await textOf(isTooLarge(result) ? withAdvice(result, part) : result, context);
-            // Nobody can tell what was to be in an event without data: to go on after it would leave a gap.
+            // The content of an event without data is unknown: continuing after it would leave a gap.
             if (!result.data) return yield { data };
             yield { id: String(part.end), data, isLong };
           } finally {
@@ -118,7 +119,7 @@ export function useSubscriptions(limits: Limits): Plugin<BeginningContext, Serve
     }
   }
 
-  /** Executes the operation for a page. Waits for the database: a page that was left out would be lost. */
+  /** Executes the operation for a page. Waits for the database: a skipped page would be lost. */
   const resultOf = (
     rootValue: ChangePage,
     args: ExecutionArgs,
@@ -134,7 +135,7 @@ export function useSubscriptions(limits: Limits): Plugin<BeginningContext, Serve
       return result;
     }, stream.signal);
 
-  /** The text, as the body of a response to a query would be. */
+  /** Returns the same text as the body of a response to a query. */
   const textOf = async (result: ExecutionResult, { requestLog }: BeginningContext): Promise<string> =>
     processRegularResult(toResponse(result, requestLog), yoga.fetchAPI, 'application/json').text();
 
@@ -146,12 +147,12 @@ export function useSubscriptions(limits: Limits): Plugin<BeginningContext, Serve
       const { session, client } = contextValue;
       const end = new AbortController();
       const { signal } = end;
-      // The reason is the error of what has not begun yet: not one of the service.
+      // Work that has not begun yet fails with this reason, which is no error of the service.
       const leave = () => end.abort(unavailable('the client has left', 'CLIENT_LEFT'));
       client.response.once('close', leave);
       if (client.response.closed) leave();
       const store = session.store.until(signal);
-      // With new loaders for each page, because they may only read a limited amount of text.
+      // Each page has new loaders, because they may read only a limited amount of text.
       const readPage = (query: FeedQuery) => {
         const maxResponseLength = query.limit > 1 ? eventLength : limits.maxResponseLength;
         const reads = store.within({ ...limits, maxResponseLength });
@@ -185,7 +186,7 @@ function requireField({ schema, document, operationName }: ExecutionArgs): void 
 const isTooLarge = ({ errors }: ExecutionResult): boolean =>
   errors?.some((error) => rootCause(error) instanceof ResponseTooLarge) ?? false;
 
-/** The page as two, each with at least one of its changes. */
+/** Returns the page as two, each with at least one of its changes. */
 function halvesOf({ changes, end, hasMore }: ChangePage): ChangePage[] {
   const middle = Math.ceil(changes.length / 2);
   const first = changes.slice(0, middle);
@@ -195,7 +196,7 @@ function halvesOf({ changes, end, hasMore }: ChangePage): ChangePage[] {
   ];
 }
 
-/** The error of a single change, which every client that connects again would get again. */
+/** Replaces the error of a single change: clients that reconnect would get the same error again. */
 function withAdvice({ errors = [] }: ExecutionResult, { changes }: ChangePage): ExecutionResult {
   const [error] = errors;
   const cursor = changes[0]?.number;

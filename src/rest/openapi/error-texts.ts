@@ -1,6 +1,6 @@
 /**
- * Descriptions of the operations' error responses, with an example of each text that a client is likely to get. A test gets
- * every one of them from the service. Builds no OpenAPI.
+ * The meaning of the operations' error responses, with an example of each text that a client is likely to get. A test
+ * gets every one of them from the service. Builds no OpenAPI.
  */
 import type { Limits } from '../../config.ts';
 import {
@@ -26,12 +26,12 @@ import type { Route } from '../routes.ts';
 import { exampleId, invalidBody } from './examples.ts';
 import type { HeaderName } from './parts.ts';
 
-/** By name, which the reference shows. */
+/** Keyed by a name, which the reference shows. */
 type Examples = Readonly<Record<string, ErrorResponse>>;
 
 export interface ErrorDescription {
   readonly description: string;
-  /** Besides those of every response. */
+  /** The headers besides those of every response. */
   readonly headers?: readonly HeaderName[];
   readonly examples: Examples;
 }
@@ -57,7 +57,7 @@ export const invalidRequest = (route: Route, limits: Limits): ErrorDescription =
   },
 });
 
-/** The response to the example of an invalid body. */
+/** Returns the service's error for the example of an invalid body. */
 function invalidFields(route: Route, limits: Limits): ServiceError {
   const { kind, operation } = route;
   const body = invalidBody(route);

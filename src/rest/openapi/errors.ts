@@ -35,7 +35,7 @@ function errorResponse({ description, headers = [], examples }: ErrorDescription
   };
 }
 
-/** Responses that are the same for several operations. */
+/** Returns the responses that are the same for several operations. */
 export const sharedErrors = (): Json =>
   Object.fromEntries(
     Object.entries({
@@ -48,7 +48,7 @@ export const sharedErrors = (): Json =>
     }).map(([name, described]) => [name, errorResponse(described)]),
   );
 
-/** The error responses of an operation, by status. */
+/** Returns the error responses of an operation, by status. */
 export function errorResponses(route: Route, limits: Limits): Json {
   const { kind, operation } = route;
   const everywhere = {

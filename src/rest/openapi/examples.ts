@@ -4,7 +4,7 @@ import { asset, assetCategory, location, transportOrder, workOrder } from '../..
 import { toResponse } from '../response.ts';
 import type { Route } from '../routes.ts';
 
-/** Bodies that are invalid, where more than a misspelled name is worth showing. */
+/** Invalid bodies for kinds where more than a misspelled name is worth showing. */
 const invalidBatches = new Map<RecordKind, readonly object[]>([
   [asset, [{ name: 'Excavator' }, { nmae: 'Crane' }, { name: 'Pump', acquiredAt: 'soon' }]],
   [workOrder, [{ name: 'Set up the crane', startDate: 'tomorrow' }]],
@@ -13,16 +13,16 @@ const invalidBatches = new Map<RecordKind, readonly object[]>([
   [assetCategory, [{ name: 'Cranes', parent: 'Machines' }]],
 ]);
 
-/** The only kind that an operation changes. */
+/** A change of the only kind that an operation changes. */
 const change = { name: 'Harbour wall, phase 2', startDate: null };
 const invalidChange = { name: null, startDate: '2026-02-30' };
 
-/** A body that the operation accepts. */
+/** Returns a body that the operation accepts. */
 export function validBody({ kind, operation }: Route): unknown {
   return operation === 'create' ? [kind.example] : change;
 }
 
-/** A body that gets a 400. */
+/** Returns a body that gets a 400. */
 export function invalidBody({ kind, operation }: Route): unknown {
   if (operation === 'update') return invalidChange;
   return invalidBatches.get(kind) ?? [{ nmae: kind.example.name }];
@@ -31,7 +31,7 @@ export function invalidBody({ kind, operation }: Route): unknown {
 /** The ID's prefix shows the kind. */
 export const exampleId = ({ idPrefix }: RecordKind): string => `${idPrefix}_01h455vb4pex5vsknk084sn02q`;
 
-/** The response to the valid body. */
+/** Returns the response to the valid body. */
 export function successBody({ kind, operation }: Route): unknown {
   if (operation !== 'update') return [storedExample(kind, kind.example, '2026-03-01T07:30:00.000Z')];
   return storedExample(kind, { ...kind.example, ...change }, '2026-03-01T07:45:00.000Z');

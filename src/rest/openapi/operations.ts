@@ -10,7 +10,7 @@ import { successBody, validBody } from './examples.ts';
 import { type HeaderName, type Json, ref, responseHeaders } from './parts.ts';
 import { requestName } from './schemas.ts';
 
-/** As people read it: `Asset categories` */
+/** Returns the name of the tag as people read it: `Asset categories` */
 export const tagOf = ({ pluralLabel }: RecordKind): string => capitalized(pluralLabel);
 
 export const operation = (route: Route, limits: Limits): Json => ({

@@ -19,7 +19,7 @@ export interface FeedArgs extends PageArgs {
 /** Digits of a cursor: no workspace has more changes. */
 const cursor = /^\d{1,15}$/;
 
-/** The number of the change with this cursor. `name` is the argument's. Throws a ServiceError 400. */
+/** Returns the number of the change with this cursor. `name` is the argument's. Throws a ServiceError 400. */
 export function parseChangeCursor(name: string, sent: string): number {
   if (cursor.test(sent)) return Number(sent);
   throw badRequest(`${name}: ${expected('a cursor of a change, such as "4711"', sent)}`);

@@ -76,7 +76,7 @@ export const historyArguments = (t: Pick<ObjectFields<Values>, 'arg'>, limits: L
 export const firstOf = (limits: Limits): string =>
   `The number of changes, 1 to ${limits.maxPageSize}; ${defaultPageSize(limits)} unless set.`;
 
-/** The field of the log that a field is read from. */
+/** Declares the field of the log that a field is read from. */
 const from = (storedField: string) => ({ source: { storedField } }) satisfies FieldExtensions;
 
 function createChangeType(

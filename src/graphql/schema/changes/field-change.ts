@@ -1,4 +1,4 @@
-/** The fields that a change has changed. */
+/** Compares a record before and after a change, field by field. */
 import { isSame } from '../../../model/fields.ts';
 import type { Values } from '../../../model/record-kind.ts';
 import { kindNamed, recordKinds } from '../../../records/index.ts';
@@ -11,10 +11,10 @@ export interface FieldChange {
   readonly after: unknown;
 }
 
-/** The most fields that a change has. */
+/** The most fields that a change can have. */
 export const maxFieldChanges = Math.max(...recordKinds.map(({ fields }) => Object.keys(fields).length));
 
-/** The fields that clients may set: all of a creation or a deletion, and those of an update that differ. */
+/** Returns the changed fields that clients may set; for a creation or a deletion, all that have a value. */
 export async function fieldChanges(change: Change, { loaders }: Pick<Context, 'loaders'>): Promise<FieldChange[]> {
   const before: Values = change.before ?? {};
   const after = (await loaders.after(change)) ?? {};

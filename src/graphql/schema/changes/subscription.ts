@@ -11,7 +11,7 @@ import { connectionCost, defaultPageSize } from '../list/connection.ts';
 import type { ObjectTypes } from '../object-type.ts';
 import { type FeedArgs, parseChangeCursor, parseFeed } from './change-arguments.ts';
 
-/** Milliseconds. */
+/** In milliseconds. */
 const emptyPagePause = 1_000;
 
 export function defineSubscription(builder: Builder, { changes }: ObjectTypes, limits: Limits): void {
@@ -36,7 +36,7 @@ export function defineSubscription(builder: Builder, { changes }: ObjectTypes, l
   });
 }
 
-/** The header that browsers send when they connect again wins over the argument, which stays the same. Throws a ServiceError 400. */
+/** Follows the feed. A browser's header overrides the argument, which stays the same. Throws a ServiceError 400. */
 async function follow(
   args: FeedArgs,
   context: SubscriptionContext,

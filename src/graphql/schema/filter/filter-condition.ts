@@ -12,13 +12,13 @@ import { type FilterField, filterFields } from './filter-fields.ts';
 import { maxValues } from './operators.ts';
 import { forUnset, nearCondition, type Reading, requireObject, valueConditions } from './value-condition.ts';
 
-/** Texts with letters beyond A to Z that are compared ignoring their case: Postgres keeps 32 patterns ready, SQLite none. */
+/** The most texts with letters beyond A to Z compared ignoring case: Postgres keeps 32 patterns ready, SQLite none. */
 const maxPatterns = 20;
 
-/** Relations within each other: each is a subquery. */
+/** The most levels of nested relations: each is a subquery. */
 export const maxRelations = 5;
 
-/** The condition for a filter; undefined if there is none. Throws a ServiceError 400 that says where and what was expected. */
+/** Returns the condition for a filter, if any. Throws a ServiceError 400 that says where and what was expected. */
 export function parseFilter(
   kind: RecordKind,
   where: Filter | null | undefined,

@@ -1,4 +1,4 @@
-/** The cost of filters. A relation may read as many records as the list itself, and each relation within it as many again. */
+/** The cost of filters. A relation may read as many records as the list, and each relation in it as many again. */
 import { isAscii } from '../../../model/characters.ts';
 import { isObject } from '../../../model/issues.ts';
 import type { RecordKind } from '../../../model/record-kind.ts';
@@ -7,9 +7,9 @@ import { type FilterField, filterFields } from './filter-fields.ts';
 import { maxValues } from './operators.ts';
 
 const conditionCost = 10;
-/** Of a text: the database compares its characters with those of many records. */
+/** Cost per character of a text, which the database compares with the texts of many records. */
 const characterCost = 0.1;
-/** Of a text that is compared letter by letter, in several forms. */
+/** Cost per character of a text that is compared letter by letter, in several forms. */
 const patternCharacterCost = 10;
 const relationCost = 1_000;
 const relatedTimes = 10;
@@ -49,7 +49,7 @@ export function createFilterCost(maxCost: number): (kind: RecordKind, filter: un
     }
   }
 
-  /** Of a list that is longer than allowed, and will be refused, only the beginning is read. */
+  /** Reads only the beginning of a list that is longer than allowed, which will be rejected. */
   const costOfValues = (sent: unknown, ignoresCase: boolean): number =>
     Array.isArray(sent)
       ? sent.length + sum(sent.slice(0, maxValues), (value) => costOfText(value, ignoresCase))
@@ -61,7 +61,7 @@ export function createFilterCost(maxCost: number): (kind: RecordKind, filter: un
     return Math.floor(sent.length * (isPattern ? patternCharacterCost : characterCost));
   };
 
-  /** Of the values of an object or an array, until it is above the limit. */
+  /** Adds up the costs of the values of an object or an array, until the sum is above the limit. */
   function sum(values: unknown, costOfValue: (value: unknown, name: string) => number): number {
     if (typeof values !== 'object' || values === null) return 0;
     let cost = 0;

@@ -1,4 +1,4 @@
-/** The fields of a kind's filter. The input types, the conditions and the costs of filters follow from it. */
+/** The fields of each kind's filter. The input types, the conditions and the costs of filters follow from them. */
 import type { Field, NumberField } from '../../../model/fields.ts';
 import { linkField } from '../../../model/labels.ts';
 import type { RecordKind } from '../../../model/record-kind.ts';
@@ -17,7 +17,7 @@ export type FilterField =
   | { readonly type: 'near'; readonly latitude: NumberField; readonly longitude: NumberField }
   | { readonly type: 'and' | 'or' | 'not' };
 
-/** The fields that records can be filtered and ordered by. All records of a request are in one workspace. */
+/** Returns the fields to filter and order by: all but the workspace, which is the same, and external IDs. */
 export const comparedFields = ({
   storedFields,
 }: RecordKind): (readonly [string, Exclude<Field, { type: 'externalIds' }>])[] =>
@@ -27,7 +27,7 @@ export const comparedFields = ({
 
 const fieldsByKind = new WeakMap<RecordKind, ReadonlyMap<string, FilterField>>();
 
-/** The fields of the kind's filter, by their names in GraphQL. */
+/** Returns the fields of the kind's filter, by their names in GraphQL. */
 export function filterFields(kind: RecordKind): ReadonlyMap<string, FilterField> {
   const cached = fieldsByKind.get(kind);
   if (cached) return cached;

@@ -13,7 +13,7 @@ import { createValueFilterTypes, valueFilterName } from './value-filter-type.ts'
 
 type FilterRef = InputRef<Filter>;
 
-/** `WorkOrderFilter` and `WorkOrderListFilter`, and the like for every kind. */
+/** Creates `WorkOrderFilter`, `WorkOrderListFilter`, and the like for every kind. */
 export function createFilterTypes(builder: Builder): (kind: RecordKind) => FilterRef {
   const valueFilters = createValueFilterTypes(builder);
   const filters = new Map(recordKinds.map((kind) => [kind, builder.inputRef<Filter>(`${kind.name}Filter`)]));
@@ -21,7 +21,7 @@ export function createFilterTypes(builder: Builder): (kind: RecordKind) => Filte
   const filterOf = (kind: RecordKind) => filters.get(kind) as FilterRef;
   const listFilters = new Map(recordKinds.map((kind) => [kind, createListFilter(builder, kind, filterOf(kind))]));
 
-  /** The type of a filter's field, and its description with an example. */
+  /** Returns the type of a filter's field, and its description with an example. */
   function fieldOf(t: InputFields, kind: RecordKind, filterField: FilterField) {
     switch (filterField.type) {
       case 'value':
@@ -73,7 +73,7 @@ export function createFilterTypes(builder: Builder): (kind: RecordKind) => Filte
   return filterOf;
 }
 
-/** Conditions on the records that a reverse link leads to. */
+/** Creates the type of conditions on the records that a reverse link leads to. */
 const createListFilter = (builder: Builder, { name, pluralLabel }: RecordKind, filter: FilterRef): FilterRef =>
   builder.inputRef<Filter>(`${name}ListFilter`).implement({
     description: `Conditions on ${pluralLabel} that are linked to a record, all of which must hold.`,
@@ -86,7 +86,7 @@ const createListFilter = (builder: Builder, { name, pluralLabel }: RecordKind, f
 
 const otherExample = '{ createdAt: { gte: "2026-03-01" } }';
 
-/** A filter of the kind by its name, as in its example. */
+/** Returns an example of the kind's filter, by the name of its example record. */
 export function exampleFilter(kind: RecordKind): string {
   const [entry] = Object.entries(kind.example).filter(([name]) => kind.fields[name]?.type === 'text');
   return entry ? `{ ${entry[0]}: { eq: ${JSON.stringify(entry[1])} } }` : otherExample;

@@ -16,7 +16,7 @@ export interface Reading {
   countPattern(path: Path): void;
 }
 
-/** Characters of texts that become patterns. */
+/** The most characters of a text that becomes a pattern. */
 export const maxPatternLength = 1_000;
 
 /** SQLite's patterns take these characters for the same one: with each of them, it would find records that Postgres does not. */
@@ -26,10 +26,10 @@ const withoutAlike = 'text without the characters U+FFFD to U+FFFF, which `ignor
 /** Half of the circumference of the Earth, taken as a sphere, in kilometres. */
 export const maxDistance = 20_015;
 
-/** Instead of null as a value. */
+/** Tells clients what to send instead of null. */
 export const forUnset = '{ isNull: true } for records without a value';
 
-/** One condition for each operator. */
+/** Returns one condition for each operator. */
 export function valueConditions(
   fieldName: string,
   field: Field,
@@ -104,7 +104,7 @@ export function nearCondition(
   };
 }
 
-/** The fields of a part of a filter. `instead` says what a client may have meant by null. */
+/** Returns the fields of a part of a filter. `instead` says what a client may have meant by null. */
 export function requireObject(sent: unknown, path: Path, instead?: string): Filter {
   if (sent === null) throw isNullAt(path, instead);
   if (!isObject(sent)) throw refused(path, expected('an object', sent));

@@ -48,7 +48,7 @@ export interface Edge<T> {
 
 type AnyRecord = { readonly id: string };
 
-/** The cursor of a record, which counts as text of the response unless it is an ID. */
+/** Returns the cursor of a record, which counts as text of the response unless it is an ID. */
 export function measuredCursor({ record, orderBy }: Edge<AnyRecord>, { responseSize }: Context): string {
   const cursor = cursorOf(orderBy, record);
   if (cursor !== record.id) responseSize.add(cursor);
@@ -65,7 +65,7 @@ export const connectionCost = (limits: Limits): FieldCost => ({
   },
 });
 
-/** The connection over the records of a kind. Throws a ServiceError 400 for an argument that is not valid. */
+/** Returns the connection over the records of a kind. Throws a ServiceError 400 for an argument that is not valid. */
 export function connectKind<K extends RecordKind>(
   { loaders }: Context,
   kind: K,
@@ -80,7 +80,7 @@ export function connectKind<K extends RecordKind>(
   };
 }
 
-/** The connection over the records that refer to a parent. Its page and its count are read by the same statement. */
+/** Returns the connection over the records that refer to a parent. One statement reads its page and its count. */
 export function connectReferring(
   { loaders }: Context,
   link: ReverseLink,

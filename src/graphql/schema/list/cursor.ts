@@ -10,14 +10,14 @@ import { kindOfId } from '../../../records/index.ts';
 import type { Value } from '../../../store/query/condition.ts';
 import { type Order, oldestFirst, type Position, positionOfId } from '../../../store/query/record-query.ts';
 
-/** The cursor of a record in an order. The record has the fields of the order. */
+/** Returns the cursor of a record in an order. The record has the fields of the order. */
 export function cursorOf(orderBy: readonly Order[], record: { readonly id: string }): string {
   if (isDefaultOrder(orderBy)) return record.id;
   const values = valueFields(orderBy).map((field) => (record as Readonly<Record<string, unknown>>)[field]);
   return Buffer.from(JSON.stringify([textOf(orderBy), values, record.id])).toString('base64url');
 }
 
-/** The position that a cursor from a page in this order stands for. Throws a ServiceError 400. */
+/** Returns the position of a cursor from a page in this order. Throws a ServiceError 400. */
 export function parseCursor(kind: RecordKind, orderBy: readonly Order[], name: string, sent: string): Position {
   const cursor = kindOfId(sent) ? ([textOf(oldestFirst), [], sent] as const) : decoded(sent);
   const [order, values, id] = cursor ?? [];
@@ -34,18 +34,18 @@ export function parseCursor(kind: RecordKind, orderBy: readonly Order[], name: s
   return { values: parsed, id };
 }
 
-/** Text after the ID has no effect. */
+/** True for the default order; orders after the ID have no effect. */
 const isDefaultOrder = ([first]: readonly Order[]): boolean => first?.field === 'id' && first.direction === 'asc';
 
 /** `startDate DESC, name ASC` */
 const textOf = (orderBy: readonly Order[]): string =>
   orderBy.map(({ field, direction }) => `${field} ${direction.toUpperCase()}`).join(', ');
 
-/** The fields of the order whose values are in a position: all except the ID. */
+/** Returns the fields of the order whose values are in a position: all except the ID. */
 const valueFields = (orderBy: readonly Order[]): string[] =>
   orderBy.map(({ field }) => field).filter((field) => field !== 'id');
 
-/** Undefined unless the text has the form of a cursor, of whatever order. */
+/** Returns undefined unless the text has the form of a cursor, of whatever order. */
 function decoded(sent: string): readonly unknown[] | undefined {
   try {
     const cursor: unknown = JSON.parse(Buffer.from(sent, 'base64url').toString());
@@ -55,7 +55,7 @@ function decoded(sent: string): readonly unknown[] | undefined {
   }
 }
 
-/** Undefined unless there is a value, or null, for each field of the order, in the form that records have. */
+/** Returns undefined unless there is a value, or null, for each field of the order, in the form that records have. */
 function parseValues(kind: RecordKind, orderBy: readonly Order[], values: unknown): (Value | null)[] | undefined {
   const fields = valueFields(orderBy);
   if (!Array.isArray(values) || values.length !== fields.length) return undefined;

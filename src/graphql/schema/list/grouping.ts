@@ -1,4 +1,4 @@
-/** Groups of summaries: by references, by yes or no, or by the month of a time. */
+/** The groupings of summaries: by reference, by yes or no, or by the month of a time. */
 import type { Field } from '../../../model/fields.ts';
 import { capitalized, linkField, uncapitalized } from '../../../model/labels.ts';
 import type { RecordKind } from '../../../model/record-kind.ts';
@@ -15,10 +15,10 @@ export interface GroupingOption extends Grouping {
   readonly description: string;
 }
 
-/** By their names in GraphQL. */
+/** Keyed by their names in GraphQL. */
 export type GroupingOptions = ReadonlyMap<string, GroupingOption>;
 
-/** `LOCATION`, `MONTH_OF_START` and so on. */
+/** Returns the options of a kind: `LOCATION`, `MONTH_OF_START` and so on. */
 export function groupingOptions(kind: RecordKind): GroupingOptions {
   return new Map(
     comparedFields(kind).flatMap(([field, declared]): [string, GroupingOption][] => {

@@ -13,7 +13,7 @@ import { comparedFields } from '../filter/filter-fields.ts';
 /** `{ startDate: 'desc' }` */
 export type SentOrder = Readonly<Record<string, Order['direction'] | null | undefined>>;
 
-/** `WorkOrderOrderBy`, and the like for every kind. */
+/** Creates `WorkOrderOrderBy`, and the like for every kind. */
 export function createOrderTypes(builder: Builder): (kind: RecordKind) => InputRef<SentOrder> {
   const direction = builder.enumType('OrderDirection', {
     description: 'The direction of an order. Records without a value come last in both.',
@@ -47,13 +47,13 @@ function describeOrder(field: Field): string {
   return field.type === 'dateTime' ? `By the time ${subject}.` : `By ${subject}.`;
 }
 
-/** By a time, the latest first, or else by the time of creation: every kind has one. */
+/** Returns an example: by the kind's first time, or by the time of creation, which every kind has; latest first. */
 export function exampleOrder(kind: RecordKind): string {
   const [time] = comparedFields(kind).find(([, { type }]) => type === 'dateTime') ?? ['createdAt'];
   return `[{ ${time}: DESC }]`;
 }
 
-/** The order for an argument. Throws a ServiceError 400. */
+/** Returns the order for an argument. Throws a ServiceError 400. */
 export function parseOrder(sent: readonly SentOrder[] | null | undefined): readonly Order[] {
   const orders: Order[] = [];
   for (const [index, order] of (sent ?? []).entries()) {
@@ -75,5 +75,5 @@ export function parseOrder(sent: readonly SentOrder[] | null | undefined): reado
 /** The cost of each field of an order. */
 const orderCost = 10;
 
-/** The cost that an order adds to its list. */
+/** Returns what an order adds to the cost of its list. */
 export const costOfOrder = (sent: unknown): number => (sent ? orderCost * lengthOf(sent) : 0);

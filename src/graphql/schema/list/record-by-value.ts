@@ -1,4 +1,4 @@
-/** One record by a value other than its ID. */
+/** Finds one record by a value other than its ID. */
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Limits } from '../../../config.ts';
 import { ServiceError } from '../../../errors.ts';
@@ -8,7 +8,7 @@ import { emptyKeyProblem } from '../../../services/unknown-ids.ts';
 import type { Context } from '../../execution/context.ts';
 import { parseArgument, refused } from '../argument.ts';
 
-/** The record with this value of a unique field, or null. Throws a ServiceError 400. */
+/** Returns the record with this value of a unique field, or null. Throws a ServiceError 400. */
 export async function recordByValue<K extends RecordKind>(
   { loaders }: Context,
   kind: K,
@@ -25,7 +25,7 @@ export async function recordByValue<K extends RecordKind>(
   return record ?? null;
 }
 
-/** The record with this external ID, or null. Throws a ServiceError: 400, or 409 if several records have it. */
+/** Returns the record with this external ID, or null. Throws a ServiceError: 400, or 409 if several records have it. */
 export async function recordByExternalId<K extends RecordKind>(
   { loaders }: Context,
   kind: K,

@@ -1,4 +1,4 @@
-/** The fields that follow references backwards, on the types of record kinds and of what is kept elsewhere. */
+/** The fields that follow references backwards, on the types of record kinds and of objects kept elsewhere. */
 import type { Limits } from '../../../config.ts';
 import type { ReverseLink } from '../../../model/reverse-link.ts';
 import { reverseLinksOf } from '../../../records/reverse-links.ts';
@@ -8,7 +8,7 @@ import { describeReverseLink } from '../field-labels.ts';
 import { connectionCost, connectReferring } from './connection.ts';
 import type { ConnectionTypes } from './connection-type.ts';
 
-/** One field for each reverse link of the type with this name. */
+/** Returns one field for each reverse link of the type with this name. */
 export const reverseLinkFields = <T extends { readonly id: string }>(
   t: ObjectFields<T>,
   typeName: string,

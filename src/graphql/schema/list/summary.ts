@@ -10,7 +10,7 @@ import { fieldsFor, type ObjectTypes } from '../object-type.ts';
 import { defaultPageSize, pageSize } from './connection.ts';
 import { createGroupingType, type GroupingOptions, groupingOptions, parseGroupings } from './grouping.ts';
 
-/** The count, and the values of the fields that are grouped by. */
+/** A group of records: their number, and the values of the fields that are grouped by. */
 // biome-ignore lint/suspicious/noExplicitAny: only the kind's declaration says what each field holds.
 type Group = Readonly<Record<string, any>>;
 

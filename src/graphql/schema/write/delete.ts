@@ -28,7 +28,7 @@ export function deleteField(schema: MutationSchema) {
       required: true,
       defaultValue: 'refuse',
       description: 'What to do if other records refer to them. Those that are deleted together do not count.',
-      // As many records as may be changed.
+      // Charges for as many records as may be changed.
       extensions: {
         cost: (value) => (value === 'CLEAR' ? maxBatch * writeCost : 0),
       } satisfies ArgumentExtensions,

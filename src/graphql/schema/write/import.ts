@@ -64,7 +64,7 @@ export function importField(schema: MutationSchema, t: MutationFields) {
   });
 }
 
-/** The number of records in each list, before they are validated. */
+/** Returns the number of records in each list, before they are validated. */
 const lengthsIn = (input: unknown): Readonly<Record<string, number>> =>
   Object.fromEntries(
     recordKinds.map(listField).map((name) => {
@@ -75,7 +75,7 @@ const lengthsIn = (input: unknown): Readonly<Record<string, number>> =>
 
 const totalLength = (input: unknown): number => Object.values(lengthsIn(input)).reduce((sum, length) => sum + length);
 
-/** The lists, by their names. Throws a ServiceError 400 for anything else. */
+/** Returns the lists by name. Throws a ServiceError 400 for anything else. */
 function listsIn(input: unknown): Readonly<Record<string, unknown>> {
   const names = recordKinds.map(listField);
   const issues = isObject(input)

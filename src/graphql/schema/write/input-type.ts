@@ -105,7 +105,7 @@ const upsertedExternalIds = (kind: RecordKind): string =>
     ? ' `externalIds` is replaced as a whole, but an upsert by an external ID keeps those of other systems.'
     : '';
 
-/** The forms of an item's links: only a new record can refer to others that the same mutation creates. */
+/** Ways in which an item's links may refer to records: only a new record can refer to others of the same mutation. */
 type Ways = readonly (keyof RecordLink)[];
 
 const anywhere: Ways = ['externalId', 'ref'];
@@ -149,7 +149,7 @@ function createLinkTypes(builder: Builder) {
 const linksOf = (kind: RecordKind, ways: Ways) =>
   linkFields(kind).filter(([, , { target }]) => ways === anywhere || kindNamed(target).fields.externalIds);
 
-/** `project` beside `projectId` */
+/** Returns the fields of the links: `project` beside `projectId` */
 const linkInputFields = (t: InputFields, kind: RecordKind, types: LinkTypes, ways: Ways) =>
   Object.fromEntries(
     linksOf(kind, ways).map(([name, field, { refersTo, target }]) => [

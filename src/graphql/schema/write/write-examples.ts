@@ -36,7 +36,7 @@ export function exampleUpsert(kind: RecordKind): string {
 const keyOf = (kind: RecordKind): string =>
   kind.fields.externalIds ? '{ externalId: "erp" }' : `{ field: ${constantCase(matchableFields(kind)[0] ?? '')} }`;
 
-/** A record of the kind: by an external ID, or by a `ref` if it has none. */
+/** A link to a record of the kind: by an external ID, or by a `ref` if it has none. */
 export const exampleLink = ({ fields }: RecordKind): string =>
   code(literal(fields.externalIds ? { externalId: { key: 'erp', value: '4711' } } : { ref: 'parent' }));
 
@@ -69,7 +69,7 @@ function entries(object: object): string {
     .join(', ');
 }
 
-/** A value as GraphQL writes it. */
+/** Returns a value as GraphQL writes it. */
 function literal(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(literal).join(', ')}]`;
   return typeof value === 'object' && value !== null ? `{ ${entries(value)} }` : JSON.stringify(value);

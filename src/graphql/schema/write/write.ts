@@ -1,4 +1,4 @@
-/** Parts of all mutations: running them, their cost, and the argument `dryRun`. */
+/** The common parts of all mutations: how they run, what they cost, and the argument `dryRun`. */
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Limits } from '../../../config.ts';
 import { ServiceError } from '../../../errors.ts';
@@ -12,7 +12,7 @@ import { type Argument, type Builder, type MutationFields, type ObjectRef, parse
 import type { ObjectTypes } from '../object-type.ts';
 import type { InputTypes, ItemType } from './input-type.ts';
 
-/** The builder, types and limits from which a schema's mutations are made. */
+/** The parts from which the fields of one schema's mutations are made. */
 export interface MutationSchema {
   readonly builder: Builder;
   readonly types: ObjectTypes;
@@ -23,7 +23,7 @@ export interface MutationSchema {
 /** The cost of writing a record, in addition to the fields that are returned for it. */
 export const writeCost = 10;
 
-/** Records by their IDs, or null for those that are to have none. */
+/** Records by ID; null for IDs that must have none. */
 type ById = ReadonlyMap<string, object | null>;
 
 type Primed = readonly (readonly [RecordKind, ById])[];
@@ -31,15 +31,15 @@ type Primed = readonly (readonly [RecordKind, ById])[];
 interface Write<T> {
   run(session: Session): Promise<T>;
   readonly dryRun?: boolean;
-  /** The records that later fields of a dry run must find instead of what is stored. */
+  /** Returns the records that later fields of a dry run must find instead of the stored ones. */
   readonly primed?: (result: T) => Primed;
-  /** The argument that the paths of issues begin in: `input` unless set. */
+  /** The argument with which the paths of issues begin: `input` unless set. */
   readonly argument?: string;
 }
 
 /**
- * Runs in the session of this mutation: one that was carried out before, under the same key, is not carried out again. Clears the
- * loaders, because what they loaded before the write may be stale.
+ * Runs a mutation in its session: if it was carried out before, under the same key, it is not carried out again. Clears
+ * the loaders, because what they loaded before the write may be stale.
  */
 export async function write<T>(
   { sessionFor, loaders }: Context,
@@ -56,7 +56,7 @@ export async function write<T>(
   return result;
 }
 
-/** The IDs of a deletion are the only items that are no objects. */
+/** The IDs of a deletion are the only items that are not objects. */
 type ListType<Input> = ItemType<Input> | { readonly type: 'ID'; readonly parse: (id: unknown) => Input };
 
 interface Batch<Input, Options, Item> {
@@ -70,7 +70,7 @@ interface Batch<Input, Options, Item> {
   readonly primed: (items: readonly Item[]) => Primed;
 }
 
-/** A mutation of a list of items, which returns one object for each. */
+/** Declares a mutation of a list of items, which returns one object for each. */
 export function batchField<Input, Options extends object, Item>(
   { limits }: MutationSchema,
   t: MutationFields,
@@ -119,6 +119,6 @@ export const dryRunArgument = (t: MutationFields) =>
       'Checks everything and returns what the records would be, but stores nothing: `dryRun: true`. Lists and histories of the result show what is stored.',
   });
 
-/** Records to prime the loaders with after a dry run. */
+/** Returns records to prime the loaders with after a dry run. */
 export const byId = (records: readonly { readonly id: string }[]): ById =>
   new Map(records.map((record) => [record.id, record]));
