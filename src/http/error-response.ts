@@ -2,7 +2,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { mayBeStoredType, ServiceError } from '../errors.ts';
-import type { Issue } from '../model/issues.ts';
+import { count, type Issue } from '../model/issues.ts';
 import { reasonFor } from './rejection-reasons.ts';
 
 export interface ErrorResponse {
@@ -12,8 +12,8 @@ export interface ErrorResponse {
   readonly issues: readonly Issue[];
 }
 
-/** The request's log, its ID for the response, and the reason why it was rejected, for its own log line. */
-export type RequestLog = Pick<FastifyRequest, 'id' | 'log' | 'rejectionReason'>;
+/** The request's log, its ID and its limit on bodies for the response, and the reason why it was rejected, for its own log line. */
+export type RequestLog = Pick<FastifyRequest, 'id' | 'log' | 'rejectionReason' | 'routeOptions'>;
 
 /** Seconds until a client should retry after a 503. */
 export const retryAfter = '1';
@@ -32,7 +32,7 @@ export const mayRetry = ({ status, type }: ErrorResponse): boolean => status ===
  * without detail. Unexpected errors are logged, and so is an unavailable database, with its cause.
  */
 export function errorResponseFor(error: unknown, request: RequestLog): ErrorResponse {
-  const { id, log } = request;
+  const { id, log, routeOptions } = request;
   // The first of several errors counts.
   request.rejectionReason ??= rejectionReasonOf(error);
   if (error instanceof ServiceError) {
@@ -41,7 +41,10 @@ export function errorResponseFor(error: unknown, request: RequestLog): ErrorResp
   }
   const status = statusOf(error);
   if (status >= 400 && status < 500) {
-    return { status, message: clientErrorMessages[codeOf(error)] ?? clientErrorMessage(status), issues: [] };
+    const code = codeOf(error);
+    const isTooLarge = code === 'FST_ERR_CTP_BODY_TOO_LARGE';
+    const message = isTooLarge ? bodyTooLarge(routeOptions.bodyLimit) : clientErrorMessages[code];
+    return { status, message: message ?? clientErrorMessage(status), issues: [] };
   }
   log.error({ err: error }, 'unexpected error');
   return { status: 500, message: `unexpected error, request ${id}`, issues: [] };
@@ -58,9 +61,11 @@ function rejectionReasonOf(error: unknown): string {
   return codeOf(error) === 'FST_ERR_BAD_URL' ? 'malformed URL' : reasonFor(statusOf(error));
 }
 
+export const bodyTooLarge = (maxBytes: number): string =>
+  `expected a body of at most ${count(maxBytes)} bytes: split it into several requests`;
+
 const clientErrorMessages: Readonly<Record<string, string>> = {
   FST_ERR_BAD_URL: 'the path is not valid: expected UTF-8, percent-encoded',
-  FST_ERR_CTP_BODY_TOO_LARGE: 'the body is larger than allowed: send less at once',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'the body does not have the length given in Content-Length',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'expected the header Content-Type: application/json',
 };

@@ -143,7 +143,7 @@ export function requireSmallJson(bytes: Buffer, limits: Limits): void {
 }
 
 const tooMany = (limit: number, what: string) =>
-  tooLarge(`expected JSON of at most ${count(limit)} ${what}, send less at once`);
+  tooLarge(`expected JSON of at most ${count(limit)} ${what}: split it into several requests`);
 
 /** Runs only for bodies that have more keys than the limit, repeated ones included. */
 function requireFewDistinctKeys(bytes: Buffer, limit: number): void {

@@ -89,7 +89,7 @@ async function stillReferred(
     const counts = listed.format(found.map(({ kind, records }) => countedUpTo(most, records.length, kind)));
     const named = found.flatMap(({ records }) => records.map((record) => record.id)).slice(0, maxNamed);
     const list = `${named.join(', ')}${total > named.length ? ', …' : ''}`;
-    const problem = `${counts} ${total === 1 ? 'points' : 'point'} at this ${kind.label}: ${list}`;
+    const problem = `this ${kind.label} is referenced by ${counts}: ${list}`;
     const message = `${problem}; delete ${total === 1 ? 'it' : 'them'} first, or send references: CLEAR`;
     return [{ path: [index], message }];
   });

@@ -11,7 +11,7 @@ export function noRecord(kind: RecordKind, id: string): string {
   const actual = kindOfId(id);
   if (actual === kind) return `${problem} in this workspace`;
   if (actual) return `${problem}: this is the ID of ${withArticle(actual.label)}`;
-  return `${problem}: only IDs given by this service (${kind.idPrefix}_…) are looked up`;
+  return `${problem}: IDs of this service start with ${kind.idPrefix}_`;
 }
 
 /** For a reference to a record of another kind, or to none where one is required. */

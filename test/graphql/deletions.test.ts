@@ -72,11 +72,11 @@ test('a record that others refer to is a CONFLICT, which says how many there are
     issues: [
       {
         path: ['ids', 0],
-        message: `1 work order points at this location: ${orders[2].id}; delete it first, or send references: CLEAR`,
+        message: `this location is referenced by 1 work order: ${orders[2].id}; delete it first, or send references: CLEAR`,
       },
       {
         path: ['ids', 1],
-        message: `1 asset, 2 work orders and 1 project point at this location: ${crane.id}, ${orders[0].id}, ${orders[1].id}, …; delete them first, or send references: CLEAR`,
+        message: `this location is referenced by 1 asset, 2 work orders and 1 project: ${crane.id}, ${orders[0].id}, ${orders[1].id}, …; delete them first, or send references: CLEAR`,
       },
     ],
   });
@@ -125,11 +125,11 @@ describe('records that are deleted together', () => {
     expect(refused.body.errors[0].extensions.issues).toEqual([
       {
         path: ['ids', 0],
-        message: `4 asset categories point at this asset category: ${named.join(', ')}, …; delete them first, or send references: CLEAR`,
+        message: `this asset category is referenced by 4 asset categories: ${named.join(', ')}, …; delete them first, or send references: CLEAR`,
       },
       {
         path: ['ids', 1],
-        message: `1 asset category points at this asset category: ${leaf.id}; delete it first, or send references: CLEAR`,
+        message: `this asset category is referenced by 1 asset category: ${leaf.id}; delete it first, or send references: CLEAR`,
       },
     ]);
     expect(body.data.result.map(({ name }: { name: string }) => name)).toEqual([
@@ -163,7 +163,7 @@ test('up to 10,000 references are counted', async () => {
   const messageOf = async (ids: readonly string[]) =>
     (await remove(location, ids)).body.errors[0].extensions.issues.map(({ message }: { message: string }) => message);
   const message = (counts: string) => [
-    `${counts} and 1 project point at this location: ${first
+    `this location is referenced by ${counts} and 1 project: ${first
       .slice(0, 3)
       .map(({ id }) => id)
       .join(', ')}, …; delete them first, or send references: CLEAR`,

@@ -181,7 +181,7 @@ describe('what only GraphQL has is checked in the same way:', () => {
       { path: ['input', 4, 'id'], message: 'expected an ID of 1 to 255 characters, received an object' },
       {
         path: ['input', 5, 'id'],
-        message: 'there is no project with the ID "5": only IDs given by this service (project_…) are looked up',
+        message: 'there is no project with the ID "5": IDs of this service start with project_',
       },
     ]);
   });
@@ -197,7 +197,7 @@ describe('what only GraphQL has is checked in the same way:', () => {
       { path: ['ids', 1], message: 'expected an ID of 1 to 255 characters, received null' },
       {
         path: ['ids', 2],
-        message: 'there is no project with the ID "5": only IDs given by this service (project_…) are looked up',
+        message: 'there is no project with the ID "5": IDs of this service start with project_',
       },
       { path: ['ids', 3], message: 'expected an ID of 1 to 255 characters, received an object' },
       { path: ['ids', 4], message: 'expected an ID of 1 to 255 characters, received 0.5' },

@@ -140,7 +140,7 @@ test('every failing item is listed, with its position and the reason, and nothin
     },
     {
       path: ['input', 4, 'id'],
-      message: 'there is no asset with the ID "ERP-1": only IDs given by this service (asset_…) are looked up',
+      message: 'there is no asset with the ID "ERP-1": IDs of this service start with asset_',
     },
     { path: ['input', 5, 'id'], message: `item [0] of this batch has the ID "${crane.id}" too` },
   ]);

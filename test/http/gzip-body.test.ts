@@ -56,7 +56,7 @@ test('what a compressed body contains is checked like a plain one', async () => 
 });
 
 describe('MAX_BODY_BYTES', () => {
-  const tooLarge = { error: 'the body is larger than allowed: send less at once', code: '413' };
+  const tooLarge = { error: 'expected a body of at most 20,000 bytes: split it into several requests', code: '413' };
   const ofLength = (length: number) => text.padEnd(length);
 
   test('limits what a body inflates to', async () => {

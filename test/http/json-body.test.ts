@@ -130,7 +130,7 @@ const items = (count: number, item: (index: number) => string) =>
   `[${Array.from({ length: count }, (_, index) => item(index)).join()}]`;
 
 describe('objects and arrays of a body', () => {
-  const tooMany = [413, 'expected JSON of at most 100,000 objects and arrays, send less at once'];
+  const tooMany = [413, 'expected JSON of at most 100,000 objects and arrays: split it into several requests'];
 
   test.each([
     ['[]', 1],
@@ -165,7 +165,7 @@ describe('objects and arrays of a body', () => {
 });
 
 describe('distinct keys in a body', () => {
-  const tooMany = [413, 'expected JSON of at most 100,000 different keys, send less at once'];
+  const tooMany = [413, 'expected JSON of at most 100,000 different keys: split it into several requests'];
 
   test('are at most 100,000, with and without white space after them', () => {
     for (const colon of [':', ' \t\r\n:']) {
@@ -193,7 +193,7 @@ describe('all keys of a body', () => {
   const record = (keys: number) => `{${Array.from({ length: keys }, (_, index) => `"k${index}":":"`).join()}}`;
 
   test('are at most 500,000, repeated ones included', () => {
-    const tooMany = [413, 'expected JSON of at most 500,000 keys, send less at once'];
+    const tooMany = [413, 'expected JSON of at most 500,000 keys: split it into several requests'];
     const body = (last: number) => `[${record(500)},${items(999, () => record(500))},${record(last)}]`;
 
     expect(refusal(body(0))).toBeUndefined();

@@ -139,7 +139,9 @@ test.each(['/assets', '/graphql'])(
     const [response] = await once(socket, 'data');
     socket.destroy();
 
-    expect(String(response)).toMatch(/^HTTP\/1.1 413 .*"the body is larger than allowed: send less at once"/s);
+    expect(String(response)).toMatch(
+      /^HTTP\/1.1 413 .*"expected a body of at most 10,485,760 bytes: split it into several requests"/s,
+    );
   },
 );
 

@@ -15,7 +15,8 @@ describe('a body', () => {
   test('of one byte more is 413', async () => {
     const { status, body } = await service.post('/locations', bodyOf(10 * 1024 * 1024 + 1));
 
-    expect([status, body]).toEqual([413, { error: 'the body is larger than allowed: send less at once', code: '413' }]);
+    const error = 'expected a body of at most 10,485,760 bytes: split it into several requests';
+    expect([status, body]).toEqual([413, { error, code: '413' }]);
   });
 });
 
@@ -209,7 +210,10 @@ describe('JSON', () => {
   ])('has at most 100,000 %s', async (what, body) => {
     const { status, body: response } = await service.post('/locations', body);
 
-    expect([status, response.error]).toEqual([413, `expected JSON of at most 100,000 ${what}, send less at once`]);
+    expect([status, response.error]).toEqual([
+      413,
+      `expected JSON of at most 100,000 ${what}: split it into several requests`,
+    ]);
   });
 });
 

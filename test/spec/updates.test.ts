@@ -87,7 +87,7 @@ describe('an unknown project', () => {
     ["'--", `"'--"`],
     ['x'.repeat(2_000), `"${'x'.repeat(100)}"…`],
   ])('with an ID of another system: 404 says that only IDs of this service are looked up', async (id, quoted) => {
-    expect(await patch(id)).toEqual(notFound(`${quoted}: only IDs given by this service (project_…) are looked up`));
+    expect(await patch(id)).toEqual(notFound(`${quoted}: IDs of this service start with project_`));
   });
 
   test('with an ID of another kind: 404 says of which', async () => {

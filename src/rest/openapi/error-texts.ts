@@ -17,7 +17,7 @@ import {
   unauthorized,
   unavailable,
 } from '../../errors.ts';
-import type { ErrorResponse } from '../../http/error-response.ts';
+import { bodyTooLarge, type ErrorResponse } from '../../http/error-response.ts';
 import { count } from '../../model/issues.ts';
 import { capitalized } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
@@ -118,20 +118,20 @@ export function conflicting({ fields, label }: RecordKind): ErrorDescription {
   };
 }
 
-const bodyTooLarge = { 'body-too-large': tooLarge('the body is larger than allowed: send less at once') };
+const largeBody = ({ maxBodyBytes }: Limits) => ({ 'body-too-large': tooLarge(bodyTooLarge(maxBodyBytes)) });
 
-export const tooLargeChange: ErrorDescription = {
+export const tooLargeChange = (limits: Limits): ErrorDescription => ({
   description: 'The body is larger than allowed.',
-  examples: bodyTooLarge,
-};
+  examples: largeBody(limits),
+});
 
-export const tooLargeBatch = ({ maxBatch }: Limits): ErrorDescription => ({
+export const tooLargeBatch = (limits: Limits): ErrorDescription => ({
   description: 'The body or the batch is larger than allowed.',
   examples: {
     'too-many-records': tooLarge(
-      `expected at most ${count(maxBatch)} records, received ${count(maxBatch + 1)}: send them in several batches`,
+      `expected at most ${count(limits.maxBatch)} records, received ${count(limits.maxBatch + 1)}: send them in several batches`,
     ),
-    ...bodyTooLarge,
+    ...largeBody(limits),
   },
 });
 

@@ -69,7 +69,7 @@ export function errorResponses(route: Route, limits: Limits): Json {
     403: ref('responses', 'Forbidden'),
     ...(operation === 'update' && { 404: errorResponse(unknownRecord(kind)) }),
     409: errorResponse(conflicting(kind)),
-    413: errorResponse(operation === 'create' ? tooLargeBatch(limits) : tooLargeChange),
+    413: errorResponse(operation === 'create' ? tooLargeBatch(limits) : tooLargeChange(limits)),
     415: ref('responses', 'UnsupportedMediaType'),
     503: ref('responses', 'Unavailable'),
     ...everywhere,

@@ -50,7 +50,7 @@ export const parameters: Json = {
     name: 'Idempotency-Key',
     in: 'header',
     description:
-      'A text that this request has alone, such as the random UUID `6ec0bd7f-11c0-43da-975e-2a8ad9ebae0b`. A request that is sent again with the same key and the same body is not carried out again: it gets the response to the first one. See **Retries**.',
+      'A value unique to this request, such as the random UUID `6ec0bd7f-11c0-43da-975e-2a8ad9ebae0b`. Repeats with the same key and the same body run once, and get the first response. See **Retries**.',
     schema: { type: 'string', pattern: idempotencyKeyPattern },
   },
   XChangeMessage: {

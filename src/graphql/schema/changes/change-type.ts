@@ -52,7 +52,7 @@ export function createChangeTypes(builder: Builder, node: Interface<Values>, use
   const historyField = (t: ObjectFields<Values>, of: RecordKind) =>
     t.field({
       type: page,
-      description: `The changes of the ${of.label}, the latest first. Changes that were made before the service kept a history are not known.`,
+      description: `The changes of the ${of.label}, the latest first. Changes before history existed are not recorded.`,
       extensions: { cost: connectionCost(limits) } satisfies FieldExtensions,
       args: historyArguments(t, limits),
       resolve: ({ id }, args, { loaders }, { fieldNodes }) =>
