@@ -33,7 +33,7 @@ const shared = {
 
 export default defineConfig({
   test: {
-    globalSetup: ['test/support/build.ts'],
+    globalSetup: ['test/support/build.ts', 'test/support/sqlite-template.ts'],
     // Much of the time, tests wait for a database or a process.
     maxWorkers: '100%',
     // The same tests on both databases; what concerns only one of them is in a folder with its name.
