@@ -7,14 +7,16 @@ const { resolve } = createRequire(import.meta.url);
 const all = 'test/**/*.test.ts';
 const pgbouncer = process.env.PGBOUNCER ?? '/usr/sbin/pgbouncer';
 
-/** Tests that use no database: they run only once. */
-const withoutDatabase = [
+/** Tests of what is the same on any database, and tests that use none: they run only once. */
+const onAnyDatabase = [
   'test/{browser,docs,explorer,http,model}/**',
-  'test/client/{browser,failures,graphql-types,openapi-types,options,other-generator,package,print,repeats,types}.test.ts',
-  'test/graphql/schema-file.test.ts',
+  'test/auth/{owasp,production,rate-limits}.test.ts',
+  'test/client/**/!(dropped).test.ts',
+  'test/graphql/{endpoint,errors,event-stream-clients,filter-cost,limits,schema-file,written}.test.ts',
   'test/{load-late,logs,slices}.test.ts',
   'test/process/{build,descriptors,logs,package}.test.ts',
   'test/rest/**',
+  'test/spec/{compression,errors,openapi}.test.ts',
   'test/store/{change-watch,group-commit,held-texts,query}.test.ts',
   'test/structure/{faults,imports,regular-expressions}.test.ts',
 ];
@@ -45,11 +47,11 @@ export default defineConfig({
           ...shared.test,
           name: 'postgres',
           include: [all],
-          exclude: ['test/**/sqlite/**', ...withoutDatabase],
+          exclude: ['test/**/sqlite/**', ...onAnyDatabase],
           globalSetup: ['test/support/postgres.ts'],
         },
       },
-      // The interface once more, with a pooler in between, where there is one.
+      // What depends on transactions and connections once more, with a pooler in between, where there is one.
       ...(existsSync(pgbouncer)
         ? [
             {
@@ -57,8 +59,10 @@ export default defineConfig({
               test: {
                 ...shared.test,
                 name: 'pgbouncer',
-                include: ['test/spec/**/*.test.ts'],
-                exclude: ['test/**/sqlite/**', '**/same-responses.test.ts'],
+                include: [
+                  'test/spec/{batches,idempotency,long-lists,references,together,updates}.test.ts',
+                  'test/spec/postgres/{concurrency,limits}.test.ts',
+                ],
                 globalSetup: ['test/support/pgbouncer.ts'],
               },
             },

@@ -374,7 +374,7 @@ test('rename to something that is no workspace name is refused before the databa
 });
 
 describe('kill -9', () => {
-  const rounds = byEffort({ small: 4, middle: 8, long: 60 });
+  const rounds = byEffort({ small: 4, long: 60 });
   const count = 40_000;
 
   /** Of two kinds, so that one might be changed without the other. */

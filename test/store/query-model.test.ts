@@ -14,8 +14,8 @@ import { createModel, type PlainRecord, positionOf } from '../support/query-mode
 import { createRandom } from '../support/random.ts';
 import { createGenerator, texts } from '../support/random-queries.ts';
 
-const worlds = byEffort({ small: 2, middle: 5, long: 20 });
-const queriesPerWorld = byEffort({ small: 150, middle: 400, long: 1_050 });
+const worlds = byEffort({ small: 2, long: 20 });
+const queriesPerWorld = byEffort({ small: 150, long: 1_050 });
 
 /** Reserves more than the budget for almost every page, so that the database measures them. */
 const tight = { maxTextLength: 10_000, maxExternalIds: 100, maxRecordLength: 100_000, maxResponseLength: 30_000 };

@@ -499,6 +499,6 @@ test('no sequence of renames and deletes touches another workspace', async () =>
         expect(await all()).toEqual(expected);
       }
     }),
-    { numRuns: byEffort({ small: 5, middle: 12, long: 200 }) },
+    { numRuns: byEffort({ small: 5, long: 200 }) },
   );
 });
