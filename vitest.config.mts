@@ -7,14 +7,16 @@ const { resolve } = createRequire(import.meta.url);
 const all = 'test/**/*.test.ts';
 const pgbouncer = process.env.PGBOUNCER ?? '/usr/sbin/pgbouncer';
 
-/** Tests that use no database: they run only once. */
-const withoutDatabase = [
+/** Tests of what is the same on any database, and tests that use none: they run only once. */
+const onAnyDatabase = [
   'test/{browser,docs,explorer,http,model}/**',
-  'test/client/{browser,failures,graphql-types,openapi-types,options,other-generator,package,print,repeats,types}.test.ts',
-  'test/graphql/schema-file.test.ts',
+  'test/auth/{owasp,production,rate-limits}.test.ts',
+  'test/client/**/!(dropped).test.ts',
+  'test/graphql/{endpoint,errors,event-stream-clients,filter-cost,limits,schema-file,written}.test.ts',
   'test/{load-late,logs,slices}.test.ts',
   'test/process/{build,descriptors,logs,package}.test.ts',
   'test/rest/**',
+  'test/spec/{compression,errors,openapi}.test.ts',
   'test/store/{change-watch,group-commit,held-texts,query}.test.ts',
   'test/structure/{faults,imports,regular-expressions}.test.ts',
 ];
@@ -24,6 +26,7 @@ const shared = {
   // Node resolves graphql to its CommonJS file, Vite to its module: two copies, which do not know each other's types.
   resolve: { alias: [{ find: /^graphql$/, replacement: resolve('graphql') }] },
   test: {
+    setupFiles: ['test/support/same-schemas.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // Importing the service again for each file would take half of the CPU time.
@@ -33,7 +36,7 @@ const shared = {
 
 export default defineConfig({
   test: {
-    globalSetup: ['test/support/build.ts'],
+    globalSetup: ['test/support/build.ts', 'test/support/sqlite-template.ts'],
     // Much of the time, tests wait for a database or a process.
     maxWorkers: '100%',
     // The same tests on both databases; what concerns only one of them is in a folder with its name.
@@ -45,11 +48,11 @@ export default defineConfig({
           ...shared.test,
           name: 'postgres',
           include: [all],
-          exclude: ['test/**/sqlite/**', ...withoutDatabase],
+          exclude: ['test/**/sqlite/**', ...onAnyDatabase],
           globalSetup: ['test/support/postgres.ts'],
         },
       },
-      // The interface once more, with a pooler in between, where there is one.
+      // What depends on transactions and connections once more, with a pooler in between, where there is one.
       ...(existsSync(pgbouncer)
         ? [
             {
@@ -57,8 +60,10 @@ export default defineConfig({
               test: {
                 ...shared.test,
                 name: 'pgbouncer',
-                include: ['test/spec/**/*.test.ts'],
-                exclude: ['test/**/sqlite/**', '**/same-responses.test.ts'],
+                include: [
+                  'test/spec/{batches,idempotency,long-lists,references,together,updates}.test.ts',
+                  'test/spec/postgres/{concurrency,limits}.test.ts',
+                ],
                 globalSetup: ['test/support/pgbouncer.ts'],
               },
             },

@@ -6,7 +6,7 @@ import { type ServiceError, unavailable } from '../../src/errors.ts';
 import { createKeyStore } from '../../src/store/admin/api-keys.ts';
 import type { Run } from '../../src/store/connections/driver.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import { createOwnDatabase } from '../support/database.ts';
+import { createDatabase } from '../support/database.ts';
 
 let database: Database;
 let remove: () => Promise<void>;
@@ -16,7 +16,7 @@ let lookups: string[];
 let concurrent: { now: number; most: number };
 
 beforeEach(async () => {
-  const created = await createOwnDatabase();
+  const created = await createDatabase();
   remove = created.remove;
   database = await openDatabase(created.url);
   lookups = [];

@@ -124,14 +124,16 @@ describeInChromium('GraphiQL', () => {
       expect(await page.locator('.graphiql-tab').count()).toBe(before.length + 1);
     });
 
-    test.each(['null', '{bad', '{"tabs":null}'])('opens although its stored tabs are damaged: %s', async (tabs) => {
+    test('opens although its stored tabs are damaged', async () => {
       const { page, origin, visit } = await openPage();
-      await page.goto(origin);
-      await page.evaluate((text) => localStorage.setItem('graphiql:tabState', text), tabs);
-      await page.goto(`${origin}/graphql`);
+      for (const tabs of ['null', '{bad', '{"tabs":null}']) {
+        await page.goto(origin);
+        await page.evaluate((text) => localStorage.setItem('graphiql:tabState', text), tabs);
+        await page.goto(`${origin}/graphql`);
 
-      await executeUntil(page, '"workOrders"');
-      expect(visit).toMatchObject({ errors: [] });
+        await executeUntil(page, '"workOrders"');
+        expect(visit, tabs).toMatchObject({ errors: [] });
+      }
     });
 
     test('is loaded once, compressed: a second visit gets little more than the schema', async () => {

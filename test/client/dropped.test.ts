@@ -11,7 +11,7 @@ import { useService } from '../support/service.ts';
 
 const service = useService({ LOG_LEVEL: 'silent' });
 
-const batches = byEffort({ small: 200, middle: 2_000, long: 2_000 });
+const batches = byEffort({ small: 200, long: 2_000 });
 const seed = Number(process.env.DROPPED_SEED ?? Date.now());
 const random = createRandom(seed);
 const resolution = 1_000_000;

@@ -17,6 +17,7 @@ const plugin = {
 
 export default defineConfig({
   test: {
+    globalSetup: ['test/support/sqlite-template.ts'],
     maxWorkers: 1,
     projects: tests.test.projects.map((project) => ({
       ...project,

@@ -10,9 +10,7 @@ import { createRandom } from '../support/random.ts';
 import { kinds, unknownId } from '../support/records.ts';
 import { startService } from '../support/service.ts';
 
-const requests = byEffort(
-  isPostgres ? { small: 500, middle: 1_000, long: 10_000 } : { small: 2_000, middle: 5_000, long: 100_000 },
-);
+const requests = byEffort(isPostgres ? { small: 500, long: 10_000 } : { small: 2_000, long: 100_000 });
 const seed = Number(process.env.FUZZ_SEED ?? Date.now());
 const random = createRandom(seed);
 const { integer, chance } = random;

@@ -11,7 +11,7 @@ import { useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
 
-const runs = byEffort({ small: 15, middle: 60, long: 1_000 });
+const runs = byEffort({ small: 15, long: 1_000 });
 
 interface SentIssue {
   readonly path: Path;

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { version } from '../../package.json';
 import { openDatabase } from '../../src/store/database.ts';
 import { migrationNames, migrationSource } from '../../src/store/schema/migrations.ts';
+import { runCommand } from '../support/command.ts';
 import { createDatabase } from '../support/database.ts';
 import { useProcesses } from '../support/process.ts';
 
@@ -15,7 +16,7 @@ beforeEach(async () => {
 
 afterEach(() => database.remove());
 
-const run = (...command: string[]) => processes.start({ DATABASE_URL: database.url }, ...command).ended();
+const run = (...command: string[]) => runCommand({ DATABASE_URL: database.url }, ...command);
 
 test('--help names every command, and ends with 0', async () => {
   const { code, out } = await run('--help');
@@ -27,6 +28,14 @@ test('--help names every command, and ends with 0', async () => {
 
 test('--version is that of the package', async () => {
   expect(await run('--version')).toEqual({ code: 0, out: version, err: '' });
+});
+
+test.each([
+  [['--version'], { code: 0, out: version, err: '' }],
+  [['nonsense'], { code: 1, out: '', err: "error: unknown command 'nonsense'" }],
+  [['copy', '--from', 'sqlite:a'], { code: 1, out: '', err: "error: required option '--to <url>' not specified" }],
+])('the process of %j ends with the exit code of the command', async (command, ended) => {
+  expect(await processes.start({}, ...command).ended()).toEqual(ended);
 });
 
 test.each([
@@ -101,9 +110,9 @@ describe('migrate', () => {
   });
 
   test('of a database that cannot be reached is one line, and ends with 1', async () => {
-    const { ended } = processes.start({ DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/x' }, 'migrate');
+    const settings = { DATABASE_URL: 'postgres://user:secret@127.0.0.1:1/x' };
 
-    const { code, out, err } = await ended();
+    const { code, out, err } = await runCommand(settings, 'migrate');
 
     expect([code, out]).toEqual([1, '']);
     expect(err).toMatch(/^cannot use the database postgres:\/\/127\.0\.0\.1:1\/x: [^\n]*ECONNREFUSED[^\n]*$/);

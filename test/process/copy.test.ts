@@ -12,13 +12,12 @@ import { type Database, openDatabase } from '../../src/store/database.ts';
 import { migrationNames } from '../../src/store/schema/migrations.ts';
 import { createStoreOpener } from '../../src/store/workspace-store.ts';
 import { Repeated } from '../../src/store/writes/idempotency.ts';
+import { runCommand } from '../support/command.ts';
 import { createDatabase, createFile } from '../support/database.ts';
 import { change, insert, withKey } from '../support/insert.ts';
 import { addWorkspace, nobody, numberOf, storeOpener } from '../support/open-store.ts';
-import { useProcesses } from '../support/process.ts';
 import { anyRecord, kinds } from '../support/records.ts';
 
-const processes = useProcesses();
 const silent = { start: () => {}, step: () => {} };
 
 /** On SQLite from file to file, on Postgres from file to server and back. */
@@ -80,7 +79,7 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
     const request = { operation: 'POST /locations', key: 'import 1', requestHash: 'x' };
     await insert(withKey(storeOpener(from)('ours'), request), location, [{ name: 'North yard' }]);
 
-    const { code, out, err } = await processes.start({}, 'copy', '--from', source.url, '--to', target.url).ended();
+    const { code, out, err } = await runCommand({}, 'copy', '--from', source.url, '--to', target.url);
 
     // Three workspaces, one of which was deleted, each record, the API key, each row of the log, each number and the key of a request, once when it is written and once when it is compared.
     const changes = 2 * kinds.length + 25 * kinds.length + 1;
@@ -219,7 +218,7 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
     const kept = await contents(to);
     await to.close();
 
-    const { code, out, err } = await processes.start({}, 'copy', '--from', source.url, '--to', target.url).ended();
+    const { code, out, err } = await runCommand({}, 'copy', '--from', source.url, '--to', target.url);
 
     expect([code, out, err]).toEqual([1, '', 'the target is not empty: it has location records']);
     to = await openDatabase(target.url);
@@ -303,7 +302,7 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
   test('a source that is not up to date is not touched', async () => {
     await from.knex.migrate.rollback(undefined, true);
 
-    const { code, err } = await processes.start({}, 'copy', '--from', source.url, '--to', target.url).ended();
+    const { code, err } = await runCommand({}, 'copy', '--from', source.url, '--to', target.url);
 
     expect([code, err]).toEqual([
       1,

@@ -2,12 +2,11 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { location } from '../../src/records/index.ts';
 import { openDatabase } from '../../src/store/database.ts';
+import { runCommand } from '../support/command.ts';
 import { createDatabase, createFile, isPostgres } from '../support/database.ts';
 import { insert } from '../support/insert.ts';
 import { storeOpener } from '../support/open-store.ts';
-import { useProcesses } from '../support/process.ts';
 
-const processes = useProcesses();
 let database: Awaited<ReturnType<typeof createDatabase>>;
 
 beforeEach(async () => {
@@ -19,7 +18,7 @@ beforeEach(async () => {
 
 afterEach(() => database.remove());
 
-const run = (...command: string[]) => processes.start({ DATABASE_URL: database.url }, ...command).ended();
+const run = (...command: string[]) => runCommand({ DATABASE_URL: database.url }, ...command);
 const lastLine = (text: string) => text.split('\n').at(-1);
 
 test('an index is added, listed with its size, and dropped', async () => {
@@ -89,7 +88,7 @@ test('a database with an added index is copied, and the copy has none', async ()
   const { code } = await run('copy', '--from', database.url, '--to', target.url);
 
   expect(code).toBe(0);
-  const copied = await processes.start({ DATABASE_URL: target.url }, 'indexes', 'list').ended();
+  const copied = await runCommand({ DATABASE_URL: target.url }, 'indexes', 'list');
   expect(copied.out).toContain('locations_name');
   expect(copied.out).not.toContain('locations_city');
   await target.remove();

@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { location } from '../../src/records/index.ts';
 import { openDatabase } from '../../src/store/database.ts';
+import { runCommand } from '../support/command.ts';
 import { createDatabase } from '../support/database.ts';
 import { insert } from '../support/insert.ts';
 import { addWorkspace, storeOpener } from '../support/open-store.ts';
@@ -19,7 +20,7 @@ beforeEach(async () => {
 
 afterEach(() => database.remove());
 
-const run = (...command: string[]) => processes.start({ DATABASE_URL: database.url }, ...command).ended();
+const run = (...command: string[]) => runCommand({ DATABASE_URL: database.url }, ...command);
 const create = (...options: string[]) => run('keys', 'create', '--workspace', 'acme', '--user', 'erp-sync', ...options);
 const keyForm = /^yardgraph_acme_[0-9a-f]{8}_[\w-]{43}$/;
 

@@ -9,7 +9,7 @@ import { createRandom } from '../support/random.ts';
 
 const processes = useProcesses();
 
-const rounds = byEffort({ small: 15, middle: 60, long: 300 });
+const rounds = byEffort({ small: 15, long: 300 });
 const seed = Number(process.env.REFERENCES_SEED ?? Date.now());
 
 test(`three processes at once, for ${rounds} rounds`, async () => {

@@ -123,7 +123,7 @@ test('/healthz reports that the process runs, /readyz that the database responds
   expect((await service.get('/healthz')).body).toEqual({ status: 'ok', idempotencyKeys: true });
   expect((await service.get('/readyz')).body).toEqual({ status: 'ok' });
 
-  await service.database.knex.destroy();
+  await service.database.close();
 
   expect((await service.get('/healthz')).status).toBe(200);
   const { status, headers, body } = await service.get('/readyz');

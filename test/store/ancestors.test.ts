@@ -5,7 +5,7 @@ import { reverseLinksOf } from '../../src/records/reverse-links.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import type { Condition } from '../../src/store/query/condition.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
-import { createOwnDatabase } from '../support/database.ts';
+import { createDatabase } from '../support/database.ts';
 import { change, inSteps, insert } from '../support/insert.ts';
 import { storeOpener } from '../support/open-store.ts';
 
@@ -18,7 +18,7 @@ let store: WorkspaceStore;
 const chain: string[] = [];
 
 beforeAll(async () => {
-  const created = await createOwnDatabase();
+  const created = await createDatabase();
   remove = created.remove;
   database = await openDatabase(created.url);
   store = storeOpener(database)('ours');

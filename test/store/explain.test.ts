@@ -13,7 +13,7 @@ import type { Condition, Value } from '../../src/store/query/condition.ts';
 import type { RecordQuery } from '../../src/store/query/record-query.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import type { Lookups } from '../../src/store/writes/lookups.ts';
-import { createOwnDatabase, isPostgres } from '../support/database.ts';
+import { createDatabase, isPostgres } from '../support/database.ts';
 import { type Plan, readPlan } from '../support/explain.ts';
 import { inSteps } from '../support/insert.ts';
 import { createRecords, sizes } from '../support/many-records.ts';
@@ -25,7 +25,7 @@ let ids: ReadonlyMap<string, readonly string[]>;
 let remove: () => Promise<void>;
 
 beforeAll(async () => {
-  const created = await createOwnDatabase();
+  const created = await createDatabase();
   remove = created.remove;
   database = await openDatabase(created.url);
   const openStore = storeOpener(database);

@@ -4,7 +4,7 @@ import { asset, project, recordKinds, workOrder } from '../../src/records/index.
 import { copyTables } from '../../src/store/admin/copy.ts';
 import { createWorkspaces } from '../../src/store/admin/workspaces.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import { createOwnDatabase, isPostgres } from '../support/database.ts';
+import { createDatabase, isPostgres } from '../support/database.ts';
 import { change, insert } from '../support/insert.ts';
 import { addWorkspace, storeOpener } from '../support/open-store.ts';
 
@@ -12,7 +12,7 @@ let database: Database;
 let remove: () => Promise<void>;
 
 beforeEach(async () => {
-  const created = await createOwnDatabase();
+  const created = await createDatabase();
   remove = created.remove;
   database = await openDatabase(created.url);
 });
@@ -66,7 +66,7 @@ test('of one kind and one workspace only', async () => {
 });
 
 test('in a copy of the database', async () => {
-  const created = await createOwnDatabase();
+  const created = await createDatabase();
   const target = await openDatabase(created.url);
   await insert(store(), asset, [{ name: 'Crane', externalIds: { erp: '4711' } }]);
 

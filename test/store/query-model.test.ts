@@ -6,7 +6,7 @@ import { type Database, openDatabase } from '../../src/store/database.ts';
 import type { Condition } from '../../src/store/query/condition.ts';
 import type { RecordQuery } from '../../src/store/query/record-query.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
-import { createOwnDatabase } from '../support/database.ts';
+import { createDatabase } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
 import { insert } from '../support/insert.ts';
 import { storeOpener } from '../support/open-store.ts';
@@ -14,8 +14,8 @@ import { createModel, type PlainRecord, positionOf } from '../support/query-mode
 import { createRandom } from '../support/random.ts';
 import { createGenerator, texts } from '../support/random-queries.ts';
 
-const worlds = byEffort({ small: 2, middle: 5, long: 20 });
-const queriesPerWorld = byEffort({ small: 150, middle: 400, long: 1_050 });
+const worlds = byEffort({ small: 2, long: 20 });
+const queriesPerWorld = byEffort({ small: 150, long: 1_050 });
 
 /** Reserves more than the budget for almost every page, so that the database measures them. */
 const tight = { maxTextLength: 10_000, maxExternalIds: 100, maxRecordLength: 100_000, maxResponseLength: 30_000 };
@@ -24,7 +24,7 @@ let database: Database;
 let remove: () => Promise<void>;
 
 beforeAll(async () => {
-  const created = await createOwnDatabase();
+  const created = await createDatabase();
   remove = created.remove;
   database = await openDatabase(created.url);
 });

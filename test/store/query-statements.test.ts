@@ -8,7 +8,7 @@ import { type Database, openDatabase } from '../../src/store/database.ts';
 import type { Condition } from '../../src/store/query/condition.ts';
 import type { PagesQuery } from '../../src/store/query/record-query.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
-import { createOwnDatabase } from '../support/database.ts';
+import { createDatabase } from '../support/database.ts';
 import { insert } from '../support/insert.ts';
 import { storeOpener } from '../support/open-store.ts';
 
@@ -19,7 +19,7 @@ let theirs: WorkspaceStore;
 let statements: string[] = [];
 
 beforeAll(async () => {
-  const created = await createOwnDatabase();
+  const created = await createDatabase();
   remove = created.remove;
   database = await openDatabase(created.url);
   database.knex.on('query', ({ sql }: { sql: string }) => statements.push(sql));

@@ -4,7 +4,7 @@ import { ResponseTooLarge } from '../../src/errors.ts';
 import { location, project } from '../../src/records/index.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { oldestFirst } from '../../src/store/query/record-query.ts';
-import { createOwnDatabase } from '../support/database.ts';
+import { createDatabase } from '../support/database.ts';
 import { insert } from '../support/insert.ts';
 import { numberOf, storeOpener } from '../support/open-store.ts';
 
@@ -16,7 +16,7 @@ let remove: () => Promise<void>;
 let statements: string[];
 
 beforeEach(async () => {
-  const created = await createOwnDatabase();
+  const created = await createDatabase();
   remove = created.remove;
   database = await openDatabase(created.url);
   statements = [];

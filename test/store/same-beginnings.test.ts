@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { project } from '../../src/records/index.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
-import { createOwnDatabase, isPostgres } from '../support/database.ts';
+import { createDatabase, isPostgres } from '../support/database.ts';
 import { readPlan } from '../support/explain.ts';
 import { inSteps, insert } from '../support/insert.ts';
 import { storeOpener } from '../support/open-store.ts';
@@ -11,7 +11,7 @@ let database: Database;
 let remove: () => Promise<void>;
 
 beforeEach(async () => {
-  const created = await createOwnDatabase();
+  const created = await createDatabase();
   remove = created.remove;
   database = await openDatabase(created.url);
 });

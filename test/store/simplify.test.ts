@@ -58,35 +58,32 @@ function hasNoConstants(condition: Condition): boolean {
   return !('in' in condition) || condition.in.length > 0;
 }
 
-describe.each(Array.from({ length: byEffort({ small: 3, middle: 10, long: 40 }) }, (_, seed) => seed))(
-  'with seed %d',
-  (seed) => {
-    test('a simplified condition matches the same records, and has no constants inside', () => {
-      const ids = new Map(recordKinds.map(({ table }) => [table, [] as string[]]));
-      const generator = createGenerator(createRandom(seed), ids);
-      const now = '2026-03-01T00:00:00.000Z';
-      const records = (table: string, make: () => object): PlainRecord[] =>
-        Array.from({ length: 30 }, (_, index) => {
-          const id = `${table}_${index}`;
-          ids.get(table)?.push(id);
-          return { ...make(), id, workspaceId: 'ours', createdAt: now, updatedAt: now };
-        });
-      const world = new Map(recordKinds.map((kind) => [kind.table, records(kind.table, () => generator.record(kind))]));
-      const model = createModel(world);
-      let constants = 0;
+describe.each(Array.from({ length: byEffort({ small: 3, long: 40 }) }, (_, seed) => seed))('with seed %d', (seed) => {
+  test('a simplified condition matches the same records, and has no constants inside', () => {
+    const ids = new Map(recordKinds.map(({ table }) => [table, [] as string[]]));
+    const generator = createGenerator(createRandom(seed), ids);
+    const now = '2026-03-01T00:00:00.000Z';
+    const records = (table: string, make: () => object): PlainRecord[] =>
+      Array.from({ length: 30 }, (_, index) => {
+        const id = `${table}_${index}`;
+        ids.get(table)?.push(id);
+        return { ...make(), id, workspaceId: 'ours', createdAt: now, updatedAt: now };
+      });
+    const world = new Map(recordKinds.map((kind) => [kind.table, records(kind.table, () => generator.record(kind))]));
+    const model = createModel(world);
+    let constants = 0;
 
-      for (let time = 0; time < 2_000; time += 1) {
-        const kind = generator.pick([asset, assetCategory, location, project]);
-        const where = generator.condition(kind, 4);
-        const simple = simplified(where, kind);
+    for (let time = 0; time < 2_000; time += 1) {
+      const kind = generator.pick([asset, assetCategory, location, project]);
+      const where = generator.condition(kind, 4);
+      const simple = simplified(where, kind);
 
-        const name = JSON.stringify(simple, (key, value) => (['target', 'kind'].includes(key) ? value.name : value));
-        expect(model.list(kind, { where: simple }), name).toEqual(model.list(kind, { where }));
-        const isConstant = isAlways(simple) || isNever(simple);
-        expect(isConstant || hasNoConstants(simple), name).toBe(true);
-        if (!isConstant && !hasNoConstants(where)) constants += 1;
-      }
-      expect(constants).toBeGreaterThan(100);
-    });
-  },
-);
+      const name = JSON.stringify(simple, (key, value) => (['target', 'kind'].includes(key) ? value.name : value));
+      expect(model.list(kind, { where: simple }), name).toEqual(model.list(kind, { where }));
+      const isConstant = isAlways(simple) || isNever(simple);
+      expect(isConstant || hasNoConstants(simple), name).toBe(true);
+      if (!isConstant && !hasNoConstants(where)) constants += 1;
+    }
+    expect(constants).toBeGreaterThan(100);
+  });
+});

@@ -15,7 +15,7 @@ import { openWorkspace } from '../../src/store/admin/workspace-names.ts';
 import { createWorkspaces, sizeOf } from '../../src/store/admin/workspaces.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { createStoreOpener, type WorkspaceStore } from '../../src/store/workspace-store.ts';
-import { createFile, createOwnDatabase } from '../support/database.ts';
+import { createDatabase, createFile } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
 import { change, inSteps, insert, withKey } from '../support/insert.ts';
 import { nobody } from '../support/open-store.ts';
@@ -25,7 +25,7 @@ let database: Database;
 let remove: () => Promise<void>;
 
 beforeEach(async () => {
-  const created = await createOwnDatabase();
+  const created = await createDatabase();
   remove = created.remove;
   database = await openDatabase(created.url);
 });
@@ -499,6 +499,6 @@ test('no sequence of renames and deletes touches another workspace', async () =>
         expect(await all()).toEqual(expected);
       }
     }),
-    { numRuns: byEffort({ small: 5, middle: 12, long: 200 }) },
+    { numRuns: byEffort({ small: 5, long: 200 }) },
   );
 });

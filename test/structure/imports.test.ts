@@ -23,7 +23,8 @@ const mayImport: Record<string, string[]> = {
   app: ['auth', 'config', 'explorer', 'graphql', 'http', 'logs', 'rest', 'store'],
   serve: ['app', 'config', 'errors', 'logs', 'store', '../package.json'],
   commands: ['auth', 'config', 'errors', 'model', 'records', 'store'],
-  cli: ['commands', 'config', 'demo', 'errors', 'serve', 'store', '../package.json'],
+  'command-line': ['commands', 'config', 'demo', 'errors', 'serve', 'store', '../package.json'],
+  cli: ['command-line'],
   demo: ['auth', 'errors', 'model', 'records', 'services', 'store'],
   // It is sent to other machines and to browsers: nothing of the service goes with it, and the service does without it.
   client: [],

@@ -92,10 +92,10 @@ export async function executeUntil(page: Page, text: string): Promise<Locator> {
   for (let attempt = 1; ; attempt += 1) {
     await page.getByRole('button', { name: /execute query/i }).click();
     try {
-      await response.getByText(text).first().waitFor({ timeout: 4_000 });
+      await response.getByText(text).first().waitFor({ timeout: 1_000 });
       return response;
     } catch (error) {
-      if (attempt === 5) throw error;
+      if (attempt === 20) throw error;
     }
   }
 }

@@ -1,8 +1,8 @@
 /**
- * How much the randomized tests do, from TEST_EFFORT: `small` while working (the default), `middle` before a merge, as
- * .ci/run does, `long` before a release, as `npm run test:long` does.
+ * How much the randomized tests do, from TEST_EFFORT: `small` before each merge (the default), `long` before a release,
+ * as `npm run test:long` does.
  */
-const efforts = ['small', 'middle', 'long'] as const;
+const efforts = ['small', 'long'] as const;
 
 const effort = efforts.find((name) => name === (process.env.TEST_EFFORT ?? 'small'));
 if (!effort) throw new Error(`TEST_EFFORT: expected one of ${efforts.join(', ')}`);

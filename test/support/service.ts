@@ -10,7 +10,7 @@ import { loadConfig } from '../../src/config.ts';
 import { recordKinds } from '../../src/records/index.ts';
 import { createKeyStore } from '../../src/store/admin/api-keys.ts';
 import { openDatabase } from '../../src/store/database.ts';
-import { createOwnDatabase } from './database.ts';
+import { createDatabase } from './database.ts';
 import { addWorkspace } from './open-store.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the tests say what a response holds.
@@ -36,7 +36,7 @@ export async function startService(settings: Settings = {}, { closed = false }: 
   const { url, remove } = settings.DATABASE_URL
     ? // The caller's own database is the caller's to remove.
       { url: settings.DATABASE_URL, remove: async () => {} }
-    : await createOwnDatabase();
+    : await createDatabase();
   const config = loadConfig({ ...settings, DATABASE_URL: url });
   const database = await openDatabase(config.databaseUrl, config.databaseOptions);
   const withoutWorkspace: string[] = [];

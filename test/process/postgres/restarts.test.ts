@@ -13,7 +13,7 @@ import { useProcesses } from '../../support/process.ts';
 
 const processes = useProcesses();
 
-const restarts = byEffort({ small: 4, middle: 10, long: 20 });
+const restarts = byEffort({ small: 4, long: 20 });
 const clients = 8;
 const writesBetween = 60;
 

@@ -4,6 +4,8 @@ import { expect, test } from 'vitest';
 import { listField } from '../../../src/model/labels.ts';
 import type { RecordKind } from '../../../src/model/record-kind.ts';
 import { project, recordKinds } from '../../../src/records/index.ts';
+import { createFile } from '../../support/database.ts';
+import { byEffort } from '../../support/effort.ts';
 import { anyRecord, kinds, unknownId } from '../../support/records.ts';
 import { startService, type TestResponse } from '../../support/service.ts';
 
@@ -145,8 +147,9 @@ test('random requests get the same responses', async () => {
   let rejected = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(operation, { minLength: 10, maxLength: 40 }), async (operations) => {
+      const file = await createFile();
       const onPostgres = await startComparable({});
-      const onSqlite = await startComparable({ DATABASE_URL: 'sqlite::memory:' });
+      const onSqlite = await startComparable({ DATABASE_URL: file.url });
       try {
         for (const operation of operations) {
           const [response, other] = [await onPostgres.send(operation), await onSqlite.send(operation)];
@@ -158,10 +161,11 @@ test('random requests get the same responses', async () => {
       } finally {
         await onPostgres.stop();
         await onSqlite.stop();
+        await file.remove();
       }
     }),
-    { numRuns: 60 },
+    { numRuns: byEffort({ small: 30, long: 300 }) },
   );
   // The random requests must include enough of both.
   expect(Math.min(succeeded, rejected)).toBeGreaterThan(100);
-}, 180_000);
+}, 600_000);

@@ -1,0 +1,177 @@
+/**
+ * The command line, as a function of its arguments and settings. The modules of a command are loaded when it runs, which keeps the
+ * service small and its start quick.
+ */
+import { Command, CommanderError } from 'commander';
+import { version } from '../package.json';
+import { loadConfig } from './config.ts';
+import { ServiceError, StartError } from './errors.ts';
+import { DatabaseError } from './store/connections/database-error.ts';
+
+type Settings = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Runs the command of the arguments. Returns the exit code: 1 after an error, which it has printed; a service that was started runs on
+ * after 0. Expected errors print one line per problem; unexpected ones print their stack too.
+ */
+export async function runCommand(args: readonly string[], settings: Settings): Promise<number> {
+  try {
+    await commands(settings).parseAsync(args, { from: 'user' });
+    return 0;
+  } catch (error) {
+    // Commander has printed its own, help among them.
+    if (error instanceof CommanderError) return error.exitCode;
+    const isExpected = [StartError, ServiceError, DatabaseError].some((kind) => error instanceof kind);
+    console.error(isExpected ? (error as Error).message : error);
+    return 1;
+  }
+}
+
+/** Options that take the place of settings, and are checked like them. */
+interface Address {
+  readonly host?: string;
+  readonly port?: string;
+}
+
+/** An empty variable counts as unset, but an empty option is a mistake, such as a variable that the shell does not have. */
+function settingsOf({ host, port }: Address) {
+  for (const [option, value] of Object.entries({ host, port })) {
+    if (value === '') throw new StartError(`--${option}: expected a value`);
+  }
+  return { ...(host !== undefined && { HOST: host }), ...(port !== undefined && { PORT: port }) };
+}
+
+function commands(settings: Settings): Command {
+  const config = (changes: Settings = {}) => loadConfig({ ...settings, ...changes });
+  const program = new Command('yardgraph')
+    .exitOverride()
+    .description('Keeps operational records and serves them as one linked graph.')
+    .version(version)
+    // A suggestion stays on the line of its error.
+    .configureOutput({ outputError: (text, write) => write(`${text.trim().replaceAll('\n', ' ')}\n`) })
+    .addHelpText(
+      'afterAll',
+      '\nSettings are environment variables, such as DATABASE_URL (default: sqlite:data/yardgraph.db). docs/settings.md lists them.',
+    );
+
+  const withAddress = (command: Command) =>
+    command
+      .option('--host <address>', 'address to listen on, instead of HOST')
+      .option('--port <number>', 'port to listen on, instead of PORT; 0 chooses a free one');
+
+  withAddress(program.command('serve'))
+    .description('start the service, after updating the database schema')
+    .action(async (address: Address) => (await import('./serve.ts')).serve(config(settingsOf(address))));
+
+  withAddress(program.command('demo'))
+    .description('start the service with a sample workspace, in data/demo.db unless DATABASE_URL is set')
+    .action(async (address: Address) => {
+      const { serve } = await import('./serve.ts');
+      const { fillDemo } = await import('./demo/fill.ts');
+      // An empty variable counts as unset here too: the demo must not write to the service's own file.
+      const DATABASE_URL = settings.DATABASE_URL || 'sqlite:data/demo.db';
+      await serve(config({ DATABASE_URL, ...settingsOf(address) }), fillDemo);
+    });
+
+  program
+    .command('migrate')
+    .description('update the database schema without starting the service')
+    .action(async () => (await import('./commands/migrate.ts')).migrateDatabase(config()));
+
+  program
+    .command('copy')
+    .description('copy all records and keys to another, empty database, and compare both')
+    .requiredOption('--from <url>', 'the database to read, sqlite:PATH or postgres://…')
+    .requiredOption('--to <url>', 'the database to fill, sqlite:PATH or postgres://…')
+    .action(async (urls) => (await import('./commands/copy.ts')).copyDatabase(config(), urls));
+
+  const keys = program
+    .command('keys')
+    .description('create, list, rotate and revoke API keys, each of which gives access to one workspace');
+
+  keys
+    .command('create')
+    .description('create a key and print it once; a workspace exists as soon as it has a key')
+    // Required, but checked together with the other options.
+    .option('--workspace <name>', 'the workspace it gives access to: lower-case letters, digits and hyphens (required)')
+    .option('--user <id>', 'the user of the key, stored on records as createdBy and updatedBy (required)')
+    .option('--read-only', 'the key cannot write')
+    .option('--expires <duration>', 'such as 90d or 12h; if absent, it never expires')
+    .option('--label <text>', 'what the key is for')
+    .action(async ({ readOnly = false, ...options }) =>
+      (await import('./commands/keys.ts')).createApiKey(config(), { ...options, readOnly }),
+    );
+
+  keys
+    .command('list')
+    .description('print all keys, without their secrets')
+    .option('--json', 'print a JSON array')
+    .action(async (options) => (await import('./commands/keys.ts')).listApiKeys(config(), options));
+
+  keys
+    .command('rotate')
+    .description('give a key a second secret and print it; the first stays valid for a while')
+    .argument('<prefix>', 'the part of the key before its secret, such as yardgraph_acme_5f0c21d9')
+    .option('--overlap <duration>', 'how long the first secret stays valid, such as 30m or 0s', '24h')
+    .action(async (prefix, options) => (await import('./commands/keys.ts')).rotateApiKey(config(), prefix, options));
+
+  keys
+    .command('revoke')
+    .description('end a key with all its secrets')
+    .argument('<prefix>', 'the part of the key before its secret, such as yardgraph_acme_5f0c21d9')
+    .action(async (prefix) => (await import('./commands/keys.ts')).revokeApiKey(config(), prefix));
+
+  const workspaces = program
+    .command('workspaces')
+    .description('list workspaces, and rename or delete one with all its records and keys');
+
+  workspaces
+    .command('list')
+    .description('print all workspaces, with their numbers of records and keys')
+    .option('--json', 'print a JSON array')
+    .action(async (options) => (await import('./commands/workspaces.ts')).listWorkspaces(config(), options));
+
+  workspaces
+    .command('rename')
+    .description('rename a workspace, all or nothing. Its keys keep working')
+    .argument('<name>', 'its present name')
+    .argument('<new-name>', 'a name that has no records')
+    .action(async (name, newName) =>
+      (await import('./commands/workspaces.ts')).renameWorkspace(config(), name, newName),
+    );
+
+  workspaces
+    .command('delete')
+    .description('delete a workspace with all its records and keys, all or nothing')
+    .argument('<name>', 'its name')
+    .option('--yes', 'do not ask for confirmation')
+    .action(async (name, options) =>
+      (await import('./commands/workspaces.ts')).deleteWorkspace(config(), name, options),
+    );
+
+  const indexes = program
+    .command('indexes')
+    .description('list the indexes of records, and add or drop one for your own filters and orders');
+
+  indexes
+    .command('list')
+    .description('print all indexes of records, with their sizes, and which of them were added')
+    .option('--json', 'print a JSON array')
+    .action(async (options) => (await import('./commands/indexes.ts')).listAllIndexes(config(), options));
+
+  indexes
+    .command('add')
+    .description('create an index; writes wait for it on SQLite, but not on Postgres')
+    .argument('<kind>', 'such as workOrders')
+    .argument('<field>', 'such as createdAt')
+    .action(async (kind, field) => (await import('./commands/indexes.ts')).addIndexOf(config(), kind, field));
+
+  indexes
+    .command('drop')
+    .description('drop an index that was added')
+    .argument('<kind>', 'such as workOrders')
+    .argument('<field>', 'such as createdAt')
+    .action(async (kind, field) => (await import('./commands/indexes.ts')).dropIndexOf(config(), kind, field));
+
+  return program;
+}
