@@ -128,6 +128,41 @@ describe('two processes whose advisory locks do not hold for each other', () => 
   });
 });
 
+test('of two updates of the same records, while others refer to them, one waits for the other, and not both for each other', async () => {
+  const store = storeOpener(database)('ours');
+  const session = createSession(store, { userId: null, mayWrite: true });
+  const [crane, pump] = await insert(store, asset, [{ name: 'Crane' }, { name: 'Pump' }]);
+  const ids = [crane, pump].map((record) => record?.id ?? '');
+  const rename = (name: string) =>
+    updateRecords(
+      session,
+      asset,
+      ids.map((id) => ({ id, change: { value: { name } } })),
+    );
+  const sent: string[] = [];
+  database.knex.on('query', ({ sql }) => sent.push(sql));
+  const referring = new Client({ connectionString: url });
+  await referring.connect();
+  await referring.query('begin');
+  await referring.query(`select from assets where id = '${ids[0]}' for key share`);
+  await other.query('begin');
+  await other.query(`update assets set name = 'Tower crane' where id = '${ids[0]}'`);
+
+  const first = rename('Excavator');
+  await untilWaiting(database, 1);
+  const second = rename('Loader');
+  await untilWaiting(database, 2);
+  await other.query('commit');
+  const outcomes = await Promise.allSettled([first, second]);
+  await referring.end();
+
+  expect(outcomes).toMatchObject([
+    { value: [{ name: 'Excavator' }, { name: 'Excavator' }] },
+    { value: [{ name: 'Loader' }, { name: 'Loader' }] },
+  ]);
+  expect(sent).not.toContain('rollback');
+});
+
 test('a workspace that is deleted leaves no locks behind', async () => {
   const batch = [{ value: { name: 'Crane', uid: 'C-7' } }];
   const limits = { maxTextLength: 100, maxExternalIds: 100, maxRecordLength: 1_000 };
