@@ -3,6 +3,7 @@ import { badRequest, conflict, invalid } from '../errors.ts';
 import { count, type Issue, inBatch, type Parsed } from '../model/issues.ts';
 import { counted } from '../model/labels.ts';
 import type { RecordKind, RecordOf, Values } from '../model/record-kind.ts';
+import { kindNamed, recordKinds } from '../records/index.ts';
 import { reverseLinksOf } from '../records/reverse-links.ts';
 import type { Condition } from '../store/query/condition.ts';
 import type { Lookups } from '../store/writes/lookups.ts';
@@ -99,6 +100,23 @@ async function stillReferred(
 const countedUpTo = (most: number, found: number, kind: RecordKind): string =>
   found > most ? `more than ${counted(most, kind)}` : counted(found, kind);
 
+/**
+ * The kinds, each after those that it refers to. Deletions lock records in this order: one that deletes a project locks the project before
+ * its work orders, and so must one that clears references in both.
+ */
+function targetsFirst(): readonly RecordKind[] {
+  const visited = new Set<RecordKind>();
+  const visit = (kind: RecordKind): readonly RecordKind[] => {
+    if (visited.has(kind)) return [];
+    visited.add(kind);
+    const targets = Object.values(kind.fields).flatMap((field) =>
+      field.type === 'reference' ? visit(kindNamed(field.target)) : [],
+    );
+    return [...targets, kind];
+  };
+  return recordKinds.flatMap(visit);
+}
+
 /** A new version of each record that refers to one of those that are deleted, without these references. */
 async function clearedReferences(
   find: Lookups,
@@ -120,8 +138,9 @@ async function clearedReferences(
     throw badRequest(`${problem}: delete fewer records at once, or change those that refer to them first`);
   }
   const changes: Change[] = [];
-  for (const [referring, ids] of idsByKind) {
-    if (ids.size === 0) continue;
+  for (const referring of targetsFirst()) {
+    const ids = idsByKind.get(referring);
+    if (!ids || ids.size === 0) continue;
     const records = await find.findToUpdate(referring, [...ids]);
     const fields = links.filter((link) => link.kind === referring).map(({ field }) => field);
     const cleared = records.flatMap((before) => {

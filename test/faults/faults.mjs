@@ -351,11 +351,7 @@ export const faults = [
   {
     name: 'a page is read however long its texts are',
     plant: [
-      [
-        'src/store',
-        'selectWithin',
-        constant((dialect, run, { table, rows }) => dialect.select(run, table, rows, true)),
-      ],
+      ['src/store', 'selectWithin', constant((dialect, run, table, rows) => dialect.select(run, table, rows, true))],
     ],
     tests: ['sqlite', 'test/store/read-budget.test.ts'],
   },

@@ -117,24 +117,28 @@ export function createReadBudget(limits: ReadLimits, texts: ResponseTexts): Read
   };
 }
 
-/** Selects rows, unless their texts have more than `maxBytes`. Runs one statement, unless that finds nothing. */
+/**
+ * Selects rows, unless their texts have more than `maxBytes`. Runs one statement, unless that finds nothing. `locked` are the same rows, to
+ * be locked: once, because of two statements that lock the same rows twice, each can wait for the other on Postgres.
+ */
 export async function selectWithin(
   dialect: Dialect,
   run: Run,
   table: Table,
   rows: Knex.QueryBuilder,
   maxBytes: number,
+  locked = rows,
 ): Promise<Row[] | undefined> {
   const { builder } = dialect;
   const page = rows.clone().select(builder.raw(`${bytesSql(dialect, table)} as bytes`));
   const total = builder.from(page.as('page')).select(builder.raw('coalesce(sum(bytes), 0) as total'));
-  const records = await dialect.select(run, table, rows.clone().whereRaw('? <= ?', [total, maxBytes]), true);
+  const records = await dialect.select(run, table, locked.clone().whereRaw('? <= ?', [total, maxBytes]), true);
   if (records.length > 0) return records;
   const [row] = await runQuery(run, total);
   const bytes = Number(row?.total);
   if (bytes > maxBytes) return undefined;
   // Every record has an ID, so 0 means that there are no records. Otherwise they have become shorter since the first statement.
-  return bytes === 0 ? records : selectWithin(dialect, run, table, rows, maxBytes);
+  return bytes === 0 ? records : selectWithin(dialect, run, table, rows, maxBytes, locked);
 }
 
 /** The most characters that the texts of a record can have. */

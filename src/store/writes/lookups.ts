@@ -54,12 +54,13 @@ export function createLookups(scope: Scope, { isDryRun = false } = {}): Lookups 
     ids: readonly string[],
     lock: 'forUpdate' | 'forNoKeyUpdate',
   ): Promise<readonly Row[]> {
-    const rows = lockRows(rowsInOrder(kind, ids), lock);
+    const rows = rowsInOrder(kind, ids);
+    const locked = lockRows(rows.clone(), lock);
     // A single record cannot be too long.
     const isSingle = ids.length <= 1;
     const records = await (isSingle
-      ? dialect.select(run, kind, rows)
-      : selectWithin(dialect, run, kind, rows, bytesLeft));
+      ? dialect.select(run, kind, locked)
+      : selectWithin(dialect, run, kind, rows, bytesLeft, locked));
     if (records) {
       bytesLeft -= textLengthOfAll(records);
       return records;

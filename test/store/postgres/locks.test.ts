@@ -1,7 +1,9 @@
 /** What concurrent writes wait for on Postgres, and in which order: otherwise they would wait for each other, or for longer than needed. */
 import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { asset, assetCategory, recordKinds } from '../../../src/records/index.ts';
+import type { RecordKind } from '../../../src/model/record-kind.ts';
+import { asset, assetCategory, location, project, recordKinds, workOrder } from '../../../src/records/index.ts';
+import { deleteRecords } from '../../../src/services/delete-records.ts';
 import { createSession } from '../../../src/services/session.ts';
 import { updateRecords } from '../../../src/services/update-records.ts';
 import { upsertRecords } from '../../../src/services/upsert-records.ts';
@@ -126,6 +128,67 @@ describe('two processes whose advisory locks do not hold for each other', () => 
       expect(moves.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
     }
   });
+});
+
+test('of two updates of the same records, while others refer to them, one waits for the other, and not both for each other', async () => {
+  const store = storeOpener(database)('ours');
+  const session = createSession(store, { userId: null, mayWrite: true });
+  const [crane, pump] = await insert(store, asset, [{ name: 'Crane' }, { name: 'Pump' }]);
+  const ids = [crane, pump].map((record) => record?.id ?? '');
+  const rename = (name: string) =>
+    updateRecords(
+      session,
+      asset,
+      ids.map((id) => ({ id, change: { value: { name } } })),
+    );
+  const sent: string[] = [];
+  database.knex.on('query', ({ sql }) => sent.push(sql));
+  const referring = new Client({ connectionString: url });
+  await referring.connect();
+  await referring.query('begin');
+  await referring.query(`select from assets where id = '${ids[0]}' for key share`);
+  await other.query('begin');
+  await other.query(`update assets set name = 'Tower crane' where id = '${ids[0]}'`);
+
+  const first = rename('Excavator');
+  await untilWaiting(database, 1);
+  const second = rename('Loader');
+  await untilWaiting(database, 2);
+  await other.query('commit');
+  const outcomes = await Promise.allSettled([first, second]);
+  await referring.end();
+
+  expect(outcomes).toMatchObject([
+    { value: [{ name: 'Excavator' }, { name: 'Excavator' }] },
+    { value: [{ name: 'Loader' }, { name: 'Loader' }] },
+  ]);
+  expect(sent).not.toContain('rollback');
+});
+
+test('of two deletions that clear references in the same records, one waits for the other, and not both for each other', async () => {
+  const store = storeOpener(database)('ours');
+  const session = createSession(store, { userId: null, mayWrite: true });
+  const [yard] = await insert(store, location, [{ name: 'North yard' }]);
+  const locationId = yard?.id ?? '';
+  const [wall] = await insert(store, project, [{ name: 'Harbour wall', locationId }]);
+  const projectId = wall?.id ?? '';
+  await insert(store, workOrder, [{ name: 'Set up the crane', locationId, projectId }]);
+  const remove = (kind: RecordKind, id: string) =>
+    deleteRecords(session, kind, [{ value: id }], { references: 'clear', maxCleared: 10 });
+  const sent: string[] = [];
+  database.knex.on('query', ({ sql }) => sent.push(sql));
+  await other.query('begin');
+  await other.query('select from work_orders for no key update');
+
+  const first = remove(location, locationId);
+  await untilWaiting(database, 1);
+  const second = remove(project, projectId);
+  await untilWaiting(database, 2);
+  await other.query('commit');
+  const outcomes = await Promise.allSettled([first, second]);
+
+  expect(outcomes).toMatchObject([{ value: [{ name: 'North yard' }] }, { value: [{ name: 'Harbour wall' }] }]);
+  expect(sent).not.toContain('rollback');
 });
 
 test('a workspace that is deleted leaves no locks behind', async () => {
