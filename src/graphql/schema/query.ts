@@ -33,14 +33,10 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
         }),
       },
       // The cast is safe because the loader returns records of the kind; the compiler cannot see it for a type parameter.
-      resolve: (_root, { id, asOf }, { loaders }, { fieldNodes }) =>
+      resolve: (_root, { id, asOf }, { loaders }) =>
         (asOf === null || asOf === undefined
           ? loaders.load(kind, id)
-          : loaders.versionAt(
-              kind,
-              id,
-              loaders.parsed(fieldNodes, () => parseTime(asOf, limits)),
-            )) as never,
+          : loaders.versionAt(kind, id, parseTime(asOf, limits))) as never,
     });
 
   const page = <K extends RecordKind>(t: QueryFields, kind: K) =>
@@ -177,9 +173,8 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
   });
 }
 
-const parseTime = (sent: unknown, { maxTextLength }: Limits) => ({
-  time: String(parseArgument(['asOf'], { type: 'dateTime' }, sent, maxTextLength)),
-});
+const parseTime = (sent: unknown, { maxTextLength }: Limits): string =>
+  String(parseArgument(['asOf'], { type: 'dateTime' }, sent, maxTextLength));
 
 function loadNode({ loaders }: Context, id: string) {
   const kind = kindOfId(id);
