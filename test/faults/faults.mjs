@@ -354,7 +354,7 @@ export const faults = [
       [
         'src/store',
         'selectWithin',
-        constant((dialect, run, { table, rows }) => dialect.select(run, table, rows, true)),
+        (original) => (dialect, run, table, rows) => original(dialect, run, table, rows, Number.MAX_SAFE_INTEGER),
       ],
     ],
     tests: ['sqlite', 'test/store/read-budget.test.ts'],

@@ -5,7 +5,7 @@
 import { type Knex, knex } from 'knex';
 import type { Row } from '../connections/driver.ts';
 import { columnList, columnName } from '../query/columns.ts';
-import { type Dialect, selectRecords } from '../query/dialect.ts';
+import type { Dialect } from '../query/dialect.ts';
 import { requireWhole } from '../query/rows.ts';
 import { runQuery } from '../query/run-query.ts';
 import { createFilters, createTextKey } from './filters.ts';
@@ -95,7 +95,6 @@ export function createPostgresDialect(): Dialect {
         [workspaceId],
       ),
     selectValues,
-    select: (run, table, query) => selectRecords(selectValues, run, table, query),
   };
 }
 

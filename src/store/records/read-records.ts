@@ -8,7 +8,7 @@ import type { ReverseLink } from '../../model/reverse-link.ts';
 import type { Row, Run } from '../connections/driver.ts';
 import { parentsOf } from '../query/ancestors.ts';
 import { partOf } from '../query/columns.ts';
-import type { Dialect } from '../query/dialect.ts';
+import { type Dialect, selectRecords } from '../query/dialect.ts';
 import { pagesSelection } from '../query/pages.ts';
 import {
   oldestFirst,
@@ -65,11 +65,11 @@ export function selectRows(
 ): Promise<Row[]> {
   const { dialect, run } = scope;
   const table = partOf(whole, fields);
-  if (limit === undefined) return dialect.select(run, table, rows);
+  if (limit === undefined) return selectRecords(dialect, run, table, rows);
   return readBounded(scope, {
     table,
     maxRows: limit,
-    readAll: () => dialect.select(run, table, rows, true),
+    readAll: () => selectRecords(dialect, run, table, rows, true),
     readWithin: (maxBytes) => selectWithin(dialect, run, table, rows, maxBytes),
     rowsOf: (found) => found,
   });

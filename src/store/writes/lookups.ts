@@ -8,6 +8,7 @@ import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import type { Row } from '../connections/driver.ts';
 import { columnName } from '../query/columns.ts';
+import { selectRecords } from '../query/dialect.ts';
 import { rowsQuery, runQuery } from '../query/run-query.ts';
 import { selectWithin } from '../records/read-budget.ts';
 import { createRecordReads, type RecordReads, readParents, type Scope, stored } from '../records/read-records.ts';
@@ -58,7 +59,7 @@ export function createLookups(scope: Scope, { isDryRun = false } = {}): Lookups 
     // A single record cannot be too long.
     const isSingle = ids.length <= 1;
     const records = await (isSingle
-      ? dialect.select(run, kind, rows)
+      ? selectRecords(dialect, run, kind, rows)
       : selectWithin(dialect, run, kind, rows, bytesLeft));
     if (records) {
       bytesLeft -= textLengthOfAll(records);
