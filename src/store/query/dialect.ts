@@ -88,8 +88,6 @@ export interface Dialect extends TransactionSql {
    */
   readonly amongExternalIds?: string | undefined;
 
-  /** Reads the database's settings once, at the start, and returns the reason if it cannot be used. */
-  findProblem?(run: (sql: string) => Promise<readonly Row[]>): Promise<string | undefined>;
   readonly filters: Filters;
   /** A prefix of the text, short enough for an index. Null for null; sorts like the text, but different texts may share it. */
   readonly textKey?: {
