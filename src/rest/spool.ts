@@ -17,7 +17,7 @@ export interface Spooled {
   readonly length: number;
   /** True if it needs no file, and may therefore be cached. */
   readonly isInMemory: boolean;
-  /** Returns the bytes for one response. Must be called at once, because the file is closed when its last reader is done. */
+  /** Returns the bytes for one response. Throws an error when the file is closed, because its last reader is done: call it at once. */
   open(): Buffer | Readable;
 }
 
@@ -102,13 +102,16 @@ const codeOf = (error: unknown): string => (error instanceof Error && 'code' in 
 /** Returns a function that opens streams over the whole file, which is closed after the last of them. */
 function readers(file: TemporaryFile): () => Readable {
   let openStreams = 0;
+  let isClosed = false;
   return () => {
+    if (isClosed) throw new Error('the file of this body is closed');
     openStreams += 1;
     // Node's own stream over a descriptor would close it while others still read.
     const stream = Readable.from(pieces(file), { objectMode: false });
     stream.once('close', () => {
       openStreams -= 1;
-      if (openStreams === 0) file.close();
+      isClosed = openStreams === 0;
+      if (isClosed) file.close();
     });
     return stream;
   };

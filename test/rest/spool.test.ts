@@ -60,3 +60,13 @@ test('several readers of one file each get all of it, even if another one leaves
 
   expect(await Promise.all(staying.map(lengthOf))).toEqual([12 * megabyte.length, 12 * megabyte.length]);
 });
+
+test('a body in a file cannot be opened when its last reader is done', async () => {
+  const { open } = await spool(texts(12), 'ours', quota);
+  const [first, second] = [open() as Readable, open() as Readable];
+  await closed(first);
+  await closed(open() as Readable);
+  await closed(second);
+
+  expect(open).toThrow('the file of this body is closed');
+});
