@@ -11,7 +11,7 @@ import { columnName } from '../query/columns.ts';
 import { selectRecords } from '../query/dialect.ts';
 import { rowsQuery, runQuery } from '../query/run-query.ts';
 import { selectWithin } from '../records/read-budget.ts';
-import { createRecordReads, type RecordReads, readParents, type Scope, stored } from '../records/read-records.ts';
+import { asRecords, createRecordReads, type RecordReads, readParents, type Scope } from '../records/read-records.ts';
 import { createRecordMatches, type RecordMatches } from './find-matches.ts';
 import { findIdempotencyResults, type IdempotencyResult } from './idempotency.ts';
 
@@ -86,9 +86,9 @@ export function createLookups(scope: Scope, { isDryRun = false } = {}): Lookups 
       return new Set(found.map(({ value }) => String(value)));
     },
 
-    findToUpdate: async (kind, ids) => stored(scope, kind, await readToWrite(kind, ids, 'forNoKeyUpdate')),
+    findToUpdate: async (kind, ids) => asRecords(scope, kind, await readToWrite(kind, ids, 'forNoKeyUpdate')),
 
-    findToDelete: async (kind, ids) => stored(scope, kind, await readToWrite(kind, ids, 'forUpdate')),
+    findToDelete: async (kind, ids) => asRecords(scope, kind, await readToWrite(kind, ids, 'forUpdate')),
 
     ancestors: (tree, ids, limit) => readParents(scope, tree, ids, limit),
 
