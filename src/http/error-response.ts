@@ -35,16 +35,19 @@ export function errorResponseFor(error: unknown, request: RequestLog): ErrorResp
   const { id, log } = request;
   // The first of several errors counts.
   request.rejectionReason ??= rejectionReasonOf(error);
-  if (error instanceof ServiceError) {
-    if (error.status === 503) log.warn({ cause: error.cause }, error.message);
-    return error;
-  }
+  const response = responseTo(error, id);
+  if (response.status === 500) log.error({ err: error }, 'unexpected error');
+  if (error instanceof ServiceError && error.status === 503) log.warn({ cause: error.cause }, error.message);
+  return response;
+}
+
+/** Returns the response to an error in the request with this ID. */
+export function responseTo(error: unknown, requestId: string): ErrorResponse {
+  if (error instanceof ServiceError) return error;
   const status = statusOf(error);
-  if (status >= 400 && status < 500) {
-    return { status, message: clientErrorMessages[codeOf(error)] ?? clientErrorMessage(status), issues: [] };
-  }
-  log.error({ err: error }, 'unexpected error');
-  return { status: 500, message: `unexpected error, request ${id}`, issues: [] };
+  if (status < 400 || status >= 500)
+    return { status: 500, message: `unexpected error, request ${requestId}`, issues: [] };
+  return { status, message: clientErrorMessages[codeOf(error)] ?? clientErrorMessage(status), issues: [] };
 }
 
 const statusOf = (error: unknown): number =>
