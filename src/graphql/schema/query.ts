@@ -140,8 +140,7 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
           first: t.arg.int({ description: firstOf(limits) }),
           kinds: t.arg({ type: [recordKind], description: 'Only changes of records of these kinds.' }),
         },
-        resolve: (_root, args, { loaders }, { fieldNodes }) =>
-          loaders.changePage(loaders.parsed(fieldNodes, () => parseFeed(args, limits))),
+        resolve: (_root, args, { loaders }) => loaders.changePage(parseFeed(args, limits)),
       }),
       history: t.field({
         type: changePage,
@@ -152,11 +151,7 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
           id: t.arg.id({ required: true, description: 'The ID of a record.' }),
           ...historyArguments(t, limits),
         },
-        resolve: (_root, { id, ...args }, { loaders }, { fieldNodes }) =>
-          loaders.history(
-            id,
-            loaders.parsed(fieldNodes, () => parseHistory(args, limits)),
-          ),
+        resolve: (_root, { id, ...args }, { loaders }) => loaders.history(id, parseHistory(args, limits)),
       }),
       changeCursor: t.string({
         description: 'The cursor of the last change of the workspace: start here to follow only new changes.',
