@@ -6,7 +6,7 @@ import { sendGraphiql, serveGraphiqlFiles } from './explorer/graphiql.ts';
 import { serveHomePage } from './explorer/home.ts';
 import { serveReference } from './explorer/reference.ts';
 import { serveGraphql } from './graphql/route.ts';
-import { collectPaths, rejectOtherMethods } from './http/methods.ts';
+import { rejectOtherMethods } from './http/methods.ts';
 import { allowOrigins, createServer } from './http/server.ts';
 import type { Logs } from './logs.ts';
 import { handler } from './rest/handler.ts';
@@ -18,14 +18,15 @@ import type { Database } from './store/database.ts';
 export async function createApp(database: Database, config: Config, logs?: Logs): Promise<FastifyInstance> {
   const app = createServer(config, logs);
   await allowOrigins(app, config.corsOrigins);
-  const paths = collectPaths(app);
   const { isOpen } = await authenticate(app, database, config);
-  for (const route of routes) {
-    app.route({ method: route.method, url: route.path, handler: handler(route, config.limits) });
-  }
-  await app.register(async (scope) => servePublicly(scope, database, config, isOpen));
-  await app.register(async (scope) => serveGraphql(scope, config, config.graphiql ? sendGraphiql : undefined));
-  rejectOtherMethods(app, paths, methodHint);
+  const addRoutes = async () => {
+    for (const route of routes) {
+      app.route({ method: route.method, url: route.path, handler: handler(route, config.limits) });
+    }
+    await app.register(async (scope) => servePublicly(scope, database, config, isOpen));
+    await app.register(async (scope) => serveGraphql(scope, config, config.graphiql ? sendGraphiql : undefined));
+  };
+  await rejectOtherMethods(app, methodHint, addRoutes);
   return app;
 }
 

@@ -1,6 +1,6 @@
 /** Splits long work into slices, so that other requests and finished statements are handled in between. */
 import { setImmediate } from 'node:timers/promises';
-import { createTurns } from './turns.ts';
+import { createTurns } from './sharing/turns.ts';
 
 /** Items per slice. As many records take well under a millisecond. */
 const sliceLength = 100;
@@ -16,7 +16,8 @@ export function oneEachTurn(): <T>(workspaceId: string, task: () => T) => Promis
     isRunning = true;
     while (!waiting.isEmpty()) {
       await setImmediate();
-      waiting.takeNext()?.();
+      const [run] = waiting.take();
+      run?.();
     }
     isRunning = false;
   };

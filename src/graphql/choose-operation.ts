@@ -3,7 +3,7 @@ import { type DocumentNode, GraphQLError, getOperationAST, Kind } from 'graphql'
 import type { Plugin } from 'graphql-yoga';
 import { cut, expected, maxQuoted } from '../model/issues.ts';
 
-/** Must come before yoga's own plugins, which reject the same requests. */
+/** Yoga's own plugins, which it puts after those of a service, reject the same requests. */
 export const useOperationChoice = (): Plugin => ({
   onParse() {
     return ({ result, context: { params } }) => {

@@ -35,19 +35,24 @@ export function errorResponseFor(error: unknown, request: RequestLog): ErrorResp
   const { id, log, routeOptions } = request;
   // The first of several errors counts.
   request.rejectionReason ??= rejectionReasonOf(error);
-  if (error instanceof ServiceError) {
-    if (error.status === 503) log.warn({ cause: error.cause }, error.message);
-    return error;
-  }
+  const response = responseTo(error, { id, maxBytes: routeOptions.bodyLimit });
+  if (response.status === 500) log.error({ err: error }, 'unexpected error');
+  if (error instanceof ServiceError && error.status === 503) log.warn({ cause: error.cause }, error.message);
+  return response;
+}
+
+/** Returns the response to an error in the request with this ID, whose body may have so many bytes. */
+export function responseTo(
+  error: unknown,
+  { id, maxBytes }: { readonly id: string; readonly maxBytes: number },
+): ErrorResponse {
+  if (error instanceof ServiceError) return error;
   const status = statusOf(error);
-  if (status >= 400 && status < 500) {
-    const code = codeOf(error);
-    const isTooLarge = code === 'FST_ERR_CTP_BODY_TOO_LARGE';
-    const message = isTooLarge ? bodyTooLarge(routeOptions.bodyLimit) : clientErrorMessages[code];
-    return { status, message: message ?? clientErrorMessage(status), issues: [] };
-  }
-  log.error({ err: error }, 'unexpected error');
-  return { status: 500, message: `unexpected error, request ${id}`, issues: [] };
+  if (status < 400 || status >= 500) return { status: 500, message: `unexpected error, request ${id}`, issues: [] };
+  const code = codeOf(error);
+  const isTooLarge = code === 'FST_ERR_CTP_BODY_TOO_LARGE';
+  const message = isTooLarge ? bodyTooLarge(maxBytes) : clientErrorMessages[code];
+  return { status, message: message ?? clientErrorMessage(status), issues: [] };
 }
 
 const statusOf = (error: unknown): number =>
@@ -61,7 +66,7 @@ function rejectionReasonOf(error: unknown): string {
   return codeOf(error) === 'FST_ERR_BAD_URL' ? 'malformed URL' : reasonFor(statusOf(error));
 }
 
-export const bodyTooLarge = (maxBytes: number): string =>
+const bodyTooLarge = (maxBytes: number): string =>
   `expected a body of at most ${count(maxBytes)} bytes: split it into several requests`;
 
 const clientErrorMessages: Readonly<Record<string, string>> = {

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { type Gunzip, gunzip as inflate } from 'node:zlib';
 import { errorCodes, type FastifyReply, type FastifyRequest } from 'fastify';
 import { badRequest, ServiceError } from '../errors.ts';
-import { createTurns } from '../turns.ts';
+import { createTurns } from '../sharing/turns.ts';
 
 /**
  * The most inflated bodies of the greatest length in use at a time. Further requests wait, and hold only what they
@@ -48,11 +48,9 @@ export function createGunzip(maxBytes: number) {
   }
 
   function admitWaiting(): void {
-    while (freeBytes >= maxBytes) {
-      const next = waiting.takeNext();
-      if (!next) return;
-      hold(next.request, maxBytes);
-      next.admit();
+    for (const { request, admit } of waiting.take(() => freeBytes >= maxBytes)) {
+      hold(request, maxBytes);
+      admit();
     }
   }
 

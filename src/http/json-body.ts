@@ -50,7 +50,8 @@ export function readJsonBodies(app: FastifyInstance, limits: Limits): void {
   });
 }
 
-function requireUtf8({ headers }: FastifyRequest): void {
+/** Throws a ServiceError 415. */
+export function requireUtf8({ headers }: Pick<FastifyRequest, 'headers'>): void {
   if (charsetsIn(headers['content-type']).some((charset) => charset !== 'utf-8')) {
     throw new ServiceError(415, 'expected the charset utf-8');
   }
@@ -65,8 +66,8 @@ function charsetsIn(contentType = ''): string[] {
   });
 }
 
-/** `JSON.parse` keeps `__proto__` as an ordinary key, which external IDs may have; Fastify's own parser rejects it. */
-function parseJson(body: Buffer, limits: Limits): unknown {
+/** `JSON.parse` keeps `__proto__` as an ordinary key, which external IDs may have; Fastify's own parser rejects it. Throws a ServiceError. */
+export function parseJson(body: Buffer, limits: Limits): unknown {
   if (body.length === 0) return undefined;
   requireSmallJson(body, limits);
   if (!isUtf8(body)) throw badRequest('the body is not valid UTF-8');

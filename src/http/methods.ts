@@ -3,22 +3,18 @@ import { METHODS } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../errors.ts';
 
-/** Returns the paths of all routes registered after this call. */
-export function collectPaths(app: FastifyInstance): ReadonlySet<string> {
+/**
+ * Adds the routes, and then one for every method that their paths do not support: Fastify would respond to it with 404. The response
+ * has the hint for the method and the path, if there is one.
+ */
+export async function rejectOtherMethods(
+  app: FastifyInstance,
+  hintFor: (method: string, path: string) => string | undefined,
+  addRoutes: () => Promise<void>,
+): Promise<void> {
   const paths = new Set<string>();
   app.addHook('onRoute', ({ url }) => void paths.add(url));
-  return paths;
-}
-
-/**
- * Adds a route for every method that these paths do not support: Fastify would respond to it with 404. The response has the hint
- * for the method and the path, if there is one.
- */
-export function rejectOtherMethods(
-  app: FastifyInstance,
-  paths: ReadonlySet<string>,
-  hintFor: (method: string, path: string) => string | undefined,
-): void {
+  await addRoutes();
   for (const method of METHODS) {
     if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   }

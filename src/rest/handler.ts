@@ -68,8 +68,8 @@ function update(route: Route, limits: Limits): Handler {
 function list({ kind, success }: Route): Handler {
   return async (request, reply) => {
     const { store } = request.session;
-    const owner = String(request.identity?.workspace.number);
-    const { open, hash, length } = await store.derive(kind.table, () => listBody(store, kind, owner));
+    const workspaceId = String(request.identity?.workspace.number);
+    const { open, hash, length } = await store.derive(kind.table, () => listBody(store, kind, workspaceId));
     const body = open();
     const etag = `"${hash}"`;
     reply.header('etag', etag);

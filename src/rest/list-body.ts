@@ -11,11 +11,11 @@ type ListStore = Pick<WorkspaceReads, 'list'>;
 /** Records per statement. Other requests are handled between statements. */
 const sliceLength = 1_000;
 
-export async function listBody(store: WorkspaceReads, kind: RecordKind, owner: string): Promise<Spooled> {
+export async function listBody(store: WorkspaceReads, kind: RecordKind, workspaceId: string): Promise<Spooled> {
   const first = await store.list(kind, { limit: sliceLength });
   // A single statement is consistent by itself: a list that fits into one slice needs no snapshot.
-  if (first.length < sliceLength) return spool([await toJson(kind, first)], owner);
-  return store.snapshot((snapshot) => spool(slices(snapshot, kind), owner));
+  if (first.length < sliceLength) return spool([await toJson(kind, first)], workspaceId);
+  return store.snapshot((snapshot) => spool(slices(snapshot, kind), workspaceId));
 }
 
 /** Yields the text of the array in pieces. */

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { unavailable } from '../errors.ts';
+import { createQuota, type Quota } from '../sharing/quota.ts';
 
 export interface Spooled {
   /** SHA-256 of the bytes, as base64url. */
@@ -16,7 +17,7 @@ export interface Spooled {
   readonly length: number;
   /** True if it needs no file, and may therefore be cached. */
   readonly isInMemory: boolean;
-  /** Returns the bytes for one response. Must be called at once, because the file is closed when its last reader is done. */
+  /** Returns the bytes for one response. Throws an error when the file is closed, because its last reader is done: call it at once. */
   open(): Buffer | Readable;
 }
 
@@ -26,17 +27,14 @@ const pieceLength = 131_072;
 /** The most bytes of a body that stays in memory. */
 const maxInMemory = 8 * 1_048_576;
 
-/** The most bytes in files, of all owners together and of each. Slow clients keep files on the disk, which others need too. */
-const defaultRoom = { total: 4 * 1_073_741_824, perOwner: 1_073_741_824 };
+/** The most bytes in files. Slow clients keep files on the disk, which others need too. */
+const diskQuota = createQuota({ total: 4 * 1_073_741_824, share: 1_073_741_824 });
 
-let inFiles = 0;
-const inFilesOf = new Map<string, number>();
-
-/** Writes the texts on behalf of an owner, a workspace. Throws a ServiceError 503 if there is no room for a file. */
+/** Writes the texts on behalf of a workspace. Throws a ServiceError 503 if there is no room for a file. */
 export async function spool(
   texts: AsyncIterable<string> | Iterable<string>,
-  owner: string,
-  room = defaultRoom,
+  workspaceId: string,
+  quota = diskQuota,
 ): Promise<Spooled> {
   const hash = createHash('sha256');
   const chunks: Buffer[] = [];
@@ -49,7 +47,7 @@ export async function spool(
       length += chunk.length;
       chunks.push(chunk);
       if (length <= maxInMemory) continue;
-      file ??= await openTemporaryFile(owner, room);
+      file ??= await openTemporaryFile(workspaceId, quota);
       for (const part of chunks.splice(0)) await file.write(part);
     }
   } catch (error) {
@@ -69,7 +67,7 @@ interface TemporaryFile {
 }
 
 /** Opens a file that no other user can open, and that disappears with the process, however the process ends. */
-async function openTemporaryFile(owner: string, room: typeof defaultRoom): Promise<TemporaryFile> {
+async function openTemporaryFile(workspaceId: string, quota: Quota): Promise<TemporaryFile> {
   const path = join(tmpdir(), `yardgraph-${randomUUID()}`);
   let file: FileHandle;
   try {
@@ -80,25 +78,17 @@ async function openTemporaryFile(owner: string, room: typeof defaultRoom): Promi
   }
 
   let length = 0;
-  const count = (bytes: number): void => {
-    length += bytes;
-    inFiles += bytes;
-    const ofOwner = (inFilesOf.get(owner) ?? 0) + bytes;
-    if (ofOwner > 0) inFilesOf.set(owner, ofOwner);
-    else inFilesOf.delete(owner);
-  };
   return {
     async write(bytes) {
-      count(bytes.length);
-      const isFull = inFiles > room.total || (inFilesOf.get(owner) ?? 0) > room.perOwner;
-      if (isFull) throw noRoom('TEMPORARY_FILES_FULL');
+      if (quota.take(workspaceId, bytes.length)) throw noRoom('TEMPORARY_FILES_FULL');
+      length += bytes.length;
       await file.writeFile(bytes).catch((error: unknown) => {
         throw noRoom(codeOf(error));
       });
     },
     read: async (buffer, position) => (await file.read(buffer, 0, buffer.length, position)).bytesRead,
     close() {
-      count(-length);
+      quota.free(workspaceId, length);
       // The file is unlinked: an error while closing loses nothing.
       file.close().catch(() => {});
     },
@@ -112,13 +102,16 @@ const codeOf = (error: unknown): string => (error instanceof Error && 'code' in 
 /** Returns a function that opens streams over the whole file, which is closed after the last of them. */
 function readers(file: TemporaryFile): () => Readable {
   let openStreams = 0;
+  let isClosed = false;
   return () => {
+    if (isClosed) throw new Error('the file of this body is closed');
     openStreams += 1;
     // Node's own stream over a descriptor would close it while others still read.
     const stream = Readable.from(pieces(file), { objectMode: false });
     stream.once('close', () => {
       openStreams -= 1;
-      if (openStreams === 0) file.close();
+      isClosed = openStreams === 0;
+      if (isClosed) file.close();
     });
     return stream;
   };

@@ -5,7 +5,7 @@ import { reason } from './connections/database-error.ts';
 import type { DatabaseOptions, Driver, Pools } from './connections/driver.ts';
 import { createTransactions, type Transactions } from './connections/transactions.ts';
 import { defaultOptions } from './database-settings.ts';
-import { createPostgresDialect } from './postgres/dialect.ts';
+import { openPostgresDialect } from './postgres/dialect.ts';
 import { createPostgresDriver } from './postgres/driver.ts';
 import { isPostgresUrl } from './postgres/url.ts';
 import type { Dialect } from './query/dialect.ts';
@@ -54,13 +54,20 @@ const writesConfig = ({ pools }: Driver): Knex.Config => ({
 /** Opens the database without migrating it. Throws StartError if it cannot be used. */
 export async function connectDatabase(databaseUrl: string, options = defaultOptions): Promise<Database> {
   const driver = createDriver(databaseUrl, options);
-  const dialect = isPostgresUrl(databaseUrl)
-    ? createPostgresDialect()
-    : { ...sqliteDialect, indexes: new Set<string>() };
   const pools = openPools(driver);
   const { writes } = pools;
+  const close = async () => {
+    const { writes: _, ...others } = pools;
+    // SQLite merges its log into the file when the last connection is closed, but not if two are closed at the same time.
+    for (const pool of [...Object.values(others), writes]) await pool.destroy();
+  };
+  const openDialect = async (): Promise<Dialect> =>
+    isPostgresUrl(databaseUrl)
+      ? openPostgresDialect(async (sql) => (await writes.raw(sql)).rows)
+      : { ...sqliteDialect, indexes: new Set<string>() };
+  const dialect = await orClose(close, () => explainFailure(driver, openDialect));
   const transactions = createTransactions(pools, driver, dialect, options);
-  const database: Database = {
+  return {
     ...transactions,
     dialect,
     driver,
@@ -69,18 +76,8 @@ export async function connectDatabase(databaseUrl: string, options = defaultOpti
     migrate: () => explainFailure(driver, () => migrate(writes, dialect, driver)),
     pendingMigrations: () => explainFailure(driver, () => pendingMigrations(writes)),
     ping: async () => void (await transactions.read('select 1')),
-    close: async () => {
-      const { writes: _, ...others } = pools;
-      // SQLite merges its log into the file when the last connection is closed, but not if two are closed at the same time.
-      for (const pool of [...Object.values(others), writes]) await pool.destroy();
-    },
+    close,
   };
-  return closeOnFailure(database, () =>
-    explainFailure(driver, async () => {
-      const problem = await dialect.findProblem?.(async (sql) => (await writes.raw(sql)).rows);
-      if (problem !== undefined) throw new Error(problem);
-    }),
-  );
 }
 
 function openPools(driver: Driver): Pools<Knex> {
@@ -95,18 +92,18 @@ function openPools(driver: Driver): Pools<Knex> {
 /** Opens the database and brings its schema up to date. Throws StartError if it cannot be used. */
 export async function openDatabase(databaseUrl: string, options = defaultOptions): Promise<Database> {
   const database = await connectDatabase(databaseUrl, options);
-  return closeOnFailure(database, async () => {
+  await orClose(database.close, async () => {
     await database.migrate();
     await readIndexes(database);
   });
+  return database;
 }
 
-async function closeOnFailure(database: Database, start: () => Promise<unknown>): Promise<Database> {
+async function orClose<T>(close: () => Promise<void>, start: () => Promise<T>): Promise<T> {
   try {
-    await start();
-    return database;
+    return await start();
   } catch (error) {
-    await database.close();
+    await close();
     throw error;
   }
 }

@@ -17,7 +17,7 @@ import { createDerivedCache, createTextCache, type Sized } from './records/deriv
 import { createHeldTexts, notHeld, type ResponseTexts } from './records/held-texts.ts';
 import { type LinkToRead, readLinked } from './records/linked-records.ts';
 import { createReadBudget, type ReadLimits } from './records/read-budget.ts';
-import { createRecordReads, type RecordReads, type Scope, stored } from './records/read-records.ts';
+import { asRecords, createRecordReads, type RecordReads, type Scope } from './records/read-records.ts';
 import { createGroupCommit } from './writes/group-commit.ts';
 import type { IdempotencyKey } from './writes/idempotency.ts';
 import { unused, writeOnce } from './writes/idempotent-writes.ts';
@@ -137,7 +137,7 @@ export function createStoreOpener(database: Database): OpenStore {
         const scope = { ...scopeOf(read), budget: createReadBudget(limits, texts) };
         const select = readLinked(scope, scope.budget);
         const listLinked: LimitedReads['listLinked'] = (kind, query, links) =>
-          select(kind, query, links)?.then((records) => stored(scope, kind, records));
+          select(kind, query, links)?.then((records) => asRecords(scope, kind, records));
         const { hold } = texts;
         return { ...readsIn(scope), ...createChangePageReads(scope), ...createHistoryReads(scope), listLinked, hold };
       },

@@ -5,28 +5,25 @@ import { createKey, revokeKey, rotateKey } from '../../src/auth/keys.ts';
 import { type ServiceError, unavailable } from '../../src/errors.ts';
 import { createKeyStore } from '../../src/store/admin/api-keys.ts';
 import type { Run } from '../../src/store/connections/driver.ts';
-import { type Database, openDatabase } from '../../src/store/database.ts';
-import { createDatabase } from '../support/database.ts';
+import type { Database } from '../../src/store/database.ts';
+import { openOwnDatabase } from '../support/own-database.ts';
 
 let database: Database;
-let remove: () => Promise<void>;
 /** The values of each lookup that was sent. */
 let lookups: string[];
 /** The number of lookups that run now, and the most that have run at once. */
 let concurrent: { now: number; most: number };
 
 beforeEach(async () => {
-  const created = await createDatabase();
-  remove = created.remove;
-  database = await openDatabase(created.url);
+  const own = await openOwnDatabase();
+  database = own.database;
   lookups = [];
   concurrent = { now: 0, most: 0 };
+  return own.close;
 });
 
 afterEach(async () => {
   vi.restoreAllMocks();
-  await database.close();
-  await remove();
 });
 
 /** A keyring on the database. `before` is called before each lookup, and may throw. */

@@ -100,16 +100,16 @@ test('a read that failed is not begun again', async () => {
   const groups = { groupBy: [], limit: 1 };
   const page = { after: 0, limit: 2 };
   const historyPage = { limit: 2 };
-  const at = { time: '2026-03-01T00:00:00.000Z' };
-  const change = { number: 1, kind: 'Project', action: 'created', id, at: at.time, ...nobody } as const;
+  const at = '2026-03-01T00:00:00.000Z';
+  const change = { number: 1, kind: 'Project', action: 'created', id, at, ...nobody } as const;
 
   for (const _time of [1, 2]) {
     const all = await Promise.allSettled([
       loaders.listPage(project, query, []),
       link && loaders.reverseLinkPage(link, id, query, []),
       loaders.load(project, id),
-      loaders.count(project),
-      loaders.summarize(project, groups),
+      loaders.count(project, undefined, []),
+      loaders.summarize(project, groups, []),
       loaders.changePage(page),
       loaders.history(id, historyPage),
       loaders.after(change),

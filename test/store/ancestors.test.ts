@@ -1,36 +1,30 @@
 /** Ancestors in a tree of one kind: all of them, however deep the tree is. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { assetCategory } from '../../src/records/index.ts';
 import { reverseLinksOf } from '../../src/records/reverse-links.ts';
-import { type Database, openDatabase } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database.ts';
 import type { Condition } from '../../src/store/query/condition.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
-import { createDatabase } from '../support/database.ts';
 import { change, inSteps, insert } from '../support/insert.ts';
 import { storeOpener } from '../support/open-store.ts';
+import { openOwnDatabase } from '../support/own-database.ts';
 
 const levels = 70;
 
 let database: Database;
-let remove: () => Promise<void>;
 let store: WorkspaceStore;
 /** Each is the parent of the next. */
 const chain: string[] = [];
 
 beforeAll(async () => {
-  const created = await createDatabase();
-  remove = created.remove;
-  database = await openDatabase(created.url);
+  const own = await openOwnDatabase();
+  database = own.database;
   store = storeOpener(database)('ours');
   for (let level = 0; level < levels; level += 1) {
     const [category] = await insert(store, assetCategory, [{ name: `level ${level}`, parentId: chain.at(-1) ?? null }]);
     chain.push(category?.id ?? '');
   }
-});
-
-afterAll(async () => {
-  await database.close();
-  await remove();
+  return own.close;
 });
 
 const [ancestors] = reverseLinksOf('AssetCategory').filter(({ direction }) => direction === 'ancestors');

@@ -2,41 +2,36 @@
  * How the databases read 100,000 records of a workspace: through an index where fields declare one, otherwise in one pass, without the
  * database's statistics and with them. Nothing is measured in time.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { RecordKind } from '../../src/model/record-kind.ts';
 import type { ReverseLink } from '../../src/model/reverse-link.ts';
 import { asset, location, project, recordKinds, workOrder } from '../../src/records/index.ts';
 import { reverseLinksOf } from '../../src/records/reverse-links.ts';
-import { type Database, openDatabase } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database.ts';
 import { columnName } from '../../src/store/query/columns.ts';
 import type { Condition, Value } from '../../src/store/query/condition.ts';
 import type { RecordQuery } from '../../src/store/query/record-query.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import type { Lookups } from '../../src/store/writes/lookups.ts';
-import { createDatabase, isPostgres } from '../support/database.ts';
+import { isPostgres } from '../support/database.ts';
 import { type Plan, readPlan } from '../support/explain.ts';
 import { inSteps } from '../support/insert.ts';
 import { createRecords, sizes } from '../support/many-records.ts';
 import { storeOpener } from '../support/open-store.ts';
+import { openOwnDatabase } from '../support/own-database.ts';
 
 let database: Database;
 let store: WorkspaceStore;
 let ids: ReadonlyMap<string, readonly string[]>;
-let remove: () => Promise<void>;
 
 beforeAll(async () => {
-  const created = await createDatabase();
-  remove = created.remove;
-  database = await openDatabase(created.url);
+  const own = await openOwnDatabase();
+  database = own.database;
   const openStore = storeOpener(database);
   ids = await createRecords(openStore('acme'), 1);
   await createRecords(openStore('other'), 10);
   store = openStore('acme');
-});
-
-afterAll(async () => {
-  await database.close();
-  await remove();
+  return own.close;
 });
 
 /**

@@ -1,25 +1,20 @@
 /** Records are found by their external IDs, whatever has happened to them. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { asset, project, recordKinds, workOrder } from '../../src/records/index.ts';
 import { copyTables } from '../../src/store/admin/copy.ts';
 import { createWorkspaces } from '../../src/store/admin/workspaces.ts';
-import { type Database, openDatabase } from '../../src/store/database.ts';
-import { createDatabase, isPostgres } from '../support/database.ts';
+import type { Database } from '../../src/store/database.ts';
+import { isPostgres } from '../support/database.ts';
 import { change, insert } from '../support/insert.ts';
 import { addWorkspace, storeOpener } from '../support/open-store.ts';
+import { openOwnDatabase } from '../support/own-database.ts';
 
 let database: Database;
-let remove: () => Promise<void>;
 
 beforeEach(async () => {
-  const created = await createDatabase();
-  remove = created.remove;
-  database = await openDatabase(created.url);
-});
-
-afterEach(async () => {
-  await database.close();
-  await remove();
+  const own = await openOwnDatabase();
+  database = own.database;
+  return own.close;
 });
 
 const store = (workspace = 'acme', opened = database) => storeOpener(opened)(workspace);
@@ -66,15 +61,13 @@ test('of one kind and one workspace only', async () => {
 });
 
 test('in a copy of the database', async () => {
-  const created = await createDatabase();
-  const target = await openDatabase(created.url);
+  const { database: target, close } = await openOwnDatabase();
   await insert(store(), asset, [{ name: 'Crane', externalIds: { erp: '4711' } }]);
 
   await copyTables(database, target, recordKinds, { start() {}, step() {} });
 
   expect(await named('erp', '4711', 'acme', target)).toEqual(['Crane']);
-  await target.close();
-  await created.remove();
+  await close();
 });
 
 test('after the migration that replaces triggers was undone, and after it', async () => {

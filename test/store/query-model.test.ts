@@ -1,15 +1,15 @@
 /** Random queries find on both databases what a plain model finds, and nothing of another workspace. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import type { CreateOf, RecordKind } from '../../src/model/record-kind.ts';
 import { assetCategory, location, recordKinds } from '../../src/records/index.ts';
-import { type Database, openDatabase } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database.ts';
 import type { Condition } from '../../src/store/query/condition.ts';
 import type { RecordQuery } from '../../src/store/query/record-query.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
-import { createDatabase } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
 import { insert } from '../support/insert.ts';
 import { storeOpener } from '../support/open-store.ts';
+import { openOwnDatabase } from '../support/own-database.ts';
 import { createModel, type PlainRecord, positionOf } from '../support/query-model.ts';
 import { createRandom } from '../support/random.ts';
 import { createGenerator, texts } from '../support/random-queries.ts';
@@ -21,17 +21,11 @@ const queriesPerWorld = byEffort({ small: 150, long: 1_050 });
 const tight = { maxTextLength: 10_000, maxExternalIds: 100, maxRecordLength: 100_000, maxResponseLength: 30_000 };
 
 let database: Database;
-let remove: () => Promise<void>;
 
 beforeAll(async () => {
-  const created = await createDatabase();
-  remove = created.remove;
-  database = await openDatabase(created.url);
-});
-
-afterAll(async () => {
-  await database.close();
-  await remove();
+  const own = await openOwnDatabase();
+  database = own.database;
+  return own.close;
 });
 
 /** Fills our workspace, and another one with records like ours that share references with them. */

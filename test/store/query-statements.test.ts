@@ -1,35 +1,29 @@
 /** What the statements of queries are: one for any number of parents, limited to the workspace everywhere, at any size of a filter. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ResponseTooLarge } from '../../src/errors.ts';
 import type { ReverseLink } from '../../src/model/reverse-link.ts';
 import { assetCategory, location, project, workOrder } from '../../src/records/index.ts';
 import { reverseLinksOf } from '../../src/records/reverse-links.ts';
-import { type Database, openDatabase } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database.ts';
 import type { Condition } from '../../src/store/query/condition.ts';
 import type { PagesQuery } from '../../src/store/query/record-query.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
-import { createDatabase } from '../support/database.ts';
 import { insert } from '../support/insert.ts';
 import { storeOpener } from '../support/open-store.ts';
+import { openOwnDatabase } from '../support/own-database.ts';
 
 let database: Database;
-let remove: () => Promise<void>;
 let ours: WorkspaceStore;
 let theirs: WorkspaceStore;
 let statements: string[] = [];
 
 beforeAll(async () => {
-  const created = await createDatabase();
-  remove = created.remove;
-  database = await openDatabase(created.url);
+  const own = await openOwnDatabase();
+  database = own.database;
   database.knex.on('query', ({ sql }: { sql: string }) => statements.push(sql));
   ours = storeOpener(database)('ours');
   theirs = storeOpener(database)('theirs');
-});
-
-afterAll(async () => {
-  await database.close();
-  await remove();
+  return own.close;
 });
 
 beforeEach(() => {

@@ -8,7 +8,7 @@ import { oldestFirst, positionOfId, type RecordQuery } from '../../src/store/que
 import { rowsQuery, runQuery } from '../../src/store/query/run-query.ts';
 import { sqliteDialect } from '../../src/store/sqlite/dialect.ts';
 
-const postgresDialect = createPostgresDialect();
+const postgresDialect = createPostgresDialect({ isCitus: false });
 
 async function compiled(dialect: Dialect, query: RecordQuery) {
   const statements: unknown[] = [];

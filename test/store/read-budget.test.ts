@@ -1,31 +1,25 @@
 /** The limit on the text that one request may read into memory. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { ResponseTooLarge } from '../../src/errors.ts';
 import { location, project } from '../../src/records/index.ts';
-import { type Database, openDatabase } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database.ts';
 import { oldestFirst } from '../../src/store/query/record-query.ts';
-import { createDatabase } from '../support/database.ts';
 import { insert } from '../support/insert.ts';
 import { numberOf, storeOpener } from '../support/open-store.ts';
+import { openOwnDatabase } from '../support/own-database.ts';
 
 // A budget of 2 * 5,000 + 1,000 characters.
 const limits = { maxTextLength: 100, maxExternalIds: 10, maxRecordLength: 1_000, maxResponseLength: 5_000 };
 
 let database: Database;
-let remove: () => Promise<void>;
 let statements: string[];
 
 beforeEach(async () => {
-  const created = await createDatabase();
-  remove = created.remove;
-  database = await openDatabase(created.url);
+  const own = await openOwnDatabase();
+  database = own.database;
   statements = [];
   database.knex.on('query', ({ sql }: { sql: string }) => statements.push(sql));
-});
-
-afterEach(async () => {
-  await database.close();
-  await remove();
+  return own.close;
 });
 
 const workspace = () => storeOpener(database)('ours');

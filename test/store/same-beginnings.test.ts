@@ -1,24 +1,19 @@
 /** Many texts with the same beginning are looked up at once. Postgres has only the first 100 characters of each in its indexes. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { project } from '../../src/records/index.ts';
-import { type Database, openDatabase } from '../../src/store/database.ts';
-import { createDatabase, isPostgres } from '../support/database.ts';
+import type { Database } from '../../src/store/database.ts';
+import { isPostgres } from '../support/database.ts';
 import { readPlan } from '../support/explain.ts';
 import { inSteps, insert } from '../support/insert.ts';
 import { storeOpener } from '../support/open-store.ts';
+import { openOwnDatabase } from '../support/own-database.ts';
 
 let database: Database;
-let remove: () => Promise<void>;
 
 beforeEach(async () => {
-  const created = await createDatabase();
-  remove = created.remove;
-  database = await openDatabase(created.url);
-});
-
-afterEach(async () => {
-  await database.close();
-  await remove();
+  const own = await openOwnDatabase();
+  database = own.database;
+  return own.close;
 });
 
 const url = 'https://erp.example.com/projects/'.padEnd(99, 'x');

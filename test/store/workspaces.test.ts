@@ -1,6 +1,6 @@
 /** Renaming and deleting whole workspaces: what keeps working, what is deleted, and that no other workspace is touched. */
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createKeyring } from '../../src/auth/keyring.ts';
 import { createKey, revokeKey } from '../../src/auth/keys.ts';
 import { ServiceError, StartError } from '../../src/errors.ts';
@@ -15,24 +15,19 @@ import { openWorkspace } from '../../src/store/admin/workspace-names.ts';
 import { createWorkspaces, sizeOf } from '../../src/store/admin/workspaces.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { createStoreOpener, type WorkspaceStore } from '../../src/store/workspace-store.ts';
-import { createDatabase, createFile } from '../support/database.ts';
+import { createFile } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
 import { change, inSteps, insert, withKey } from '../support/insert.ts';
 import { nobody } from '../support/open-store.ts';
+import { openOwnDatabase } from '../support/own-database.ts';
 import { anyRecord, kinds } from '../support/records.ts';
 
 let database: Database;
-let remove: () => Promise<void>;
 
 beforeEach(async () => {
-  const created = await createDatabase();
-  remove = created.remove;
-  database = await openDatabase(created.url);
-});
-
-afterEach(async () => {
-  await database.close();
-  await remove();
+  const own = await openOwnDatabase();
+  database = own.database;
+  return own.close;
 });
 
 const now = '2026-03-01T00:00:00.000Z';

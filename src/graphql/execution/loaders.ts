@@ -4,7 +4,6 @@
  * session's store, and so never sees another workspace.
  */
 import type { FieldNode } from 'graphql';
-import { LRUCache } from 'lru-cache';
 import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import { kindNamed, kindOfId } from '../../records/index.ts';
@@ -14,21 +13,18 @@ import { type LinkToRead, linkedRecord } from '../../store/records/linked-record
 import type { Page } from '../../store/records/read-records.ts';
 import type { LimitedReads } from '../../store/workspace-store.ts';
 import type { DocumentPlan } from '../plan/document-plan.ts';
-import { type ChangeLoaders, createChangeLoaders } from './change-loaders.ts';
+import { type ChangeLoaders, createChangeLoaders, type Once } from './change-loaders.ts';
 import { createPageLoaders, type PageQuery } from './page-loaders.ts';
 import { createRecordCache, type RecordCache } from './record-cache.ts';
 import { type LinksByField, type LinksOfField, linksIn, recordsIn } from './selected-links.ts';
 
-/**
- * Records have their ID and the fields that the document selects. Each query object is read once: `parsed` returns the
- * same object for the same field.
- */
+/** Records have their ID and the fields that the document selects. What the arguments of a field request is read once for the field. */
 export interface Loaders extends ChangeLoaders {
   /** Returns a field's parsed arguments. Parses once: they are the same for all objects that have the field. */
   parsed<T>(fieldNodes: readonly FieldNode[], parse: () => T): T;
   /** Returns the record, or null if the ID is unknown, foreign, or of another kind; a promise unless it is loaded. */
   load<K extends RecordKind>(kind: K, id: string): RecordOf<K> | null | Promise<RecordOf<K> | null>;
-  list<K extends RecordKind>(kind: K, query: RecordQuery): Promise<RecordOf<K>[]>;
+  list<K extends RecordKind>(kind: K, query: RecordQuery, fieldNodes: readonly FieldNode[]): Promise<RecordOf<K>[]>;
   /** Returns the record that a reference leads to, or null if there is none; a promise unless it is loaded. */
   linked(record: Readonly<Record<string, unknown>>, field: string, kind: RecordKind): unknown;
   /** Returns a page of a list, and loads all that its records link to: the resolvers of the links need not wait. */
@@ -46,9 +42,9 @@ export interface Loaders extends ChangeLoaders {
   ): Promise<Page>;
   /** Loads what the items of a list link to, level by level. */
   follow(items: readonly object[], listFields: readonly FieldNode[]): Promise<void>;
-  /** Returns the number of records of a kind that match, counted once if no condition is set. */
-  count(kind: RecordKind, where?: Condition): Promise<number>;
-  summarize(kind: RecordKind, query: SummaryQuery): Promise<Summary>;
+  /** Returns the number of records of a kind that match, counted once for all fields without a condition. */
+  count(kind: RecordKind, where: Condition | undefined, connectionFields: readonly FieldNode[]): Promise<number>;
+  summarize(kind: RecordKind, query: SummaryQuery, fieldNodes: readonly FieldNode[]): Promise<Summary>;
   /** Sets records, by ID, to what a dry run would have made of them; null if deleted. Links lead to these records. */
   prime(kind: RecordKind, records: ReadonlyMap<string, object | null>): void;
   /** Discards everything loaded, which may be stale after a write. */
@@ -58,34 +54,18 @@ export interface Loaders extends ChangeLoaders {
 /** The most links read with a page: more make rows long, and the statement takes longer to plan than to run. */
 const maxJoined = 8;
 
-/** Shared by all documents, because the store caches what it derives from a set of fields. */
 const idOnly: ReadonlySet<string> = new Set(['id']);
-
-/** The field sets used last, by their fields; shared for the same reason. */
-const fieldSets = new LRUCache<string, ReadonlySet<string>>({ max: 1_000 });
-
-function sharedSet(fields: readonly string[]): ReadonlySet<string> {
-  const set = new Set(fields.toSorted());
-  const key = [...set].join();
-  const shared = fieldSets.get(key) ?? set;
-  fieldSets.set(key, shared);
-  return shared;
-}
 
 export function createLoaders(store: LimitedReads, plan: DocumentPlan): Loaders {
   const caches = new Map<RecordKind, RecordCache>();
-  /** Keyed by the query object, or by another object that identifies the read. */
-  const reads = new Map<object, Promise<unknown>>();
+  const reads = new Map<string, Promise<unknown>>();
   const nodeNumbers = new Map<FieldNode, number>();
   const parsedArguments = new Map<string, unknown>();
   const fieldsOf = ({ name }: RecordKind) => plan.storedFields.get(name) ?? idOnly;
 
   /** Adds the fields of the order, whose values are in the cursors. */
   function fieldsOfPage(kind: RecordKind, { orderBy }: PageQuery): ReadonlySet<string> {
-    const fields = fieldsOf(kind);
-    return orderBy.every(({ field }) => fields.has(field))
-      ? fields
-      : sharedSet([...fields, ...orderBy.map(({ field }) => field)]);
+    return new Set([...fieldsOf(kind), ...orderBy.map(({ field }) => field)]);
   }
 
   /** Returns the links whose records are read together with the records that have them. */
@@ -106,7 +86,7 @@ export function createLoaders(store: LimitedReads, plan: DocumentPlan): Loaders 
   const followPage = (records: readonly object[], connectionFields: readonly FieldNode[]) =>
     followLinks(records, linksIn(recordsIn(selectionsOf(connectionFields))));
 
-  const pageLoaders = createPageLoaders({ store, selectionsOf, fieldsOfPage, followPage });
+  const pageLoaders = createPageLoaders({ store, keyOf, selectionsOf, fieldsOfPage, followPage });
 
   function cacheOf(kind: RecordKind): RecordCache {
     const cache = caches.get(kind) ?? createRecordCache(store, kind, fieldsOf(kind));
@@ -135,22 +115,22 @@ export function createLoaders(store: LimitedReads, plan: DocumentPlan): Loaders 
     await followLinks(found, linksBelow);
   }
 
-  function once<T>(key: object, read: () => Promise<T>): Promise<T> {
-    // The cast is safe because each query object, condition and kind stands for one read.
+  const once: Once = <T>(key: string, read: () => Promise<T>) => {
+    // The cast is safe because each key stands for one read.
     const reading = (reads.get(key) as Promise<T> | undefined) ?? read();
     reads.set(key, reading);
     return reading;
-  }
+  };
 
   /** Identifies a field by all its nodes, in order: one node of a fragment may belong to several fields. */
-  const keyOf = (fieldNodes: readonly FieldNode[]): string =>
-    fieldNodes
-      .map((node) => {
-        const number = nodeNumbers.get(node) ?? nodeNumbers.size;
-        nodeNumbers.set(node, number);
-        return number;
-      })
-      .join();
+  function keyOf(fieldNodes: readonly FieldNode[]): string {
+    const numbers = fieldNodes.map((node) => {
+      const number = nodeNumbers.get(node) ?? nodeNumbers.size;
+      nodeNumbers.set(node, number);
+      return number;
+    });
+    return numbers.join();
+  }
 
   function parsed<T>(fieldNodes: readonly FieldNode[], parse: () => T): T {
     const key = keyOf(fieldNodes);
@@ -181,9 +161,10 @@ export function createLoaders(store: LimitedReads, plan: DocumentPlan): Loaders 
       const { [field]: id } = record;
       return typeof id === 'string' ? load(kind, id) : null;
     },
-    list: (kind, query) => once(query, () => store.list(kind, { ...query, fields: fieldsOf(kind) })),
+    list: (kind, query, fieldNodes) =>
+      once(`list ${keyOf(fieldNodes)}`, () => store.list(kind, { ...query, fields: fieldsOf(kind) })),
     listPage: (kind, query, connectionFields) =>
-      once(query, async () => {
+      once(`page ${keyOf(connectionFields)}`, async () => {
         const page = { ...query, fields: fieldsOfPage(kind, query) };
         const links = linksToRead(kind, linksIn(recordsIn(selectionsOf(connectionFields))));
         if (links.length > 0 && countOf(links) <= maxJoined) {
@@ -196,8 +177,9 @@ export function createLoaders(store: LimitedReads, plan: DocumentPlan): Loaders 
       }),
     reverseLinkPage: pageLoaders.readPage,
     follow: (items, listFields) => followLinks(items, linksIn(selectionsOf(listFields))),
-    count: (kind, where) => once(where ?? kind, () => store.count(kind, { where })),
-    summarize: (kind, query) => once(query, () => store.summarize(kind, query)),
+    count: (kind, where, connectionFields) =>
+      once(`count ${where ? keyOf(connectionFields) : kind.name}`, () => store.count(kind, { where })),
+    summarize: (kind, query, fieldNodes) => once(`summary ${keyOf(fieldNodes)}`, () => store.summarize(kind, query)),
     prime(kind, records) {
       for (const [id, record] of records) cacheOf(kind).set(id, record);
     },

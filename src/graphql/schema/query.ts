@@ -33,14 +33,10 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
         }),
       },
       // The cast is safe because the loader returns records of the kind; the compiler cannot see it for a type parameter.
-      resolve: (_root, { id, asOf }, { loaders }, { fieldNodes }) =>
+      resolve: (_root, { id, asOf }, { loaders }) =>
         (asOf === null || asOf === undefined
           ? loaders.load(kind, id)
-          : loaders.versionAt(
-              kind,
-              id,
-              loaders.parsed(fieldNodes, () => parseTime(asOf, limits)),
-            )) as never,
+          : loaders.versionAt(kind, id, parseTime(asOf, limits))) as never,
     });
 
   const page = <K extends RecordKind>(t: QueryFields, kind: K) =>
@@ -144,8 +140,7 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
           first: t.arg.int({ description: firstOf(limits) }),
           kinds: t.arg({ type: [recordKind], description: 'Only changes of records of these kinds.' }),
         },
-        resolve: (_root, args, { loaders }, { fieldNodes }) =>
-          loaders.changePage(loaders.parsed(fieldNodes, () => parseFeed(args, limits))),
+        resolve: (_root, args, { loaders }) => loaders.changePage(parseFeed(args, limits)),
       }),
       history: t.field({
         type: changePage,
@@ -156,11 +151,7 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
           id: t.arg.id({ required: true, description: 'The ID of a record.' }),
           ...historyArguments(t, limits),
         },
-        resolve: (_root, { id, ...args }, { loaders }, { fieldNodes }) =>
-          loaders.history(
-            id,
-            loaders.parsed(fieldNodes, () => parseHistory(args, limits)),
-          ),
+        resolve: (_root, { id, ...args }, { loaders }) => loaders.history(id, parseHistory(args, limits)),
       }),
       changeCursor: t.string({
         description: 'The cursor of the last change of the workspace: start here to follow only new changes.',
@@ -177,9 +168,8 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
   });
 }
 
-const parseTime = (sent: unknown, { maxTextLength }: Limits) => ({
-  time: String(parseArgument(['asOf'], { type: 'dateTime' }, sent, maxTextLength)),
-});
+const parseTime = (sent: unknown, { maxTextLength }: Limits): string =>
+  String(parseArgument(['asOf'], { type: 'dateTime' }, sent, maxTextLength));
 
 function loadNode({ loaders }: Context, id: string) {
   const kind = kindOfId(id);

@@ -1,6 +1,7 @@
 /** Limits how many event streams are open at a time, and ends them when the service stops. */
 import { tooManyRequests, unavailable } from '../../errors.ts';
 import { count } from '../../model/issues.ts';
+import { createQuota } from '../../sharing/quota.ts';
 
 /** The most open streams in this process. Each may be executed for each change of its workspace. */
 const maxStreams = 1_000;
@@ -15,12 +16,11 @@ export interface OpenStreams {
 }
 
 export function createOpenStreams(closing: AbortSignal): OpenStreams {
-  /** Open streams by workspace. */
-  const open = new Map<string, Set<AbortController>>();
-  const all = () => [...open.values()].flatMap((streams) => [...streams]);
+  const quota = createQuota({ total: maxStreams, share: maxStreamsOfWorkspace });
+  const open = new Set<AbortController>();
 
   closing.addEventListener('abort', () => {
-    for (const end of all()) end.abort();
+    for (const end of open) end.abort();
   });
 
   return {
@@ -28,18 +28,16 @@ export function createOpenStreams(closing: AbortSignal): OpenStreams {
       if (closing.aborted) end.abort();
       const { signal } = end;
       if (signal.aborted) return;
-      const streams = open.get(workspaceId) ?? new Set();
-      if (streams.size >= maxStreamsOfWorkspace) {
+      const exceeded = quota.take(workspaceId, 1);
+      if (exceeded === 'share') {
         const most = `${count(maxStreamsOfWorkspace)} event streams at a time`;
         throw tooManyRequests(`a workspace may have ${most}: close others first`, 'too many event streams');
       }
-      if (all().length >= maxStreams) {
-        throw unavailable('too many event streams are open, try again', 'TOO_MANY_EVENT_STREAMS');
-      }
-      open.set(workspaceId, streams.add(end));
+      if (exceeded) throw unavailable('too many event streams are open, try again', 'TOO_MANY_EVENT_STREAMS');
+      open.add(end);
       signal.addEventListener('abort', () => {
-        streams.delete(end);
-        if (streams.size === 0) open.delete(workspaceId);
+        open.delete(end);
+        quota.free(workspaceId, 1);
       });
     },
   };

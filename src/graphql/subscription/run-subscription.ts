@@ -11,10 +11,9 @@ import {
   getOperationAST,
 } from 'graphql';
 import { isAsyncIterable, type Plugin, processRegularResult, type YogaServerInstance } from 'graphql-yoga';
-import { LRUCache } from 'lru-cache';
-import pLimit, { type LimitFunction } from 'p-limit';
 import type { Limits } from '../../config.ts';
 import { badRequest, ResponseTooLarge, ServiceError, unavailable } from '../../errors.ts';
+import { createShares } from '../../sharing/shares.ts';
 import type { ChangePage } from '../../store/log/change-pages.ts';
 import { rootCause, toResponse } from '../errors.ts';
 import { collectFields, fragmentsIn } from '../execution/collect-fields.ts';
@@ -68,12 +67,12 @@ type BeginningContext = SubscriptionContext & ServerContext;
 export function useSubscriptions(limits: Limits): Plugin<BeginningContext, ServerContext, YogaContext> {
   let yoga: Yoga;
   const eventLength = Math.min(maxEventLength, limits.maxResponseLength);
-  const placesForLong = new LRUCache<string, LimitFunction>({ max: 1_000, memoMethod: () => pLimit(maxLongEvents) });
+  const longEvents = createShares(maxLongEvents);
 
   /** Waits for a slot for a long event. The returned function frees it. */
   const takePlace = (workspaceId: string): Promise<() => void> =>
     new Promise((resolve) => {
-      void placesForLong.memo(workspaceId)(() => new Promise<void>((free) => resolve(free)));
+      void longEvents(workspaceId, () => new Promise<void>((free) => resolve(free)));
     });
 
   /** Leaves the events to the endpoint: for yoga, there is nothing to send. */

@@ -1,7 +1,8 @@
 /**
- * The meaning of the operations' error responses, with an example of each text that a client is likely to get. A test
- * gets every one of them from the service. Builds no OpenAPI.
+ * The meaning of the operations' error responses, with an example of each text that a client is likely to get, made as the service makes
+ * it, except for those about keys, which this layer does not know. A test gets every one of them from the service. Builds no OpenAPI.
  */
+import { errorCodes } from 'fastify';
 import type { Limits } from '../../config.ts';
 import {
   badRequest,
@@ -9,19 +10,18 @@ import {
   forbidden,
   idempotencyKeyReused,
   invalid,
-  mayBeStored,
   notFound,
-  ServiceError,
-  tooLarge,
   tooManyRequests,
   unauthorized,
-  unavailable,
 } from '../../errors.ts';
-import { bodyTooLarge, type ErrorResponse } from '../../http/error-response.ts';
-import { count } from '../../model/issues.ts';
+import { type ErrorResponse, responseTo } from '../../http/error-response.ts';
+import { parseJson, requireUtf8 } from '../../http/json-body.ts';
 import { capitalized } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { createParser, updateParser } from '../../model/schemas.ts';
+import { requireBatchSize } from '../../services/batch-size.ts';
+import { noRecord } from '../../services/unknown-ids.ts';
+import { commitError, databaseUnavailable } from '../../store/connections/database-error.ts';
 import type { Route } from '../routes.ts';
 import { exampleId, invalidBody } from './examples.ts';
 import type { HeaderName } from './parts.ts';
@@ -34,6 +34,19 @@ export interface ErrorDescription {
   /** The headers besides those of every response. */
   readonly headers?: readonly HeaderName[];
   readonly examples: Examples;
+}
+
+const responseToExample = (error: unknown, maxBytes = 0): ErrorResponse =>
+  responseTo(error, { id: '7f0c9a4e-5d0b-4c8e-9d5e-0a1b2c3d4e5f', maxBytes });
+
+/** Returns the response to the error of work that fails. */
+function failureOf(work: () => unknown): ErrorResponse {
+  try {
+    work();
+  } catch (error) {
+    return responseToExample(error);
+  }
+  throw new Error('expected the work to fail');
 }
 
 export const invalidHost: ErrorDescription = {
@@ -50,15 +63,13 @@ export const invalidRequest = (route: Route, limits: Limits): ErrorDescription =
   headers: ['Preference-Applied'],
   examples: {
     'invalid-fields': invalidFields(route, limits),
-    'not-json': badRequest(
-      'the body is not valid JSON: it ends too early, at line 1, column 3: expected a key in double quotes or }',
-    ),
+    'not-json': failureOf(() => parseJson(Buffer.from('[{'), limits)),
     ...invalidHost.examples,
   },
 });
 
 /** Returns the service's error for the example of an invalid body. */
-function invalidFields(route: Route, limits: Limits): ServiceError {
+function invalidFields(route: Route, limits: Limits): ErrorResponse {
   const { kind, operation } = route;
   const body = invalidBody(route);
   if (operation === 'update') return invalid(updateParser(kind, limits)(body).issues ?? []);
@@ -102,7 +113,7 @@ export const forbiddenRead: ErrorDescription = {
 
 export const unknownRecord = (kind: RecordKind): ErrorDescription => ({
   description: `The workspace has no ${kind.label} with this ID.`,
-  examples: { 'unknown-id': notFound(`there is no ${kind.label} with the ID "${exampleId(kind)}" in this workspace`) },
+  examples: { 'unknown-id': notFound(noRecord(kind, exampleId(kind))) },
 });
 
 /** Not every kind has a unique field. */
@@ -118,7 +129,9 @@ export function conflicting({ fields, label }: RecordKind): ErrorDescription {
   };
 }
 
-const largeBody = ({ maxBodyBytes }: Limits) => ({ 'body-too-large': tooLarge(bodyTooLarge(maxBodyBytes)) });
+const largeBody = ({ maxBodyBytes }: Limits) => ({
+  'body-too-large': responseToExample(new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE(), maxBodyBytes),
+});
 
 export const tooLargeChange = (limits: Limits): ErrorDescription => ({
   description: 'The body is larger than allowed.',
@@ -128,9 +141,7 @@ export const tooLargeChange = (limits: Limits): ErrorDescription => ({
 export const tooLargeBatch = (limits: Limits): ErrorDescription => ({
   description: 'The body or the batch is larger than allowed.',
   examples: {
-    'too-many-records': tooLarge(
-      `expected at most ${count(limits.maxBatch)} records, received ${count(limits.maxBatch + 1)}: send them in several batches`,
-    ),
+    'too-many-records': failureOf(() => requireBatchSize(limits.maxBatch + 1, limits.maxBatch)),
     ...largeBody(limits),
   },
 });
@@ -138,8 +149,8 @@ export const tooLargeBatch = (limits: Limits): ErrorDescription => ({
 export const unsupportedMediaType: ErrorDescription = {
   description: 'The content type is not `application/json`, or the charset is not UTF-8.',
   examples: {
-    'content-type': new ServiceError(415, 'expected the header Content-Type: application/json'),
-    charset: new ServiceError(415, 'expected the charset utf-8'),
+    'content-type': responseToExample(new errorCodes.FST_ERR_CTP_INVALID_MEDIA_TYPE()),
+    charset: failureOf(() => requireUtf8({ headers: { 'content-type': 'application/json; charset=latin1' } })),
   },
 };
 
@@ -152,22 +163,18 @@ export const rateLimited: ErrorDescription = {
 export const unexpected: ErrorDescription = {
   description: 'An unexpected error. The message has the ID of the request, which is also in the log, and no detail.',
   examples: {
-    unexpected: {
-      status: 500,
-      message: 'unexpected error, request 7f0c9a4e-5d0b-4c8e-9d5e-0a1b2c3d4e5f',
-      issues: [],
-    },
+    unexpected: responseToExample(new Error()),
   },
 };
 
-const databaseUnavailable: Examples = {
-  unavailable: unavailable('the database is not available, try again', ''),
+const unavailableDatabase: Examples = {
+  unavailable: databaseUnavailable(''),
 };
 
 export const unavailableForReading: ErrorDescription = {
   description: 'The database is unavailable: retry after `Retry-After` seconds.',
   headers: ['Retry-After'],
-  examples: databaseUnavailable,
+  examples: unavailableDatabase,
 };
 
 export const unavailableForWriting: ErrorDescription = {
@@ -175,7 +182,7 @@ export const unavailableForWriting: ErrorDescription = {
     'The database is unavailable: retry after `Retry-After` seconds. Without this header, nobody knows whether the commit succeeded, usually because the connection was lost (the problem type is `urn:yardgraph:may-be-stored`): send the request again with the same `Idempotency-Key`; if it had none, check first whether the records were stored.',
   headers: ['Retry-After'],
   examples: {
-    ...databaseUnavailable,
-    'may-be-stored': mayBeStored('check whether the records were stored before retrying', ''),
+    ...unavailableDatabase,
+    'may-be-stored': responseToExample(commitError(new Error(), true)),
   },
 };

@@ -6,6 +6,7 @@ import { boolean, dateTime, required, text } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
 import type { Row } from '../connections/driver.ts';
 import type { Database } from '../database.ts';
+import { selectRecords } from '../query/dialect.ts';
 import { changedColumns, literally, runQuery } from '../query/run-query.ts';
 import type { WorkspaceId } from '../query/tables.ts';
 import { openWorkspace } from './workspace-names.ts';
@@ -63,7 +64,7 @@ export function createKeyStore({ run, read, dialect }: Pick<Database, 'run' | 'r
   async function select(condition?: Knex.Raw): Promise<ApiKey[]> {
     const rows = builder('api_keys').join('workspaces', 'workspaces.number', 'api_keys.workspace_id');
     if (condition) rows.where(condition);
-    const found = await dialect.select(read, namedKeys, rows.orderBy(['name', 'created_at', 'id']));
+    const found = await selectRecords(dialect, read, namedKeys, rows.orderBy(['name', 'created_at', 'id']));
     return found.map(
       ({ workspaceId: number, name, ...key }) => ({ ...key, workspace: { number, name } }) as object as ApiKey,
     );

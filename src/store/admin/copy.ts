@@ -6,7 +6,7 @@ import type { Table } from '../../model/record-kind.ts';
 import type { Row, Run } from '../connections/driver.ts';
 import type { Database } from '../database.ts';
 import { columnName } from '../query/columns.ts';
-import type { Dialect } from '../query/dialect.ts';
+import { type Dialect, selectRecords } from '../query/dialect.ts';
 import { literally, rowsQuery, runQuery } from '../query/run-query.ts';
 import { workspaceNames } from '../query/tables.ts';
 import { parentsFirst } from './parents-first.ts';
@@ -82,7 +82,7 @@ async function copyTable(source: Side, target: Side, table: Table, progress: Pro
   }
   const find = (workspaceId: number, ids: readonly string[]) => {
     const rows = rowsQuery(source.dialect, table, workspaceId, { where: { field: 'id', in: ids } });
-    return source.dialect.select(source.run, table, rows);
+    return selectRecords(source.dialect, source.run, table, rows);
   };
   for await (const page of parentsFirst(table, read(), find)) {
     for (const { sql, values } of target.dialect.inserts(table, page)) await target.run(sql, values);
@@ -118,7 +118,7 @@ async function* pages({ dialect, run }: Side, table: Table): AsyncGenerator<read
       const position = key.map((field) => last?.[field] as string | number);
       rows.whereRaw(`(${columns.join(', ')}) > (${key.map(() => '?').join(', ')})`, position);
     }
-    const records: readonly Row[] = await dialect.select(run, table, rows);
+    const records: readonly Row[] = await selectRecords(dialect, run, table, rows);
     if (records.length > 0) yield records;
     if (records.length < recordsPerPage) return;
     last = records.at(-1);

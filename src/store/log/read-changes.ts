@@ -8,7 +8,7 @@ import { columnsOf } from '../query/columns.ts';
 import { requireWhole } from '../query/rows.ts';
 import { rowsQuery, runQuery } from '../query/run-query.ts';
 import { type Action, type Author, changes as table } from '../query/tables.ts';
-import { createRecordReads, type Scope, selectRows, stored } from '../records/read-records.ts';
+import { asRecords, createRecordReads, type Scope, selectRows } from '../records/read-records.ts';
 
 /** One change of one record. */
 export interface Change extends Author {
@@ -93,7 +93,7 @@ export function createChangeReads(scope: Scope): ChangeReads {
           order by number limit 1) is null`,
         [workspaceId, last],
       );
-    return stored(scope, kind, await selectRows(scope, kind, rows, { limit: ids.length }));
+    return asRecords(scope, kind, await selectRows(scope, kind, rows, { limit: ids.length }));
   }
 
   /** The numbers of the changes that ended each version; null for a version that is stored now. */
@@ -138,7 +138,7 @@ export function createChangeReads(scope: Scope): ChangeReads {
   /** The record in a row of the log, with all fields of its kind, some of which may be newer than the row. */
   function versionIn<K extends RecordKind>(kind: K, before: Row | null | undefined): RecordOf<K> {
     const values: Row = { ...before, workspaceId };
-    const [version] = stored(scope, kind, [
+    const [version] = asRecords(scope, kind, [
       Object.fromEntries(columnsOf(kind).map(({ field }) => [field, values[field] ?? null])),
     ]);
     return version as RecordOf<K>;

@@ -5,14 +5,25 @@
 import { type Knex, knex } from 'knex';
 import type { Row } from '../connections/driver.ts';
 import { columnList, columnName } from '../query/columns.ts';
-import { type Dialect, selectRecords } from '../query/dialect.ts';
+import type { Dialect } from '../query/dialect.ts';
 import { requireWhole } from '../query/rows.ts';
 import { runQuery } from '../query/run-query.ts';
 import { createFilters, createTextKey } from './filters.ts';
 import { selectPages, selectPagesWithin } from './pages.ts';
 import { deletions, inserts, updates, withChanges } from './writes.ts';
 
-export function createPostgresDialect(): Dialect {
+/** Runs a statement of the service itself. */
+type Read = (sql: string) => Promise<readonly Row[]>;
+
+/** Reads the server's settings, and returns the dialect for it. Throws an error with the reason if the server cannot be used. */
+export async function openPostgresDialect(read: Read): Promise<Dialect> {
+  const [row] = await read("select exists (select from pg_extension where extname = 'citus') as is_citus");
+  const problem = await problemOf(read);
+  if (problem !== undefined) throw new Error(problem);
+  return createPostgresDialect({ isCitus: row?.is_citus === true });
+}
+
+export function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }): Dialect {
   const builder = createBuilder();
   const selectValues: Dialect['selectValues'] = async (run, columns, query) => {
     const names = columns.map((_, index) => `c${index}`);
@@ -29,7 +40,6 @@ export function createPostgresDialect(): Dialect {
         [ids as string[], workspaceId],
       ),
     );
-  let isCitus = false;
   return {
     indexes: new Set(),
     builder,
@@ -53,24 +63,17 @@ export function createPostgresDialect(): Dialect {
     // Each lookup would read all that is not sorted into the index yet, which only the owner can sort. Without the setting, a small table
     // would be read from end to end for each of them, because comparing JSON counts as cheap. Neither would reach Citus's other machines:
     // docs/production.md turns off what is not sorted.
-    get prepareExternalIds() {
-      if (isCitus) return undefined;
-      return `select set_config('enable_seqscan', 'off', true),
-        case when pg_has_role(relowner, 'usage') then gin_clean_pending_list(oid) end from pg_class where oid = $1::regclass`;
-    },
-    async findProblem(run) {
-      const [row] = await run("select exists (select from pg_extension where extname = 'citus') as is_citus");
-      isCitus = row?.is_citus === true;
-      return problemOf(run);
-    },
+    prepareExternalIds: isCitus
+      ? undefined
+      : `select set_config('enable_seqscan', 'off', true),
+        case when pg_has_role(relowner, 'usage') then gin_clean_pending_list(oid) end from pg_class where oid = $1::regclass`,
     // What others add during the lookups is not sorted either: about every hundredth of them sorts it. (By chance, because an expression
     // cannot tell which of the lookups it belongs to.)
-    get amongExternalIds() {
-      if (isCitus) return undefined;
-      return `case when random() < 0.01 and (select pg_has_role(relowner, 'usage') from pg_class where oid = ?::regclass)
-        then gin_clean_pending_list(?::regclass) end`;
-    },
-    filters: createFilters(builder, () => isCitus),
+    amongExternalIds: isCitus
+      ? undefined
+      : `case when random() < 0.01 and (select pg_has_role(relowner, 'usage') from pg_class where oid = ?::regclass)
+        then gin_clean_pending_list(?::regclass) end`,
+    filters: createFilters(builder, isCitus),
     textKey: createTextKey(builder),
     async runCounted(run, query) {
       const changed = query.returning(builder.raw('1'));
@@ -95,7 +98,6 @@ export function createPostgresDialect(): Dialect {
         [workspaceId],
       ),
     selectValues,
-    select: (run, table, query) => selectRecords(selectValues, run, table, query),
   };
 }
 
@@ -116,8 +118,8 @@ function createBuilder(): Knex {
 }
 
 /** Returns what is wrong with the server's settings, with which some values would be returned differently than they were sent. */
-async function problemOf(run: (sql: string) => Promise<readonly Row[]>): Promise<string | undefined> {
-  const [settings] = await run(
+async function problemOf(read: Read): Promise<string | undefined> {
+  const [settings] = await read(
     `select current_setting('server_encoding') as encoding, current_setting('DateStyle') as date_style,
       current_setting('extra_float_digits') as digits`,
   );

@@ -31,7 +31,7 @@ const textKey = (text: string): string =>
     .slice(0, keyLength)
     .join('');
 
-export const createFilters = (builder: Knex, isCitus: () => boolean): Filters => ({
+export const createFilters = (builder: Knex, isCitus: boolean): Filters => ({
   isOneOf(column, type, values) {
     const oneOf = (expression: string, among: readonly unknown[]) =>
       builder.raw(`${expression} = any(?)`, [among as string[]]);
@@ -46,7 +46,7 @@ export const createFilters = (builder: Knex, isCitus: () => boolean): Filters =>
   hasExternalId({ workspaceId, table, alias, column }, key, value) {
     if (value === undefined) return builder.raw(`(${alias}.${column} ->> ?::text) is not null`, [key]);
     const object = JSON.stringify({ [workspaceId]: { [key]: value } });
-    const found = builder.raw(`${table} as found where ${ownRow(isCitus())} and ${holds(column, '?::jsonb')}`, [
+    const found = builder.raw(`${table} as found where ${ownRow(isCitus)} and ${holds(column, '?::jsonb')}`, [
       workspaceId,
       object,
       object,
@@ -58,7 +58,7 @@ export const createFilters = (builder: Knex, isCitus: () => boolean): Filters =>
     const object = `jsonb_build_object(?::text, jsonb_build_object(${key}, ${value}))`;
     const workspaceKey = String(workspaceId);
     return builder(`${table} as found`)
-      .whereRaw(`${ownRow(isCitus())} and ${holds(column, object)}`, [workspaceId, workspaceKey, workspaceKey])
+      .whereRaw(`${ownRow(isCitus)} and ${holds(column, object)}`, [workspaceId, workspaceKey, workspaceKey])
       .orderBy('found.id')
       .limit(limit)
       .select('found.id');

@@ -1,4 +1,5 @@
 /** Converts records to rows and back: snake_case column names, and the column value for each type of field. */
+import { LRUCache } from 'lru-cache';
 import type { StoredField } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
 import type { Row } from '../connections/driver.ts';
@@ -55,18 +56,16 @@ export function columnsOf(table: Table): readonly Column[] {
   return columns;
 }
 
-const partsByTable = new WeakMap<Table, WeakMap<ReadonlySet<string>, Table>>();
+/** The parts of tables that were used last, by their names and fields. */
+const parts = new LRUCache<string, Table>({ max: 1_000 });
 
 /** The table as if it had only these fields. */
 export function partOf(table: Table, fields: ReadonlySet<string> | undefined): Table {
   if (!fields) return table;
-  const parts = partsByTable.get(table) ?? new WeakMap<ReadonlySet<string>, Table>();
-  partsByTable.set(table, parts);
-  const cached = parts.get(fields);
-  if (cached) return cached;
-  const storedFields = Object.fromEntries(Object.entries(table.storedFields).filter(([field]) => fields.has(field)));
-  const part = { table: table.table, label: table.label, storedFields };
-  parts.set(fields, part);
+  const stored = Object.entries(table.storedFields).filter(([field]) => fields.has(field));
+  const key = [table.table, ...stored.map(([field]) => field)].join(' ');
+  const part = parts.get(key) ?? { table: table.table, label: table.label, storedFields: Object.fromEntries(stored) };
+  parts.set(key, part);
   return part;
 }
 

@@ -88,8 +88,6 @@ export interface Dialect extends TransactionSql {
    */
   readonly amongExternalIds?: string | undefined;
 
-  /** Reads the database's settings once, at the start, and returns the reason if it cannot be used. */
-  findProblem?(run: (sql: string) => Promise<readonly Row[]>): Promise<string | undefined>;
   readonly filters: Filters;
   /** A prefix of the text, short enough for an index. Null for null; sorts like the text, but different texts may share it. */
   readonly textKey?: {
@@ -141,8 +139,6 @@ export interface Dialect extends TransactionSql {
     query: Knex.QueryBuilder,
     isBounded?: boolean,
   ): Promise<readonly (readonly unknown[])[]>;
-  /** Runs the query like `selectValues`, and returns the table's fields of its rows. */
-  select(run: Run, table: Table, query: Knex.QueryBuilder, isBounded?: boolean): Promise<Row[]>;
   /** An expression for the month of a time in UTC: `2026-03`. */
   month(column: string): string;
   /** Runs one statement for the pages of all parents, and returns them in the order of the parents. */
@@ -168,16 +164,16 @@ export interface PageRows {
   readonly count?: number;
 }
 
-/** `select`, by means of `selectValues`. */
+/** Runs the query like `selectValues`, and returns the table's fields of its rows. */
 export async function selectRecords(
-  selectValues: Dialect['selectValues'],
+  dialect: Pick<Dialect, 'selectValues'>,
   run: Run,
   table: Table,
   query: Knex.QueryBuilder,
   isBounded?: boolean,
 ): Promise<Row[]> {
   const columns = columnsOf(table);
-  return recordsIn(columns, await selectValues(run, columns, query, isBounded));
+  return recordsIn(columns, await dialect.selectValues(run, columns, query, isBounded));
 }
 
 /** The records with these values of the columns. */

@@ -19,7 +19,6 @@ export const rowsQuery = (
 /** Writes a limit into the statement: Citus rejects it as a parameter in statements on several workspaces. */
 export const literally = { skipBinding: true } as const;
 
-/** A query that sets the fields that are present in `changes`, in one record of a workspace. */
 /** The columns that an update sets. */
 export function changedColumns(table: Table, changes: Row): Row {
   const changed = columnsOf(table).filter(({ field }) => changes[field] !== undefined);

@@ -10,7 +10,7 @@ import { textLengthOfAll } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
 import { maxIdentifierLength, maxLengthOf, type ValueLimits } from '../../model/schemas.ts';
 import type { Row, Run } from '../connections/driver.ts';
-import { bytesSql, type Dialect } from '../query/dialect.ts';
+import { bytesSql, type Dialect, selectRecords } from '../query/dialect.ts';
 import { runQuery } from '../query/run-query.ts';
 import type { ResponseTexts } from './held-texts.ts';
 
@@ -132,7 +132,7 @@ export async function selectWithin(
   const { builder } = dialect;
   const page = rows.clone().select(builder.raw(`${bytesSql(dialect, table)} as bytes`));
   const total = builder.from(page.as('page')).select(builder.raw('coalesce(sum(bytes), 0) as total'));
-  const records = await dialect.select(run, table, locked.clone().whereRaw('? <= ?', [total, maxBytes]), true);
+  const records = await selectRecords(dialect, run, table, locked.clone().whereRaw('? <= ?', [total, maxBytes]), true);
   if (records.length > 0) return records;
   const [row] = await runQuery(run, total);
   const bytes = Number(row?.total);

@@ -8,7 +8,7 @@ import type { ReverseLink } from '../../model/reverse-link.ts';
 import type { Row, Run } from '../connections/driver.ts';
 import { parentsOf } from '../query/ancestors.ts';
 import { partOf } from '../query/columns.ts';
-import type { Dialect } from '../query/dialect.ts';
+import { type Dialect, selectRecords } from '../query/dialect.ts';
 import { pagesSelection } from '../query/pages.ts';
 import {
   oldestFirst,
@@ -65,11 +65,11 @@ export function selectRows(
 ): Promise<Row[]> {
   const { dialect, run } = scope;
   const table = partOf(whole, fields);
-  if (limit === undefined) return dialect.select(run, table, rows);
+  if (limit === undefined) return selectRecords(dialect, run, table, rows);
   return readBounded(scope, {
     table,
     maxRows: limit,
-    readAll: () => dialect.select(run, table, rows, true),
+    readAll: () => selectRecords(dialect, run, table, rows, true),
     readWithin: (maxBytes) => selectWithin(dialect, run, table, rows, maxBytes),
     rowsOf: (found) => found,
   });
@@ -79,14 +79,14 @@ export function createRecordReads(scope: Scope): RecordReads {
   const { dialect, run, workspaceId } = scope;
   return {
     find: async (kind, ids, fields) =>
-      stored(
+      asRecords(
         scope,
         kind,
         await selectRows(scope, kind, dialect.rowsById(kind, workspaceId, ids), { fields, limit: ids.length }),
       ),
 
     list: async (kind, query = {}) =>
-      stored(
+      asRecords(
         scope,
         kind,
         await selectRows(scope, kind, rowsQuery(dialect, kind, workspaceId, { orderBy: oldestFirst, ...query }), query),
@@ -112,7 +112,7 @@ export function createRecordReads(scope: Scope): RecordReads {
       return new Map(
         pages.map(({ records, count }, index) => [
           ids[index] ?? '',
-          { records: stored(scope, link.kind, records), ...(count !== undefined && { count }) },
+          { records: asRecords(scope, link.kind, records), ...(count !== undefined && { count }) },
         ]),
       );
     },
@@ -189,7 +189,7 @@ export function nameWorkspace({ workspaceName }: Pick<Scope, 'workspaceName'>, r
 }
 
 /** The rows, changed to records. The cast is safe: they have the columns of the kind's fields, and are written only from its records. */
-export function stored<K extends RecordKind>(
+export function asRecords<K extends RecordKind>(
   scope: Pick<Scope, 'workspaceName'>,
   _kind: K,
   rows: readonly Row[],

@@ -1,7 +1,7 @@
 /** The SQL of SQLite. */
 import { type Knex, knex } from 'knex';
 import type { Run } from '../connections/driver.ts';
-import { type Dialect, isJson, type SelectedColumn, selectRecords } from '../query/dialect.ts';
+import { type Dialect, isJson, type SelectedColumn } from '../query/dialect.ts';
 import { rowsQuery, runQuery } from '../query/run-query.ts';
 import { withChanges } from './additions.ts';
 import { temporaryInMemory } from './connection.ts';
@@ -47,7 +47,6 @@ export const sqliteDialect: Dialect = {
       workspaceId,
     ]),
   selectValues,
-  select: (run, table, query, isBounded) => selectRecords(selectValues, run, table, query, isBounded),
 };
 
 /**

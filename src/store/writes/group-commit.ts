@@ -5,6 +5,7 @@
  */
 import { ServiceError } from '../../errors.ts';
 import { externalIdCount, textLengthOfAll } from '../../model/fields.ts';
+import { createShares } from '../../sharing/shares.ts';
 import {
   databaseUnavailable,
   isLockTimeout,
@@ -14,7 +15,6 @@ import {
   WorkspaceDeleted,
 } from '../connections/database-error.ts';
 import type { DatabaseOptions, Driver, Row } from '../connections/driver.ts';
-import { createShares } from '../connections/shares.ts';
 import type { Statements, Transactions } from '../connections/transactions.ts';
 import type { Dialect } from '../query/dialect.ts';
 import { type Addition, createAdditionStore } from './store-additions.ts';
@@ -51,9 +51,10 @@ export function createGroupCommit(
   const waiting = createWaitingAdditions<Waiting>();
   let running = 0;
   /** For additions that have a transaction of their own. */
-  const alone = createShares(maxAlonePerWorkspace, connectionTimeout, () =>
-    databaseUnavailable('WORKSPACE_IN_CONFLICT'),
-  );
+  const alone = createShares(maxAlonePerWorkspace, {
+    milliseconds: connectionTimeout,
+    error: () => databaseUnavailable('WORKSPACE_IN_CONFLICT'),
+  });
   /** Parts of failed groups that are still being stored, counted by workspace. */
   const inConflict = new Map<number, number>();
 

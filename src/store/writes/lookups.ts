@@ -8,9 +8,10 @@ import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import type { Row } from '../connections/driver.ts';
 import { columnName } from '../query/columns.ts';
+import { selectRecords } from '../query/dialect.ts';
 import { rowsQuery, runQuery } from '../query/run-query.ts';
 import { selectWithin } from '../records/read-budget.ts';
-import { createRecordReads, type RecordReads, readParents, type Scope, stored } from '../records/read-records.ts';
+import { asRecords, createRecordReads, type RecordReads, readParents, type Scope } from '../records/read-records.ts';
 import { createRecordMatches, type RecordMatches } from './find-matches.ts';
 import { findIdempotencyResults, type IdempotencyResult } from './idempotency.ts';
 
@@ -59,7 +60,7 @@ export function createLookups(scope: Scope, { isDryRun = false } = {}): Lookups 
     // A single record cannot be too long.
     const isSingle = ids.length <= 1;
     const records = await (isSingle
-      ? dialect.select(run, kind, locked)
+      ? selectRecords(dialect, run, kind, locked)
       : selectWithin(dialect, run, kind, rows, bytesLeft, locked));
     if (records) {
       bytesLeft -= textLengthOfAll(records);
@@ -86,9 +87,9 @@ export function createLookups(scope: Scope, { isDryRun = false } = {}): Lookups 
       return new Set(found.map(({ value }) => String(value)));
     },
 
-    findToUpdate: async (kind, ids) => stored(scope, kind, await readToWrite(kind, ids, 'forNoKeyUpdate')),
+    findToUpdate: async (kind, ids) => asRecords(scope, kind, await readToWrite(kind, ids, 'forNoKeyUpdate')),
 
-    findToDelete: async (kind, ids) => stored(scope, kind, await readToWrite(kind, ids, 'forUpdate')),
+    findToDelete: async (kind, ids) => asRecords(scope, kind, await readToWrite(kind, ids, 'forUpdate')),
 
     ancestors: (tree, ids, limit) => readParents(scope, tree, ids, limit),
 

@@ -1,4 +1,5 @@
 /** The additions that wait for a transaction, and which of them share the next one. Runs nothing. */
+import { createTurns } from '../../sharing/turns.ts';
 
 interface Measured {
   readonly workspaceId: number;
@@ -21,39 +22,23 @@ const sizeOf = ({ drafts, externalIds, length }: Measured): number =>
   Math.max(drafts.length / maxRecords, externalIds / maxExternalIds, length / maxLength);
 
 export function createWaitingAdditions<A extends Measured>() {
-  /** By workspace; the first one has waited longest for its turn. */
-  const waiting = new Map<number, A[]>();
+  const { add, isEmpty, take } = createTurns<A>();
   return {
-    add(addition: A): void {
-      const additions = waiting.get(addition.workspaceId);
-      if (additions) additions.push(addition);
-      else waiting.set(addition.workspaceId, [addition]);
-    },
+    add: (addition: A): void => add(addition.workspaceId, addition),
+    isEmpty,
 
-    isEmpty: () => waiting.size === 0,
-
-    /**
-     * Takes as many additions as one transaction may have, and at least one; one of each workspace in turn, so that none waits for all
-     * that another one has sent, without those that are too large for what is left.
-     */
+    /** Takes as many additions as one transaction may have, and at least one, without those that are too large for what is left. */
     takeGroup(): A[] {
-      const group: A[] = [];
       let size = 0;
-      let maxSize = 1;
-      // Workspaces that are moved to the end come up again.
-      for (const [workspaceId, additions] of waiting) {
-        const [addition] = additions;
-        if (!addition) continue;
+      let maxSize: number | undefined;
+      const fits = (addition: A): boolean => {
         const newSize = size + sizeOf(addition);
-        if (group.length === 0) maxSize = Math.max(1, newSize + reserve);
-        if (newSize > maxSize) continue;
+        maxSize ??= Math.max(1, newSize + reserve);
+        if (newSize > maxSize) return false;
         size = newSize;
-        group.push(addition);
-        additions.shift();
-        waiting.delete(workspaceId);
-        if (additions.length > 0) waiting.set(workspaceId, additions);
-      }
-      return group;
+        return true;
+      };
+      return [...take(fits)];
     },
   };
 }

@@ -55,11 +55,7 @@ export function createChangeTypes(builder: Builder, node: Interface<Values>, use
       description: `The changes of the ${of.label}, the latest first. Changes before history existed are not recorded.`,
       extensions: { cost: connectionCost(limits) } satisfies FieldExtensions,
       args: historyArguments(t, limits),
-      resolve: ({ id }, args, { loaders }, { fieldNodes }) =>
-        loaders.history(
-          id,
-          loaders.parsed(fieldNodes, () => parseHistory(args, limits)),
-        ),
+      resolve: ({ id }, args, { loaders }) => loaders.history(id, parseHistory(args, limits)),
     });
 
   return { kind, page, historyField };

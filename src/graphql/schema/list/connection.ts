@@ -76,7 +76,7 @@ export function connectKind<K extends RecordKind>(
   const query = loaders.parsed(fieldNodes, () => parseArguments(kind, args, limits));
   return {
     page: async () => pageFrom(await loaders.listPage(kind, query, fieldNodes), query),
-    count: () => loaders.count(kind, query.where),
+    count: () => loaders.count(kind, query.where, fieldNodes),
   };
 }
 

@@ -21,7 +21,7 @@ export async function recordByValue<K extends RecordKind>(
     where: { field, in: [keyAt(kind, field, value, limits)] },
     limit: 1,
   }));
-  const [record] = await loaders.list(kind, query);
+  const [record] = await loaders.list(kind, query, fieldNodes);
   return record ?? null;
 }
 
@@ -38,7 +38,7 @@ export async function recordByExternalId<K extends RecordKind>(
     where: { field: 'externalIds', key: textAt('key', key, limits), value: keyAt(kind, 'value', value, limits) },
     limit: 2,
   }));
-  const [record, other] = await loaders.list(kind, query);
+  const [record, other] = await loaders.list(kind, query, fieldNodes);
   if (other) {
     const problem = `several ${kind.pluralLabel} have the external ID ${quote(value)} of ${quote(key)}`;
     throw new ServiceError(409, `${problem}: list them with where: { externalIds: { key: …, value: … } }`);

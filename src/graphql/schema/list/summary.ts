@@ -47,7 +47,7 @@ export const createSummaryField =
           groupBy: parseGroupings(groupBy, options),
           where: parseFilter(kind, where, limits),
         }));
-        const { totalCount, groups } = await loaders.summarize(kind, query);
+        const { totalCount, groups } = await loaders.summarize(kind, query, fieldNodes);
         return {
           totalCount,
           groups: groups.slice(0, query.limit).map(({ count, values }) => ({
