@@ -53,25 +53,18 @@ export function createKeyring(database: Database) {
   /** Written one after the other, since each may wait for a server that does not respond. */
   let written: Promise<unknown> = Promise.resolve();
   let isClosed = false;
-  /** The identity of requests while there are no keys, as of the last check. */
-  let anonymous: Identity | undefined;
-  let checkedAt = Number.NEGATIVE_INFINITY;
-  let check: Promise<void> | undefined;
+  /** The identity of requests while there are no keys, by the name of the workspace. Requests share the check for keys. */
+  const anonymous = new LRUCache<string, Identity>({ max: 1, ttl: cacheTtl, fetchMethod: checkForKeys });
 
-  async function findAnonymous(): Promise<Identity | undefined> {
-    if (isClosed) return undefined;
-    if (performance.now() - checkedAt < cacheTtl) return anonymous;
-    check ??= checkForKeys().finally(() => {
-      check = undefined;
-    });
-    await check;
-    return isClosed ? undefined : anonymous;
+  async function checkForKeys(workspace: string): Promise<Identity | undefined> {
+    if (await store.isEmpty()) return anonymousIn(await store.openWorkspace(workspace));
+    isClosed = true;
+    return undefined;
   }
 
-  async function checkForKeys(): Promise<void> {
-    if (!(await store.isEmpty())) isClosed = true;
-    else anonymous = anonymousIn(await store.openWorkspace(anonymousWorkspace));
-    checkedAt = performance.now();
+  async function findAnonymous(): Promise<Identity | undefined> {
+    const identity = isClosed ? undefined : await anonymous.fetch(anonymousWorkspace);
+    return isClosed ? undefined : identity;
   }
 
   async function find({ prefix }: KeyText): Promise<ApiKey | undefined> {

@@ -10,7 +10,6 @@ const reasons: Readonly<Record<number, string>> = {
   409: 'conflict with stored records',
   413: 'body too large',
   415: 'unsupported content type',
-  417: 'unsupported Expect',
   429: 'rate limit',
   431: 'headers too large',
   503: 'database unavailable',

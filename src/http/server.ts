@@ -1,25 +1,17 @@
 /** Sets up what all paths share: request IDs, headers, limits, logs and the form of errors. Knows no routes. */
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
+import type { IncomingMessage } from 'node:http';
 import cors from '@fastify/cors';
-import Fastify, {
-  type FastifyBaseLogger,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-  LogController,
-} from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import type { Config } from '../config.ts';
 import { badRequest, notFound } from '../errors.ts';
 import { type Logs, standardError } from '../logs.ts';
 import { expected } from '../model/issues.ts';
 import { compressResponses } from './compression.ts';
 import { readJsonBodies } from './json-body.ts';
-import { reasonFor } from './rejection-reasons.ts';
 import { logWhenClosed } from './request-log.ts';
 import { sendError } from './send-error.ts';
-import { closeQueuedResponses, closeStalledSockets, rejectBrokenHttp, rejectTunnel } from './sockets.ts';
+import { closeQueuedResponses, closeStalledSockets, rejectBrokenHttp } from './sockets.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -73,8 +65,6 @@ export function createServer({ logLevel, limits, http }: Config, logs: Logs = st
   closeQueuedResponses(app.server);
   // Late enough for a client that sends too slowly to get its 408 first.
   closeStalledSockets(app.server, http.requestTimeout + 2 * timeoutCheckInterval);
-  app.server.on('checkExpectation', (request, response) => rejectExpectation(app.log, request, response));
-  app.server.on('connect', (_request, socket: Socket) => rejectTunnel(app.log, socket));
   readJsonBodies(app, limits);
   compressResponses(app);
   return app;
@@ -167,13 +157,4 @@ function nothingAt({ server, method, url }: FastifyRequest): string {
 function keepConnectionOfLargeBody(_request: FastifyRequest, reply: FastifyReply, _body: unknown, done: () => void) {
   if (reply.statusCode === 413) reply.removeHeader('connection');
   done();
-}
-
-/** Responds to an `Expect` other than 100-continue, which Node handles itself. */
-function rejectExpectation(log: FastifyBaseLogger, request: IncomingMessage, response: ServerResponse): void {
-  const id = requestId(request);
-  const line = { method: request.method, status: 417, reason: reasonFor(417), address: request.socket.remoteAddress };
-  log.info({ reqId: id, ...line }, 'request completed');
-  response.writeHead(417, { ...headersFor(id), 'content-type': 'application/json; charset=utf-8' });
-  response.end(JSON.stringify({ error: 'expected no Expect other than 100-continue', code: '417' }));
 }

@@ -66,12 +66,6 @@ export function rejectBrokenHttp(log: FastifyBaseLogger, code: string | undefine
   });
 }
 
-/** A CONNECT never becomes a request either, and leaves its socket without a listener for errors. */
-export function rejectTunnel(log: FastifyBaseLogger, socket: HttpSocket): void {
-  socket.on('error', () => socket.destroy());
-  rejectBrokenHttp(log, 'HPE_INVALID_METHOD', socket);
-}
-
 /** Complete requests that arrived before the invalid one get their responses first. */
 function afterResponses(socket: HttpSocket, reject: () => void): void {
   const response = socket._httpMessage;

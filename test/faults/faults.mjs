@@ -370,16 +370,6 @@ export const faults = [
     tests: written,
   },
   {
-    name: 'conditions on fields are ignored',
-    plant: [['src/graphql/execution', 'isIncluded', isAlways(true)]],
-    tests: written,
-  },
-  {
-    name: 'fragments apply to objects of any type',
-    plant: [['src/graphql/execution', 'appliesTo', isAlways(true)]],
-    tests: written,
-  },
-  {
     name: 'a query with an error is executed again while other parts of it still run',
     plant: [['src/graphql/execution', 'joined', constant(async (pieces) => (await Promise.all(pieces)).join(''))]],
     tests: ['sqlite', 'test/graphql/executed-again.test.ts'],

@@ -3,9 +3,12 @@
  * less than half of the time. Calls the schema's resolvers, and knows nothing else of the schema. Any error is thrown: only
  * graphql-js decides which part of a response an error replaces, and what it says.
  */
+import { getFragmentsFromDocument } from '@graphql-tools/executor';
+import { collectFields } from '@graphql-tools/utils';
 import {
   defaultFieldResolver,
   type ExecutionArgs,
+  type FieldNode,
   type GraphQLAbstractType,
   type GraphQLLeafType,
   type GraphQLObjectType,
@@ -17,13 +20,13 @@ import {
   isListType,
   isNonNullType,
   isObjectType,
+  Kind,
   type OperationDefinitionNode,
   SchemaMetaFieldDef,
-  type SelectionNode,
+  type SelectionSetNode,
   TypeMetaFieldDef,
   TypeNameMetaFieldDef,
 } from 'graphql';
-import { collectFields, type FieldNodes, fragmentsIn } from './collect-fields.ts';
 import { itemsToJson, objectToJson, quoted, type Text, type Write } from './json-text.ts';
 
 /** The operation must be a query. */
@@ -31,7 +34,7 @@ export function writeQuery(
   { schema, document, rootValue, contextValue, variableValues }: ExecutionArgs,
   operation: OperationDefinitionNode,
 ): Text {
-  const fragments = fragmentsIn(document);
+  const fragments = getFragmentsFromDocument(document);
   const { coerced: variables = {}, errors } = getVariableValues(
     schema,
     operation.variableDefinitions ?? [],
@@ -41,22 +44,25 @@ export function writeQuery(
   if (errors) throw errors[0];
 
   /** Each field is prepared once, however many objects have it, and only if one has: a document can have many times more paths. */
-  function objectWriter(type: GraphQLObjectType, selections: readonly SelectionNode[]): Write {
+  function objectWriter(type: GraphQLObjectType, selectionSet: SelectionSetNode): Write {
     let write: Write | undefined;
     return (value) => {
       write ??= objectToJson(
-        [...collectFields({ schema, fragments, variables }, type, selections)].map(([name, nodes]) => ({
-          prefix: `"${name}":`,
-          write: fieldWriter(type, name, nodes),
-        })),
+        [...collectFields(schema, fragments, { coerced: variables, sources: {} }, type, selectionSet).fields].map(
+          ([name, nodes]) => ({
+            prefix: `"${name}":`,
+            write: fieldWriter(type, name, nodes),
+          }),
+        ),
       );
       return write(value);
     };
   }
 
-  function fieldWriter(parentType: GraphQLObjectType, name: string, fieldNodes: FieldNodes): Write {
+  function fieldWriter(parentType: GraphQLObjectType, name: string, fieldNodes: readonly FieldNode[]): Write {
     const [node] = fieldNodes;
-    const definition = fieldOf(parentType, node.name.value);
+    const definition = node && fieldOf(parentType, node.name.value);
+    if (!node || !definition) throw new Error(`there is no field ${name}`);
     const { resolve = defaultFieldResolver } = definition;
     const args = getArgumentValues(definition, node, variables);
     const info: GraphQLResolveInfo = {
@@ -82,12 +88,10 @@ export function writeQuery(
   function fieldOf(type: GraphQLObjectType, name: string) {
     const isQueryRoot = type === schema.getQueryType();
     const meta = [TypeNameMetaFieldDef, ...(isQueryRoot ? [SchemaMetaFieldDef, TypeMetaFieldDef] : [])];
-    const field = meta.find((it) => it.name === name) ?? type.getFields()[name];
-    if (!field) throw new Error(`there is no field ${name}`);
-    return field;
+    return meta.find((it) => it.name === name) ?? type.getFields()[name];
   }
 
-  function writerFor(type: GraphQLOutputType, nodes: FieldNodes, info: GraphQLResolveInfo): Write {
+  function writerFor(type: GraphQLOutputType, nodes: readonly FieldNode[], info: GraphQLResolveInfo): Write {
     const isRequired = isNonNullType(type);
     const write = nonNullWriter(isRequired ? type.ofType : type, nodes, info);
     return (value) => {
@@ -100,16 +104,16 @@ export function writeQuery(
     };
   }
 
-  function nonNullWriter(type: GraphQLOutputType, nodes: FieldNodes, info: GraphQLResolveInfo): Write {
+  function nonNullWriter(type: GraphQLOutputType, nodes: readonly FieldNode[], info: GraphQLResolveInfo): Write {
     if (isLeafType(type)) return leafWriter(type);
     if (isListType(type)) return itemsToJson(writerFor(type.ofType, nodes, info));
-    const selections = nodes.flatMap(({ selectionSet }) => selectionSet?.selections ?? []);
-    if (isObjectType(type)) return objectWriter(type, selections);
-    return abstractWriter(type as GraphQLAbstractType, selections, info);
+    const selectionSet = mergedSelections(nodes);
+    if (isObjectType(type)) return objectWriter(type, selectionSet);
+    return abstractWriter(type as GraphQLAbstractType, selectionSet, info);
   }
 
   /** Writes each object by its own type. */
-  function abstractWriter(type: GraphQLAbstractType, selections: readonly SelectionNode[], info: GraphQLResolveInfo) {
+  function abstractWriter(type: GraphQLAbstractType, selectionSet: SelectionSetNode, info: GraphQLResolveInfo) {
     const writers = new Map<unknown, Write>();
     return (value: unknown): Text => {
       const name = type.resolveType?.(value, contextValue, info, type);
@@ -117,7 +121,7 @@ export function writeQuery(
       if (known) return known(value);
       const objectType = typeof name === 'string' ? schema.getType(name) : undefined;
       if (!isObjectType(objectType)) throw new Error('the type of an object is unknown');
-      const write = objectWriter(objectType, selections);
+      const write = objectWriter(objectType, selectionSet);
       writers.set(name, write);
       return write(value);
     };
@@ -125,8 +129,14 @@ export function writeQuery(
 
   const root = schema.getQueryType();
   if (!root) throw new Error('the schema has no queries');
-  return objectWriter(root, operation.selectionSet.selections)(rootValue);
+  return objectWriter(root, operation.selectionSet)(rootValue);
 }
+
+/** A field that is selected several times has several nodes, whose selections are merged. */
+const mergedSelections = (nodes: readonly FieldNode[]): SelectionSetNode => ({
+  kind: Kind.SELECTION_SET,
+  selections: nodes.flatMap(({ selectionSet }) => selectionSet?.selections ?? []),
+});
 
 function leafWriter(type: GraphQLLeafType): Write {
   return (value) => {

@@ -3,6 +3,8 @@
  * little between two events, because there may be many of them at a time.
  */
 import type { ServerResponse } from 'node:http';
+import { getFragmentsFromDocument } from '@graphql-tools/executor';
+import { collectFields } from '@graphql-tools/utils';
 import {
   createSourceEventStream,
   type ExecutionArgs,
@@ -16,7 +18,6 @@ import { badRequest, ResponseTooLarge, ServiceError, unavailable } from '../../e
 import { createShares } from '../../sharing/shares.ts';
 import type { ChangePage } from '../../store/log/change-pages.ts';
 import { rootCause, toResponse } from '../errors.ts';
-import { collectFields, fragmentsIn } from '../execution/collect-fields.ts';
 import type { Context, FeedQuery, SubscriptionContext } from '../execution/context.ts';
 import { createLoaders } from '../execution/loaders.ts';
 import { isUnavailable, whenAvailable } from '../execution/when-available.ts';
@@ -174,10 +175,12 @@ const notAccepted = () =>
 
 /** Without a field, graphql-js would fail. Validation rejects directives with variables here. */
 function requireField({ schema, document, operationName }: ExecutionArgs): void {
-  const selections = getOperationAST(document, operationName)?.selectionSet.selections ?? [];
+  const operation = getOperationAST(document, operationName);
   const root = schema.getSubscriptionType();
-  const execution = { schema, fragments: fragmentsIn(document), variables: {} };
-  if (root && collectFields(execution, root, selections).size === 0) {
+  if (!operation || !root) return;
+  const fragments = getFragmentsFromDocument(document);
+  const { fields } = collectFields(schema, fragments, { coerced: {}, sources: {} }, root, operation.selectionSet);
+  if (fields.size === 0) {
     throw badRequest('a subscription must select a field');
   }
 }
