@@ -112,7 +112,8 @@ describe('of execution', () => {
     const failed = (...path: (string | number)[]) => new GraphQLError('', { path, originalError: cause });
     const errors = [...Array.from({ length: 5_000 }, (_, i) => failed('assets', i, 'owner')), failed('projects')];
     const warned: unknown[] = [];
-    const requestLog = { id: 'x', log: { warn: (...line: unknown[]) => warned.push(line) } };
+    const log = { warn: (...line: unknown[]) => warned.push(line) };
+    const requestLog = { id: 'x', log, routeOptions: { bodyLimit: 1_000 } };
     let sent: { readonly errors?: readonly GraphQLError[] } = {};
     const payload = {
       result: { errors },
