@@ -12,11 +12,11 @@ const onAnyDatabase = [
   'test/{browser,docs,explorer,http,model}/**',
   'test/auth/{owasp,production,rate-limits}.test.ts',
   'test/client/**/!(dropped).test.ts',
-  'test/graphql/{endpoint,errors,event-stream-clients,filter-cost,limits,schema-file,written}.test.ts',
+  'test/graphql/{endpoint,event-stream-clients,filter-cost,limits,schema-file,written}.test.ts',
   'test/{load-late,logs,slices}.test.ts',
   'test/process/{build,descriptors,logs,package}.test.ts',
   'test/rest/**',
-  'test/spec/{compression,errors,openapi}.test.ts',
+  'test/spec/compression.test.ts',
   'test/store/{change-watch,group-commit,held-texts,query}.test.ts',
   'test/structure/{faults,imports,regular-expressions}.test.ts',
 ];

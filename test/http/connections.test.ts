@@ -181,6 +181,19 @@ test('requests that precede invalid HTTP on a connection get their responses fir
   expect(text.match(/HTTP\/1.1 \d+/g)).toEqual(['HTTP/1.1 201', 'HTTP/1.1 400']);
 });
 
+test('an unknown Expect gets a 417, and a CONNECT a closed connection: the service goes on', async () => {
+  const port = await start();
+  const expecting = await open(port);
+  expecting.write('GET /healthz HTTP/1.1\r\nhost: localhost\r\nexpect: x\r\n\r\n');
+  expect(String(await once(expecting, 'data'))).toMatch(/^HTTP\/1.1 417 /);
+
+  const tunnel = await open(port);
+  tunnel.write('CONNECT secret:1 HTTP/1.1\r\nhost: secret\r\n\r\n');
+  expect(await rest(tunnel)).toBe('');
+
+  expect((await service.get('/healthz')).status).toBe(200);
+});
+
 test('a request that is completed after its timeout is not executed', async () => {
   const port = await start({ HEADER_TIMEOUT: '500', REQUEST_TIMEOUT: '500' });
   const socket = await open(port);

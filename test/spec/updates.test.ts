@@ -86,7 +86,7 @@ describe('an unknown project', () => {
     ['🏗', '"🏗"'],
     ["'--", `"'--"`],
     ['x'.repeat(2_000), `"${'x'.repeat(100)}"…`],
-  ])('with an ID of another system: 404 says that only IDs of this service are looked up', async (id, quoted) => {
+  ])('with an ID of another system: 404 says how IDs of this service start', async (id, quoted) => {
     expect(await patch(id)).toEqual(notFound(`${quoted}: IDs of this service start with project_`));
   });
 

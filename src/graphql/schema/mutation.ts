@@ -21,7 +21,7 @@ export function defineMutation(builder: Builder, types: ObjectTypes, limits: Lim
 
   builder.mutationType({
     description:
-      'The operations that write. A batch is stored completely or not at all. With the header `Idempotency-Key`, repeats of a request run once and get the first response; the header `X-Change-Message` says why the records are changed.',
+      'The operations that write. A batch is stored completely or not at all. With the header `Idempotency-Key`, a request runs once, and repeats get the first response; the header `X-Change-Message` says why the records are changed.',
     fields: (t) => ({
       createAssets: create(t, asset),
       updateAssets: update(t, asset),

@@ -50,7 +50,7 @@ export const parameters: Json = {
     name: 'Idempotency-Key',
     in: 'header',
     description:
-      'A value unique to this request, such as the random UUID `6ec0bd7f-11c0-43da-975e-2a8ad9ebae0b`. Repeats with the same key and the same body run once, and get the first response. See **Retries**.',
+      'A value unique to this request, such as the random UUID `6ec0bd7f-11c0-43da-975e-2a8ad9ebae0b`. Requests with the same key and the same body run once, and repeats get the first response. See **Retries**.',
     schema: { type: 'string', pattern: idempotencyKeyPattern },
   },
   XChangeMessage: {

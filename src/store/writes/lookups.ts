@@ -105,7 +105,8 @@ export function createLookups(scope: Scope, { isDryRun = false } = {}): Lookups 
 /**
  * The same lookups for one write. Two writes that lock the same things in different orders could wait for each other: so locks with a name
  * come first, then the records that others refer to, then those that are changed, and last those with values that are to be unique. A
- * write that locks in another order is a defect, which fails here and not in a deadlock.
+ * write that locks in another order is a defect, which fails here and not in a deadlock. Records of several kinds have an order of their own,
+ * targets before what refers to them, which is not checked here.
  */
 export function inLockOrder(lookups: Lookups): Lookups {
   let last = 0;
