@@ -14,10 +14,10 @@ import type {
   WorkOrder,
 } from './openapi.ts';
 
-/** What identifies an asset category in an upsert: `{ field: NAME }`. */
+/** What identifies an asset category besides its ID: `{ field: NAME }`. */
 export type AssetCategoryKey = { field: AssetCategoryKeyField };
 
-/** A field that identifies an asset category in an upsert. */
+/** A field that identifies an asset category. */
 export type AssetCategoryKeyField = 'NAME';
 
 /** An asset category to change, by its ID, and the new values of some fields: `{ id: "category_…", name: "Cranes" }`. Absent fields stay unchanged; null clears a field. */
@@ -28,10 +28,10 @@ export interface AssetCategoryPatch extends Partial<NewAssetCategory> {
   ifUpdatedAt?: string | null;
 }
 
-/** What identifies an asset in an upsert: `{ externalId: "erp" }`. */
+/** What identifies an asset besides its ID: `{ externalId: "erp" }`. */
 export type AssetKey = { externalId: string; field?: never } | { field: AssetKeyField; externalId?: never };
 
-/** A field that identifies an asset in an upsert. */
+/** A field that identifies an asset. */
 export type AssetKeyField = 'UID';
 
 /** An asset to change, by its ID, and the new values of some fields: `{ id: "asset_…", name: "Crane" }`. Absent fields stay unchanged; null clears a field. */
@@ -119,7 +119,7 @@ export interface ImportInput {
   workOrders?: readonly CreateWorkOrderInput[] | null;
 }
 
-/** What identifies a location in an upsert: `{ externalId: "erp" }`. */
+/** What identifies a location besides its ID: `{ externalId: "erp" }`. */
 export type LocationKey = { externalId: string };
 
 /** A location to change, by its ID, and the new values of some fields: `{ id: "location_…", name: "North yard" }`. Absent fields stay unchanged; null clears a field. */
@@ -130,10 +130,13 @@ export interface LocationPatch extends Partial<NewLocation> {
   ifUpdatedAt?: string | null;
 }
 
-/** What identifies a project in an upsert: `{ externalId: "erp" }`. */
+/** What a batch does with invalid items. */
+export type OnInvalid = 'FAIL' | 'SKIP';
+
+/** What identifies a project besides its ID: `{ externalId: "erp" }`. */
 export type ProjectKey = { externalId: string; field?: never } | { field: ProjectKeyField; externalId?: never };
 
-/** A field that identifies a project in an upsert. */
+/** A field that identifies a project. */
 export type ProjectKeyField = 'REFERENCE';
 
 /** A project to change, by its ID, and the new values of some fields: `{ id: "project_…", name: "Harbour wall" }`. Absent fields stay unchanged; null clears a field. */
@@ -161,10 +164,10 @@ export interface StoredRecordLink {
   externalId: ExternalIdInput;
 }
 
-/** What identifies a transport order in an upsert: `{ field: REFERENCE }`. */
+/** What identifies a transport order besides its ID: `{ field: REFERENCE }`. */
 export type TransportOrderKey = { field: TransportOrderKeyField };
 
-/** A field that identifies a transport order in an upsert. */
+/** A field that identifies a transport order. */
 export type TransportOrderKeyField = 'NUMBER' | 'REFERENCE';
 
 /** A transport order to change, by its ID, and the new values of some fields: `{ id: "transport_order_…", name: "Bring the crane to the harbour wall" }`. Absent fields stay unchanged; null clears a field. */
@@ -190,7 +193,7 @@ export interface UpsertAssetInput extends Partial<NewAsset> {
 export interface UpsertLocationInput extends Partial<NewLocation> {}
 
 /** What an upsert did with an item. */
-export type UpsertOutcome = 'CREATED' | 'UNCHANGED' | 'UPDATED';
+export type UpsertOutcome = 'CREATED' | 'REJECTED' | 'UNCHANGED' | 'UPDATED';
 
 /** The fields of a project to create or change: `{ name: "Harbour wall", reference: "P-7", startDate: "2026-03-01", notes: "The quay stays open to ships.", companyId: "ERP-COMPANY-5", locationId: "ERP-LOCATION-2", externalIds: { erp: "4711" } }`. Of a stored project, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateProjectInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps those of other systems. */
 export interface UpsertProjectInput extends Partial<NewProject> {
@@ -212,10 +215,10 @@ export interface UpsertWorkOrderInput extends Partial<NewWorkOrder> {
   project?: StoredRecordLink | null;
 }
 
-/** What identifies a work order in an upsert: `{ externalId: "erp" }`. */
+/** What identifies a work order besides its ID: `{ externalId: "erp" }`. */
 export type WorkOrderKey = { externalId: string; field?: never } | { field: WorkOrderKeyField; externalId?: never };
 
-/** A field that identifies a work order in an upsert. */
+/** A field that identifies a work order. */
 export type WorkOrderKeyField = 'REFERENCE';
 
 /** A work order to change, by its ID, and the new values of some fields: `{ id: "work_order_…", name: "Set up the crane" }`. Absent fields stay unchanged; null clears a field. */

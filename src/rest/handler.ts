@@ -7,7 +7,7 @@ import { idempotencyKeyOf, markReplayed } from '../http/idempotency-key.ts';
 import { expected, isObject, type Parsed } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { createParser, type RecordParser, updateParser } from '../model/schemas.ts';
-import { requireBatchSize, requireFewExternalIds } from '../services/batch-size.ts';
+import { requireBatchSize, requireFewExternalIds } from '../services/checks/batch-size.ts';
 import { createRecords } from '../services/create-records.ts';
 import { withIdempotencyKey } from '../services/idempotent-session.ts';
 import { updateRecord } from '../services/update-records.ts';

@@ -5,11 +5,19 @@ import type { Linkable } from '../model/links.ts';
 import type { RecordKind, RecordOf, UpdateOf, Values } from '../model/record-kind.ts';
 import type { Lookups } from '../store/writes/lookups.ts';
 import { type Change, updated } from '../store/writes/work.ts';
-import { cycleIssues, lockTree } from './cycles.ts';
+import { findCycles, lockTree, rejectCycles } from './checks/cycles.ts';
+import {
+  findIssues,
+  type OnInvalid,
+  type Rejected,
+  type RejectedItems,
+  referenceIssues,
+  rejectedItems,
+  throwIssues,
+} from './checks/validation.ts';
 import { resolveLinks } from './resolve-links.ts';
 import type { Session } from './session.ts';
 import { updateStamps } from './stamps.ts';
-import { referenceIssues, requireValid } from './validation.ts';
 
 /** Changes with the records that they are about, and what the service has found wrong with them. */
 interface Matched<K extends RecordKind> {
@@ -26,6 +34,7 @@ interface Options<K extends RecordKind> {
   readonly match: (changes: readonly Linkable<UpdateOf<K>>[]) => Promise<Matched<K>>;
   /** A field of which `match` has looked up all values. */
   readonly lookedUp?: string | undefined;
+  readonly onInvalid?: OnInvalid;
 }
 
 /** A valid change: the stored record, if there is one, and its new values. */
@@ -36,23 +45,37 @@ interface CheckedChange<K extends RecordKind> {
 
 /**
  * Locks what the changes are about and refer to, and checks them all. Throws a ServiceError with every issue: 400, or 409 if conflicts
- * with stored records are the only ones.
+ * with stored records are the only ones. Invalid changes that are to be skipped are returned with their issues instead.
  */
 export async function checkedChanges<K extends RecordKind>(
   find: Lookups,
   kind: K,
   sent: readonly Linkable<UpdateOf<K>>[],
-  { pathOf, match, lookedUp }: Options<K>,
-): Promise<CheckedChange<K>[]> {
+  { pathOf, match, lookedUp, onInvalid = 'fail' }: Options<K>,
+): Promise<(CheckedChange<K> | Rejected)[]> {
   await lockTree(find, kind, sent);
   const resolved = await resolveLinks(find, sent);
   const references = await referenceIssues(find, kind, { parsed: resolved, pathOf });
   const { changes, records, invalid = [], conflicts = [] } = await match(resolved);
-  const cycles = await cycleIssues(find, kind, { changes, records, pathOf });
-  const found = { ...references, invalid: [...invalid, ...cycles], conflicts };
-  await requireValid(find, kind, { parsed: changes, pathOf, current: records, lookedUp, ...found }, 'lookup');
-  // All of them have values: they are valid.
-  return changes.map(({ value }, index) => ({ record: records[index], values: value ?? ({} as UpdateOf<K>) }));
+  const cycles = await findCycles(find, kind, { changes, records, pathOf });
+  const check = (found: readonly Issue[]) =>
+    findIssues(
+      find,
+      kind,
+      { parsed: changes, pathOf, current: records, lookedUp, ...references, invalid: found, conflicts },
+      'lookup',
+    );
+  let rejected: RejectedItems = new Map();
+  if (onInvalid === 'fail') throwIssues([await check([...invalid, ...cycles.among()])]);
+  else {
+    rejected = rejectedItems(await check(invalid));
+    rejectCycles(rejected, cycles);
+  }
+  return changes.map(({ value }, index) => {
+    const issues = rejected.get(index);
+    // All others have values: they are valid.
+    return issues ? { outcome: 'rejected', issues } : { record: records[index], values: value ?? ({} as UpdateOf<K>) };
+  });
 }
 
 interface NewValues<K extends RecordKind> {

@@ -4,12 +4,12 @@ import type { Linkable } from '../model/links.ts';
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
 import { mapInSlices } from '../slices.ts';
 import { created, draftOf, newRecords } from '../store/writes/work.ts';
-import { requireFewParsedExternalIds } from './batch-size.ts';
+import { requireFewParsedExternalIds } from './checks/batch-size.ts';
+import { referenceIssues, requireValid } from './checks/validation.ts';
 import { importRecords } from './import-records.ts';
 import { hasLinks } from './resolve-links.ts';
 import type { Session } from './session.ts';
 import { creationStamps } from './stamps.ts';
-import { referenceIssues, requireValid } from './validation.ts';
 
 /**
  * Creates all records of a batch in one transaction, or none, and returns them in the order sent. Throws a ServiceError: 403 if
@@ -24,6 +24,7 @@ export async function createRecords<K extends RecordKind>(
   if (batch.length === 0) return [];
   if (batch.some(hasLinks)) {
     const [records = []] = await importRecords(session, [{ kind, items: batch, pathOf: inBatch }]);
+    // The cast is safe: invalid items are not skipped.
     return records as readonly object[] as RecordOf<K>[];
   }
   requireFewParsedExternalIds(batch);

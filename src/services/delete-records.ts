@@ -8,7 +8,8 @@ import { reverseLinksOf } from '../records/reverse-links.ts';
 import type { Condition } from '../store/query/condition.ts';
 import type { Lookups } from '../store/writes/lookups.ts';
 import { type Change, deleted, updated } from '../store/writes/work.ts';
-import { findBatch } from './batch-ids.ts';
+import { findBatch } from './checks/batch-ids.ts';
+import { findToDeleteByKeys, type RecordKey } from './record-keys.ts';
 import type { Session } from './session.ts';
 import { timeAfter, updateStamps } from './stamps.ts';
 
@@ -17,29 +18,30 @@ interface DeleteOptions {
   readonly references: 'refuse' | 'clear';
   /** The most records of which references may be cleared. */
   readonly maxCleared: number;
+  /** What was sent are such keys, instead of IDs. */
+  readonly by?: RecordKey | undefined;
 }
 
 /**
- * Deletes all records with these IDs in one transaction, or none, and returns them in the order sent. Throws a ServiceError: 403 if the
- * session may not write, 400 for unknown and malformed IDs, 409 if records that are not deleted refer to those that are, with every issue
+ * Deletes all records with these IDs or keys in one transaction, or none, and returns them in the order sent. Throws a ServiceError: 403
+ * if the session may not write, 400 for those that are unknown or malformed, 409 if records that are not deleted refer to those that are, with every issue
  * of the batch.
  */
 export async function deleteRecords<K extends RecordKind>(
   session: Session,
   kind: K,
   sent: readonly Parsed<string>[],
-  { references, maxCleared }: DeleteOptions,
+  { references, maxCleared, by }: DeleteOptions,
 ): Promise<RecordOf<K>[]> {
   const write = session.writer();
   if (sent.length === 0) return [];
-  const ids = sent.map(({ value }) => value);
-  const malformed = sent.flatMap(({ issues = [] }, index) => issues.map((issue) => ({ ...issue, path: [index] })));
   return write(async (find) => {
-    const batch = await findBatch(kind, ids, inBatch, (known) => find.findToDelete(kind, known));
+    const batch = by ? await findToDeleteByKeys(find, kind, by, sent) : await findToDeleteByIds(find, kind, sent);
+    const unknown = batch.issues;
     const records = batch.records.filter((record) => record !== undefined);
     const going = new Set(records.map(({ id }) => id));
+    const ids = batch.records.map((record) => record?.id);
     const blocked = references === 'refuse' ? await stillReferred(find, kind, ids, going) : [];
-    const unknown = [...malformed, ...batch.issues];
     const issues = [...unknown, ...blocked].toSorted((a, b) => Number(a.path[0]) - Number(b.path[0]));
     if (unknown.length > 0) throw invalid(issues);
     if (issues.length > 0) throw conflict(issues);
@@ -48,6 +50,13 @@ export async function deleteRecords<K extends RecordKind>(
     const latest = records.reduce((a, b) => (a.updatedAt > b.updatedAt ? a : b));
     return { changes: [...cleared, deleted(kind, records, timeAfter(latest))], returned: records };
   });
+}
+
+async function findToDeleteByIds<K extends RecordKind>(find: Lookups, kind: K, sent: readonly Parsed<string>[]) {
+  const ids = sent.map(({ value }) => value);
+  const malformed = sent.flatMap(({ issues = [] }, index) => issues.map((issue) => ({ ...issue, path: [index] })));
+  const { records, issues } = await findBatch(kind, ids, inBatch, (known) => find.findToDelete(kind, known));
+  return { records, issues: [...malformed, ...issues] };
 }
 
 /** The references to records of the kind. */

@@ -6,7 +6,7 @@ import type { RecordKind } from '../model/record-kind.ts';
 import { kindNamed, kindOfId } from '../records/index.ts';
 import { maxMatches } from '../store/writes/find-matches.ts';
 import type { Lookups } from '../store/writes/lookups.ts';
-import { emptyKeyProblem } from './unknown-ids.ts';
+import { emptyKeyProblem, noRecordWith } from './checks/unknown-ids.ts';
 
 /** The IDs of the records that the mutation creates, by their `ref`. */
 export type Refs = ReadonlyMap<string, string>;
@@ -68,7 +68,7 @@ function single(kind: RecordKind, externalId: ExternalId, ids: readonly string[]
   const named = describeExternalId(externalId);
   const problem = emptyKeyProblem(kind, externalId.value);
   if (problem !== undefined) return { problem };
-  if (id === undefined) return { problem: `there is no ${kind.label} with ${named} in this workspace` };
+  if (id === undefined) return { problem: noRecordWith(kind, named) };
   return ids.length === 1 ? { id } : { problem: `${several(kind, ids)} have ${named}: ${listed(ids)}` };
 }
 

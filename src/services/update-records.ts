@@ -5,11 +5,12 @@ import type { Linkable } from '../model/links.ts';
 import type { Patch } from '../model/patch.ts';
 import type { RecordKind, RecordOf, UpdateOf } from '../model/record-kind.ts';
 import { kindOfId } from '../records/index.ts';
-import { findBatch } from './batch-ids.ts';
-import { requireFewParsedExternalIds } from './batch-size.ts';
 import { checkedChanges, differing, newVersions } from './change-records.ts';
+import { findBatch } from './checks/batch-ids.ts';
+import { requireFewParsedExternalIds } from './checks/batch-size.ts';
+import { noRecord } from './checks/unknown-ids.ts';
+import { isRejected, type Rejected } from './checks/validation.ts';
 import type { Session } from './session.ts';
-import { noRecord } from './unknown-ids.ts';
 
 /**
  * Changes all records of a batch in one transaction, or none, and returns them in the order sent. A record that has all values
@@ -47,8 +48,8 @@ export async function updateRecords<K extends RecordKind>(
 }
 
 /** Each change has a record: otherwise it is not valid. */
-const ofRecord = <R, V>({ record, values }: { record: R | undefined; values: V }) =>
-  record ? [{ record, values }] : [];
+const ofRecord = <R, V>(change: { record: R | undefined; values: V } | Rejected) =>
+  !isRejected(change) && change.record ? [{ record: change.record, values: change.values }] : [];
 
 /**
  * Changes the fields of one record that were sent, and returns the whole record. If any field was sent, the record counts as changed, even

@@ -5,28 +5,34 @@ import { type Linkable, withIssues } from '../model/links.ts';
 import type { CreateOf, RecordKind, RecordOf, UpdateOf, Values } from '../model/record-kind.ts';
 import { externalIdsProblem, recordLengthProblem, requiredMessage, type ValueLimits } from '../model/schemas.ts';
 import { created, draftOf, newRecords, type Written } from '../store/writes/work.ts';
-import { requireFewParsedExternalIds } from './batch-size.ts';
 import { checkedChanges, differing, newVersions } from './change-records.ts';
+import { requireFewParsedExternalIds } from './checks/batch-size.ts';
+import { isRejected, type OnInvalid, type Rejected } from './checks/validation.ts';
+import { findRecords, type RecordKey, requireKeys } from './record-keys.ts';
 import type { Session } from './session.ts';
 import { creationStamps } from './stamps.ts';
-import { findRecords, requireKeys, type UpsertKey } from './upsert-keys.ts';
 
-export interface Upserted<K extends RecordKind> {
-  readonly record: RecordOf<K>;
-  readonly outcome: 'created' | 'updated' | 'unchanged';
+export type Upserted<K extends RecordKind> =
+  | { readonly record: RecordOf<K>; readonly outcome: 'created' | 'updated' | 'unchanged' }
+  | Rejected;
+
+interface UpsertOptions {
+  readonly by: RecordKey;
+  readonly limits: ValueLimits;
+  readonly onInvalid?: OnInvalid;
 }
 
 /**
  * Changes the records that have the keys of the items, and creates those that are missing, all in one transaction, or none. Returns them
  * in the order sent. A record that has all values already stays as it is, including its `updatedAt`. Throws a ServiceError: 403 if the
- * session may not write, otherwise 400, or 409 if conflicts with stored records are the only issues, with every issue of the batch.
+ * session may not write, otherwise 400, or 409 if conflicts with stored records are the only issues, with every issue of the batch. If
+ * invalid items are skipped, their issues are returned instead, and all others are stored together.
  */
 export async function upsertRecords<K extends RecordKind>(
   session: Session,
   kind: K,
-  by: UpsertKey,
   batch: readonly Linkable<UpdateOf<K>>[],
-  limits: ValueLimits,
+  { by, limits, onInvalid = 'fail' }: UpsertOptions,
 ): Promise<Upserted<K>[]> {
   const write = session.writer();
   if (batch.length === 0) return [];
@@ -34,9 +40,10 @@ export async function upsertRecords<K extends RecordKind>(
   return write(async (find) => {
     // Otherwise two upserts of a key that no record has would both create one.
     await find.lock(`upsert ${kind.table}`);
+    const read = (ids: readonly string[]) => find.findToUpdate(kind, ids);
     const match = async (resolved: typeof batch) => {
       const keyed = requireKeys(kind, by, resolved);
-      const { records, invalid } = await findRecords(find, kind, by, keyed);
+      const { records, invalid } = await findRecords(find, kind, { by, keyed, read });
       const ambiguous = new Set(invalid.map(({ path }) => path[0]));
       const changes = keyed.map(({ item }, index) =>
         ambiguous.has(index) ? item : completed(kind, by, item, records[index], limits),
@@ -44,7 +51,7 @@ export async function upsertRecords<K extends RecordKind>(
       return { changes, records, invalid };
     };
     const lookedUp = 'field' in by ? by.field : undefined;
-    const checked = await checkedChanges(find, kind, batch, { pathOf: inBatch, match, lookedUp });
+    const checked = await checkedChanges(find, kind, batch, { pathOf: inBatch, match, lookedUp, onInvalid });
     return upserted(session, kind, checked);
   });
 }
@@ -55,7 +62,7 @@ export async function upsertRecords<K extends RecordKind>(
  */
 function completed<K extends RecordKind>(
   kind: K,
-  by: UpsertKey,
+  by: RecordKey,
   item: Linkable<UpdateOf<K>>,
   record: RecordOf<K> | undefined,
   limits: ValueLimits,
@@ -87,8 +94,9 @@ function upserted<K extends RecordKind>(
   items: Awaited<ReturnType<typeof checkedChanges<K>>>,
 ): Written<Upserted<K>[]> {
   const stamps = creationStamps(kind, session);
-  // Missing records have all that is required: the batch is valid.
-  const missing = items.flatMap(({ record, values }) => (record ? [] : [values as object as CreateOf<K>]));
+  const valid = items.flatMap((item) => (isRejected(item) ? [] : [item]));
+  // Missing records have all that is required: they are valid.
+  const missing = valid.flatMap(({ record, values }) => (record ? [] : [values as object as CreateOf<K>]));
   const added = newRecords(
     kind,
     missing.map((input) => draftOf(kind, input, stamps)),
@@ -96,12 +104,14 @@ function upserted<K extends RecordKind>(
   const changed = newVersions(
     session,
     kind,
-    items.flatMap(({ record, values }) => (record ? [{ record, values: differing(record, values) }] : [])),
+    valid.flatMap(({ record, values }) => (record ? [{ record, values: differing(record, values) }] : [])),
   );
   const [additions, versions] = [added.values(), changed.records.values()];
   return {
     changes: [created(kind, added), changed.change],
-    returned: items.map(({ record }) => {
+    returned: items.map((item): Upserted<K> => {
+      if (isRejected(item)) return item;
+      const { record } = item;
       if (!record) return { record: additions.next().value as RecordOf<K>, outcome: 'created' };
       const version = versions.next().value as RecordOf<K>;
       return { record: version, outcome: version === record ? 'unchanged' : 'updated' };

@@ -577,7 +577,7 @@ export const faults = [
   },
   {
     name: 'changes do not look for cycles of categories',
-    plant: [['src/services', 'cycleIssues', isAlways([])]],
+    plant: [['src/services', 'findCycles', isAlways({ among: () => [], moves: [], field: '' })]],
     tests: updates,
   },
   {
@@ -592,7 +592,7 @@ export const faults = [
   },
   {
     name: 'changes do not look up what they refer to',
-    plant: [['src/services/validation.ts', 'referenceIssues', isAlways({ unresolved: [] })]],
+    plant: [['src/services/checks/validation.ts', 'referenceIssues', isAlways({ unresolved: [] })]],
     tests: updates,
   },
   {

@@ -323,3 +323,75 @@ test('records that hold too much text are not read to be changed or deleted toge
   }
   expect(fewer.body.data.result).toHaveLength(5);
 });
+
+describe('a deletion by keys', () => {
+  const removeByKeys = (keys: unknown, by: object = { externalId: 'erp' }) =>
+    service.graphql(
+      'mutation ($by: AssetKey, $keys: [String!]) { result: deleteAssets(by: $by, keys: $keys) { id name } }',
+      { by, keys },
+    );
+
+  test('deletes the records that have them, in the order sent', async () => {
+    const [crane, pump, truck] = await service.create(
+      '/assets',
+      { name: 'Crane', externalIds: { erp: '1' }, uid: 'C-7' },
+      { name: 'Pump', externalIds: { erp: '2' } },
+      { name: 'Truck', externalIds: { erp: '3' } },
+    );
+
+    const { body } = await removeByKeys(['2', '1']);
+
+    expect(body.data.result).toEqual([
+      { id: pump.id, name: 'Pump' },
+      { id: crane.id, name: 'Crane' },
+    ]);
+    expect(await exists(truck.id)).toBe(true);
+    const [other] = await service.create('/assets', { name: 'Crane', uid: 'C-8' });
+    expect((await removeByKeys(['C-8'], { field: 'UID' })).body.data.result).toEqual([{ id: other.id, name: 'Crane' }]);
+  });
+
+  test('lists every key that does not identify one record, and deletes nothing', async () => {
+    const [crane, a, b] = await service.create(
+      '/assets',
+      { name: 'Crane', externalIds: { erp: '1' } },
+      { name: 'Pump', externalIds: { erp: '2' } },
+      { name: 'Pump', externalIds: { erp: '2' } },
+    );
+
+    const { body } = await removeByKeys(['1', '9', '2', '1', '', 'a\u0000']);
+
+    const erp = (value: string) => `the external ID "${value}" of "erp"`;
+    expect(body.errors[0].extensions).toEqual({
+      code: 'BAD_USER_INPUT',
+      issues: [
+        { path: ['keys', 1], message: `there is no asset with ${erp('9')} in this workspace` },
+        { path: ['keys', 2], message: `2 assets have ${erp('2')}: ${a.id}, ${b.id}` },
+        { path: ['keys', 3], message: `item [0] of this batch has ${erp('1')} too` },
+        { path: ['keys', 4], message: 'expected a value to find the asset by, received ""' },
+        { path: ['keys', 5], message: 'expected text without the character NUL, received "a\\u0000"' },
+      ],
+    });
+    expect(await exists(crane.id)).toBe(true);
+  });
+
+  test('is refused with IDs beside the keys, and without one of key and values', async () => {
+    const messageOf = async (args: string) =>
+      (await service.graphql(`mutation { deleteAssets${args} { id } }`)).body.errors[0].message;
+
+    const expected = 'expected either ids, or by and keys; received';
+    expect(await messageOf('')).toBe(`${expected} none of them`);
+    expect(await messageOf('(ids: ["a"], keys: ["1"])')).toBe(`${expected} ids and keys`);
+    expect(await messageOf('(by: { externalId: "erp" })')).toBe(`${expected} by`);
+    expect(await messageOf('(keys: ["1"])')).toBe(`${expected} keys`);
+  });
+
+  test('takes at most as many keys as a batch has records', async () => {
+    const { graphql } = await startService({ MAX_BATCH: '2' });
+    const { body } = await graphql(
+      'mutation ($keys: [String!]) { deleteAssets(by: { externalId: "erp" }, keys: $keys) { id } }',
+      { keys: ['1', '2', '3'] },
+    );
+
+    expect(body.errors[0].message).toContain('expected at most 2 records, received 3');
+  });
+});

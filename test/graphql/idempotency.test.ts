@@ -129,6 +129,15 @@ describe('Every kind of write', () => {
         locations: [{ name: "South yard", ref: "yard" }]
         assets: [{ name: "Digger", currentLocation: { ref: "yard" } }, { name: "Truck" }]
       }) { locations { id name } assets { id name currentLocationId } projects { id } }`,
+    'upserts that skip invalid items': () =>
+      `upsertAssets(by: { externalId: "erp" }, onInvalid: SKIP, input: [
+        { externalIds: { erp: "new", asset_01h455vb4pex5vsknk084sn02q: 7 }, name: "A path with a text that could be an ID" }
+        { externalIds: { erp: "crane" }, name: "Tower crane" }
+      ]) { outcome record { id name } issues { path message } }`,
+    'imports that skip invalid items': () =>
+      `importRecords(onInvalid: SKIP, input: { assets: [{ name: "Digger" }, { name: " " }, { name: "Truck" }] }) {
+        assets { id name } rejected { list index issues { path message } } }`,
+    'deletions by keys': () => 'deleteAssets(by: { externalId: "erp" }, keys: ["pump"]) { id name updatedAt }',
   };
 
   test.each(Object.entries(writes))('%s: a repeat gets the same response, and writes nothing', async (_, write) => {

@@ -21,6 +21,8 @@ import { createBuilder } from '../../src/graphql/schema/builder.ts';
 import { createObjectTypes } from '../../src/graphql/schema/object-type.ts';
 import { createGraphqlSchema } from '../../src/graphql/schema/schema.ts';
 import { createInputTypes } from '../../src/graphql/schema/write/input-type.ts';
+import { createKeys } from '../../src/graphql/schema/write/key-type.ts';
+import { createRejections } from '../../src/graphql/schema/write/rejections.ts';
 import { upsertField } from '../../src/graphql/schema/write/upsert.ts';
 import { required, text } from '../../src/model/fields.ts';
 import { recordKind } from '../../src/model/record-kind.ts';
@@ -105,12 +107,19 @@ test('an upsert of a kind that has no key is refused when the schema is made', (
   });
   const builder = createBuilder();
   const types = createObjectTypes(builder, limits);
-  const upsert = upsertField({ builder, types, inputs: createInputTypes(builder, limits), limits });
+  const upsert = upsertField({
+    builder,
+    types,
+    inputs: createInputTypes(builder, limits),
+    keys: createKeys(builder, limits),
+    rejections: createRejections(builder),
+    limits,
+  });
 
   expect(() => {
     builder.mutationType({ fields: (t) => ({ upsertCrates: upsert(t, crate) }) });
     builder.toSchema();
-  }).toThrow('upsertCrates has no key: declare');
+  }).toThrow('crates have no key: declare');
 });
 
 test('an invalid schema is refused when it is made', () => {

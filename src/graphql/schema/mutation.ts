@@ -7,12 +7,21 @@ import { createField } from './write/create.ts';
 import { deleteField } from './write/delete.ts';
 import { importField } from './write/import.ts';
 import { createInputTypes } from './write/input-type.ts';
+import { createKeys } from './write/key-type.ts';
+import { createRejections } from './write/rejections.ts';
 import { updateField } from './write/update.ts';
 import { updateOneField } from './write/update-one.ts';
 import { upsertField } from './write/upsert.ts';
 
 export function defineMutation(builder: Builder, types: ObjectTypes, limits: Limits): void {
-  const schema = { builder, types, inputs: createInputTypes(builder, limits), limits };
+  const schema = {
+    builder,
+    types,
+    limits,
+    inputs: createInputTypes(builder, limits),
+    keys: createKeys(builder, limits),
+    rejections: createRejections(builder),
+  };
   const create = createField(schema);
   const update = updateField(schema);
   const updateOne = updateOneField(schema);
@@ -21,7 +30,7 @@ export function defineMutation(builder: Builder, types: ObjectTypes, limits: Lim
 
   builder.mutationType({
     description:
-      'The operations that write. A batch is stored completely or not at all. With the header `Idempotency-Key`, a request runs once, and repeats get the first response; the header `X-Change-Message` says why the records are changed.',
+      'The operations that write. A batch is stored completely or not at all, unless invalid items are to be skipped. With the header `Idempotency-Key`, a request runs once, and repeats get the first response; the header `X-Change-Message` says why the records are changed.',
     fields: (t) => ({
       createAssets: create(t, asset),
       updateAssets: update(t, asset),

@@ -50,9 +50,10 @@ export const creationResult = (firstId: string, records: number): WriteResult =>
 /** In lists, `ID+n` stands for an ID and the `n` that follow it. */
 const successors = (firstId: string, count: number): string => (count === 1 ? firstId : `${firstId}+${count - 1}`);
 
-/** The value with the ID of each record instead of the record. Apart from records, results have no texts that could be IDs. */
+/** The value with the ID of each record instead of the record. A text that looks like an ID, `asset_…`, is stored as `{ text: 'asset_…' }`. */
 export function recordsToIds(value: unknown): unknown {
   if (isRecord(value)) return value.id;
+  if (idsIn(value)) return { text: value };
   if (isObject(value))
     return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, recordsToIds(inner)]));
   if (!Array.isArray(value)) return value;
@@ -71,6 +72,7 @@ const idAndSuccessors = /^(\w+)(?:\+(\d+))?$/;
 export function idsToRecords(value: unknown, find: (id: string) => object): unknown {
   if (Array.isArray(value)) return value.flatMap((item) => idsIn(item)?.map(find) ?? [idsToRecords(item, find)]);
   if (!isObject(value)) return idsIn(value)?.map(find)[0] ?? value;
+  if (Object.keys(value).join() === 'text') return value.text;
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, idsToRecords(inner, find)]));
 }
 

@@ -104,7 +104,7 @@ describe('two processes whose advisory locks do not hold for each other', () => 
   const upsert = (node: number, erp: string) => {
     const batch = [{ value: { name: 'Crane', externalIds: { erp } } }];
     const limits = { maxTextLength: 100, maxExternalIds: 100, maxRecordLength: 1_000 };
-    return upsertRecords(session(node), asset, { externalId: 'erp' }, batch, limits);
+    return upsertRecords(session(node), asset, batch, { by: { externalId: 'erp' }, limits });
   };
 
   test('create one record if both upsert a new key', async () => {
@@ -198,7 +198,7 @@ test('a workspace that is deleted leaves no locks behind', async () => {
   await addWorkspace(database, 'theirs');
   for (const workspace of ['theirs', 'others']) {
     const session = createSession(storeOpener(database)(workspace), { userId: null, mayWrite: true });
-    await upsertRecords(session, asset, { field: 'uid' }, batch, limits);
+    await upsertRecords(session, asset, batch, { by: { field: 'uid' }, limits });
   }
 
   await workspaces.remove('theirs');

@@ -4,7 +4,7 @@ import type { Limits } from '../../../config.ts';
 import { ServiceError } from '../../../errors.ts';
 import { quote } from '../../../model/issues.ts';
 import type { RecordKind, RecordOf } from '../../../model/record-kind.ts';
-import { emptyKeyProblem } from '../../../services/unknown-ids.ts';
+import { emptyKeyProblem } from '../../../services/checks/unknown-ids.ts';
 import type { Context } from '../../execution/context.ts';
 import { parseArgument, refused } from '../argument.ts';
 

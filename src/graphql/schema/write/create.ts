@@ -11,7 +11,7 @@ export const createField =
     batchField(schema, t, {
       type: schema.types.of(kind),
       description: `Creates ${kind.pluralLabel}, all or none, and returns them in the order sent: ${exampleCreate(kind)}.`,
-      list: { name: 'input', ...schema.inputs.create(kind), description: `The ${kind.pluralLabel} to create.` },
+      input: { ...schema.inputs.create(kind), description: `The ${kind.pluralLabel} to create.` },
       run: (session, input) => createRecords(session, kind, input),
       primed: (records) => [[kind, byId(records)]],
     });

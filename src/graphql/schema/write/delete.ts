@@ -1,17 +1,23 @@
-/** The mutations that delete records: `deleteAssets`. */
+/** The mutations that delete records, by their IDs or by keys of other systems: `deleteAssets`. */
+import { badRequest } from '../../../errors.ts';
 import { count, type Parsed } from '../../../model/issues.ts';
 import type { RecordKind } from '../../../model/record-kind.ts';
-import { idProblem } from '../../../model/schemas.ts';
+import { idProblem, textProblem } from '../../../model/schemas.ts';
+import { requireBatchSize } from '../../../services/checks/batch-size.ts';
 import { deleteRecords } from '../../../services/delete-records.ts';
-import type { ArgumentExtensions } from '../../plan/extensions.ts';
+import type { Session } from '../../../services/session.ts';
+import { mapInSlices } from '../../../slices.ts';
+import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../../plan/extensions.ts';
 import type { MutationFields } from '../builder.ts';
-import { batchField, type MutationSchema, writeCost } from './write.ts';
-import { exampleDelete } from './write-examples.ts';
+import { dryRunArgument, type MutationSchema, write, writeCost } from './write.ts';
+import { exampleDelete, exampleKey } from './write-examples.ts';
 
-export function deleteField(schema: MutationSchema) {
-  const { maxBatch } = schema.limits;
+export function deleteField({ builder, types, keys, limits }: MutationSchema) {
+  const { maxBatch, maxTextLength } = limits;
+  const requireLength = (length: number) => requireBatchSize(length, maxBatch);
+  const isLimited = { extensions: { requireLength } satisfies ArgumentExtensions };
 
-  const handling = schema.builder.enumType('ReferenceHandling', {
+  const handling = builder.enumType('ReferenceHandling', {
     description: 'What a deletion does if other records refer to those that are to be deleted.',
     values: {
       REFUSE: { value: 'refuse', description: 'Deletes nothing: the error names the records that refer to each.' },
@@ -33,30 +39,69 @@ export function deleteField(schema: MutationSchema) {
         cost: (value) => (value === 'CLEAR' ? maxBatch * writeCost : 0),
       } satisfies ArgumentExtensions,
     });
-    return batchField(schema, t, {
-      type: schema.types.of(kind),
+    return t.field({
+      type: [types.of(kind)],
+      nullable: true,
       description: `Deletes ${kind.pluralLabel}, all or none, and returns what they were, in the order sent: ${exampleDelete(kind)}.`,
-      list: {
-        name: 'ids',
-        type: 'ID',
-        parse: parserOf(kind),
-        description: `The IDs of the ${kind.pluralLabel}, each once.`,
+      extensions: {
+        cost: { listSize: ({ ids, keys }) => lengthOf(ids ?? keys), perRecord: writeCost },
+      } satisfies FieldExtensions,
+      args: {
+        ids: t.arg.idList({ ...isLimited, description: `The IDs of the ${kind.pluralLabel}, each once.` }),
+        by: t.arg({
+          type: keys.typeFor(kind),
+          description: `The key by which \`keys\` identify the ${kind.pluralLabel}, instead of their IDs: ${exampleKey(kind)}.`,
+        }),
+        keys: t.arg.stringList({ ...isLimited, description: `The values of the key, each once: \`["4711"]\`.` }),
+        references,
+        dryRun: dryRunArgument(t),
       },
-      options: { references },
-      run: (session, ids, { references }) => deleteRecords(session, kind, ids, { references, maxCleared: maxBatch }),
-      primed: (records) => [[kind, new Map(records.map(({ id }) => [id, null]))]],
+      resolve(_root, { ids, by, keys: values, references, dryRun }, context, info) {
+        const { argument, sent } = requireOneList({ ids, by, keys: values });
+        requireLength(sent.length);
+        const options = { references, maxCleared: maxBatch, by: by ? keys.parse(by) : undefined };
+        const parse = by ? parseText(maxTextLength) : parseId(kind);
+        return write(context, info, {
+          run: async (session: Session) => deleteRecords(session, kind, await mapInSlices(sent, parse), options),
+          dryRun,
+          primed: (records) => [[kind, new Map(records.map(({ id }) => [id, null]))]],
+          argument,
+          // The cast is safe: these are records of the kind, which the compiler cannot see for a type parameter.
+        }) as never;
+      },
     });
   };
 }
 
+interface SentLists {
+  readonly ids: readonly unknown[] | null | undefined;
+  readonly by: object | null | undefined;
+  readonly keys: readonly unknown[] | null | undefined;
+}
+
+/** Returns the list that was sent, and the name of its argument. Throws a ServiceError 400 if not exactly one was. */
+function requireOneList({ ids, by, keys }: SentLists) {
+  const [hasIds, hasBy, hasKeys] = [ids, by, keys].map((sent) => (sent ?? undefined) !== undefined);
+  if (hasIds && !hasBy && !hasKeys) return { argument: 'ids', sent: ids ?? [] };
+  if (hasBy && hasKeys && !hasIds) return { argument: 'keys', sent: keys ?? [] };
+  const names = [hasIds && 'ids', hasBy && 'by', hasKeys && 'keys'].filter((name) => name !== false);
+  throw badRequest(`expected either ids, or by and keys; received ${names.join(' and ') || 'none of them'}`);
+}
+
 /** Parses an ID. In GraphQL, it may also be a whole number. */
-const parserOf =
+const parseId =
   (kind: RecordKind) =>
   (sent: unknown): Parsed<string> => {
     const id = Number.isInteger(sent) ? String(sent) : sent;
-    const problem = idProblem(kind, id);
     // The cast is safe: any other type is a problem.
-    return problem === undefined
-      ? { value: id as string }
-      : { issues: [{ path: [], message: problem }], validFields: {} };
+    return parsedUnless(idProblem(kind, id), id as string);
   };
+
+/** The cast is safe: GraphQL has checked that it is text. */
+const parseText =
+  (maxLength: number) =>
+  (sent: unknown): Parsed<string> =>
+    parsedUnless(textProblem(sent as string, maxLength), sent as string);
+
+const parsedUnless = (problem: string | undefined, value: string): Parsed<string> =>
+  problem === undefined ? { value } : { issues: [{ path: [], message: problem }], validFields: {} };

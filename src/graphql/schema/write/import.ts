@@ -5,8 +5,10 @@ import { listField } from '../../../model/labels.ts';
 import type { RecordKind, RecordOf } from '../../../model/record-kind.ts';
 import { unknownFieldIssues } from '../../../model/schemas.ts';
 import { recordKinds } from '../../../records/index.ts';
-import { requireBatchSize, requireFewExternalIds } from '../../../services/batch-size.ts';
-import { importRecords, type NewRecords } from '../../../services/import-records.ts';
+import { requireBatchSize, requireFewExternalIds } from '../../../services/checks/batch-size.ts';
+import { isRejected, type Rejected } from '../../../services/checks/validation.ts';
+import { importRecords } from '../../../services/import-records.ts';
+import type { NewRecords } from '../../../services/planned-ids.ts';
 import type { Session } from '../../../services/session.ts';
 import { mapInSlices } from '../../../slices.ts';
 import { type ArgumentExtensions, type FieldExtensions, lengthOf, listOf, sentAsItIs } from '../../plan/extensions.ts';
@@ -15,7 +17,16 @@ import type { ItemType } from './input-type.ts';
 import { byId, dryRunArgument, type MutationSchema, write, writeCost } from './write.ts';
 import { exampleImport, exampleImportInput } from './write-examples.ts';
 
-type Imported = ReadonlyMap<RecordKind, readonly RecordOf<RecordKind>[]>;
+/** The records of each kind, and the items of which none were made. */
+interface Imported {
+  readonly records: ReadonlyMap<RecordKind, readonly RecordOf<RecordKind>[]>;
+  readonly rejected: readonly RejectedItem[];
+}
+
+interface RejectedItem extends Rejected {
+  readonly list: string;
+  readonly index: number;
+}
 
 export function importField(schema: MutationSchema, t: MutationFields) {
   const { maxBatch } = schema.limits;
@@ -26,7 +37,12 @@ export function importField(schema: MutationSchema, t: MutationFields) {
     nullable: true,
     description: `Creates records of all kinds, all or none, and returns them in the order sent. They refer to each other by \`ref\`, in any direction: ${exampleImport}.`,
     extensions: {
-      cost: { listSizes: ({ input }) => lengthsIn(input) },
+      cost: {
+        listSizes: ({ input, onInvalid }) => ({
+          ...lengthsIn(input),
+          [rejectedList]: onInvalid === 'SKIP' ? totalLength(input) : 0,
+        }),
+      },
     } satisfies FieldExtensions,
     args: {
       input: t.arg({
@@ -40,6 +56,7 @@ export function importField(schema: MutationSchema, t: MutationFields) {
           cost: (sent) => writeCost * totalLength(sent),
         } satisfies ArgumentExtensions,
       }),
+      onInvalid: schema.rejections.argument(t),
       dryRun: dryRunArgument(t),
     },
     validate: parsedArgument('input', async (input) => {
@@ -52,17 +69,29 @@ export function importField(schema: MutationSchema, t: MutationFields) {
       }
       return batches;
     }),
-    resolve(_root, { input, dryRun }, context, info) {
-      const run = async (session: Session): Promise<Imported> => {
-        // The cast is safe: the argument is parsed.
-        const created = await importRecords(session, input as object as readonly NewRecords[]);
-        return new Map(recordKinds.map((kind, index) => [kind, created[index] ?? []]));
-      };
-      const primed = (imported: Imported) => [...imported].map(([kind, records]) => [kind, byId(records)] as const);
+    resolve(_root, { input, onInvalid, dryRun }, context, info) {
+      // The cast is safe: the argument is parsed.
+      const run = async (session: Session): Promise<Imported> =>
+        importedOf(await importRecords(session, input as object as readonly NewRecords[], onInvalid));
+      const primed = ({ records }: Imported) => [...records].map(([kind, ofKind]) => [kind, byId(ofKind)] as const);
       return write(context, info, { run, dryRun, primed });
     },
   });
 }
+
+/** Returns the items by their kind, in the order of the registry. */
+function importedOf(batches: Awaited<ReturnType<typeof importRecords>>): Imported {
+  const byKind = recordKinds.map((kind, at) => [kind, batches[at] ?? []] as const);
+  return {
+    records: new Map(byKind.map(([kind, items]) => [kind, items.flatMap((item) => (isRejected(item) ? [] : [item]))])),
+    rejected: byKind.flatMap(([kind, items]) =>
+      items.flatMap((item, index) => (isRejected(item) ? [{ ...item, list: listField(kind), index }] : [])),
+    ),
+  };
+}
+
+/** The field of the result that lists the rejected items. */
+const rejectedList = 'rejected';
 
 /** Returns the number of records in each list, before they are validated. */
 const lengthsIn = (input: unknown): Readonly<Record<string, number>> =>
@@ -104,19 +133,39 @@ const inputType = ({ builder }: MutationSchema, lists: Lists) =>
       ),
   });
 
-const importedType = ({ builder, types }: MutationSchema) =>
-  builder.objectRef<Imported>('ImportedRecords').implement({
+function importedType({ builder, types, rejections }: MutationSchema) {
+  const rejectedItem = builder.objectRef<RejectedItem>('RejectedItem').implement({
+    description: 'An item that an import has left out.',
+    fields: (t) => ({
+      list: t.exposeString('list', { description: 'The list of the input that has the item: `"assets"`.' }),
+      index: t.exposeInt('index', { description: 'Its place in that list, from 0.' }),
+      issues: t.field({
+        type: [rejections.issue],
+        description: 'What is wrong with it.',
+        resolve: ({ issues }) => [...issues],
+      }),
+    }),
+  });
+  return builder.objectRef<Imported>('ImportedRecords').implement({
     description: 'The records that an import has created, by their kind.',
-    fields: (t) =>
-      Object.fromEntries(
+    fields: (t) => ({
+      ...Object.fromEntries(
         recordKinds.map((kind) => [
           listField(kind),
           t.field({
             type: [types.of(kind)],
             description: `The ${kind.pluralLabel}, in the order sent.`,
             extensions: { cost: { isSent: true } } satisfies FieldExtensions,
-            resolve: (imported) => (imported.get(kind) ?? []) as never,
+            resolve: ({ records }) => (records.get(kind) ?? []) as never,
           }),
         ]),
       ),
+      [rejectedList]: t.field({
+        type: [rejectedItem],
+        description: 'The items that were left out because of `onInvalid: SKIP`, list by list, in the order sent.',
+        extensions: { cost: { isSent: true } } satisfies FieldExtensions,
+        resolve: ({ rejected }) => [...rejected],
+      }),
+    }),
   });
+}

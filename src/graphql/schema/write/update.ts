@@ -11,11 +11,7 @@ export const updateField =
     batchField(schema, t, {
       type: schema.types.of(kind),
       description: `Changes ${kind.pluralLabel}, all or none, and returns them in the order sent. Absent fields stay unchanged, null clears a field, and \`externalIds\` is replaced as a whole; an item that changes nothing writes nothing: ${exampleUpdate(kind)}.`,
-      list: {
-        name: 'input',
-        ...schema.inputs.patch(kind),
-        description: `The ${kind.pluralLabel} to change, each once.`,
-      },
+      input: { ...schema.inputs.patch(kind), description: `The ${kind.pluralLabel} to change, each once.` },
       run: (session, input) => updateRecords(session, kind, input),
       primed: (records) => [[kind, byId(records)]],
     });

@@ -1,85 +1,36 @@
 /** The mutations that create or change records by a key of another system: `upsertAssets`. */
 import { capitalized, withArticle } from '../../../model/labels.ts';
-import { matchableFields, type RecordKind } from '../../../model/record-kind.ts';
-import type { UpsertKey } from '../../../services/upsert-keys.ts';
+import type { RecordKind } from '../../../model/record-kind.ts';
+import { isRejected } from '../../../services/checks/validation.ts';
 import { type Upserted, upsertRecords } from '../../../services/upsert-records.ts';
-import { parseArgument } from '../argument.ts';
 import type { MutationFields } from '../builder.ts';
-import { constantCase } from '../field-labels.ts';
 import { batchField, byId, type MutationSchema } from './write.ts';
 import { exampleKey, exampleUpsert } from './write-examples.ts';
 
 export function upsertField(schema: MutationSchema) {
-  const { inputs, limits } = schema;
+  const { inputs, keys, limits } = schema;
   const upsertedType = upsertedTypes(schema);
 
   return <K extends RecordKind>(t: MutationFields, kind: K) => {
     const by = t.arg({
-      type: keyType(schema, kind),
+      type: keys.typeFor(kind),
       required: true,
       description: `The key by which ${kind.pluralLabel} are matched; every item must have it: ${exampleKey(kind)}.`,
     });
     return batchField(schema, t, {
       type: upsertedType(kind),
       description: `Updates the ${kind.pluralLabel} that match an item by its key, and creates the others, all or none. Returns them in the order sent: ${exampleUpsert(kind)}.`,
-      list: {
-        name: 'input',
-        ...inputs.upsert(kind),
-        description: `The ${kind.pluralLabel} to create or change, each once.`,
-      },
-      options: { by },
-      run: (session, input, { by }) => upsertRecords(session, kind, parseKey(by, limits.maxTextLength), input, limits),
-      primed: (upserted) => [[kind, byId(upserted.map(({ record }) => record))]],
+      input: { ...inputs.upsert(kind), description: `The ${kind.pluralLabel} to create or change, each once.` },
+      options: { by, onInvalid: schema.rejections.argument(t) },
+      run: (session, input, { by, onInvalid }) =>
+        upsertRecords(session, kind, input, { by: keys.parse(by), limits, onInvalid }),
+      primed: (upserted) => [[kind, byId(upserted.flatMap((item) => (isRejected(item) ? [] : [item.record])))]],
     });
   };
 }
 
-interface SentKey {
-  readonly field?: string | null | undefined;
-  readonly externalId?: string | null | undefined;
-}
-
-function parseKey({ field, externalId }: SentKey, maxTextLength: number): UpsertKey {
-  if (field) return { field };
-  return { externalId: String(parseArgument(['by', 'externalId'], { type: 'text' }, externalId, maxTextLength)) };
-}
-
-/** `AssetKey` */
-function keyType(schema: MutationSchema, kind: RecordKind) {
-  if (matchableFields(kind).length === 0 && !kind.fields.externalIds) {
-    throw new Error(`upsert${kind.plural} has no key: declare a field with matchable(…), or externalIds()`);
-  }
-  return schema.builder.inputType(`${kind.name}Key`, {
-    isOneOf: true,
-    description: `What identifies ${withArticle(kind.label)} in an upsert: ${exampleKey(kind)}.`,
-    fields: (t) => ({
-      ...(matchableFields(kind).length > 0 && {
-        field: t.field({ type: keyFieldType(schema, kind), description: 'The value of a field.' }),
-      }),
-      ...(kind.fields.externalIds && {
-        externalId: t.string({
-          description:
-            'The name of the other system, as in `externalIds`. The IDs in all other systems stay unchanged.',
-        }),
-      }),
-    }),
-  });
-}
-
-/** `AssetKeyField` */
-const keyFieldType = ({ builder }: MutationSchema, kind: RecordKind) =>
-  builder.enumType(`${kind.name}KeyField`, {
-    description: `A field that identifies ${withArticle(kind.label)} in an upsert.`,
-    values: Object.fromEntries(
-      matchableFields(kind).map((name) => [
-        constantCase(name),
-        { value: name, description: kind.fields[name]?.description ?? '' },
-      ]),
-    ),
-  });
-
 /** `UpsertedAsset` */
-function upsertedTypes({ builder, types }: MutationSchema) {
+function upsertedTypes({ builder, types, rejections }: MutationSchema) {
   const outcome = builder.enumType('UpsertOutcome', {
     description: 'What an upsert did with an item.',
     values: {
@@ -90,6 +41,10 @@ function upsertedTypes({ builder, types }: MutationSchema) {
         description:
           'The record with the key has all values already: nothing was written, and `updatedAt` is as before.',
       },
+      REJECTED: {
+        value: 'rejected',
+        description: 'The item is invalid, and was left out because of `onInvalid: SKIP`: `issues` says why.',
+      },
     } as const,
   });
   return <K extends RecordKind>(kind: K) =>
@@ -98,8 +53,14 @@ function upsertedTypes({ builder, types }: MutationSchema) {
       fields: (t) => ({
         record: t.field({
           type: types.of(kind),
-          description: `The ${kind.label} as it is now.`,
-          resolve: ({ record }) => record as never,
+          nullable: true,
+          description: `The ${kind.label} as it is now; null only if the item was rejected, which needs \`onInvalid: SKIP\`.`,
+          resolve: (upserted) => (isRejected(upserted) ? null : upserted.record) as never,
+        }),
+        issues: t.field({
+          type: [rejections.issue],
+          description: 'What is wrong with the item, if it was rejected.',
+          resolve: (upserted) => (isRejected(upserted) ? [...upserted.issues] : []),
         }),
         outcome: t.field({
           type: outcome,

@@ -3,7 +3,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import type { Limits } from '../../../config.ts';
 import { ServiceError } from '../../../errors.ts';
 import type { RecordKind } from '../../../model/record-kind.ts';
-import { requireBatchSize, requireFewExternalIds } from '../../../services/batch-size.ts';
+import { requireBatchSize, requireFewExternalIds } from '../../../services/checks/batch-size.ts';
 import { dryRun, type Session } from '../../../services/session.ts';
 import { mapInSlices } from '../../../slices.ts';
 import type { Context } from '../../execution/context.ts';
@@ -11,12 +11,16 @@ import { type ArgumentExtensions, type FieldExtensions, lengthOf, listOf } from 
 import { type Argument, type Builder, type MutationFields, type ObjectRef, parsedArgument } from '../builder.ts';
 import type { ObjectTypes } from '../object-type.ts';
 import type { InputTypes, ItemType } from './input-type.ts';
+import type { Keys } from './key-type.ts';
+import type { Rejections } from './rejections.ts';
 
 /** The parts from which the fields of one schema's mutations are made. */
 export interface MutationSchema {
   readonly builder: Builder;
   readonly types: ObjectTypes;
   readonly inputs: InputTypes;
+  readonly keys: Keys;
+  readonly rejections: Rejections;
   readonly limits: Limits;
 }
 
@@ -56,14 +60,11 @@ export async function write<T>(
   return result;
 }
 
-/** The IDs of a deletion are the only items that are not objects. */
-type ListType<Input> = ItemType<Input> | { readonly type: 'ID'; readonly parse: (id: unknown) => Input };
-
 interface Batch<Input, Options, Item> {
   readonly type: ObjectRef<Item>;
   readonly description: string;
   /** The argument that has the items. */
-  readonly list: ListType<Input> & { readonly name: 'input' | 'ids'; readonly description: string };
+  readonly input: ItemType<Input> & { readonly description: string };
   /** The other arguments. */
   readonly options?: { readonly [Name in keyof Options]: Argument<Options[Name]> };
   run(session: Session, items: readonly Input[], options: Options): Promise<readonly Item[]>;
@@ -74,39 +75,38 @@ interface Batch<Input, Options, Item> {
 export function batchField<Input, Options extends object, Item>(
   { limits }: MutationSchema,
   t: MutationFields,
-  { type, description, list, options, run, primed }: Batch<Input, Options, Item>,
+  { type, description, input: { parse, ...input }, options, run, primed }: Batch<Input, Options, Item>,
 ) {
   const requireLength = (length: number) => requireBatchSize(length, limits.maxBatch);
   const requireContent = (sent: unknown) => requireFewExternalIds(Array.isArray(sent) ? sent : []);
-  const { name, parse, ...listed } = list;
   return t.field({
     type: [type],
     // A mutation that fails must not remove the results of the others in the same request.
     nullable: true,
     description,
     extensions: {
-      cost: { listSize: ({ [name]: items }) => lengthOf(items), perRecord: writeCost },
+      cost: { listSize: ({ input }) => lengthOf(input), perRecord: writeCost },
     } satisfies FieldExtensions,
     args: {
-      [name]: t.arg({
-        ...listed,
-        type: [list.type],
+      input: t.arg({
+        ...input,
+        type: [input.type],
         required: true,
         extensions: { requireLength, requireContent } satisfies ArgumentExtensions,
       }),
       ...options,
       dryRun: dryRunArgument(t),
     },
-    validate: parsedArgument(name, (sent) => {
+    validate: parsedArgument('input', (sent) => {
       requireLength(lengthOf(sent));
       return mapInSlices(listOf(sent), parse);
     }),
     // The casts are safe because these are the types of the parsed arguments, and of the field; the compiler cannot see it for type
     // parameters.
     resolve(_root, args, context, info) {
-      const { [name]: items, dryRun } = args as object as { [N in typeof name]: Input[] } & { dryRun: boolean };
-      const work = async (session: Session) => run(session, items, args as object as Options);
-      return write(context, info, { run: work, dryRun, primed, argument: name }) as never;
+      const { input, dryRun } = args as object as { input: Input[]; dryRun: boolean };
+      const work = async (session: Session) => run(session, input, args as object as Options);
+      return write(context, info, { run: work, dryRun, primed }) as never;
     },
   });
 }

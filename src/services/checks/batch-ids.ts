@@ -1,7 +1,7 @@
 /** Loads the records of a batch by their IDs, and reports unknown and duplicate ones. */
-import { type Issue, type PathOf, quote } from '../model/issues.ts';
-import type { RecordKind, RecordOf } from '../model/record-kind.ts';
-import { kindOfId } from '../records/index.ts';
+import { type Issue, type PathOf, quote } from '../../model/issues.ts';
+import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
+import { kindOfId } from '../../records/index.ts';
 import { noRecord } from './unknown-ids.ts';
 
 interface Found<K extends RecordKind> {

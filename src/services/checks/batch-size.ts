@@ -1,8 +1,8 @@
 /** The limits on the size of a batch. */
-import { tooLarge } from '../errors.ts';
-import { externalIdCount } from '../model/fields.ts';
-import { count, isObject, type Parsed } from '../model/issues.ts';
-import { longExternalIds, maxExternalIdsPerWrite } from '../store/writes/commit.ts';
+import { tooLarge } from '../../errors.ts';
+import { externalIdCount } from '../../model/fields.ts';
+import { count, isObject, type Parsed } from '../../model/issues.ts';
+import { longExternalIds, maxExternalIdsPerWrite } from '../../store/writes/commit.ts';
 
 /** Throws a ServiceError 413. Adapters call this before they parse the items, so that a batch that is too large costs nothing. */
 export function requireBatchSize(size: number, max: number): void {

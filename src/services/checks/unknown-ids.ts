@@ -1,9 +1,9 @@
 /** Error messages for IDs and other keys that identify no record of the expected kind. */
-import { expected, quote } from '../model/issues.ts';
-import { withArticle } from '../model/labels.ts';
-import type { RecordKind } from '../model/record-kind.ts';
-import { isBlank } from '../model/schemas.ts';
-import { kindOfId } from '../records/index.ts';
+import { expected, quote } from '../../model/issues.ts';
+import { withArticle } from '../../model/labels.ts';
+import type { RecordKind } from '../../model/record-kind.ts';
+import { isBlank } from '../../model/schemas.ts';
+import { kindOfId } from '../../records/index.ts';
 
 /** For an ID that must identify a stored record; another workspace's record is as unknown as one that never existed. */
 export function noRecord(kind: RecordKind, id: string): string {
@@ -13,6 +13,10 @@ export function noRecord(kind: RecordKind, id: string): string {
   if (actual) return `${problem}: this is the ID of ${withArticle(actual.label)}`;
   return `${problem}: IDs of this service start with ${kind.idPrefix}_`;
 }
+
+/** For a key that must identify a stored record. */
+export const noRecordWith = (kind: RecordKind, key: string): string =>
+  `there is no ${kind.label} with ${key} in this workspace`;
 
 /** For a reference to a record of another kind, or to none where one is required. */
 export function wrongKind(kind: RecordKind, id: string): string {

@@ -1,15 +1,15 @@
-/** Finds the records that the items of an upsert are about, by the key that other systems know them by. */
+/** Finds the records that the items of an upsert or a deletion are about, by the key that other systems know them by. */
 import type { ExternalIds } from '../model/fields.ts';
-import { type Issue, type Path, quote } from '../model/issues.ts';
+import { type Issue, type Parsed, type Path, quote } from '../model/issues.ts';
 import { type Linkable, withIssues } from '../model/links.ts';
-import type { RecordKind, Values } from '../model/record-kind.ts';
+import type { RecordKind, RecordOf, Values } from '../model/record-kind.ts';
 import { lookupOutdated } from '../store/connections/database-error.ts';
 import type { Lookups } from '../store/writes/lookups.ts';
+import { emptyKeyProblem, noRecordWith } from './checks/unknown-ids.ts';
 import { describeExternalId, listed, several } from './resolve-links.ts';
-import { emptyKeyProblem } from './unknown-ids.ts';
 
 /** Identifies the records of a batch: by a field of the kind, or by the ID that a system has given them. */
-export type UpsertKey = { readonly field: string } | { readonly externalId: string };
+export type RecordKey = { readonly field: string } | { readonly externalId: string };
 
 /** An item without a key gets an issue instead. */
 interface Keyed<T> {
@@ -18,22 +18,22 @@ interface Keyed<T> {
 }
 
 /** The text of the key, or undefined: keys of external IDs may be any, such as `constructor`. */
-function keyIn({ value, validFields = {} }: Linkable<object>, by: UpsertKey): unknown {
+function keyIn({ value, validFields = {} }: Linkable<object>, by: RecordKey): unknown {
   const values = (value ?? validFields) as Values;
   if ('field' in by) return values[by.field];
   const externalIds = values.externalIds as ExternalIds | null | undefined;
   return externalIds && Object.hasOwn(externalIds, by.externalId) ? externalIds[by.externalId] : undefined;
 }
 
-const pathOf = (by: UpsertKey): Path => ('field' in by ? [by.field] : ['externalIds', by.externalId]);
+const pathOf = (by: RecordKey): Path => ('field' in by ? [by.field] : ['externalIds', by.externalId]);
 
-const describeKey = (by: UpsertKey, key: string): string =>
+const describeKey = (by: RecordKey, key: string): string =>
   'field' in by ? `the ${by.field} ${quote(key)}` : describeExternalId({ key: by.externalId, value: key });
 
 /** Items without a key, and those with a key that is empty or that an earlier item has, get an issue. */
 export function requireKeys<T extends object>(
   kind: RecordKind,
-  by: UpsertKey,
+  by: RecordKey,
   items: readonly Linkable<T>[],
 ): Keyed<T>[] {
   const places = new Map<string, number>();
@@ -61,13 +61,15 @@ export function requireKeys<T extends object>(
   });
 }
 
+interface Wanted<K extends RecordKind> {
+  readonly by: RecordKey;
+  readonly keyed: readonly Keyed<object>[];
+  /** Reads records and locks them. */
+  readonly read: (ids: readonly string[]) => Promise<RecordOf<K>[]>;
+}
+
 /** The record of each item, locked; undefined where there is none, or several, which is an issue. */
-export async function findRecords<K extends RecordKind>(
-  find: Lookups,
-  kind: K,
-  by: UpsertKey,
-  keyed: readonly Keyed<object>[],
-) {
+export async function findRecords<K extends RecordKind>(find: Lookups, kind: K, { by, keyed, read }: Wanted<K>) {
   const keys = keyed.flatMap(({ key }) => (key === undefined ? [] : [key]));
   const matches =
     'field' in by
@@ -78,7 +80,7 @@ export async function findRecords<K extends RecordKind>(
         );
   const idsByKey = new Map(keys.map((key, index) => [key, matches[index] ?? []]));
   const ids = [...idsByKey.values()].flatMap((found) => (found.length === 1 ? found : []));
-  const locked = ids.length > 0 ? await find.findToUpdate(kind, ids) : [];
+  const locked = ids.length > 0 ? await read(ids) : [];
   const byId = new Map(locked.map((record) => [record.id, record]));
 
   const invalid: Issue[] = [];
@@ -97,4 +99,31 @@ export async function findRecords<K extends RecordKind>(
     return record;
   });
   return { records, invalid };
+}
+
+/** The record of each key, locked to be deleted. A key that no record has, or several, or an earlier item, is an issue. */
+export async function findToDeleteByKeys<K extends RecordKind>(
+  find: Lookups,
+  kind: K,
+  by: RecordKey,
+  keys: readonly Parsed<string>[],
+) {
+  const [field, name] = pathOf(by);
+  const items = keys.map(({ value, issues }) => {
+    if (issues) return { issues: issues.map(({ message }) => ({ path: pathOf(by), message })), validFields: {} };
+    return { value: { [String(field)]: name === undefined ? value : { [name]: value } } };
+  });
+  const keyed = requireKeys(kind, by, items);
+  const read = (ids: readonly string[]) => find.findToDelete(kind, ids);
+  const { records, invalid } = await findRecords(find, kind, { by, keyed, read });
+  const ambiguous = new Map(invalid.map(({ path, message }) => [path[0], message]));
+  const issues = keyed.flatMap(({ item, key }, index): Issue[] => {
+    if (records[index]) return [];
+    const several = ambiguous.get(index);
+    const messages = item.issues?.map(({ message }) => message) ?? [
+      several ?? noRecordWith(kind, describeKey(by, key ?? '')),
+    ];
+    return messages.map((message) => ({ path: [index], message }));
+  });
+  return { records, issues };
 }

@@ -2,12 +2,12 @@
  * Validates records against the rules and the stored records: shapes, references and unique fields. The error lists every
  * invalid field of a batch, so that an integrator can fix all of them at once.
  */
-import { conflict, invalid } from '../errors.ts';
-import { count, type Issue, type Parsed, type Path, type PathOf, quote } from '../model/issues.ts';
-import type { RecordKind, Values } from '../model/record-kind.ts';
-import { kindNamed, kindOfId } from '../records/index.ts';
-import type { Lookups } from '../store/writes/lookups.ts';
-import type { Uniqueness } from '../store/writes/work.ts';
+import { conflict, invalid } from '../../errors.ts';
+import { count, type Issue, type Parsed, type Path, type PathOf, quote } from '../../model/issues.ts';
+import type { RecordKind, Values } from '../../model/record-kind.ts';
+import { kindNamed, kindOfId } from '../../records/index.ts';
+import type { Lookups } from '../../store/writes/lookups.ts';
+import type { Uniqueness } from '../../store/writes/work.ts';
 import { noRecord, wrongKind } from './unknown-ids.ts';
 
 type CheckLookups = Pick<Lookups, 'existingValues'>;
@@ -55,6 +55,36 @@ interface Issues {
   readonly total: number;
   /** True if all of them are conflicts with other records. */
   readonly areConflicts: boolean;
+}
+
+/** What a write does with the invalid items of a batch: rejects the whole batch, or leaves them out and stores the others. */
+export type OnInvalid = 'fail' | 'skip';
+
+/** An item that was left out, and why. The paths of its issues begin in the item. */
+export interface Rejected {
+  readonly outcome: 'rejected';
+  readonly issues: readonly Issue[];
+}
+
+/** True for an item that was left out: no field of a record is a list. */
+export const isRejected = (item: object): item is Rejected => 'issues' in item && Array.isArray(item.issues);
+
+/** The items to leave out, by their index, with their issues. */
+export type RejectedItems = Map<number, Issue[]>;
+
+export function rejectedItems({ issues }: Pick<Issues, 'issues'>): RejectedItems {
+  const rejected: RejectedItems = new Map();
+  for (const { path, message } of issues) {
+    const depth = path.findIndex((step) => typeof step === 'number');
+    rejectItem(rejected, Number(path[depth] ?? 0), { path: path.slice(depth + 1), message });
+  }
+  return rejected;
+}
+
+export function rejectItem(rejected: RejectedItems, index: number, issue: Issue): void {
+  const issues = rejected.get(index);
+  if (issues) issues.push(issue);
+  else rejected.set(index, [issue]);
 }
 
 /** Throws a ServiceError if there are issues. */

@@ -1,0 +1,230 @@
+/** `onInvalid: SKIP`: a batch stores its valid items, and returns the others with their issues. */
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { createSessionOpener } from '../../src/auth/authenticate.ts';
+import { asset, assetCategory } from '../../src/records/index.ts';
+import { anonymous, nobody } from '../support/open-store.ts';
+import { useService } from '../support/service.ts';
+
+const service = useService();
+
+const upsert = (kind: typeof asset | typeof assetCategory, input: object[], variables: object = {}) =>
+  service.graphql(
+    `mutation ($by: ${kind.name}Key!, $input: [Upsert${kind.name}Input!]!, $onInvalid: OnInvalid! = SKIP, $dryRun: Boolean! = false) {
+      result: upsert${kind.plural}(by: $by, input: $input, onInvalid: $onInvalid, dryRun: $dryRun) {
+        outcome record { name } issues { path message }
+      } }`,
+    { by: { field: kind === asset ? 'UID' : 'NAME' }, input, ...variables },
+  );
+
+const importAll = (input: object, onInvalid: 'SKIP' | 'FAIL' = 'SKIP') =>
+  service.graphql(
+    `mutation ($input: ImportInput!, $onInvalid: OnInvalid!) { result: importRecords(input: $input, onInvalid: $onInvalid) {
+      locations { name } assetCategories { name parent { name } } projects { name location { name } } assets { name }
+      rejected { list index issues { path message } }
+    } }`,
+    { input, onInvalid },
+  );
+
+const lastChange = () => createSessionOpener(service.database)(anonymous, { author: nobody }).store.lastChange();
+
+describe('an upsert that skips invalid items', () => {
+  test('stores the valid ones, and returns the others in their places with their issues', async () => {
+    await service.create('/assets', { name: 'Crane', uid: 'C-7' });
+
+    const { status, body } = await upsert(asset, [
+      { uid: 'C-7', name: 'Tower crane' },
+      { uid: 'P-1', name: 'Pump', manufacturedAt: 'soon', extra: 1 },
+      { name: 'No key' },
+      { uid: 'E-1', name: 'Excavator' },
+      { uid: 'C-7', name: 'Crane again' },
+      { uid: 'D-1' },
+    ]);
+
+    expect(status).toBe(200);
+    expect(body.errors).toBeUndefined();
+    const rejected = (...issues: object[]) => ({ outcome: 'REJECTED', record: null, issues });
+    expect(body.data.result).toEqual([
+      { outcome: 'UPDATED', record: { name: 'Tower crane' }, issues: [] },
+      rejected(
+        { path: ['manufacturedAt'], message: expect.stringContaining('expected a date') },
+        { path: ['extra'], message: expect.stringContaining('unknown field') },
+      ),
+      rejected({ path: ['uid'], message: 'required: records are found by the uid' }),
+      { outcome: 'CREATED', record: { name: 'Excavator' }, issues: [] },
+      rejected({ path: ['uid'], message: 'item [0] of this batch has the uid "C-7" too' }),
+      rejected({ path: ['name'], message: 'required: the name of the asset' }),
+    ]);
+    const { assets } = await service.data('{ assets { nodes { name uid } } }');
+    expect(assets.nodes).toEqual([
+      { name: 'Tower crane', uid: 'C-7' },
+      { name: 'Excavator', uid: 'E-1' },
+    ]);
+  });
+
+  test('writes nothing if all are invalid, or it is a dry run', async () => {
+    const before = await lastChange();
+    const none = await upsert(asset, [{ name: 'No key' }]);
+    const dry = await upsert(asset, [{ name: 'No key' }, { uid: 'C-7', name: 'Crane' }], { dryRun: true });
+
+    expect(none.body.data.result).toMatchObject([{ outcome: 'REJECTED' }]);
+    expect(dry.body.data.result).toMatchObject([{ outcome: 'REJECTED' }, { outcome: 'CREATED' }]);
+    expect(await lastChange()).toBe(before);
+  });
+
+  test('moves categories only as far as no cycle follows from what is left out', async () => {
+    const [lifting] = await service.create('/asset-categories', { name: 'Lifting' });
+    const [cranes] = await service.create('/asset-categories', { name: 'Cranes', parentId: lifting.id });
+    const swap = (broken: object) => [
+      { name: 'Lifting', parentId: cranes.id },
+      { name: 'Cranes', parentId: null, ...broken },
+    ];
+
+    const { body } = await upsert(assetCategory, swap({ extra: 1 }));
+    expect(body.data.result).toMatchObject([
+      { outcome: 'REJECTED', issues: [{ path: ['parentId'], message: expect.stringContaining('nor below it') }] },
+      { outcome: 'REJECTED', issues: [{ path: ['extra'] }] },
+    ]);
+    expect((await upsert(assetCategory, swap({}))).body.data.result).toMatchObject([
+      { outcome: 'UPDATED' },
+      { outcome: 'UPDATED' },
+    ]);
+  });
+
+  test('moves none of them if it would have to leave out one after the other', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e'];
+    const ids: string[] = [];
+    for (const name of names) {
+      const [{ id }] = await service.create('/asset-categories', { name, parentId: ids.at(-1) ?? null });
+      ids.push(id);
+    }
+    // Each below the one that was below it, but for the last, which cannot become the root.
+    const reversed = names.map((name, index) => ({ name, parentId: ids[index + 1] ?? null }));
+    const broken = reversed.map((item, index) => (index === 4 ? { ...item, extra: 1 } : item));
+
+    const { body } = await upsert(assetCategory, [...broken, { name: 'new', parentId: ids[0] }]);
+
+    expect(body.data.result.map(({ outcome }: { outcome: string }) => outcome)).toEqual([
+      ...Array(5).fill('REJECTED'),
+      'CREATED',
+    ]);
+    expect(body.data.result[0].issues).toEqual([
+      { path: ['parentId'], message: 'other records that this batch moves were rejected' },
+    ]);
+  });
+
+  const item = fc.record(
+    {
+      uid: fc.constantFrom('A', 'B', 'C', 'D', 'taken', '', 7),
+      name: fc.constantFrom('Crane', 'Pump', ' ', null),
+      acquiredAt: fc.constantFrom('2026-03-01', 'soon', null),
+      currentLocationId: fc.constantFrom('ERP-1', 'location_01h455vb4pex5vsknk084sn02q'),
+      other: fc.constant(1),
+    },
+    { requiredKeys: ['name'] },
+  );
+
+  test('rejects just what the batch would fail for, and stores the others as a batch of their own would', async () => {
+    const run = async (input: object[], onInvalid: string) => {
+      const { body } = await upsert(asset, input, { onInvalid, dryRun: true });
+      return { items: body.data.result, issues: body.errors?.[0].extensions.issues ?? [] };
+    };
+    await service.create('/assets', { name: 'Crane', uid: 'taken' });
+    await fc.assert(
+      fc.asyncProperty(fc.array(item, { maxLength: 8 }), async (input) => {
+        const { items } = await run(input, 'SKIP');
+        const { issues } = await run(input, 'FAIL');
+        const listed = items.flatMap(({ issues }: { issues: { path: string[]; message: string }[] }, index: number) =>
+          issues.map(({ path, message }) => ({ path: ['input', index, ...path], message })),
+        );
+        expect(listed).toEqual(issues);
+        const isValid = (_: object, index: number) => items[index].outcome !== 'REJECTED';
+        expect((await run(input.filter(isValid), 'FAIL')).items).toEqual(items.filter(isValid));
+      }),
+      { numRuns: 60 },
+    );
+  });
+});
+
+describe('an import that skips invalid items', () => {
+  test('leaves out what refers to them too, however far, and stores the others', async () => {
+    await service.create('/assets', { name: 'Crane', uid: 'C-7' });
+    const { body } = await importAll({
+      locations: [
+        { ref: 'yard', name: 'Yard', latitude: 91 },
+        { ref: 'quay', name: 'Quay' },
+      ],
+      projects: [
+        { ref: 'wall', name: 'Wall', location: { ref: 'yard' } },
+        { name: 'Rails', location: { ref: 'quay' } },
+      ],
+      workOrders: [{ name: 'Dig', project: { ref: 'wall' }, location: { ref: 'yard' } }],
+      assets: [{ name: 'Pump' }, { name: 'Another crane', uid: 'C-7' }, { name: 'Truck' }],
+      assetCategories: [
+        { name: 'Tower cranes', parent: { ref: 'cranes' } },
+        { ref: 'cranes', name: 'Cranes', parent: { ref: 'lifting' } },
+        { ref: 'lifting', name: 'Lifting' },
+      ],
+    });
+
+    expect(body.errors).toBeUndefined();
+    const { rejected, ...stored } = body.data.result;
+    expect(stored).toEqual({
+      locations: [{ name: 'Quay' }],
+      projects: [{ name: 'Rails', location: { name: 'Quay' } }],
+      assets: [{ name: 'Pump' }, { name: 'Truck' }],
+      assetCategories: [
+        { name: 'Tower cranes', parent: { name: 'Cranes' } },
+        { name: 'Cranes', parent: { name: 'Lifting' } },
+        { name: 'Lifting', parent: null },
+      ],
+    });
+    const because = (name: string, ref: string) => ({
+      path: [name, 'ref'],
+      message: `the record with the ref "${ref}" was rejected`,
+    });
+    expect(rejected).toEqual([
+      { list: 'assets', index: 1, issues: [{ path: ['uid'], message: 'another asset has the uid "C-7"' }] },
+      {
+        list: 'workOrders',
+        index: 0,
+        issues: expect.arrayContaining([because('project', 'wall'), because('location', 'yard')]),
+      },
+      { list: 'projects', index: 0, issues: [because('location', 'yard')] },
+      { list: 'locations', index: 0, issues: [{ path: ['latitude'], message: expect.any(String) }] },
+    ]);
+    const { changes } = await service.data('{ changes(after: "1") { nodes { kind } } }');
+    expect(changes.nodes).toHaveLength(7);
+  });
+
+  test('keeps what refers to the first of two records with the same ref', async () => {
+    const { body } = await importAll({
+      locations: [
+        { ref: 'yard', name: 'First' },
+        { ref: 'yard', name: 'Second' },
+      ],
+      projects: [{ name: 'Wall', location: { ref: 'yard' } }],
+    });
+
+    expect(body.data.result).toMatchObject({
+      locations: [{ name: 'First' }],
+      projects: [{ name: 'Wall', location: { name: 'First' } }],
+      rejected: [{ list: 'locations', index: 1 }],
+    });
+  });
+
+  test('rejects nothing if all items are valid', async () => {
+    const { body } = await importAll({ locations: [{ name: 'Yard' }] });
+
+    expect(body.data.result).toMatchObject({ locations: [{ name: 'Yard' }], rejected: [] });
+  });
+
+  test('costs as much for each item that it may reject as for each that it may store', async () => {
+    const cost = async (onInvalid: 'SKIP' | 'FAIL', size: number) =>
+      (await importAll({ locations: Array(size).fill({ name: 'Yard' }) }, onInvalid)).body.extensions.cost.requested;
+
+    expect((await cost('SKIP', 9)) - (await cost('FAIL', 9))).toBe(
+      9 * ((await cost('SKIP', 1)) - (await cost('FAIL', 1))),
+    );
+  });
+});
