@@ -1,7 +1,9 @@
 /** Reads changes over GraphQL, page by page: those of the workspace in the order of their commits, and those of one record. */
 import { received, requireInteger } from './check.ts';
+import type { YardgraphError } from './errors.ts';
 import type { Graphql } from './graphql.ts';
 import { type ChangePage, changePageFields, type RecordKind } from './graphql-types.ts';
+import { reconnectDelay } from './retry.ts';
 
 export interface ChangesOptions {
   /** The cursor after which to read: `endCursor` of the last page that was processed. From the first change unless set. */
@@ -14,8 +16,21 @@ export interface ChangesOptions {
   readonly follow?: boolean | undefined;
   /** Milliseconds between two requests for further changes. Default: 1,000. */
   readonly interval?: number | undefined;
+  /**
+   * Called when the service cannot be reached, before the wait for the next attempt. Attempts go on until one succeeds, or the signal is
+   * aborted. An error that does not go away by itself, such as a revoked key, ends the iteration.
+   */
+  readonly onReconnect?: ((reconnect: Reconnect) => void) | undefined;
   /** Ends the iteration when it is aborted, after the current request. */
   readonly signal?: AbortSignal | undefined;
+}
+
+export interface Reconnect {
+  readonly error: YardgraphError;
+  /** The number of failures since the last page. */
+  readonly failures: number;
+  /** Milliseconds until the next attempt. */
+  readonly delay: number;
 }
 
 /** The changes of the workspace, in the order of their commits. Every page has changes. */
@@ -27,14 +42,14 @@ export function changes(graphql: Graphql): Changes {
   const query = `query ($after: String, $first: Int, $kinds: [RecordKind!]) { changes(after: $after, first: $first, kinds: $kinds) { ${changePageFields} } }`;
 
   return (options = {}) => {
-    const { after, kinds, pageSize = 1_000, follow = true, interval = 1_000, signal } = options;
+    const { after, kinds, pageSize = 1_000, follow = true, interval = 1_000, onReconnect, signal } = options;
     requireInteger('changes', 'pageSize', pageSize, 1, Number.MAX_SAFE_INTEGER);
     requireInteger('changes', 'interval', interval, 1, maxInterval);
     const read = (cursor: string | undefined) => graphql(query, { after: cursor, first: pageSize, kinds });
     return pages(async (cursor) => (await read(cursor)).changes, {
       after,
       signal,
-      interval: follow ? interval : undefined,
+      following: follow ? { interval, onReconnect } : undefined,
     });
   };
 }
@@ -60,22 +75,32 @@ export function historyOf(
 interface Reading {
   readonly after?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Milliseconds to wait after the last page; without it, the last page is the end. */
-  readonly interval?: number | undefined;
+  /** Without it, the last page is the end, and so is an error. */
+  readonly following?: { readonly interval: number; readonly onReconnect: ChangesOptions['onReconnect'] } | undefined;
 }
 
 async function* pages(
   read: (after: string | undefined) => Promise<ChangePage>,
-  { after, signal, interval }: Reading,
+  { after, signal, following }: Reading,
 ): AsyncGenerator<ChangePage, void, undefined> {
   let cursor = after;
+  let failures = 0;
   while (!signal?.aborted) {
-    const page = await read(cursor);
+    const page = await read(cursor).catch(async (error: unknown) => {
+      const delay = following && reconnectDelay(error, failures);
+      if (delay === undefined) throw error;
+      failures += 1;
+      // The cast is safe: other errors are final.
+      following?.onReconnect?.({ error: error as YardgraphError, failures, delay });
+      await pause(delay, signal);
+    });
+    if (!page) continue;
+    failures = 0;
     cursor = page.endCursor;
     if (page.nodes.length > 0) yield page;
     if (page.hasMore) continue;
-    if (interval === undefined) return;
-    await pause(interval, signal);
+    if (!following) return;
+    await pause(following.interval, signal);
   }
 }
 

@@ -3,7 +3,6 @@
  * by their structure only, so that the client depends on none of these packages.
  */
 import { received } from './check.ts';
-import { print } from './print.ts';
 import type { WriteOptions } from './write-options.ts';
 
 /** A document that carries the types of its result and its variables: a TypedDocumentNode or TypedDocumentString. */
@@ -41,3 +40,90 @@ export function textOf(document: unknown): string {
 
 const isDocumentNode = (document: unknown): document is DocumentNode =>
   typeof document === 'object' && document !== null && 'definitions' in document && Array.isArray(document.definitions);
+
+/** The part of the AST's nodes that is printed; which fields a node has depends on its kind. */
+interface Node {
+  readonly kind: string;
+  readonly name?: Node;
+  readonly alias?: Node;
+  readonly operation?: string;
+  /** The text of a name or scalar, or the node of an argument's value. */
+  readonly value?: string | boolean | Node;
+  readonly variable?: Node;
+  readonly type?: Node;
+  readonly typeCondition?: Node;
+  readonly defaultValue?: Node;
+  readonly selectionSet?: Node;
+  readonly definitions?: readonly Node[];
+  readonly variableDefinitions?: readonly Node[];
+  readonly directives?: readonly Node[];
+  readonly selections?: readonly Node[];
+  readonly arguments?: readonly Node[];
+  readonly values?: readonly Node[];
+  readonly fields?: readonly Node[];
+}
+
+/**
+ * Prints the AST of a document as compact text, so that the client needs no GraphQL library. Prints what can be executed, operations and
+ * fragments, and no type definitions. Leaves out descriptions, and prints block strings as strings.
+ */
+export const print = (document: Node): string => many(document.definitions, '\n');
+
+function printNode(node: Node): string {
+  const name = one(node.name);
+  const args = many(node.arguments, ', ', '(', ')');
+  switch (node.kind) {
+    case 'OperationDefinition':
+      return node.operation + one(node.name, ' ') + many(node.variableDefinitions, ', ', '(', ')') + rest(node);
+    case 'FragmentDefinition':
+      return `fragment ${name} on ${one(node.typeCondition)}${rest(node)}`;
+    case 'VariableDefinition':
+      return `${one(node.variable)}: ${one(node.type)}${one(node.defaultValue, ' = ')}${rest(node)}`;
+    case 'SelectionSet':
+      return many(node.selections, ' ', '{ ', ' }');
+    case 'Field':
+      return one(node.alias, '', ': ') + name + args + rest(node);
+    case 'FragmentSpread':
+      return `...${name}${rest(node)}`;
+    case 'InlineFragment':
+      return `...${one(node.typeCondition, ' on ')}${rest(node)}`;
+    case 'Directive':
+      return `@${name}${args}`;
+    case 'Argument':
+    case 'ObjectField':
+      return `${name}: ${one(node.value as Node)}`;
+    case 'Variable':
+      return `$${name}`;
+    case 'NullValue':
+      return 'null';
+    case 'ListValue':
+      return `[${many(node.values, ', ')}]`;
+    case 'ObjectValue':
+      return `{${many(node.fields, ', ')}}`;
+    // Every escape of JSON is one of GraphQL.
+    case 'StringValue':
+      return JSON.stringify(node.value);
+    case 'Name':
+    case 'IntValue':
+    case 'FloatValue':
+    case 'EnumValue':
+    case 'BooleanValue':
+      return String(node.value);
+    case 'NamedType':
+      return name;
+    case 'ListType':
+      return `[${one(node.type)}]`;
+    case 'NonNullType':
+      return `${one(node.type)}!`;
+    default:
+      throw new TypeError(`graphql: expected a document of operations and fragments, found the kind ${node.kind}`);
+  }
+}
+
+/** The directives and the selection, with which many nodes end. */
+const rest = ({ directives, selectionSet }: Node): string => many(directives, ' ', ' ') + one(selectionSet, ' ');
+
+const one = (node: Node | undefined, before = '', after = ''): string => (node ? before + printNode(node) + after : '');
+
+const many = (nodes: readonly Node[] | undefined, between: string, before = '', after = ''): string =>
+  nodes?.length ? before + nodes.map(printNode).join(between) + after : '';

@@ -118,8 +118,9 @@ export class UnexpectedResponseError extends YardgraphError {
 }
 
 interface FailedPart {
+  readonly method: string;
   readonly partSize: number;
-  /** The number of records in the whole batch. */
+  /** The number of items in the whole batch. */
   readonly size: number;
   readonly cause: unknown;
 }
@@ -127,19 +128,20 @@ interface FailedPart {
 /** A part of a batch failed, because of `cause`; the parts before it are stored. */
 export class PartialBatchError<T = unknown> extends YardgraphError {
   override readonly name: string = 'PartialBatchError';
-  /** The stored records, in the order sent. The failed part starts at index `created.length` of the batch. */
+  /** The results of the parts before, in the order sent. The failed part starts at index `created.length` of the batch. */
   readonly created: readonly T[];
   /** The items of the cause, with indexes in the whole batch. */
   readonly items: readonly FailingItem[];
 
-  constructor(created: readonly T[], { partSize, size, cause }: FailedPart) {
+  constructor(created: readonly T[], { method, partSize, size, cause }: FailedPart) {
     const start = created.length;
+    const [done, kept] = method === 'delete' ? ['deleted', 'deleted'] : [`${method.replace(/e$/, '')}ed`, 'stored'];
     const mayBeStored = cause instanceof YardgraphError && cause.mayBeStored;
     const firstNotStored = mayBeStored ? start + partSize : start;
     const records = [
-      `stored: ${range(0, start)}`,
-      ...(mayBeStored ? [`may be stored: ${range(start, Math.min(start + partSize, size))}`] : []),
-      ...(firstNotStored < size ? [`not stored: ${range(firstNotStored, size)}`] : []),
+      `${kept}: ${range(0, start)}`,
+      ...(mayBeStored ? [`may be ${kept}: ${range(start, Math.min(start + partSize, size))}`] : []),
+      ...(firstNotStored < size ? [`not ${kept}: ${range(firstNotStored, size)}`] : []),
     ];
     const items = (cause instanceof ServiceError ? cause.items : []).map((item) =>
       item.index === undefined ? item : { ...item, index: item.index + start },
@@ -147,7 +149,7 @@ export class PartialBatchError<T = unknown> extends YardgraphError {
     // The message of the cause has indexes in the part.
     const reason = items.length > 0 ? listed(items) : cause instanceof Error ? cause.message : String(cause);
     super(
-      `created ${start} of ${size} records (${records.join('; ')}). Part ${start / partSize + 1} failed: ${limited(reason)}`,
+      `${done} ${start} of ${size} records (${records.join('; ')}). Part ${start / partSize + 1} failed: ${limited(reason)}`,
       { mayBeStored, cause },
     );
     this.created = created;

@@ -275,6 +275,24 @@ export interface FieldChange {
   field: string;
 }
 
+/** What is wrong with an item. */
+export interface ItemIssue {
+  /** What was expected, and what was received. */
+  message: string;
+  /** Where in the item: `["externalIds", "erp"]`. Empty if it is the item as a whole. */
+  path: readonly string[];
+}
+
+/** An item that an import has left out. */
+export interface RejectedItem {
+  /** Its place in that list, from 0. */
+  index: number;
+  /** What is wrong with it. */
+  issues: readonly ItemIssue[];
+  /** The list of the input that has the item: `"assets"`. */
+  list: string;
+}
+
 /** The types of each kind. */
 export interface RecordTypes {
   Asset: {

@@ -22,6 +22,10 @@ export {
   type ChangesOptions,
   type CreateOptions,
   type DeleteOptions,
+  type ImportRecordsOptions,
+  type Reconnect,
+  type Rejected,
   type Upserted,
+  type UpsertOptions,
   Yardgraph,
 } from './yardgraph.ts';

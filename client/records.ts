@@ -6,17 +6,31 @@ import {
   type ChangePage,
   type ImportedRecords,
   type ImportInput,
+  type ItemIssue,
   kinds,
+  type OnInvalid,
   type RecordTypes,
   type ReferenceHandling,
+  type RejectedItem,
   type UpsertOutcome,
 } from './graphql-types.ts';
+import { inParts, type PartOptions } from './parts.ts';
 import { isObject } from './rest.ts';
 import type { WriteOptions } from './write-options.ts';
 
-export interface BatchOptions extends WriteOptions {
+export interface ImportOptions extends WriteOptions {
   /** Checks everything and returns what the records would be, but stores nothing. IDs of records that it would create are not final. */
   readonly dryRun?: boolean | undefined;
+}
+
+export interface BatchOptions extends ImportOptions, PartOptions {
+  /** With `outcome`, records are returned with their IDs only: a long batch takes little memory. Default: `record`. */
+  readonly returning?: 'record' | 'outcome' | undefined;
+}
+
+export interface UpsertOptions extends BatchOptions {
+  /** With `SKIP`, valid items are stored although others are not valid: these are returned as `REJECTED`. Default: `FAIL`. */
+  readonly onInvalid?: OnInvalid | undefined;
 }
 
 export interface DeleteOptions extends BatchOptions {
@@ -29,18 +43,36 @@ export interface DeleteOptions extends BatchOptions {
 
 export interface Upserted<Stored> {
   readonly record: Stored;
-  readonly outcome: UpsertOutcome;
+  readonly outcome: Exclude<UpsertOutcome, 'REJECTED'>;
 }
+
+/** An invalid item that was skipped, and why. */
+export interface Rejected {
+  readonly record: null;
+  readonly outcome: 'REJECTED';
+  readonly issues: readonly ItemIssue[];
+}
+
+/** A record as it is returned. */
+type Returned<Stored, Options> = Options extends { readonly returning: 'outcome' } ? { readonly id: string } : Stored;
+
+/** What an upsert may have done with an item. */
+type UpsertResult<Stored, Options> =
+  | Upserted<Returned<Stored, Options>>
+  | (Options extends { readonly onInvalid: 'SKIP' } ? Rejected : never);
 
 /** One result for each item sent: a tuple if their number is known when the program is compiled. */
 type Each<Batch extends readonly unknown[], Result> = { -readonly [Index in keyof Batch]: Result };
 
 type KindName = keyof RecordTypes;
 
-export type UpdateBatch<Kind extends KindName> = <const Batch extends readonly unknown[]>(
+export type UpdateBatch<Kind extends KindName> = <
+  const Batch extends readonly unknown[],
+  const Options extends BatchOptions = BatchOptions,
+>(
   items: { readonly [Index in keyof Batch]: RecordTypes[Kind]['patch'] },
-  options?: BatchOptions,
-) => Promise<Each<Batch, RecordTypes[Kind]['stored']>>;
+  options?: Options,
+) => Promise<Each<Batch, Returned<RecordTypes[Kind]['stored'], Options>>>;
 
 /** The operations on records of a kind that exist only in GraphQL. Each batch is stored completely or not at all. */
 export interface Writes<Kind extends KindName> {
@@ -50,18 +82,32 @@ export interface Writes<Kind extends KindName> {
    * Changes the records that match by the key, and creates the others. `externalIds` is replaced as a whole, but an upsert by an external
    * ID keeps those of other systems.
    */
-  readonly upsert: <const Batch extends readonly unknown[]>(
+  readonly upsert: <const Batch extends readonly unknown[], const Options extends UpsertOptions = UpsertOptions>(
     by: RecordTypes[Kind]['key'],
     items: { readonly [Index in keyof Batch]: RecordTypes[Kind]['upsert'] },
-    options?: BatchOptions,
-  ) => Promise<Each<Batch, Upserted<RecordTypes[Kind]['stored']>>>;
-  /** Deletes records, and returns them as they were. */
-  readonly delete: (ids: readonly string[], options?: DeleteOptions) => Promise<RecordTypes[Kind]['stored'][]>;
+    options?: Options,
+  ) => Promise<Each<Batch, UpsertResult<RecordTypes[Kind]['stored'], Options>>>;
+  /** Deletes records, by their IDs or by a key such as `{ by: { externalId: 'erp' }, keys: ['4711'] }`, and returns them as they were. */
+  readonly delete: <const Options extends DeleteOptions = DeleteOptions>(
+    which: readonly string[] | { readonly by: RecordTypes[Kind]['key']; readonly keys: readonly string[] },
+    options?: Options,
+  ) => Promise<Returned<RecordTypes[Kind]['stored'], Options>[]>;
   /** The changes of a record, the latest first, page by page, also after it was deleted. */
   readonly history: (id: string, options?: Pick<ChangesOptions, 'after' | 'pageSize'>) => AsyncGenerator<ChangePage>;
 }
 
-export type ImportRecords = (input: ImportInput, options?: BatchOptions) => Promise<ImportedRecords>;
+export interface ImportRecordsOptions extends ImportOptions {
+  /** With `SKIP`, valid records are stored although others are not valid: these are listed as `rejected`. Default: `FAIL`. */
+  readonly onInvalid?: OnInvalid | undefined;
+}
+
+export type ImportRecords = <const Options extends ImportRecordsOptions = ImportRecordsOptions>(
+  input: ImportInput,
+  options?: Options,
+) => Promise<
+  ImportedRecords &
+    (Options extends { readonly onInvalid: 'SKIP' } ? { readonly rejected: readonly RejectedItem[] } : unknown)
+>;
 
 /** Records as GraphQL returns them. */
 type Row = Readonly<Record<string, unknown>>;
@@ -70,42 +116,66 @@ export function writes<Kind extends KindName>(graphql: Graphql, name: Kind): Wri
   const { plural, fields } = kinds[name];
   const stored = storedAs(name);
 
-  /** Runs the mutation of a method, with arguments of the types that are given as text, and returns its result for each item. */
-  async function mutate<Result = Row>(
-    method: 'update' | 'upsert' | 'delete',
-    args: Readonly<Record<string, readonly [type: string, value: unknown]>>,
-    { dryRun = false, ...options }: BatchOptions,
-    selected: string = fields,
+  /** Runs the mutation of a method for each part of the items, and returns its result for each item. */
+  async function mutate<Result>(
+    { method, list, items, args = {}, result = (selected) => selected }: Mutation,
+    {
+      dryRun = false,
+      returning = 'record',
+      changeMessage,
+      idempotencyKey,
+      partSize,
+      onProgress,
+      ...others
+    }: BatchOptions,
   ): Promise<Result[]> {
-    const { input, ids } = args;
-    if (input) requireArray(method, 'items', input[1]);
-    if (ids) requireArray(method, 'IDs', ids[1]);
-    requireKnown(method, options);
-    const all = Object.entries({ ...args, dryRun: ['Boolean!', dryRun] as const });
-    const declared = all.map(([name, [type]]) => `$${name}: ${type}`).join(', ');
-    const passed = all.map(([name]) => `${name}: $${name}`).join(', ');
-    const variables = Object.fromEntries(all.map(([name, [, value]]) => [name, value]));
+    requireArray(method, list === 'input' ? 'items' : list === 'ids' ? 'IDs' : list, items);
+    requireKnown(method, others);
+    const types = { input: `[${inputTypes[method](name)}!]!`, ids: '[ID!]!', keys: '[String!]!' };
+    const all = { ...args, [list]: [types[list], items] as const, dryRun: ['Boolean!', dryRun] as const };
+    const declared = Object.entries(all).map(([arg, [type]]) => `$${arg}: ${type}`);
+    const passed = Object.keys(all).map((arg) => `${arg}: $${arg}`);
+    const variables = Object.fromEntries(Object.entries(all).map(([arg, [, value]]) => [arg, value]));
     const field = method + plural;
-    const data = await graphql(`mutation (${declared}) { ${field}(${passed}) { ${selected} } }`, variables, options);
-    return data[field] as Result[];
+    const selected = result(returning === 'outcome' ? 'id' : fields);
+    const document = `mutation (${declared.join(', ')}) { ${field}(${passed.join(', ')}) { ${selected} } }`;
+    const options = { changeMessage, idempotencyKey, partSize, onProgress };
+    return inParts(method, items, options, async (part, partOptions) => {
+      const data = await graphql(document, { ...variables, [list]: part }, partOptions);
+      return data[field] as Result[];
+    });
   }
 
   const writesOfKind: Writes<KindName> = {
-    async update(items, options = {}) {
-      return (await mutate('update', { input: [`[${name}Patch!]!`, items] }, options)).map(stored) as never;
+    async update(items, options = {} as never) {
+      const updated = await mutate<Row>({ method: 'update', list: 'input', items }, options);
+      return updated.map(stored) as never;
     },
-    async upsert(by, items, options = {}) {
-      const results = await mutate<{ record: Row; outcome: UpsertOutcome }>(
-        'upsert',
-        { by: [`${name}Key!`, by], input: [`[Upsert${name}Input!]!`, items] },
-        options,
-        `record { ${fields} } outcome`,
-      );
-      return results.map(({ record, outcome }) => ({ record: stored(record), outcome })) as never;
+    async upsert(by, items, options = {} as never) {
+      const { onInvalid = 'FAIL', ...others } = options as UpsertOptions;
+      const args = {
+        by: [`${name}Key!`, by],
+        ...(onInvalid !== 'FAIL' && { onInvalid: ['OnInvalid!', onInvalid] as const }),
+      } as const;
+      const issues = onInvalid === 'FAIL' ? '' : ' issues { path message }';
+      const result = (record: string) => `outcome record { ${record} }${issues}`;
+      const upserted = await mutate<Result>({ method: 'upsert', list: 'input', items, args, result }, others);
+      return upserted.map(({ record, outcome, issues }) =>
+        record ? { record: stored(record), outcome } : { record, outcome, issues },
+      ) as never;
     },
-    async delete(ids, { references = 'REFUSE', ...options } = {}) {
-      const args = { ids: ['[ID!]!', ids], references: ['ReferenceHandling!', references] } as const;
-      return (await mutate('delete', args, options)).map(stored) as never;
+    async delete(which, options = {} as never) {
+      const { references = 'REFUSE', ...others } = options as DeleteOptions;
+      const byKeys = isObject(which) ? (which as { by: unknown; keys: readonly string[] }) : undefined;
+      const args = {
+        ...(byKeys && { by: [`${name}Key!`, byKeys.by] as const }),
+        references: ['ReferenceHandling!', references],
+      } as const;
+      const list = byKeys
+        ? ({ list: 'keys', items: byKeys.keys } as const)
+        : ({ list: 'ids', items: which as readonly string[] } as const);
+      const deleted = await mutate<Row>({ method: 'delete', ...list, args }, others);
+      return deleted.map(stored) as never;
     },
     history: historyOf(graphql),
   };
@@ -113,16 +183,44 @@ export function writes<Kind extends KindName>(graphql: Graphql, name: Kind): Wri
   return writesOfKind as never;
 }
 
+interface Result {
+  readonly record: Row | null;
+  readonly outcome: UpsertOutcome;
+  readonly issues?: readonly ItemIssue[];
+}
+
+interface Mutation {
+  readonly method: 'update' | 'upsert' | 'delete';
+  /** The argument that has the items. */
+  readonly list: 'input' | 'ids' | 'keys';
+  readonly items: readonly unknown[];
+  /** The other arguments, with their types. */
+  readonly args?: Readonly<Record<string, readonly [type: string, value: unknown]>>;
+  /** Returns what to select, given the fields of a record. */
+  readonly result?: (record: string) => string;
+}
+
+const inputTypes = {
+  update: (name: string) => `${name}Patch`,
+  upsert: (name: string) => `Upsert${name}Input`,
+  delete: () => '',
+};
+
 export function importRecords(graphql: Graphql): ImportRecords {
-  return async (input, { dryRun = false, ...options } = {}) => {
+  return async (input, { dryRun = false, onInvalid = 'FAIL', ...options }: ImportRecordsOptions = {}) => {
     if (!isObject(input))
       throw new TypeError(`importRecords: expected an object of lists, received ${received(input)}`);
     requireKnown('importRecords', options);
     const lists = kindNames.filter((name) => Array.isArray(input[kinds[name].list]));
     const selected = lists.map((name) => `${kinds[name].list} { ${kinds[name].fields} }`).join(' ');
+    const skips = onInvalid !== 'FAIL';
     const data = await graphql(
-      `mutation ($input: ImportInput!, $dryRun: Boolean!) { importRecords(input: $input, dryRun: $dryRun) { ${selected || '__typename'} } }`,
-      { input, dryRun },
+      `mutation ($input: ImportInput!, $dryRun: Boolean!${skips ? ', $onInvalid: OnInvalid!' : ''}) {
+        importRecords(input: $input, dryRun: $dryRun${skips ? ', onInvalid: $onInvalid' : ''}) {
+          __typename ${selected}${skips ? ' rejected { list index issues { path message } }' : ''}
+        }
+      }`,
+      { input, dryRun, ...(skips && { onInvalid }) },
       options,
     );
     const imported = kindNames.map((name) => {
@@ -130,7 +228,8 @@ export function importRecords(graphql: Graphql): ImportRecords {
       const records: readonly Row[] = data.importRecords[list] ?? [];
       return [list, records.map(storedAs(name))];
     });
-    return Object.fromEntries(imported) as ImportedRecords;
+    const rejected = skips && { rejected: data.importRecords.rejected };
+    return { ...Object.fromEntries(imported), ...rejected } as never;
   };
 }
 

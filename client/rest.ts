@@ -1,18 +1,10 @@
 /** Creates, updates and lists records over REST, and turns error responses into errors. */
-import { received, requireInteger } from './check.ts';
-import { PartialBatchError, ServiceError, type YardgraphError } from './errors.ts';
+import { received } from './check.ts';
+import { ServiceError, type YardgraphError } from './errors.ts';
 import type { ErrorResponse, Problem } from './openapi.ts';
+import { inParts, type PartOptions } from './parts.ts';
 import { type ApiResponse, messageOf, type Send, unexpected } from './send.ts';
 import type { WriteOptions } from './write-options.ts';
-
-export interface CreateOptions extends WriteOptions {
-  /**
-   * Sends the batch in parts of this many records, one after the other. Each part is stored completely or not at all, but
-   * the whole batch is not atomic: if a later part fails, a PartialBatchError has the records created before it.
-   * With an `idempotencyKey` of its own, the same call may be made again: it stores only the parts that are missing.
-   */
-  readonly partSize?: number | undefined;
-}
 
 /**
  * Stores a batch, all or nothing, and returns the records in the order sent: a tuple of as many as were sent if their number
@@ -20,7 +12,7 @@ export interface CreateOptions extends WriteOptions {
  */
 export type Create<New, Stored> = <const Batch extends readonly unknown[]>(
   records: { readonly [Index in keyof Batch]: New },
-  options?: CreateOptions,
+  options?: PartOptions,
 ) => Promise<{ -readonly [Index in keyof Batch]: Stored }>;
 export type Update<Changes, Stored> = (id: string, changes: Changes, options?: WriteOptions) => Promise<Stored>;
 export type List<Stored> = () => Promise<Stored[]>;
@@ -35,34 +27,15 @@ export function create<New, Stored>(send: Send, path: string): Create<New, Store
       accepted<Stored[]>((body) => Array.isArray(body) && body.length === records.length),
     );
 
-  const createAll = async (
-    records: readonly New[],
-    { partSize, ...options }: CreateOptions = {},
-  ): Promise<Stored[]> => {
+  const createAll = async (records: readonly New[], options: PartOptions = {}): Promise<Stored[]> => {
     if (!Array.isArray(records)) {
       throw new TypeError(`create: expected an array of records, received ${received(records)}`);
     }
-    if (partSize === undefined) return createPart(records, options);
-    requireInteger('create', 'partSize', partSize, 1, Number.MAX_SAFE_INTEGER);
-    const created = await createPart(records.slice(0, partSize), optionsOfPart(options, 0));
-    while (created.length < records.length) {
-      const part = records.slice(created.length, created.length + partSize);
-      const stored = await createPart(part, optionsOfPart(options, created.length)).catch((error: unknown) => {
-        throw new PartialBatchError(created, { partSize, size: records.length, cause: error });
-      });
-      for (const record of stored) created.push(record);
-    }
-    return created;
+    return inParts('create', records, options, createPart);
   };
   // The cast is safe: a response with more or fewer records than were sent is rejected.
   return createAll as Create<New, Stored>;
 }
-
-/** Each part is a separate request, and needs its own key. */
-const optionsOfPart = ({ idempotencyKey, ...options }: WriteOptions, start: number): WriteOptions => ({
-  ...options,
-  ...(idempotencyKey !== undefined && { idempotencyKey: `${idempotencyKey}-${start}` }),
-});
 
 export function update<Changes, Stored>(send: Send, path: string): Update<Changes, Stored> {
   return async (id, changes, options) => {

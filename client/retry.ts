@@ -59,6 +59,22 @@ export function delayAfter(error: unknown, failures: number): number | undefined
   return retryAfter * 1_000 + backoff * (0.5 + Math.random() / 2);
 }
 
+/** In milliseconds. Each delay may be twice the one before, up to about half a minute. */
+const maxReconnectDelay = 30_000;
+
+/**
+ * Returns the milliseconds to wait before a follower asks again, after `failures` failures in a row; undefined if the error is final. While a
+ * service restarts, a proxy in front of it sends 502 or 504.
+ */
+export function reconnectDelay(error: unknown, failures: number): number | undefined {
+  if (!(error instanceof YardgraphError)) return undefined;
+  const fromProxy = error instanceof UnexpectedResponseError && (error.status === 502 || error.status === 504);
+  if (!fromProxy && !isTemporary(error)) return undefined;
+  const retryAfter = (hasResponse(error) ? error.retryAfter : undefined) ?? 0;
+  const backoff = Math.min(firstDelay * 2 ** failures, maxReconnectDelay);
+  return retryAfter * 1_000 + backoff * (0.5 + Math.random() / 2);
+}
+
 const hasResponse = (error: YardgraphError): error is ServiceError | UnexpectedResponseError =>
   error instanceof ServiceError || error instanceof UnexpectedResponseError;
 

@@ -21,9 +21,16 @@ import { type ImportRecords, importRecords, type UpdateBatch, type Writes, write
 import { type Create, create, type List, list, type Update, update } from './rest.ts';
 import { createSend } from './send.ts';
 
-export type { ChangesOptions } from './changes.ts';
-export type { BatchOptions, DeleteOptions, Upserted } from './records.ts';
-export type { CreateOptions } from './rest.ts';
+export type { ChangesOptions, Reconnect } from './changes.ts';
+export type { PartOptions as CreateOptions } from './parts.ts';
+export type {
+  BatchOptions,
+  DeleteOptions,
+  ImportRecordsOptions,
+  Rejected,
+  Upserted,
+  UpsertOptions,
+} from './records.ts';
 
 /**
  * A client for one Yardgraph service. The API key is not visible in its properties, text or JSON.
@@ -52,8 +59,9 @@ export class Yardgraph {
    */
   readonly importRecords: ImportRecords;
   /**
-   * Follows the changes of the workspace, page by page, in the order of their commits: every change once. Ends by `break`, by the
-   * option `signal`, or with `follow: false` after the last change. To continue later, store the `endCursor` of each page.
+   * Follows the changes of the workspace, page by page, in the order of their commits: every change once, also while the service
+   * restarts. Ends by `break`, by the option `signal`, or with `follow: false` after the last change. To continue later, store the
+   * `endCursor` of each page.
    */
   readonly changes: Changes;
   /** Returns the last change's cursor. A new consumer gets it, reads the records, then follows `changes` after it. */

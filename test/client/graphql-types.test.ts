@@ -41,7 +41,7 @@ const scalars: Readonly<Record<string, string>> = {
 };
 
 /** The results that the client reads, apart from records, whose types come from the OpenAPI document. */
-const results = ['ChangePage', 'Change', 'FieldChange'];
+const results = ['ChangePage', 'Change', 'FieldChange', 'ItemIssue', 'RejectedItem'];
 
 /** The types of the OpenAPI document that inputs extend, and the fields that these have, by the names of the inputs. */
 const bases = new Map(

@@ -1,5 +1,5 @@
 /** Batches sent in parts: only with `partSize`, one after the other. Errors include the records already stored. */
-import { describe, expect, test } from 'vitest';
+import { describe, expect, expectTypeOf, test } from 'vitest';
 import { ConnectionError, PartialBatchError, ServiceError, Yardgraph } from '../../client/index.ts';
 import { clientOf, errorOf } from '../support/client.ts';
 import { hangUp, json, problem, useScriptedServer } from '../support/scripted-server.ts';
@@ -58,6 +58,88 @@ describe('on the service', () => {
     const error = await errorOf(ServiceError, assets.create([{ name: ' ' }, ...named(20)], { partSize: 10 }));
 
     expect(error.items).toMatchObject([{ index: 0 }]);
+  });
+});
+
+describe('updates, upserts and deletions in parts', () => {
+  const service = useService({ MAX_BATCH: '10' });
+  const keyed = (size: number) => named(size).map((item, index) => ({ ...item, uid: `U-${index}` }));
+
+  test('return a result for each item, in the order sent, and say how far they are', async () => {
+    const { assets } = await clientOf(service);
+    const progress: string[] = [];
+    const options = { partSize: 10, onProgress: (stored: number, size: number) => progress.push(`${stored}/${size}`) };
+
+    const upserted = await assets.upsert({ field: 'UID' }, keyed(25), options);
+    const updated = await assets.update(
+      upserted.map(({ record }) => ({ id: record.id, name: 'renamed' })),
+      options,
+    );
+    const deleted = await assets.delete({ by: { field: 'UID' }, keys: keyed(25).map(({ uid }) => uid) }, options);
+
+    expect(upserted.map(({ record }) => record.name)).toEqual(named(25).map(({ name }) => name));
+    expect(updated.map(({ id }) => id)).toEqual(upserted.map(({ record }) => record.id));
+    expect(deleted).toEqual(updated);
+    expect(progress).toEqual(['10/25', '20/25', '25/25', '10/25', '20/25', '25/25', '10/25', '20/25', '25/25']);
+  });
+
+  test('return only IDs and outcomes if they are asked to', async () => {
+    const { assets } = await clientOf(service);
+    const returning = 'outcome';
+
+    const upserted = await assets.upsert({ field: 'UID' }, keyed(2), { returning });
+    const record = upserted[1]?.record ?? { id: '' };
+    const updated = await assets.update([{ id: record.id, name: 'renamed' }], { returning });
+    const deleted = await assets.delete([record.id], { returning });
+
+    const [first, second] = upserted.map((result) => result.record.id);
+    expect(upserted).toEqual([
+      { outcome: 'CREATED', record: { id: first } },
+      { outcome: 'CREATED', record: { id: second } },
+    ]);
+    expect([updated, deleted]).toEqual([[{ id: second }], [{ id: second }]]);
+    expectTypeOf(deleted).toEqualTypeOf<{ readonly id: string }[]>();
+    // @ts-expect-error: it has only an ID
+    expect(record.name).toBeUndefined();
+  });
+
+  test('skip invalid items if they are asked to, and return them in their places', async () => {
+    const { assets } = await clientOf(service);
+    const items = keyed(14).map((item, index) => (index === 12 ? { ...item, name: ' ' } : item));
+
+    const results = await assets.upsert({ field: 'UID' }, items, { partSize: 10, onInvalid: 'SKIP' });
+
+    expect(results.map(({ outcome }) => outcome)).toEqual(items.map((_, at) => (at === 12 ? 'REJECTED' : 'CREATED')));
+    const twelfth = results[12];
+    expect(twelfth?.outcome === 'REJECTED' && twelfth.issues).toMatchObject([{ path: ['name'] }]);
+  });
+
+  test('stop at a part that fails, and go on after it with the same key', async () => {
+    const { assets, graphql } = await clientOf(service);
+    const items = keyed(25);
+    const broken = items.map((item, index) => (index === 17 ? { ...item, name: ' ' } : item));
+    const options = { partSize: 10, idempotencyKey: 'nightly' };
+
+    const error = await errorOf(PartialBatchError, assets.upsert({ field: 'UID' }, broken, options));
+
+    expect(error.message).toMatch(
+      /^upserted 10 of 25 records \(stored: \[0\] to \[9\]; not stored: \[10\] to \[24\]\)\. Part 2 /,
+    );
+    expect(error.created).toHaveLength(10);
+    expect(error.items).toMatchObject([{ index: 17, field: 'name' }]);
+    expect((await assets.upsert({ field: 'UID' }, items, options)).map(({ outcome }) => outcome)).toEqual(
+      Array(25).fill('CREATED'),
+    );
+    expect(await graphql('{ assets { totalCount } }')).toEqual({ assets: { totalCount: 25 } });
+
+    const ids = (await assets.upsert({ field: 'UID' }, items, { partSize: 10 })).map(({ record }) => record.id);
+    const deletion = await errorOf(
+      PartialBatchError,
+      assets.delete([...ids.slice(0, 10), 'unknown'], { partSize: 10 }),
+    );
+    expect(deletion.message).toMatch(
+      /^deleted 10 of 11 records \(deleted: \[0\] to \[9\]; not deleted: \[10\]\)\. Part 2 /,
+    );
   });
 });
 

@@ -246,6 +246,16 @@ describe('changes', () => {
   });
 });
 
+test('an import that skips invalid records lists them', async () => {
+  const imported = await yardgraph.importRecords(
+    { locations: [{ name: 'North yard' }, { name: 'South yard', latitude: 91 }] },
+    { onInvalid: 'SKIP' },
+  );
+
+  expect(imported.locations.map(({ name }) => name)).toEqual(['North yard']);
+  expect(imported.rejected).toMatchObject([{ list: 'locations', index: 1, issues: [{ path: ['latitude'] }] }]);
+});
+
 test('a write may have a message, which its changes keep, and a key, with which it is stored once', async () => {
   const options = { changeMessage: 'nightly import', idempotencyKey: 'night 17' };
   const write = () => yardgraph.assets.upsert({ field: 'UID' }, [{ uid: 'CR-1', name: 'Crane' }], options);
