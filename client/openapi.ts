@@ -663,7 +663,7 @@ export interface ErrorResponse {
  */
 export interface Problem {
   /**
-   * `about:blank`, `urn:yardgraph:may-be-stored` for a 503 after which the request may have been stored, or `urn:yardgraph:idempotency-key-reused` for a 409 because of the `Idempotency-Key`
+   * `about:blank`, `urn:yardgraph:may-be-stored` for a 503 after which the request may have been stored, `urn:yardgraph:disk-full` for one because the disk of the database is full, or `urn:yardgraph:idempotency-key-reused` for a 409 because of the `Idempotency-Key`
    */
   type: string;
   title: string;

@@ -77,12 +77,14 @@ export function serviceError(response: ApiResponse): YardgraphError {
 
 /**
  * A 4xx response guarantees that nothing was stored; a 5xx does not. The exception is a 503 whose problem has the type
- * `about:blank`. Any other 503 may come from a proxy, after the service has stored the request.
+ * `about:blank`, or says that the disk is full. Any other 503 may come from a proxy, after the service has stored the request.
  */
 function mayBeStored({ isWrite, status, body }: ApiResponse): boolean {
   if (!isWrite || status < 500) return false;
-  return !(status === 503 && isProblem(body) && body.type === 'about:blank');
+  return !(status === 503 && isProblem(body) && nothingStored.includes(body.type));
 }
+
+const nothingStored: readonly (string | undefined)[] = ['about:blank', 'urn:yardgraph:disk-full'];
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

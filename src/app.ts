@@ -1,5 +1,6 @@
 /** The service as one Fastify instance with all its routes. Does not listen: tests inject requests without a port. */
 import type { FastifyInstance } from 'fastify';
+import { version } from '../package.json';
 import { authenticate } from './auth/authenticate.ts';
 import type { Config } from './config.ts';
 import { sendGraphiql, serveGraphiqlFiles } from './explorer/graphiql.ts';
@@ -14,6 +15,7 @@ import { methodHint } from './rest/method-hints.ts';
 import { serveOpenApi } from './rest/openapi/route.ts';
 import { routes } from './rest/routes.ts';
 import type { Database } from './store/database.ts';
+import { schemaVersion } from './store/schema/migrations.ts';
 
 export async function createApp(database: Database, config: Config, logs?: Logs): Promise<FastifyInstance> {
   const app = createServer(config, logs);
@@ -41,7 +43,7 @@ async function servePublicly(
     route.config = { ...route.config, isPublic: () => true };
   });
   // The client asks for it before it repeats a write: a service without the field would carry it out twice.
-  app.get('/healthz', async () => ({ status: 'ok', idempotencyKeys: true }));
+  app.get('/healthz', async () => ({ status: 'ok', idempotencyKeys: true, version, schema: schemaVersion }));
   app.get('/readyz', async () => {
     await database.ping();
     return { status: 'ok' };

@@ -7,6 +7,7 @@ import { version } from '../package.json';
 import { loadConfig } from './config.ts';
 import { ServiceError, StartError } from './errors.ts';
 import { DatabaseError } from './store/connections/database-error.ts';
+import { schemaVersion } from './store/schema/migrations.ts';
 
 type Settings = Readonly<Record<string, string | undefined>>;
 
@@ -46,7 +47,7 @@ function commands(settings: Settings): Command {
   const program = new Command('yardgraph')
     .exitOverride()
     .description('Keeps operational records and serves them as one linked graph.')
-    .version(version)
+    .version(`${version} (schema ${schemaVersion})`)
     // A suggestion stays on the line of its error.
     .configureOutput({ outputError: (text, write) => write(`${text.trim().replaceAll('\n', ' ')}\n`) })
     .addHelpText(

@@ -1,8 +1,9 @@
 /** The settings of the service, from the environment. Invalid ones are all reported before anything is opened. */
 import { isIP } from 'node:net';
+import { distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { StartError } from './errors.ts';
-import { databaseUrlProblem, defaultOptions } from './store/database-settings.ts';
+import { databaseUrlProblem, defaultOptions, defaultPath } from './store/database-settings.ts';
 
 interface Setting<T> {
   /** The environment variable. */
@@ -53,6 +54,21 @@ const origins = z
     error: 'expected origins such as https://app.example.com, separated by commas',
   });
 
+/** An address, a range of them, or one of the names that stand for ranges. */
+const isProxy = (text: string): boolean => {
+  const [address = '', bits = '0', ...more] = text.split('/');
+  const version = isIP(address);
+  if (version === 0) return ['loopback', 'linklocal', 'uniquelocal'].includes(text);
+  return more.length === 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128);
+};
+
+const proxies = z
+  .string()
+  .transform((text) => text.split(',').map((proxy) => proxy.trim()))
+  .refine((list) => list.every(isProxy), {
+    error: 'expected addresses, ranges such as 10.0.0.0/8, or loopback, linklocal or uniquelocal, separated by commas',
+  });
+
 // Each setting is declared once, here: its type and its check are derived from these groups. A test checks that docs/settings.md
 // lists the same names in the same order.
 
@@ -64,7 +80,9 @@ const service = {
   requestsPerMinute: setting('RATE_LIMIT', whole(0, 1_000_000_000), 0),
   /** Per address; each process counts for itself. 0 means no limit. */
   failedLoginsPerMinute: setting('FAILED_LOGIN_LIMIT', whole(0, 1_000_000_000), 0),
-  databaseUrl: setting('DATABASE_URL', databaseUrl, 'sqlite:data/yardgraph.db'),
+  /** Proxies whose header X-Forwarded-For says from which address a request comes. */
+  trustedProxies: setting('TRUSTED_PROXIES', proxies, []),
+  databaseUrl: setting('DATABASE_URL', databaseUrl, `sqlite:${defaultPath}`),
 };
 
 /** Times are in milliseconds. */
@@ -147,6 +165,13 @@ export interface Config extends Omit<ValuesOf<typeof service>, 'allowOpenAccess'
   readonly corsOrigins: readonly string[];
   readonly http: ValuesOf<typeof http>;
   readonly limits: Limits;
+  /** Variables that are no settings, but are called almost like one. */
+  readonly misspelt: readonly Misspelt[];
+}
+
+interface Misspelt {
+  readonly name: string;
+  readonly setting: string;
 }
 
 /** The names of all settings, in the order of docs/settings.md. */
@@ -191,7 +216,18 @@ export function loadConfig(env: Environment): Config {
     corsOrigins,
     http: httpValues,
     limits: limitValues,
+    misspelt: Object.keys(env).flatMap((name) => {
+      const meant = settingNames.find((known) => isAlmost(name, known));
+      return meant === undefined || settingNames.includes(name) ? [] : [{ name, setting: meant }];
+    }),
   };
+}
+
+/** `RATELIMIT`, `RATE_LIMITS` or `RATE_LIMIT_MAX`. Short names are too much like those of other programs. */
+function isAlmost(name: string, known: string): boolean {
+  if (known.length < 7 || name.length > 2 * known.length) return false;
+  const [sent, wanted] = [name, known].map((text) => text.toUpperCase().replaceAll('_', ''));
+  return sent === wanted || name.startsWith(`${known}_`) || distance(sent ?? '', wanted ?? '') <= 2;
 }
 
 /** Returns the values of a group's settings; undefined for invalid ones, each of which adds a line to `problems`. */

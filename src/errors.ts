@@ -54,7 +54,11 @@ export const tooLarge = withStatus(413);
 export const tooManyRequests = withStatus(429);
 
 /** Something the service needs is unavailable, usually the database: a retry may succeed. The cause is for the log. */
-export const unavailable = (message: string, cause: string) => new ServiceError(503, message, [], { cause });
+export const unavailable = (message: string, cause: string, type?: string) =>
+  new ServiceError(503, message, [], { cause, ...(type !== undefined && { type }) });
+
+/** The type of the 503 while the database's disk is full: nothing is stored until an operator frees space. */
+export const diskFullType = 'urn:yardgraph:disk-full';
 
 /** The type of the only 503 after which a client must check before it retries. */
 export const mayBeStoredType = 'urn:yardgraph:may-be-stored';

@@ -73,6 +73,24 @@ export const standardError = (): Logs => toStandardError();
 export const openLogs = async (): Promise<Logs> =>
   toStandardError(process.stderr.isTTY ? await readableForm() : undefined);
 
+/** A log of what happens before there are requests, in the form of their lines. */
+export const createLog = (level: string, logs: Logs) => pino({ level }, logs);
+
+export interface Announcement {
+  readonly level: 'info' | 'warn';
+  readonly message: string;
+  readonly fields: object;
+}
+
+/**
+ * Prints to standard output: on a terminal the text, elsewhere one line of JSON in the form of the log. Both at any log level, because
+ * without them nobody would know the address of a port that the system has chosen.
+ */
+export function announce({ level, message, fields }: Announcement, text: string): void {
+  if (process.stdout.isTTY) console.log(text);
+  else pino({}, { write: (line) => console.log(line.trimEnd()) })[level](fields, message);
+}
+
 /** Node makes terminals blocking: without this, a terminal stopped with Ctrl-S would stop the service. */
 interface Terminal {
   readonly _handle?: { setBlocking?(isBlocking: boolean): void };

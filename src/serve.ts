@@ -9,7 +9,7 @@ import { version } from '../package.json';
 import { createApp } from './app.ts';
 import type { Config } from './config.ts';
 import { StartError } from './errors.ts';
-import { openLogs } from './logs.ts';
+import { type Announcement, announce, createLog, openLogs } from './logs.ts';
 import { createKeyStore } from './store/admin/api-keys.ts';
 import { startSweep } from './store/admin/sweep.ts';
 import { type Database, openDatabase } from './store/database.ts';
@@ -22,17 +22,22 @@ const closeTimeout = 30_000;
  * StartError if the service cannot start.
  */
 export async function serve(config: Config, prepare?: (database: Database) => Promise<void>): Promise<void> {
-  const database = await openDatabase(config.databaseUrl, config.databaseOptions);
+  const logs = await openLogs();
+  const log = createLog(config.logLevel, logs);
+  for (const { name, setting } of config.misspelt)
+    log.warn({ variable: name }, `${name} is no setting, did you mean ${setting}?`);
+  const database = await openDatabase(config.databaseUrl, config.databaseOptions, (fields, message) =>
+    log.info(fields, message),
+  );
   try {
     await prepare?.(database);
     const isOpen = await requireKeys(database, config);
-    const app = await createApp(database, config, await openLogs());
+    const app = await createApp(database, config, logs);
     const address = await listen(app, config);
     const endSweep = startSweep(database, (error) => app.log.warn({ err: error }, 'old results could not be deleted'));
     closeOnSignal(app, database, endSweep);
-    app.log.info({ version, node: process.version, database: database.driver.name, address }, 'started');
     logCrash(app);
-    console.log(banner(address, database, config, isOpen));
+    announce(started(address, database, config, isOpen), banner(address, database, config, isOpen));
   } catch (error) {
     await database.close();
     throw error;
@@ -59,7 +64,11 @@ async function listen(app: FastifyInstance, { host, port }: Config): Promise<str
   } catch (error) {
     await app.close();
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'EADDRINUSE') throw new StartError(`PORT: ${port} is in use on ${host}, choose another one`);
+    if (code === 'EADDRINUSE') {
+      throw new StartError(
+        `PORT: ${port} is in use on ${host}: choose another one with --port or PORT, such as PORT=4001`,
+      );
+    }
     if (code === 'EACCES') throw new StartError(`PORT: not allowed to listen on ${port}, choose another one`);
     if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN') {
       throw new StartError(`HOST: ${host} is not an address of this machine`);
@@ -120,6 +129,27 @@ function logCrash({ log }: FastifyInstance): void {
 
 const uptimeSeconds = (): number => Math.round(process.uptime());
 
+/** What is to be known of a start, for programs. Open access is a warning. */
+const started = (
+  address: string,
+  { driver, isNew }: Awaited<ReturnType<typeof openDatabase>>,
+  { openAccess }: Config,
+  isOpen: boolean,
+): Announcement => ({
+  level: isOpen ? 'warn' : 'info',
+  message: isOpen ? `started, ${openTo[openAccess]}` : 'started',
+  fields: {
+    version,
+    node: process.version,
+    address,
+    database: driver.name,
+    location: driver.location,
+    isNewDatabase: isNew,
+    isOpen,
+  },
+});
+
+/** The same for people. */
 function banner(address: string, { driver }: Database, { graphiql, openAccess }: Config, isOpen: boolean): string {
   const lines = [
     ['Home page', `${address}/`],

@@ -30,7 +30,7 @@ export async function startService(databaseUrl, { settings, log }, openLog) {
   child.stdout.setEncoding('utf8').on('data', (text) => {
     printed += text;
   });
-  const portOf = () => /http:\/\/127\.0\.0\.1:(\d+)\/graphql/.exec(printed)?.[1];
+  const portOf = () => /"address":"http:\/\/127\.0\.0\.1:(\d+)"/.exec(printed)?.[1];
   const deadline = performance.now() + maxStart;
   while (!portOf()) {
     if (end) throw new Error(`the service ended with ${end} before it listened`);

@@ -12,8 +12,8 @@ declare module 'fastify' {
 /** Logs the request when its response is complete or its connection is closed, whichever comes first. */
 export function logWhenClosed(request: FastifyRequest, reply: FastifyReply): void {
   let isComplete = false;
-  // Unknown once the connection is closed. Behind a proxy, this is the proxy's address: a header can say anything.
-  const address = request.socket.remoteAddress;
+  // Unknown once the connection is closed. Behind a proxy that is not trusted, this is the proxy's address: a header can say anything.
+  const address = request.ip;
   // Node also reports "finish" when the connection is destroyed while the response is being sent.
   reply.raw.once('finish', () => {
     isComplete = !request.raw.socket.destroyed;
@@ -39,5 +39,10 @@ function logRequest(
     workspace: identity?.workspace.name,
     address,
   };
-  log.info(line, isComplete ? 'request completed' : 'connection closed before the response was complete');
+  const level = isComplete && isProbe(request) && statusCode < 400 ? 'debug' : 'info';
+  log[level](line, isComplete ? 'request completed' : 'connection closed before the response was complete');
 }
+
+/** Probes come every few seconds, and would hide the other lines. */
+const isProbe = ({ routeOptions }: FastifyRequest): boolean =>
+  routeOptions.url === '/healthz' || routeOptions.url === '/readyz';

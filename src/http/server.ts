@@ -24,9 +24,13 @@ declare module 'fastify' {
 const timeoutCheckInterval = 1_000;
 
 /** Creates a Fastify instance without routes. */
-export function createServer({ logLevel, limits, http }: Config, logs: Logs = standardError()): FastifyInstance {
+export function createServer(
+  { logLevel, limits, http, trustedProxies }: Config,
+  logs: Logs = standardError(),
+): FastifyInstance {
   const app = Fastify({
     logger: { level: logLevel, stream: logs },
+    ...(trustedProxies.length > 0 && { trustProxy: [...trustedProxies] }),
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: limits.maxBodyBytes,
     requestTimeout: http.requestTimeout,
@@ -94,6 +98,9 @@ export async function allowOrigins(app: FastifyInstance, origins: readonly strin
       'etag',
       'idempotency-replayed',
       'preference-applied',
+      'ratelimit-limit',
+      'ratelimit-remaining',
+      'ratelimit-reset',
       'retry-after',
       'x-request-id',
     ],

@@ -3,6 +3,8 @@ import type { DatabaseOptions } from './connections/driver.ts';
 import { isPostgresUrl, postgresUrlProblem } from './postgres/url.ts';
 import { inMemory, sqlitePath } from './sqlite/url.ts';
 
+export { defaultPath } from './sqlite/url.ts';
+
 export const defaultOptions: DatabaseOptions = {
   poolSize: 10,
   connectionTimeout: 10_000,

@@ -10,8 +10,8 @@ import { createPostgresDriver } from './postgres/driver.ts';
 import { isPostgresUrl } from './postgres/url.ts';
 import type { Dialect } from './query/dialect.ts';
 import { readIndexes } from './schema/indexes.ts';
-import { migrate, pendingMigrations } from './schema/migrate.ts';
-import { migrationSource } from './schema/migrations.ts';
+import { migrate, pendingMigrations, type Report } from './schema/migrate.ts';
+import { migrationNames, migrationSource } from './schema/migrations.ts';
 import { sqliteDialect } from './sqlite/dialect.ts';
 import { createSqliteDriver } from './sqlite/driver.ts';
 import { sqlitePath } from './sqlite/url.ts';
@@ -22,10 +22,10 @@ export interface Database extends Transactions {
   readonly options: DatabaseOptions;
   readonly knex: Knex;
   /** Brings the schema up to date, and returns the names of the migrations it ran. Throws StartError if it cannot. */
-  migrate(): Promise<readonly string[]>;
+  migrate(report?: Report): Promise<readonly string[]>;
   /** The names of the migrations that `migrate` would run. Throws StartError if they cannot be determined. */
   pendingMigrations(): Promise<readonly string[]>;
-  /** Resolves when the database responds; rejects with a 503 otherwise. */
+  /** Resolves if the database responds and its disk is not full; rejects with a 503 otherwise. */
   ping(): Promise<void>;
   /** Waits for running transactions, then closes. */
   close(): Promise<void>;
@@ -73,9 +73,12 @@ export async function connectDatabase(databaseUrl: string, options = defaultOpti
     driver,
     options,
     knex: writes,
-    migrate: () => explainFailure(driver, () => migrate(writes, dialect, driver)),
+    migrate: (report) => explainFailure(driver, () => migrate(writes, dialect, driver, report)),
     pendingMigrations: () => explainFailure(driver, () => pendingMigrations(writes)),
-    ping: async () => void (await transactions.read('select 1')),
+    ping: async () => {
+      transactions.requireRoom();
+      await transactions.read('select 1');
+    },
     close,
   };
 }
@@ -89,14 +92,23 @@ function openPools(driver: Driver): Pools<Knex> {
   };
 }
 
+interface OpenDatabase extends Database {
+  /** True if it had no tables before. */
+  readonly isNew: boolean;
+}
+
 /** Opens the database and brings its schema up to date. Throws StartError if it cannot be used. */
-export async function openDatabase(databaseUrl: string, options = defaultOptions): Promise<Database> {
+export async function openDatabase(
+  databaseUrl: string,
+  options = defaultOptions,
+  report?: Report,
+): Promise<OpenDatabase> {
   const database = await connectDatabase(databaseUrl, options);
-  await orClose(database.close, async () => {
-    await database.migrate();
+  return orClose(database.close, async () => {
+    const applied = await database.migrate(report);
     await readIndexes(database);
+    return { ...database, isNew: applied.length === migrationNames.length };
   });
-  return database;
 }
 
 async function orClose<T>(close: () => Promise<void>, start: () => Promise<T>): Promise<T> {

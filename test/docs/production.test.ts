@@ -112,7 +112,7 @@ test("the command that copies to Postgres has the right options, and asks for th
 });
 
 test('every table is distributed on Citus', () => {
-  const sql = blocksOf(page).find(({ language }) => language === 'sql')?.text ?? '';
+  const sql = blocksOf('docs/several-processes.md').find(({ language }) => language === 'sql')?.text ?? '';
 
   const others = ['changes', 'change_numbers', 'idempotency_keys', 'locks'].map((table) => ({ table }));
   for (const { table } of [...recordKinds, ...others]) {

@@ -26,12 +26,14 @@ test('--help names every command, and ends with 0', async () => {
     expect(out).toMatch(new RegExp(`^  ${command} `, 'm'));
 });
 
-test('--version is that of the package', async () => {
-  expect(await run('--version')).toEqual({ code: 0, out: version, err: '' });
+const versions = `${version} (schema ${migrationNames.at(-1)})`;
+
+test('--version is that of the package, with that of the schema', async () => {
+  expect(await run('--version')).toEqual({ code: 0, out: versions, err: '' });
 });
 
 test.each([
-  [['--version'], { code: 0, out: version, err: '' }],
+  [['--version'], { code: 0, out: versions, err: '' }],
   [['nonsense'], { code: 1, out: '', err: "error: unknown command 'nonsense'" }],
   [['copy', '--from', 'sqlite:a'], { code: 1, out: '', err: "error: required option '--to <url>' not specified" }],
 ])('the process of %j ends with the exit code of the command', async (command, ended) => {
@@ -96,7 +98,7 @@ test.each([[['keys', 'list']], [['workspaces', 'list']], [['indexes', 'list']]])
       '',
       'the database is not up to date, run node dist/src/cli.js migrate',
     ]);
-    expect((await run('migrate')).out).toBe(`migrated: ${migrationNames.at(-1)}`);
+    expect((await run('migrate')).out).toContain(`migrated: ${migrationNames.at(-1)}`);
   },
 );
 

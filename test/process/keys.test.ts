@@ -252,7 +252,7 @@ describe('a start on an address that others reach', () => {
     const service = start({});
     const { port } = new URL(await service.ready());
 
-    expect(service.said.out).toContain('for requests with an API key');
+    expect(JSON.parse(service.said.out)).toMatchObject({ level: 30, msg: 'started', isOpen: false });
     expect(await statusWith(`http://127.0.0.1:${port}`, 'wrong')).toBe(401);
     expect(await statusWith(`http://127.0.0.1:${port}`, key)).toBe(200);
   });

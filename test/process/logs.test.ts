@@ -14,7 +14,7 @@ const settings = { DATABASE_URL: 'sqlite::memory:', LOG_LEVEL: 'info' };
 async function requests(address: string, count: number): Promise<number> {
   const socket = connect(Number(new URL(address).port), '127.0.0.1');
   // A long id makes a long log line.
-  const request = `GET /healthz HTTP/1.1\r\nhost: localhost\r\nx-request-id: ${'x'.repeat(128)}\r\n`;
+  const request = `GET /favicon.ico HTTP/1.1\r\nhost: localhost\r\nx-request-id: ${'x'.repeat(128)}\r\n`;
   socket.write(`${request}\r\n`.repeat(count - 1));
   socket.write(`${request}connection: close\r\n\r\n`);
   let text = '';

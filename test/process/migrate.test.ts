@@ -47,6 +47,21 @@ async function startMigrating(url: string) {
   return started;
 }
 
+test('migrating says what disk it may need, and how long each step has taken', async () => {
+  const [version = ''] = versionsToMigrate;
+  const earlier = await earlierDatabase(version);
+
+  const { out } = await processes.start({ DATABASE_URL: earlier.url }, 'migrate').ended();
+
+  const pending = migrationNames.slice(migrationsOf(version).length);
+  expect(out.split('\n')).toEqual([
+    expect.stringMatching(/^migrating, which may need up to \d+ MB of disk space$/),
+    ...pending.map((name) => expect.stringMatching(new RegExp(`^migrated ${name} in \\d+ ms$`))),
+    `migrated: ${pending.join(', ')}`,
+  ]);
+  await earlier.remove();
+});
+
 describe.each([...new Set([versionsToMigrate.at(0), versionsToMigrate.at(-1)])])(
   'from migration %s',
   (version = '') => {

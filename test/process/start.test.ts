@@ -39,23 +39,71 @@ async function postAround(url: string, body: unknown, between: () => void) {
 }
 
 describe('a start', () => {
-  test('says where GraphQL, the reference and the data are', async () => {
-    const service = run();
+  test('says in one line of JSON where it is, where its data are, and that it is open', async () => {
+    const service = run({ LOG_LEVEL: 'silent' });
     const address = await service.ready();
 
-    expect(service.said.out).toContain(`Yardgraph ${version} is ready, open to everybody on this machine`);
-    expect(service.said.out).toContain(`Home page             ${address}/\n`);
-    expect(service.said.out).toContain(`GraphQL and GraphiQL  ${address}/graphql`);
-    expect(service.said.out).toContain(`REST reference        ${address}/reference`);
-    expect(service.said.out).toContain(`Data                  ${database.url.replace(/sqlite:|\w+:\w+@/, '')}`);
+    expect(JSON.parse(service.said.out)).toMatchObject({
+      level: 40,
+      msg: 'started, open to everybody on this machine until there is an API key',
+      version,
+      address,
+      location: database.url.replace(/sqlite:|\w+:\w+@/, ''),
+      isOpen: true,
+      pid: service.child.pid,
+    });
     expect((await fetch(`${address}/readyz`)).status).toBe(200);
   });
 
-  test('aligns its addresses without GraphiQL, too', async () => {
-    const service = run({ GRAPHIQL: 'off' });
-    const address = await service.ready();
+  test('has its version and that of its schema in /healthz', async () => {
+    const health = await (await fetch(`${await run().ready()}/healthz`)).json();
 
-    expect(service.said.out).toContain(`GraphQL               ${address}/graphql`);
+    expect(health).toMatchObject({ status: 'ok', version, schema: expect.stringMatching(/^\d{4}_\w+$/) });
+    expect((await processes.start({}, '--version').ended()).out).toBe(`${version} (schema ${health.schema})`);
+  });
+
+  test('warns of variables that are called almost like a setting', async () => {
+    const service = run({
+      LOG_LEVEL: 'warn',
+      RATELIMIT: '5',
+      DATABASE_URI: 'x',
+      MAX_BATCH_SIZE: '5',
+      HOSTNAME: 'yard',
+      PORTS: '1',
+    });
+    await service.ready();
+
+    const warnings = service.said.err
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).msg);
+    expect(warnings.toSorted()).toEqual([
+      'DATABASE_URI is no setting, did you mean DATABASE_URL?',
+      'MAX_BATCH_SIZE is no setting, did you mean MAX_BATCH?',
+      'RATELIMIT is no setting, did you mean RATE_LIMIT?',
+    ]);
+  });
+
+  test('logs probes only at the level debug, unless they fail', async () => {
+    const lines = async (LOG_LEVEL: string) => {
+      const service = run({ LOG_LEVEL });
+      const address = await service.ready();
+      for (const path of ['/healthz', '/readyz', '/nowhere']) await fetch(address + path);
+      service.child.kill('SIGTERM');
+      await service.exited;
+      const logged = service.said.err
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line));
+      return logged.filter(({ msg }) => msg === 'request completed').map(({ route, status }) => [route, status]);
+    };
+
+    expect(await lines('info')).toEqual([[undefined, 404]]);
+    expect(await lines('debug')).toEqual([
+      ['/healthz', 200],
+      ['/readyz', 200],
+      [undefined, 404],
+    ]);
   });
 
   test('takes --host and --port instead of HOST and PORT', async () => {
@@ -67,19 +115,17 @@ describe('a start', () => {
     expect(await service.ready()).toMatch(/^http:\/\/127\.0\.0\.2:\d+$/);
   });
 
-  test('and its end are logged, with the version and the address, and with the signal', async () => {
+  test('and its end are one line each, with the version and the address, and with the signal', async () => {
     const service = run({ LOG_LEVEL: 'info' });
     const address = await service.ready();
     service.child.kill('SIGINT');
     await service.exited;
 
-    const lines = service.said.err
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line));
+    const lines = [service.said.out, ...service.said.err.trim().split('\n')].map((line) => JSON.parse(line));
     const kind = database.url.startsWith('sqlite') ? 'SQLite' : 'Postgres';
     const { pid } = service.child;
-    expect(lines.find(({ msg }) => msg === 'started')).toMatchObject({
+    expect(lines.filter(({ version }) => version)).toHaveLength(1);
+    expect(lines[0]).toMatchObject({
       ...{ version, node: process.version, database: kind, address, pid },
     });
     expect(lines.at(-1)).toMatchObject({ msg: 'stopped', signal: 'SIGINT', uptimeSeconds: expect.any(Number), pid });

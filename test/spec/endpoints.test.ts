@@ -1,6 +1,9 @@
 /** Interface: "Endpoints". */
+
 import { describe, expect, test } from 'vitest';
+import { version } from '../../package.json';
 import { routes } from '../../src/rest/routes.ts';
+import { migrationNames } from '../../src/store/schema/migrations.ts';
 import { useService } from '../support/service.ts';
 
 const service = useService();
@@ -120,7 +123,12 @@ test.each([
 });
 
 test('/healthz reports that the process runs, /readyz that the database responds', async () => {
-  expect((await service.get('/healthz')).body).toEqual({ status: 'ok', idempotencyKeys: true });
+  expect((await service.get('/healthz')).body).toEqual({
+    status: 'ok',
+    idempotencyKeys: true,
+    version,
+    schema: migrationNames.at(-1),
+  });
   expect((await service.get('/readyz')).body).toEqual({ status: 'ok' });
 
   await service.database.close();

@@ -90,7 +90,7 @@ function startProcess(
 
   /** The address of the service, once it can be reached. */
   async function ready(): Promise<string> {
-    const address = () => /(http:\/\/\S+)\/graphql/.exec(said.out)?.[1];
+    const address = () => /"address":"(http[^"]+)"/.exec(said.out)?.[1];
     while (address() === undefined) {
       if (child.exitCode !== null) throw new Error(said.err);
       await new Promise((resolve) => setTimeout(resolve, 20));

@@ -24,7 +24,7 @@
  * deleted workspace, StatementFailed or DatabaseError: the cause may be rows, locks or a server that the others do not need. After any other
  * error a retry is useless: no statement can run.
  */
-import { mayBeStored, ServiceError, unavailable } from '../../errors.ts';
+import { diskFullType, mayBeStored, ServiceError, unavailable } from '../../errors.ts';
 
 /** SQLite's errors after which a retry may succeed. */
 const temporarySqlite = /^SQLITE_(?:BUSY|CANTOPEN|FULL|INTERRUPT|IOERR|LOCKED|READONLY)/;
@@ -121,9 +121,14 @@ export class WorkspaceDeleted extends ServiceError {
 /** A statement that the server has rejected, and that may succeed later. Other statements may succeed at once. */
 export class StatementFailed extends ServiceError {
   constructor(code: string) {
-    super(503, unavailableMessage, [], { cause: code });
+    super(503, unavailableMessage(code), [], { cause: code, ...(isFull(code) && { type: diskFullType }) });
   }
 }
+
+const isFull = (code: string): boolean => code === 'SQLITE_FULL' || code === '53100';
+
+/** True for an error of a write, at COMMIT or before, for which the disk had no room. */
+export const isDiskFull = (error: unknown): boolean => error instanceof ServiceError && isFull(String(error.cause));
 
 /** A constraint of change_numbers. */
 const isDeleted = (error: unknown): boolean =>
@@ -199,9 +204,11 @@ export function commitError(error: unknown, isConnectionLost: boolean): Error {
 }
 
 /** `code` is for the log. */
-export const databaseUnavailable = (code: string) => unavailable(unavailableMessage, code);
+export const databaseUnavailable = (code: string) =>
+  unavailable(unavailableMessage(code), code, isFull(code) ? diskFullType : undefined);
 
-const unavailableMessage = 'the database is not available, try again';
+const unavailableMessage = (code: string): string =>
+  isFull(code) ? 'the disk of the database is full: nothing can be stored' : 'the database is not available, try again';
 
 const codeOf = (error: unknown): string => {
   if (!(error instanceof Error)) return 'unknown';

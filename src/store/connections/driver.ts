@@ -28,8 +28,11 @@ export interface Driver {
   /** The place of the data, for messages: without the password. */
   readonly location: string;
   readonly pools: Pools<Knex.Config>;
-  /** Throws StartError unless there is room on the disk for what a migration may write. Absent where that is on another machine. */
-  requireSpaceToMigrate?(): void;
+  /**
+   * Returns how many bytes a migration may write. Throws StartError unless there is room on the disk for them. Absent where that is on
+   * another machine.
+   */
+  requireSpaceToMigrate?(): number;
   /** The number of group commits that run concurrently. */
   readonly concurrentGroups: number;
 

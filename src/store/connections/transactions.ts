@@ -5,10 +5,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Knex } from 'knex';
 import { type Connection, type Connections, createConnections, type UseConnection } from './connections.ts';
-import { commitError, databaseError, isNotStored, TransactionConflict } from './database-error.ts';
+import { commitError, databaseError, isDiskFull, isNotStored, TransactionConflict } from './database-error.ts';
 import type { DatabaseOptions, Driver, Pools, Run, Statement, TransactionSql } from './driver.ts';
 
 export interface Transactions extends Statements {
+  /** Throws a ServiceError 503 if the last write found the disk full, a few seconds ago at most: later ones may find room. */
+  requireRoom(): void;
   /**
    * The same functions for one workspace. It never holds more than its share of the connections; beyond that, its statements
    * wait for each other, and not for those of other workspaces. Those that still wait when the signal is aborted fail with its reason.
@@ -41,6 +43,9 @@ type Work<T> = (run: Run, runAlone: (statement: Statement) => Promise<unknown>) 
 
 /** Milliseconds. Retry n waits a random time below `basePause * 2 ** n`, so that the same two transactions do not meet again. */
 const basePause = 10;
+
+/** Milliseconds for which a full disk is reported. */
+const fullTime = 10_000;
 
 /** `reads` defaults to `writes`. */
 export function createTransactions(
@@ -146,6 +151,9 @@ export function createTransactions(
   /** Fails if SQLite has rolled back by itself, for example because the disk is full. The connection is inspected in any case. */
   const rollBack = (connection: Connection) => send(connection, 'rollback').catch(() => {});
 
+  /** The error of the last write, if the disk was full, and when that was. */
+  let full: { readonly error: unknown; readonly at: number } | undefined;
+
   const statements = (useConnection: UseConnection): Statements => ({
     run: (sql, values) => useConnection(writes, (connection) => runOn(connection)(sql, values)),
 
@@ -156,8 +164,11 @@ export function createTransactions(
       const begin = limit === undefined ? dialect.begin : `${dialect.begin}; ${limit}`;
       for (let attempts = 1; ; attempts += 1) {
         try {
-          return await useConnection(writes, (connection) => attempt(connection, begin, commit, work));
+          const result = await useConnection(writes, (connection) => attempt(connection, begin, commit, work));
+          full = undefined;
+          return result;
         } catch (error) {
+          if (isDiskFull(error)) full = { error, at: Date.now() };
           if (!(error instanceof TransactionConflict)) throw error;
           if (attempts >= maxAttempts) throw error.afterLastAttempt();
           await pause(Math.random() * basePause * 2 ** attempts);
@@ -172,6 +183,9 @@ export function createTransactions(
 
   return {
     ...statements(use),
+    requireRoom() {
+      if (full && Date.now() - full.at < fullTime) throw full.error;
+    },
     forWorkspace: (workspaceId, signal) => statements(useForWorkspace(workspaceId, signal)),
   };
 }

@@ -62,7 +62,7 @@ export function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }
       on conflict (workspace_id, name) do update set name = excluded.name`,
     // Each lookup would read all that is not sorted into the index yet, which only the owner can sort. Without the setting, a small table
     // would be read from end to end for each of them, because comparing JSON counts as cheap. Neither would reach Citus's other machines:
-    // docs/production.md turns off what is not sorted.
+    // docs/several-processes.md turns off what is not sorted.
     prepareExternalIds: isCitus
       ? undefined
       : `select set_config('enable_seqscan', 'off', true),

@@ -11,8 +11,11 @@ const maxAttempts = 50;
 /** Milliseconds. */
 const pauseBetweenAttempts = 100;
 
+/** Receives what a migration does, as fields and a message of a log line. */
+export type Report = (fields: object, message: string) => void;
+
 /**
- * Runs the pending migrations in one transaction, and returns their names. When several processes start on a new database, one
+ * Runs the pending migrations in one transaction, and returns their names. Reports each with its duration, unless the database is new. When several processes start on a new database, one
  * migrates and the others wait; a process that is killed leaves nothing behind, not even Knex's own lock. Throws StartError if
  * the database is from a newer version.
  */
@@ -20,15 +23,26 @@ export async function migrate(
   knex: Knex,
   dialect: Dialect,
   { requireSpaceToMigrate }: Driver,
+  report: Report = () => {},
 ): Promise<readonly string[]> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      if ((await pendingMigrations(knex)).length === 0) return [];
-      requireSpaceToMigrate?.();
+      const names = await pendingMigrations(knex);
+      if (names.length === 0) return [];
+      const isNew = names.length === migrationNames.length;
+      const bytes = requireSpaceToMigrate?.() ?? (await postgresSize(knex));
+      const megabytes = Math.ceil(bytes / 1e6);
+      if (!isNew)
+        report({ migrations: names, megabytes }, `migrating, which may need up to ${megabytes} MB of disk space`);
       const migrateOnce = async (transaction: Knex.Transaction) => {
         if (dialect.lockMaintenance) await transaction.raw(dialect.lockMaintenance);
         const pending = await pendingMigrations(transaction);
-        if (pending.length > 0) await transaction.migrate.latest();
+        for (const name of pending) {
+          const start = performance.now();
+          await transaction.migrate.up();
+          const milliseconds = Math.round(performance.now() - start);
+          if (!isNew) report({ migration: name, milliseconds }, `migrated ${name} in ${milliseconds} ms`);
+        }
         return pending;
       };
       return await sortInFiles(
@@ -42,6 +56,12 @@ export async function migrate(
       await setTimeout(pauseBetweenAttempts);
     }
   }
+}
+
+/** A migration may write all tables anew beside the old ones. */
+async function postgresSize(knex: Knex): Promise<number> {
+  const { rows } = await knex.raw('select pg_database_size(current_database()) as bytes');
+  return 2 * Number(rows[0].bytes);
 }
 
 /** The names of the migrations that the database lacks. Throws StartError if it has any that this version does not know. */

@@ -33,3 +33,6 @@ export const migrationSource: Knex.MigrationSource<string> = {
     return migration;
   },
 };
+
+/** The newest migration, which says which databases this version of the service can use. */
+export const schemaVersion = migrationNames.at(-1) ?? '';

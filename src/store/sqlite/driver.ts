@@ -6,9 +6,9 @@ import { StartError } from '../../errors.ts';
 import { reason } from '../connections/database-error.ts';
 import type { DatabaseOptions, Driver, Row } from '../connections/driver.ts';
 import { cancel, isIdle, prepareConnection, query, type SqliteConnection } from './connection.ts';
-import { inMemory } from './url.ts';
+import { defaultPath, inMemory } from './url.ts';
 
-/** Creates the file's folder if there is none. Throws StartError if the folder or the file cannot be written to. */
+/** Throws StartError if the file's folder does not exist, unless that is the default's, or if the folder or the file cannot be written to. */
 export function createSqliteDriver(path: string, { connectionTimeout, statementTimeout }: DatabaseOptions): Driver {
   requireFolder(path);
   const pool = ({ max, readOnly }: { max: number; readOnly: boolean }): Knex.Config => ({
@@ -42,11 +42,11 @@ export function createSqliteDriver(path: string, { connectionTimeout, statementT
 }
 
 /** A migration may copy all tables in one transaction: to SQLite's log, and from there to the file. */
-function requireSpace(path: string): void {
-  if (path === inMemory) return;
+function requireSpace(path: string): number {
+  if (path === inMemory) return 0;
   const { bavail, bsize } = statfsSync(path);
   const [free, needed] = [bavail * bsize, 2 * statSync(path).size];
-  if (free >= needed) return;
+  if (free >= needed) return needed;
   const megabytes = (bytes: number) => `${Math.ceil(bytes / 1e6)} MB`;
   throw new StartError(
     `migrating ${resolve(path)} needs up to ${megabytes(needed)} of free space beside it, and ${megabytes(free)} are free: nothing was changed`,
@@ -56,8 +56,12 @@ function requireSpace(path: string): void {
 function requireFolder(path: string): void {
   if (path === inMemory) return;
   const folder = dirname(resolve(path));
+  const isDefault = folder === resolve(dirname(defaultPath));
+  if (!isDefault && !statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
+    throw new StartError(`DATABASE_URL: there is no folder ${folder}: create it first, or correct the path`);
+  }
   try {
-    mkdirSync(folder, { recursive: true });
+    if (isDefault) mkdirSync(folder, { recursive: true });
     accessSync(folder, constants.W_OK);
     if (existsSync(path)) accessSync(path, constants.W_OK);
   } catch (error) {

@@ -16,7 +16,10 @@ describe('a start', () => {
     service.child.kill('SIGTERM');
 
     expect(await service.exited).toBe(0);
-    expect(service.said.out).toContain(`Data                  ${processes.folder}/data/yardgraph.db`);
+    expect(JSON.parse(service.said.out)).toMatchObject({
+      location: `${processes.folder}/data/yardgraph.db`,
+      isNewDatabase: true,
+    });
     expect(existsSync(join(processes.folder, 'data/yardgraph.db'))).toBe(true);
     expect(existsSync(join(processes.folder, 'data/yardgraph.db-wal'))).toBe(false);
   });
@@ -53,7 +56,21 @@ describe('what keeps it from starting is one clear line, and exit code 1', () =>
     const { code, error } = await failure({ PORT: String(port) });
     server.close();
 
-    expect([code, error]).toEqual([1, `PORT: ${port} is in use on 127.0.0.1, choose another one`]);
+    expect([code, error]).toEqual([
+      1,
+      `PORT: ${port} is in use on 127.0.0.1: choose another one with --port or PORT, such as PORT=4001`,
+    ]);
+  });
+
+  test('a folder for the file that does not exist, because it is probably mistyped', async () => {
+    const { code, error } = await failure({ DATABASE_URL: 'sqlite:dta/yardgraph.db' });
+
+    const folder = join(processes.folder, 'dta');
+    expect([code, error]).toEqual([
+      1,
+      `DATABASE_URL: there is no folder ${folder}: create it first, or correct the path`,
+    ]);
+    expect(existsSync(folder)).toBe(false);
   });
 
   test('a host that is not of this machine', async () => {
@@ -95,13 +112,13 @@ describe('what keeps it from starting is one clear line, and exit code 1', () =>
     expect([code, error]).toEqual([1, `DATABASE_URL: ${why}`]);
   });
 
-  test('a folder that cannot be written', async () => {
+  test('a file where the folder should be', async () => {
     writeFileSync(join(processes.folder, 'file'), '');
 
     const { code, error } = await failure({ DATABASE_URL: 'sqlite:file/yardgraph.db' });
 
     expect(code).toBe(1);
-    expect(error).toMatch(/^cannot write to the folder \S+\/file: .+$/);
+    expect(error).toMatch(/^DATABASE_URL: there is no folder \S+\/file: create it first, or correct the path$/);
   });
 
   test.each(['sqlite::memory', 'sqlite: ', 'sqlite:', 'sqlite://yardgraph.db'])(

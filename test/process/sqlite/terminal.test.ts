@@ -43,6 +43,23 @@ function onTerminal(command: string, settings: Record<string, string> = {}) {
 const [ctrlC, ctrlD] = ['\x03', '\x04'];
 
 describe.runIf(hasScript)('on a terminal', () => {
+  test('a start says where GraphQL, the reference and the data are', async () => {
+    const service = onTerminal('serve');
+    const address = await service.address();
+    await service.shows(/Data .*\r\n/);
+
+    const { text } = service.screen;
+    expect(text).toContain('is ready, open to everybody on this machine');
+    expect(text).toContain(`Home page             ${address}/\r\n`);
+    expect(text).toContain(`GraphQL and GraphiQL  ${address}/graphql`);
+    expect(text).toContain(`REST reference        ${address}/reference`);
+    expect(text).toContain(`Data                  ${processes.folder}/data/yardgraph.db`);
+
+    const without = onTerminal('serve', { GRAPHIQL: 'off' });
+    expect(await without.address()).not.toBe(address);
+    expect(without.screen.text).toMatch(/GraphQL {15}http/);
+  });
+
   test('a log line is short and coloured, and ends with what is rarely needed', async () => {
     const service = onTerminal('serve');
     const address = await service.address();
@@ -58,7 +75,6 @@ describe.runIf(hasScript)('on a terminal', () => {
       .filter((line) => line.startsWith('['));
     expect(lines).toEqual([
       expect.stringMatching(/^\[\d\d:\d\d:\d\d\] <32mINFO<39m: <36mServer listening at http/),
-      expect.stringMatching(/started.*"version":"\d.*"address":"http/),
       expect.stringMatching(/GET - 404, \d+ ms.*"reason":"unknown path","address":"127\.0\.0\.1"/),
       expect.stringMatching(/stopped.*"signal":"SIGINT","uptimeSeconds":\d+/),
     ]);
@@ -68,7 +84,7 @@ describe.runIf(hasScript)('on a terminal', () => {
   test('NO_COLOR turns colours off', async () => {
     const service = onTerminal('serve', { NO_COLOR: '1' });
     await service.address();
-    await service.shows(/INFO: started/);
+    await service.shows(/INFO: Server listening/);
     service.type(ctrlC);
 
     expect(await service.exited).toBe(0);
@@ -78,12 +94,12 @@ describe.runIf(hasScript)('on a terminal', () => {
   test('that nobody reads, log lines neither block the service nor its end', async () => {
     const service = onTerminal('serve');
     const address = await service.address();
-    await service.shows(/started/);
+    await service.shows(/is ready/);
     // `script` then stops reading the terminal once the pipe to this process is full.
     service.child.stdout.pause();
 
     for (let round = 0; round < 3_000; round += 1) {
-      expect((await fetch(`${address}/healthz`, { headers: { 'x-request-id': 'x'.repeat(128) } })).status).toBe(200);
+      expect((await fetch(`${address}/nowhere`, { headers: { 'x-request-id': 'x'.repeat(128) } })).status).toBe(404);
     }
     const pid = execFileSync('pgrep', ['-P', String(service.child.pid)], { encoding: 'utf8' }).trim();
     process.kill(Number(pid), 'SIGTERM');

@@ -73,7 +73,7 @@ describe('with citus', () => {
   test('records are looked up by external IDs in the index, with no more statements than one', async () => {
     const numbers = Array.from({ length: 2_000 }, (_, n) => String(n));
     await service.create('/assets', ...numbers.map((erp) => ({ name: 'Crane', externalIds: { erp } })));
-    // As on the machines of a cluster with the SQL of docs/production.md.
+    // As on the machines of a cluster with the SQL of docs/several-processes.md.
     await service.database.run('alter index assets_external_ids set (fastupdate = off)');
     await service.database.run(`select gin_clean_pending_list('assets_external_ids')`);
     await service.database.run('analyze assets');

@@ -1,9 +1,9 @@
 /** SQLite: the settings that durability and integrity need, and errors in one line if a database cannot be used. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ServiceError } from '../../../src/errors.ts';
+import { diskFullType, ServiceError } from '../../../src/errors.ts';
 import { location } from '../../../src/records/index.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { defaultOptions } from '../../../src/store/database-settings.ts';
@@ -15,7 +15,7 @@ let database: Database;
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'yardgraph-'));
-  database = await openDatabase(`sqlite:${folder}/new/folder/yardgraph.db`);
+  database = await openDatabase(`sqlite:${folder}/yardgraph.db`);
 });
 
 afterEach(async () => {
@@ -48,7 +48,7 @@ test('a connection that was open before the migration uses the new indexes too, 
   };
   await undoIndexes();
   expect(await plan(database)).toContain('PRIMARY KEY');
-  const other = await openDatabase(`sqlite:${folder}/new/folder/yardgraph.db`);
+  const other = await openDatabase(`sqlite:${folder}/yardgraph.db`);
 
   expect(await plan(database)).toContain('assets_status_id');
   expect(await plan(other)).toContain('assets_status_id');
@@ -65,10 +65,13 @@ describe('a database cannot be opened', () => {
     expect(readFileSync(`${folder}/text.db`, 'utf8')).toMatch(/^this is text/);
   });
 
-  test('if its folder cannot be created', async () => {
+  test('if its folder does not exist, or is a file', async () => {
     writeFileSync(`${folder}/file`, '');
 
-    await expect(opening(`sqlite:${folder}/file/yardgraph.db`)).rejects.toThrow(/^cannot write to the folder .*file: /);
+    await expect(opening(`sqlite:${folder}/fodler/yardgraph.db`)).rejects.toThrow(
+      `DATABASE_URL: there is no folder ${folder}/fodler: create it first, or correct the path`,
+    );
+    await expect(opening(`sqlite:${folder}/file/yardgraph.db`)).rejects.toThrow('there is no folder');
   });
 
   test('if it is a folder', async () => {
@@ -77,6 +80,7 @@ describe('a database cannot be opened', () => {
 });
 
 test('a database that is closed is one file, which can be copied', async () => {
+  mkdirSync(`${folder}/closed`);
   for (let round = 0; round < 100; round += 1) {
     const opened = await openDatabase(`sqlite:${folder}/closed/yardgraph.db`);
     await opened.run(
@@ -112,7 +116,7 @@ test('the migration that adds statistics keeps those of other tables in the file
 const store = () => storeOpener(database)('ours');
 
 test('while another process holds the lock, a write is a 503, and the next one succeeds afterwards', async () => {
-  const other = await openDatabase(`sqlite:${folder}/new/folder/yardgraph.db`);
+  const other = await openDatabase(`sqlite:${folder}/yardgraph.db`);
   await database.run('pragma busy_timeout = 50');
   await other.knex.raw('begin immediate');
 
@@ -131,7 +135,7 @@ test('a full disk is a 503: nothing of the batch is stored, and the next batch i
   const large = Array.from({ length: 2_000 }, () => ({ name: 'x'.repeat(100) }));
 
   await expect(inSteps(store(), async (steps) => steps.add(location, large))).rejects.toThrow(
-    new ServiceError(503, 'the database is not available, try again'),
+    new ServiceError(503, 'the disk of the database is full: nothing can be stored', [], { type: diskFullType }),
   );
 
   await inSteps(store(), async (steps) => steps.add(location, [{}]));
