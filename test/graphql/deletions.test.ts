@@ -14,7 +14,7 @@ const remove = (kind: RecordKind, ids: readonly string[], options: object = {}) 
 const exists = async (id: string): Promise<boolean> =>
   (await service.data(`{ node(id: "${id}") { id } }`)).node !== null;
 
-test.each(kinds)('deletes $kind.label records, and returns what they were in the order sent', async (entry) => {
+test.each(kinds)('deletes $kind.label records, and returns them as they were, in the order sent', async (entry) => {
   const { kind, path, smallest } = entry;
   const [first, second, third] = await service.create(path, fullRecord(kind), smallest, smallest);
   const fields = `id updatedAt ${Object.keys(kind.fields).join(' ')}`;

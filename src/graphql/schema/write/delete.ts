@@ -12,12 +12,12 @@ export function deleteField(schema: MutationSchema) {
   const { maxBatch } = schema.limits;
 
   const handling = schema.builder.enumType('ReferenceHandling', {
-    description: 'What a deletion does if other records refer to those that are to be deleted.',
+    description: 'What a deletion does if other records refer to the ones it deletes.',
     values: {
-      REFUSE: { value: 'refuse', description: 'Deletes nothing: the error names the records that refer to each.' },
+      REFUSE: { value: 'refuse', description: 'Deletes nothing: the error lists the records that refer to each one.' },
       CLEAR: {
         value: 'clear',
-        description: `Sets these references to null, each as a change of the record that has it. At most ${count(maxBatch)} can be cleared at once.`,
+        description: `Sets these references to null, which is recorded as a change of each record that has one. At most ${count(maxBatch)} can be cleared at once.`,
       },
     } as const,
   });
@@ -27,7 +27,7 @@ export function deleteField(schema: MutationSchema) {
       type: handling,
       required: true,
       defaultValue: 'refuse',
-      description: 'What to do if other records refer to them. Those that are deleted together do not count.',
+      description: 'What to do if other records refer to them. References between records of the batch do not count.',
       // Charges for as many records as may be changed.
       extensions: {
         cost: (value) => (value === 'CLEAR' ? maxBatch * writeCost : 0),
@@ -35,7 +35,7 @@ export function deleteField(schema: MutationSchema) {
     });
     return batchField(schema, t, {
       type: schema.types.of(kind),
-      description: `Deletes ${kind.pluralLabel}, all or none, and returns what they were, in the order sent: ${exampleDelete(kind)}.`,
+      description: `Deletes ${kind.pluralLabel}, all or none, and returns them as they were, in the order sent: ${exampleDelete(kind)}.`,
       list: {
         name: 'ids',
         type: 'ID',

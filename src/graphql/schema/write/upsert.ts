@@ -54,7 +54,10 @@ function keyType(schema: MutationSchema, kind: RecordKind) {
     description: `What identifies ${withArticle(kind.label)} in an upsert: ${exampleKey(kind)}.`,
     fields: (t) => ({
       ...(matchableFields(kind).length > 0 && {
-        field: t.field({ type: keyFieldType(schema, kind), description: 'The value of a field.' }),
+        field: t.field({
+          type: keyFieldType(schema, kind),
+          description: 'The field whose value identifies the record.',
+        }),
       }),
       ...(kind.fields.externalIds && {
         externalId: t.string({
@@ -83,12 +86,12 @@ function upsertedTypes({ builder, types }: MutationSchema) {
   const outcome = builder.enumType('UpsertOutcome', {
     description: 'What an upsert did with an item.',
     values: {
-      CREATED: { value: 'created', description: 'No record had the key: there is a new one.' },
-      UPDATED: { value: 'updated', description: 'The record with the key has new values.' },
+      CREATED: { value: 'created', description: 'No record had the key, so a new one was created.' },
+      UPDATED: { value: 'updated', description: 'The record with the key was changed.' },
       UNCHANGED: {
         value: 'unchanged',
         description:
-          'The record with the key has all values already: nothing was written, and `updatedAt` is as before.',
+          'The record with the key already had all these values: nothing was written, and `updatedAt` is unchanged.',
       },
     } as const,
   });
