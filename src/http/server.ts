@@ -136,7 +136,7 @@ const hostAndPort = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(?::\d*)?$/i;
 function requireValidHost({ raw }: FastifyRequest): void {
   const { host = raw.httpVersion === '1.0' ? '' : undefined } = raw.headers;
   if (host === '' || (host && hostAndPort.test(host) && URL.canParse(`http://${host}`))) return;
-  throw badRequest(`Host: ${expected('a host name or an IP address, and perhaps a port', host)}`);
+  throw badRequest(`Host: ${expected('a host name or an IP address, optionally with a port', host)}`);
 }
 
 /** The router finds `/projects/:id` at `/projects/`. */

@@ -60,7 +60,7 @@ export async function cycleIssues(
 
   const stored = await find.ancestors(tree, parentIds as string[], maxAncestors + 1);
   if (stored.size > maxAncestors) {
-    throw badRequest(`expected at most ${count(maxAncestors)} ${kind.pluralLabel} above those of a batch`);
+    throw badRequest(`expected at most ${count(maxAncestors)} ancestors of the ${kind.pluralLabel} of a batch`);
   }
   const parentOf = (id: string): string | undefined => {
     const parentId = moved.has(id) ? moved.get(id) : stored.get(id);
@@ -71,7 +71,10 @@ export async function cycleIssues(
     .filter(({ id }) => inCycles.has(id))
     .map(({ index, parentId }) => ({
       path: [...pathOf(index), tree.field],
-      message: expected(`the ID of ${withArticle(kind.label)} that is neither this one nor below it`, parentId),
+      message: expected(
+        `the ID of ${withArticle(kind.label)} that is neither this one nor one of its descendants`,
+        parentId,
+      ),
     }));
 }
 

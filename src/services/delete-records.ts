@@ -135,7 +135,7 @@ async function clearedReferences(
   }
   if (references > maxCleared) {
     const problem = `expected at most ${count(maxCleared)} references to clear, there are more`;
-    throw badRequest(`${problem}: delete fewer records at once, or change those that refer to them first`);
+    throw badRequest(`${problem}: delete fewer records at once, or first change the records that refer to them`);
   }
   const changes: Change[] = [];
   for (const referring of targetsFirst()) {

@@ -78,7 +78,7 @@ function created(kind: RecordKind, ref: string, refs: Refs): Found {
   const actual = kindOfId(id);
   if (actual === kind || !actual) return { id };
   return {
-    problem: `expected the ref of ${withArticle(kind.label)}, ${quote(ref)} is that of ${withArticle(actual.label)}`,
+    problem: `expected the ref of ${withArticle(kind.label)}, ${quote(ref)} is the ref of ${withArticle(actual.label)}`,
   };
 }
 

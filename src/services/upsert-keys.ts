@@ -49,7 +49,7 @@ export function requireKeys<T extends object>(
     const earlier = places.get(key);
     const message =
       emptyKeyProblem(kind, key) ??
-      (earlier === undefined ? undefined : `item [${earlier}] of this batch has ${describeKey(by, key)} too`);
+      (earlier === undefined ? undefined : `item [${earlier}] of this batch also has ${describeKey(by, key)}`);
     if (message === undefined) {
       places.set(key, index);
       return { item, key };

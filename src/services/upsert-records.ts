@@ -78,7 +78,7 @@ function completed<K extends RecordKind>(
   const problem = tooMany ?? recordLengthProblem(value, limits);
   if (problem === undefined) return { ...item, value };
   const path = tooMany === undefined ? [] : ['externalIds'];
-  return withIssues(item, [{ path, message: `${problem}, with those of the stored ${kind.label}` }]);
+  return withIssues(item, [{ path, message: `${problem}, including those of the stored ${kind.label}` }]);
 }
 
 function upserted<K extends RecordKind>(

@@ -176,7 +176,7 @@ async function uniquenessIssues(find: CheckLookups, kind: RecordKind, candidates
       if (stored.has(text)) {
         issues.push({ path, message: `another ${kind.label} has the ${name} ${quote(text)}` });
       } else if (first !== undefined) {
-        issues.push({ path, message: `item [${first}] of this batch has the ${name} ${quote(text)} too` });
+        issues.push({ path, message: `item [${first}] of this batch also has the ${name} ${quote(text)}` });
       } else earlier.set(text, index);
     }
   }

@@ -200,7 +200,7 @@ describe('pages', () => {
 
     expect(body.errors[0]).toMatchObject({
       message:
-        'the cursor "2" is beyond the last change, which has "1"; after a restored backup, consumers must begin anew',
+        'the cursor "2" is beyond the last change, which is "1"; after restoring a backup, consumers must start over',
       extensions: { code: 'BAD_USER_INPUT' },
     });
   });

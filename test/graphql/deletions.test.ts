@@ -43,7 +43,7 @@ test('every failing ID is listed, with its position and the reason, and nothing 
       issues: [
         { path: ['ids', 1], message: `there is no asset with the ID "${missing}" in this workspace` },
         { path: ['ids', 2], message: `there is no asset with the ID "${yard.id}": this is the ID of a location` },
-        { path: ['ids', 3], message: `item [0] of this batch has the ID "${crane.id}" too` },
+        { path: ['ids', 3], message: `item [0] of this batch also has the ID "${crane.id}"` },
       ],
     },
   });
@@ -189,7 +189,7 @@ test('more references than a batch may have are not cleared', async () => {
 
   expect(body.errors[0]).toMatchObject({
     message:
-      'expected at most 2 references to clear, there are more: delete fewer records at once, or change those that refer to them first',
+      'expected at most 2 references to clear, there are more: delete fewer records at once, or first change the records that refer to them',
     extensions: { code: 'BAD_USER_INPUT' },
   });
   expect(tooMany.body.errors[0].message).toBe('expected at most 2 records, received 3: send them in several batches');

@@ -243,7 +243,7 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
     };
 
     await expect(copyTables(from, forgetful, recordKinds, silent)).rejects.toThrow(
-      new StartError('the location records did not arrive as they were sent, so nothing was kept'),
+      new StartError('the location records differ from the originals after the copy: nothing was kept'),
     );
 
     expect((await contents(to)).flat()).toEqual([]);

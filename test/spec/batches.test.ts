@@ -115,7 +115,7 @@ describe('the uid of an asset', () => {
       { name: 'c', uid: 'EX-1' },
     ]);
 
-    expect([status, body.error]).toEqual([409, '[2].uid: item [0] of this batch has the uid "EX-1" too']);
+    expect([status, body.error]).toEqual([409, '[2].uid: item [0] of this batch also has the uid "EX-1"']);
   });
 
   test('may be absent from any number of assets', async () => {

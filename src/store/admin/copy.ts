@@ -99,7 +99,7 @@ async function requireSame(target: Side, expected: CopiedTable, progress: Progre
   }
   const { records, checksum } = digest.result();
   if (records === expected.records && checksum === expected.checksum) return;
-  throw new StartError(`the ${table.label} records did not arrive as they were sent, so nothing was kept`);
+  throw new StartError(`the ${table.label} records differ from the originals after the copy: nothing was kept`);
 }
 
 async function count({ dialect, run }: Side, { table }: Table): Promise<number> {

@@ -105,7 +105,7 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
     await stopWrites(other, run);
     const found = await find(run, name);
     if (found && sizeOf(found) > 0) {
-      throw new StartError(`the workspace ${name} has records: a workspace is renamed only to a name without records`);
+      throw new StartError(`the workspace ${name} already has records: choose a name without records`);
     }
     if (await hasLog(run, other)) {
       throw new StartError(
@@ -148,7 +148,7 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
      */
     rename: (from: string, to: string): Promise<Workspace> =>
       change(async (run) => {
-        if (from === to) throw new StartError(`the workspace is called ${to} already`);
+        if (from === to) throw new StartError(`the workspace is already called ${to}`);
         const renamed = await findExisting(run, from);
         await takeName(run, to, renamed);
         await runQuery(run, builder('workspaces').where('number', renamed.number).update({ name: to }));
@@ -163,7 +163,7 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
       change(async (run) => {
         const deleted = await findExisting(run, name);
         if (shown && shown.number !== deleted.number) {
-          throw new StartError(`another workspace is called ${name} meanwhile: nothing was deleted`);
+          throw new StartError(`${name} has become the name of another workspace: nothing was deleted`);
         }
         if (deleted.keys.length > 0) await requireOtherKeys(run, deleted);
         // First, as writes take their locks: otherwise this could wait for a write that waits for it. One that runs meanwhile may store a

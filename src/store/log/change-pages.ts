@@ -62,5 +62,5 @@ export function createChangePageReads(scope: Scope): ChangePageReads {
 /** Otherwise a consumer would get nothing until there are as many changes again, and miss these. */
 const beyondLast = (after: number, last: number) =>
   badRequest(
-    `the cursor "${after}" is beyond the last change, which has "${last}"; after a restored backup, consumers must begin anew`,
+    `the cursor "${after}" is beyond the last change, which is "${last}"; after restoring a backup, consumers must start over`,
   );
