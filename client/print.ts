@@ -78,7 +78,7 @@ function printNode(node: Node): string {
   }
 }
 
-/** The directives and the selection, with which many nodes end. */
+/** Prints the directives and the selection, with which many nodes end. */
 const rest = ({ directives, selectionSet }: Node): string => many(directives, ' ', ' ') + one(selectionSet, ' ');
 
 const one = (node: Node | undefined, before = '', after = ''): string => (node ? before + printNode(node) + after : '');

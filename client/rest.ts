@@ -58,7 +58,7 @@ export function create<New, Stored>(send: Send, path: string): Create<New, Store
   return createAll as Create<New, Stored>;
 }
 
-/** Each part is a separate request, and needs its own key. */
+/** Returns the options of a part: it is a separate request, and needs its own key. */
 const optionsOfPart = ({ idempotencyKey, ...options }: WriteOptions, start: number): WriteOptions => ({
   ...options,
   ...(idempotencyKey !== undefined && { idempotencyKey: `${idempotencyKey}-${start}` }),

@@ -13,7 +13,7 @@ interface Options {
   readonly statementTimeout?: number;
 }
 
-/** For commands that only read: they leave the schema as it is. Throws StartError if it is not this version's. */
+/** Throws StartError if the schema is not this version's: commands that only read do not update it. */
 export async function requireUpToDate(database: Database): Promise<void> {
   const pending = await database.pendingMigrations();
   if (pending.length > 0) throw new StartError('the database is not up to date, run node dist/src/cli.js migrate');

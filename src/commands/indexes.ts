@@ -68,7 +68,7 @@ function findKind(name: string): RecordKind {
   throw new StartError(`<kind>: ${expected(recordKinds.map(listField).join(', '), name)}`);
 }
 
-/** The service needs the indexes of all other fields. */
+/** Throws StartError for fields whose indexes the service itself needs. */
 function requireField(kind: RecordKind, field: string): void {
   if (kind.storedFields[field]?.indexed)
     throw new StartError(`<field>: the service itself needs the index of ${field}`);

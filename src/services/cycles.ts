@@ -8,7 +8,7 @@ import { kindOfId } from '../records/index.ts';
 import { reverseLinksOf } from '../records/reverse-links.ts';
 import type { Lookups } from '../store/writes/lookups.ts';
 
-/** The link from a record to its ancestors, if the kind forms a tree. */
+/** Returns the link from a record to its ancestors, if the kind forms a tree. */
 export const treeOf = (kind: RecordKind) =>
   reverseLinksOf(kind.name).find(({ direction }) => direction === 'ancestors');
 
@@ -41,7 +41,7 @@ interface Changes {
 /** The most ancestors that are read for one batch. */
 const maxAncestors = 100_000;
 
-/** An issue for each change that makes a record its own ancestor, in a batch whose changes all take place at once. */
+/** Returns an issue for each change that makes a record its own ancestor, in a batch whose changes all take place at once. */
 export async function cycleIssues(
   find: Pick<Lookups, 'ancestors'>,
   kind: RecordKind,
@@ -79,8 +79,8 @@ export async function cycleIssues(
 }
 
 /**
- * The items with all their ancestors, in an order in which each parent comes before its children, and those that are their own
- * ancestors. Each is visited once.
+ * Returns the items with all their ancestors, in an order in which each parent comes before its children, and those that are
+ * their own ancestors. Each is visited once.
  */
 export function inTreeOrder<T>(items: Iterable<T>, parentOf: (item: T) => T | undefined) {
   const visited = new Set<T>();

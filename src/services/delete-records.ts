@@ -50,7 +50,7 @@ export async function deleteRecords<K extends RecordKind>(
   });
 }
 
-/** The references to records of the kind. */
+/** Returns the references to records of the kind. */
 const referencesTo = (kind: RecordKind) =>
   reverseLinksOf(kind.name).filter(({ direction }) => direction === 'referring');
 
@@ -63,7 +63,7 @@ const maxCounted = 10_000;
 /** `1 asset, 2 work orders and 1 project` */
 const listed = new Intl.ListFormat('en-GB');
 
-/** An issue for each record that others refer to. */
+/** Returns an issue for each record that others refer to. */
 async function stillReferred(
   find: Lookups,
   kind: RecordKind,
@@ -96,13 +96,13 @@ async function stillReferred(
   });
 }
 
-/** `2 assets`, or `more than 10,000 assets` */
+/** Returns `2 assets`, or `more than 10,000 assets` */
 const countedUpTo = (most: number, found: number, kind: RecordKind): string =>
   found > most ? `more than ${counted(most, kind)}` : counted(found, kind);
 
 /**
- * The kinds, each after those that it refers to. Deletions lock records in this order: one that deletes a project locks the project before
- * its work orders, and so must one that clears references in both.
+ * Returns the kinds, each after those that it refers to. Deletions lock records in this order: one that deletes a project locks
+ * the project before its work orders, and so must one that clears references in both.
  */
 function targetsFirst(): readonly RecordKind[] {
   const visited = new Set<RecordKind>();
@@ -117,7 +117,7 @@ function targetsFirst(): readonly RecordKind[] {
   return recordKinds.flatMap(visit);
 }
 
-/** A new version of each record that refers to one of those that are deleted, without these references. */
+/** Returns a new version of each record that refers to a deleted one, without these references. */
 async function clearedReferences(
   find: Lookups,
   session: Session,
@@ -154,7 +154,7 @@ async function clearedReferences(
   return changes;
 }
 
-/** The cast is safe because the fields are references, which may be null. */
+/** Returns the record without these references. The cast is safe because the fields are references, which may be null. */
 const without = <K extends RecordKind>(session: Session, kind: K, record: RecordOf<K>, fields: readonly string[]) =>
   ({
     ...record,

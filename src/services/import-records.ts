@@ -78,7 +78,9 @@ async function createTogether(
   };
 }
 
-/** One after the other, as the transaction runs its statements, so that the first error is that of the first batch. */
+/**
+ * Does the work for one item after the other, as the transaction runs its statements: the first error is that of the first batch.
+ */
 async function inTurn<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   for (const item of items) results.push(await work(item));
@@ -90,7 +92,7 @@ interface Place {
   readonly index: number;
 }
 
-/** The items by their refs. An item with a ref that an earlier one has gets an issue. */
+/** Returns the items by their refs. An item with a ref that an earlier one has gets an issue. */
 function withRefs(batches: readonly NewRecords[]) {
   const places = new Map<string, Place>();
   const checked = batches.map(({ items, ...batch }, at) => ({

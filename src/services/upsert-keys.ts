@@ -17,7 +17,7 @@ interface Keyed<T> {
   readonly key?: string;
 }
 
-/** The text of the key, or undefined: keys of external IDs may be any, such as `constructor`. */
+/** Returns the text of the key, or undefined: keys of external IDs may be any, such as `constructor`. */
 function keyIn({ value, validFields = {} }: Linkable<object>, by: UpsertKey): unknown {
   const values = (value ?? validFields) as Values;
   if ('field' in by) return values[by.field];
@@ -61,7 +61,7 @@ export function requireKeys<T extends object>(
   });
 }
 
-/** The record of each item, locked; undefined where there is none, or several, which is an issue. */
+/** Returns the record of each item, locked; undefined where there is none, or several, which is an issue. */
 export async function findRecords<K extends RecordKind>(
   find: Lookups,
   kind: K,

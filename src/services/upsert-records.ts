@@ -50,8 +50,8 @@ export async function upsertRecords<K extends RecordKind>(
 }
 
 /**
- * The item as it is to be stored. A new record needs the required fields. If records are found by the IDs of one system, those of the
- * other systems are kept, because each system knows only its own.
+ * Returns the item as it is to be stored. A new record needs the required fields. If records are found by the IDs of one system,
+ * those of the other systems are kept, because each system knows only its own.
  */
 function completed<K extends RecordKind>(
   kind: K,

@@ -29,7 +29,7 @@ export function createForeignTypes(builder: Builder, connections: ConnectionType
   return Object.fromEntries(entries);
 }
 
-/** The field of Query that leads to everything linked to an ID of another system. Nothing is read for the field itself. */
+/** Returns the field of Query that leads to everything linked to an ID of another system. Nothing is read for the field itself. */
 export const foreignField = (t: QueryFields, types: ForeignTypes, name: ForeignTypeName, { maxTextLength }: Limits) =>
   t.field({
     type: types[name],

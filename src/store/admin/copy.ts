@@ -107,7 +107,7 @@ async function count({ dialect, run }: Side, { table }: Table): Promise<number> 
   return Number(row?.count);
 }
 
-/** All records of a table, page by page. Each page begins after the last record of the previous one. */
+/** Yields all records of a table, page by page. Each page begins after the last record of the previous one. */
 async function* pages({ dialect, run }: Side, table: Table): AsyncGenerator<readonly Row[]> {
   const key = table.key ?? ['workspaceId', 'id'];
   const columns = key.map(columnName);

@@ -44,7 +44,7 @@ export async function migrate(
   }
 }
 
-/** The names of the migrations that the database lacks. Throws StartError if it has any that this version does not know. */
+/** Returns the names of the migrations that the database lacks. Throws StartError if it has any that this version does not know. */
 export async function pendingMigrations(knex: Knex): Promise<string[]> {
   const applied: string[] = (await knex.schema.hasTable('knex_migrations'))
     ? await knex('knex_migrations').pluck('name')

@@ -3,6 +3,6 @@
 /** SQLite's name for a database without a file. */
 export const inMemory = ':memory:';
 
-/** The path in `sqlite:PATH`; undefined when the text has another form, such as a mistyped `sqlite::memory:`. */
+/** Returns the path in `sqlite:PATH`; undefined when the text has another form, such as a mistyped `sqlite::memory:`. */
 export const sqlitePath = (databaseUrl: string): string | undefined =>
   /^sqlite:(?!\/\/)(:memory:|[^:\s].*)$/.exec(databaseUrl)?.[1];

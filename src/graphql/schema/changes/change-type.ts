@@ -47,7 +47,7 @@ export function createChangeTypes(builder: Builder, node: Interface<Values>, use
     }),
   });
 
-  /** `history`, a field of every kind. */
+  /** Returns the field `history`, which every kind has. */
   const historyField = (t: ObjectFields<Values>, of: RecordKind) =>
     t.field({
       type: page,
@@ -67,7 +67,7 @@ export const historyArguments = (t: Pick<ObjectFields<Values>, 'arg'>, limits: L
   }),
 });
 
-/** The description of `first`. */
+/** Returns the description of `first`. */
 export const firstOf = (limits: Limits): string =>
   `The number of changes, 1 to ${limits.maxPageSize}; ${defaultPageSize(limits)} unless set.`;
 

@@ -67,7 +67,7 @@ export function createValueFilterTypes(builder: Builder): (name: Name) => InputR
   return (name) => types[name];
 }
 
-/** The operators of a filter, each with an example. */
+/** Returns the operators of a filter, each with an example. */
 function operatorsOf(t: InputFields, filter: ComparingFilter): Record<string, InputField> {
   const { type, one, several, bound = one } = comparingFilters[filter];
   const ofFilter = Object.entries(operators).filter(([, { filters }]) => filters.includes(filter));

@@ -20,7 +20,7 @@ export interface ItemType<T> {
   readonly parse: (sent: unknown) => T;
 }
 
-/** The input types of one schema. */
+/** Creates the input types of one schema. */
 export function createInputTypes(builder: Builder, limits: ValueLimits) {
   const linkTypes = createLinkTypes(builder);
   const links = (t: InputFields, kind: RecordKind, ways: Ways) => linkInputFields(t, kind, linkTypes, ways);
@@ -89,7 +89,7 @@ export function createInputTypes(builder: Builder, limits: ValueLimits) {
   };
 }
 
-/** In GraphQL, an ID may also be a whole number. */
+/** Converts IDs that are whole numbers, which GraphQL allows, to texts before parsing. */
 function withTextIds<T>({ storedFields }: RecordKind, parse: (sent: unknown) => T): (sent: unknown) => T {
   const ids = Object.entries(storedFields).flatMap(([name, field]) => (scalarOf(field) === 'ID' ? [name] : []));
   return (sent) => {

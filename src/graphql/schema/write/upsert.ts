@@ -44,7 +44,7 @@ function parseKey({ field, externalId }: SentKey, maxTextLength: number): Upsert
   return { externalId: String(parseArgument(['by', 'externalId'], { type: 'text' }, externalId, maxTextLength)) };
 }
 
-/** `AssetKey` */
+/** Creates `AssetKey`. */
 function keyType(schema: MutationSchema, kind: RecordKind) {
   if (matchableFields(kind).length === 0 && !kind.fields.externalIds) {
     throw new Error(`upsert${kind.plural} has no key: declare a field with matchable(…), or externalIds()`);
@@ -69,7 +69,7 @@ function keyType(schema: MutationSchema, kind: RecordKind) {
   });
 }
 
-/** `AssetKeyField` */
+/** Creates `AssetKeyField`. */
 const keyFieldType = ({ builder }: MutationSchema, kind: RecordKind) =>
   builder.enumType(`${kind.name}KeyField`, {
     description: `A field that identifies ${withArticle(kind.label)} in an upsert.`,
@@ -81,7 +81,7 @@ const keyFieldType = ({ builder }: MutationSchema, kind: RecordKind) =>
     ),
   });
 
-/** `UpsertedAsset` */
+/** Creates `UpsertedAsset`. */
 function upsertedTypes({ builder, types }: MutationSchema) {
   const outcome = builder.enumType('UpsertOutcome', {
     description: 'What an upsert did with an item.',
