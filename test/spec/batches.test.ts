@@ -169,7 +169,7 @@ describe('a single create runs', () => {
     expect(statements).toEqual([expect.stringMatching(form)]);
   });
 
-  test('one more for each kind it refers to, and two that log it, in a transaction', async () => {
+  test('in a transaction, with one more statement for each kind it refers to, and two that log it', async () => {
     const [{ id }] = await service.create('/locations', {});
 
     const statements = await service.statements(() =>
