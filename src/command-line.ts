@@ -19,7 +19,7 @@ export async function runCommand(args: readonly string[], settings: Settings): P
     await commands(settings).parseAsync(args, { from: 'user' });
     return 0;
   } catch (error) {
-    // Commander has printed its own, help among them.
+    // Commander has printed its own errors already, and the help.
     if (error instanceof CommanderError) return error.exitCode;
     const isExpected = [StartError, ServiceError, DatabaseError].some((kind) => error instanceof kind);
     console.error(isExpected ? (error as Error).message : error);

@@ -80,7 +80,7 @@ export async function authenticate(app: FastifyInstance, database: Database, set
     const login = () => identify(keys);
     const wasAccepted = () => keys.some(keyring.hasAccepted);
     admit(request, anonymous ?? (await limitFailures(request, reply, { wasAccepted, login })));
-    // Counts by the identity.
+    // After `admit`, because requests are counted by the key of the identity.
     await limitRequests(request, reply);
   };
 

@@ -60,7 +60,7 @@ export function createApiKey(config: Config, options: NewKeyOptions): Promise<vo
         .catch(() => undefined);
       const key = await whilePrinting(database, async (transaction, run) => {
         const { dialect } = database;
-        // Otherwise the workspace could be deleted at the same time.
+        // Keeps the workspace from being deleted at the same time.
         if (dialect.lockMaintenance) await run(dialect.lockMaintenance);
         const created = await createKey(transaction, newKey);
         await printKey(created.text);

@@ -75,7 +75,7 @@ async function stillReferred(
     referencesTo(kind).map(async (link) => {
       // Records that are deleted themselves do not count.
       const where: Condition = link.kind === kind ? { not: { field: 'id', in: [...going] } } : { all: [] };
-      // One more, to see whether there are others.
+      // Reads one more, to see whether there are others.
       const query = { where, limit: most + 1, withCount: false, fields: new Set(['id']) };
       return { link, pages: await find.pages(link, [...going], query) };
     }),
@@ -127,7 +127,7 @@ async function clearedReferences(
   const idsByKind = new Map(links.map((link) => [link.kind, new Set<string>()]));
   let references = 0;
   for (const link of links) {
-    // One more, to see whether there are others, and those that are deleted themselves.
+    // Reads one more, to see whether there are others, and as many as may be deleted themselves.
     const found = await find.findReferring(link, [...going], maxCleared + 1 + going.size);
     const staying = found.filter((id) => !going.has(id));
     references += staying.length;

@@ -43,7 +43,7 @@ async function returnedBy(store: WorkspaceReads, { before, after, returned }: Wr
     return {};
   });
   const records = await recordsAt(store, ids, after);
-  // Those that the write deleted.
+  // The write deleted the others: they are returned as they were before it.
   const deleted = [...ids].filter((id) => !records.has(id));
   for (const [id, record] of await recordsAt(store, deleted, before)) records.set(id, record);
   return idsToRecords(returned, (id) => {

@@ -60,7 +60,7 @@ async function createTogether(
     ),
   );
 
-  // The same for all kinds: as of that time, everything that was imported is there.
+  // All kinds get the same time: as of then, everything that was imported is there.
   const now = new Date().toISOString();
   const added = resolved.map(({ kind, items, ids, order }) => {
     const stamps = creationStamps(kind, session, now);

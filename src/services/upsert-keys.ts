@@ -41,7 +41,7 @@ export function requireKeys<T extends object>(
     const key = keyIn(item, by);
     if (typeof key !== 'string') {
       const [field] = pathOf(by);
-      // It has an issue of its own if it was sent, but is invalid.
+      // A key that was sent, but is invalid, has an issue already.
       if (item.issues?.some(({ path }) => path[0] === field)) return { item };
       const message = `required: records are found by ${'field' in by ? `the ${by.field}` : 'this external ID'}`;
       return { item: withIssues(item, [{ path: pathOf(by), message }]) };

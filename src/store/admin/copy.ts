@@ -54,7 +54,7 @@ export async function copyTables(
       const target: Side = { dialect: to.dialect, run: write };
       if (to.dialect.prepareCopy) await write(to.dialect.prepareCopy);
       for (const table of tables) {
-        // Its workspaces have nothing, if all other tables are empty: they are replaced.
+        // If all other tables are empty, so are the target's workspaces, which are replaced.
         if (table !== workspaceNames && (await count(target, table)) > 0) {
           throw new StartError(`the target is not empty: it has ${table.label} records`);
         }

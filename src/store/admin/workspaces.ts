@@ -169,8 +169,8 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
           throw new StartError(`${name} has become the name of another workspace: nothing was deleted`);
         }
         if (deleted.keys.length > 0) await requireOtherKeys(run, deleted);
-        // First, as writes take their locks: otherwise this could wait for a write that waits for it. One that runs meanwhile may store a
-        // lock again: a row that means nothing.
+        // Locks come first, as in writes: otherwise this could wait for a write that waits for it. A write that runs meanwhile may store
+        // a lock again, which has no effect.
         if (lock) await runQuery(run, builder('locks').where('workspace_id', deleted.number).delete());
         const records = await deleteRecords(run, deleted);
         await giveUp(run, deleted);

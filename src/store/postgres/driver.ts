@@ -21,7 +21,7 @@ export function createPostgresDriver(databaseUrl: string, options: DatabaseOptio
         acquireConnectionTimeout: options.connectionTimeout,
       },
     },
-    // One is sent while the other one is synced to disk. More would be smaller, and wait for each other's change numbers.
+    // One group is sent while another is synced to disk. More groups would be smaller, and wait for each other's change numbers.
     concurrentGroups: 2,
     query: (connection, sql, values) => query(connection as PostgresConnection, sql, values),
     isIdle: async (connection) => (connection as PostgresConnection).getTransactionStatus() === 'I',

@@ -49,13 +49,13 @@ export function comparisonSql(
   }
   if ('in' in comparison) {
     const [value, ...others] = comparison.in;
-    // So that an index that begins with the column has the order of its rest.
+    // With `=`, an index that begins with the column can serve an order by the columns after it.
     if (value !== undefined && others.length === 0) return comparedSql(dialect, type, column, '=', value);
     return filters.isOneOf(column, type, comparison.in);
   }
   const { text, value } = comparison;
   if (text !== 'startsWith') return filters[text](column, value);
-  // As a range, for which an index can be used.
+  // A range can use an index.
   const start = comparedSql(dialect, type, column, '>=', value);
   const end = firstTextAfter(value);
   return end === undefined ? start : builder.raw('(? and ?)', [start, comparedSql(dialect, type, column, '<', end)]);

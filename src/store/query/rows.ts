@@ -74,7 +74,7 @@ function comparisonsToCount(source: Source, { where, orderBy, limit }: RecordQue
   const comparisons = comparisonsIn(where);
   if (!comparisons || comparisons.some(({ field }) => field === order)) return undefined;
   const served = comparisons.filter(({ field }) => isServed(source, field));
-  // The IDs of equal values are in order in any index.
+  // In any index, records with equal values are in the order of their IDs.
   if (order === 'id') return served.every(isOfOneValue) ? undefined : comparisons;
   return served.length > 0 || isServed(source, order) ? comparisons : undefined;
 }
@@ -143,7 +143,7 @@ function partsOf(source: Source, query: RecordQuery, terms: readonly Term[]): Kn
     const withValue = [{ ...first, mayBeNull: false }, ...rest];
     const range = { ...query, before: isUnset(before) ? undefined : before };
     const rows = matching(source, range, withValue);
-    // Not beside a position, which only values are beyond: SQLite would begin at the first value instead.
+    // A position excludes records without a value by itself; with this condition too, SQLite would begin at the first value.
     if (!range.after && !range.before) rows.where(filters.isSet(first.key, true));
     parts.push(ordered(rows, withValue, query));
   }

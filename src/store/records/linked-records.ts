@@ -97,7 +97,7 @@ async function selectLinked(scope: Scope, page: Page, rows: Knex.QueryBuilder): 
   const joined = join(page);
   const found = await dialect.selectValues(run, selected, query, true);
   const records = found.map((values) => linkedRowIn(values, joined));
-  // Those of the page are named by `asRecords`, as those of any list.
+  // `asRecords` does this for the records of the page themselves, as for any list.
   nameWorkspace(scope, records.flatMap(linkedFrom));
   return records;
 }

@@ -82,7 +82,7 @@ export function createGroupCommit(
         );
       } catch (error) {
         if (failsWholeGroup(error, group.length, workspaces.size)) return rejectAll(group, error);
-        // It would fail again, and the others wait for it a second time.
+        // The group would fail again, and its other additions would wait a second time.
         if (concernsSome(error)) break;
       }
     }
