@@ -3,7 +3,7 @@
  * value: it may be a key or a password.
  */
 
-/** `where` is the function that got the argument, for the message. */
+/** Throws for anything but a whole number in the range. `where` names the function that got the argument, for the message. */
 export function requireInteger(where: string, name: string, value: unknown, min: number, max: number): void {
   if (Number.isInteger(value) && (value as number) >= min && (value as number) <= max) return;
   throw new TypeError(

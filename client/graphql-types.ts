@@ -24,7 +24,7 @@ export type AssetCategoryKeyField = 'NAME';
 export interface AssetCategoryPatch extends Partial<NewAssetCategory> {
   /** The ID of the asset category. */
   id: string;
-  /** The `updatedAt` that the asset category was read with. If somebody has changed it since, the batch is refused with the code CONFLICT. */
+  /** The `updatedAt` of the asset category when you read it. If the asset category has changed since, the batch is rejected with the code CONFLICT. */
   ifUpdatedAt?: string | null;
 }
 
@@ -40,7 +40,7 @@ export interface AssetPatch extends Partial<NewAsset> {
   currentLocation?: StoredRecordLink | null;
   /** The ID of the asset. */
   id: string;
-  /** The `updatedAt` that the asset was read with. If somebody has changed it since, the batch is refused with the code CONFLICT. */
+  /** The `updatedAt` of the asset when you read it. If the asset has changed since, the batch is rejected with the code CONFLICT. */
   ifUpdatedAt?: string | null;
 }
 
@@ -126,7 +126,7 @@ export type LocationKey = { externalId: string };
 export interface LocationPatch extends Partial<NewLocation> {
   /** The ID of the location. */
   id: string;
-  /** The `updatedAt` that the location was read with. If somebody has changed it since, the batch is refused with the code CONFLICT. */
+  /** The `updatedAt` of the location when you read it. If the location has changed since, the batch is rejected with the code CONFLICT. */
   ifUpdatedAt?: string | null;
 }
 
@@ -143,7 +143,7 @@ export type ProjectKeyField = 'REFERENCE';
 export interface ProjectPatch extends Partial<NewProject> {
   /** The ID of the project. */
   id: string;
-  /** The `updatedAt` that the project was read with. If somebody has changed it since, the batch is refused with the code CONFLICT. */
+  /** The `updatedAt` of the project when you read it. If the project has changed since, the batch is rejected with the code CONFLICT. */
   ifUpdatedAt?: string | null;
   /** The location of the project, instead of `locationId`: `{ externalId: { key: "erp", value: "4711" } }`. */
   location?: StoredRecordLink | null;
@@ -155,7 +155,7 @@ export type RecordKind = 'ASSET' | 'ASSET_CATEGORY' | 'LOCATION' | 'PROJECT' | '
 /** Refers to a record without its ID: `{ externalId: { key: "erp", value: "4711" } }`, or `{ ref: "harbour-wall" }` for one that the same mutation creates. */
 export type RecordLink = { externalId: ExternalIdInput; ref?: never } | { ref: string; externalId?: never };
 
-/** What a deletion does if other records refer to those that are to be deleted. */
+/** What a deletion does if other records refer to the ones it deletes. */
 export type ReferenceHandling = 'CLEAR' | 'REFUSE';
 
 /** Refers to a stored record without its ID: `{ externalId: { key: "erp", value: "4711" } }`. */
@@ -174,40 +174,40 @@ export type TransportOrderKeyField = 'NUMBER' | 'REFERENCE';
 export interface TransportOrderPatch extends Partial<NewTransportOrder> {
   /** The ID of the transport order. */
   id: string;
-  /** The `updatedAt` that the transport order was read with. If somebody has changed it since, the batch is refused with the code CONFLICT. */
+  /** The `updatedAt` of the transport order when you read it. If the transport order has changed since, the batch is rejected with the code CONFLICT. */
   ifUpdatedAt?: string | null;
   /** The project that the transport is for, instead of `projectId`: `{ externalId: { key: "erp", value: "4711" } }`. */
   project?: StoredRecordLink | null;
 }
 
-/** The fields of an asset category to create or change: `{ name: "Cranes", description: "Mobile cranes and tower cranes." }`. Of a stored asset category, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateAssetCategoryInput` requires. */
+/** The fields of an asset category to create or change: `{ name: "Cranes", description: "Mobile cranes and tower cranes." }`. In a stored asset category, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateAssetCategoryInput` requires. */
 export interface UpsertAssetCategoryInput extends Partial<NewAssetCategory> {}
 
-/** The fields of an asset to create or change: `{ name: "Crane", assetTypeId: "ERP-TYPE-12", trackUtilization: true, manufacturedAt: "2019-05-01", acquiredAt: "2020-02-17T09:30:00+01:00", manufacturerId: "ERP-COMPANY-3", externalIds: { erp: "4711" } }`. Of a stored asset, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateAssetInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps those of other systems. */
+/** The fields of an asset to create or change: `{ name: "Crane", assetTypeId: "ERP-TYPE-12", trackUtilization: true, manufacturedAt: "2019-05-01", acquiredAt: "2020-02-17T09:30:00+01:00", manufacturerId: "ERP-COMPANY-3", externalIds: { erp: "4711" } }`. In a stored asset, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateAssetInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps the IDs of other systems. */
 export interface UpsertAssetInput extends Partial<NewAsset> {
   /** The location where the asset is, instead of `currentLocationId`: `{ externalId: { key: "erp", value: "4711" } }`. */
   currentLocation?: StoredRecordLink | null;
 }
 
-/** The fields of a location to create or change: `{ name: "North yard", latitude: 53.08, longitude: 8.8, address1: "Hafenstraße 12", address2: "Gate 3", city: "Bremen", state: "Bremen", postalCode: "28217", country: "DE", externalIds: { erp: "4711" } }`. Of a stored location, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateLocationInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps those of other systems. */
+/** The fields of a location to create or change: `{ name: "North yard", latitude: 53.08, longitude: 8.8, address1: "Hafenstraße 12", address2: "Gate 3", city: "Bremen", state: "Bremen", postalCode: "28217", country: "DE", externalIds: { erp: "4711" } }`. In a stored location, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateLocationInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps the IDs of other systems. */
 export interface UpsertLocationInput extends Partial<NewLocation> {}
 
 /** What an upsert did with an item. */
 export type UpsertOutcome = 'CREATED' | 'REJECTED' | 'UNCHANGED' | 'UPDATED';
 
-/** The fields of a project to create or change: `{ name: "Harbour wall", reference: "P-7", startDate: "2026-03-01", notes: "The quay stays open to ships.", companyId: "ERP-COMPANY-5", locationId: "ERP-LOCATION-2", externalIds: { erp: "4711" } }`. Of a stored project, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateProjectInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps those of other systems. */
+/** The fields of a project to create or change: `{ name: "Harbour wall", reference: "P-7", startDate: "2026-03-01", notes: "The quay stays open to ships.", companyId: "ERP-COMPANY-5", locationId: "ERP-LOCATION-2", externalIds: { erp: "4711" } }`. In a stored project, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateProjectInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps the IDs of other systems. */
 export interface UpsertProjectInput extends Partial<NewProject> {
   /** The location of the project, instead of `locationId`: `{ externalId: { key: "erp", value: "4711" } }`. */
   location?: StoredRecordLink | null;
 }
 
-/** The fields of a transport order to create or change: `{ name: "Bring the crane to the harbour wall", reference: "TO-1", number: "2026-0001", notes: "Call the crane driver on arrival.", projectId: "ERP-PROJECT-7" }`. Of a stored transport order, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateTransportOrderInput` requires. */
+/** The fields of a transport order to create or change: `{ name: "Bring the crane to the harbour wall", reference: "TO-1", number: "2026-0001", notes: "Call the crane driver on arrival.", projectId: "ERP-PROJECT-7" }`. In a stored transport order, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateTransportOrderInput` requires. */
 export interface UpsertTransportOrderInput extends Partial<NewTransportOrder> {
   /** The project that the transport is for, instead of `projectId`: `{ externalId: { key: "erp", value: "4711" } }`. */
   project?: StoredRecordLink | null;
 }
 
-/** The fields of a work order to create or change: `{ name: "Set up the crane", reference: "WO-1", projectId: "ERP-PROJECT-7", startDate: "2026-03-02T07:00:00+01:00", endDate: "2026-03-02T12:00:00+01:00", notes: "The road to the quay is closed until 06:30.", externalIds: { erp: "4711" } }`. Of a stored work order, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateWorkOrderInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps those of other systems. */
+/** The fields of a work order to create or change: `{ name: "Set up the crane", reference: "WO-1", projectId: "ERP-PROJECT-7", startDate: "2026-03-02T07:00:00+01:00", endDate: "2026-03-02T12:00:00+01:00", notes: "The road to the quay is closed until 06:30.", externalIds: { erp: "4711" } }`. In a stored work order, absent fields stay unchanged and null clears a field; a new one needs the fields that `CreateWorkOrderInput` requires. `externalIds` is replaced as a whole, but an upsert by an external ID keeps the IDs of other systems. */
 export interface UpsertWorkOrderInput extends Partial<NewWorkOrder> {
   /** The location where the work is done, instead of `locationId`: `{ externalId: { key: "erp", value: "4711" } }`. */
   location?: StoredRecordLink | null;
@@ -225,7 +225,7 @@ export type WorkOrderKeyField = 'REFERENCE';
 export interface WorkOrderPatch extends Partial<NewWorkOrder> {
   /** The ID of the work order. */
   id: string;
-  /** The `updatedAt` that the work order was read with. If somebody has changed it since, the batch is refused with the code CONFLICT. */
+  /** The `updatedAt` of the work order when you read it. If the work order has changed since, the batch is rejected with the code CONFLICT. */
   ifUpdatedAt?: string | null;
   /** The location where the work is done, instead of `locationId`: `{ externalId: { key: "erp", value: "4711" } }`. */
   location?: StoredRecordLink | null;
@@ -235,9 +235,9 @@ export interface WorkOrderPatch extends Partial<NewWorkOrder> {
 
 /** A page of changes. */
 export interface ChangePage {
-  /** Where the page ends: pass it as `after` to get the next one. Every page has one, also an empty one. */
+  /** Where the page ends: pass it as `after` to get the next one. Every page has one, even an empty page. */
   endCursor: string;
-  /** Whether there are more changes now. There may be although the page is empty, if it is limited to some `kinds`. */
+  /** Whether there are more changes now. With `kinds`, this can be true even if the page is empty. */
   hasMore: boolean;
   /** The changes of the page. */
   nodes: readonly Change[];
@@ -251,7 +251,7 @@ export interface Change {
   at: string;
   /** The position of the change among all changes of the workspace, for `after`. */
   cursor: string;
-  /** The fields that were changed, of those that clients may set. A creation and a deletion have all fields with a value. */
+  /** The changed fields, without those that only the service sets. A creation or deletion lists every field with a value. */
   fields: readonly FieldChange[];
   /** The kind of the record. */
   kind: RecordKind;
@@ -261,11 +261,11 @@ export interface Change {
   recordId: string;
   /** The ID of the request that did it, as in its `X-Request-Id` header and in the log of the service. */
   requestId: string | null;
-  /** Who did it, as named by the API key; null while the service has no keys. */
+  /** The user of the API key that made the change; null if the service had no keys then. */
   user: { id: string } | null;
 }
 
-/** What a change has done to one field of the record. */
+/** What a change did to one field of the record. */
 export interface FieldChange {
   /** The value after the change; null if it was cleared, or the record was deleted. */
   after: string | number | boolean | { [system: string]: string } | null;

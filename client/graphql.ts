@@ -25,7 +25,7 @@ export function graphql(send: Send): Graphql {
   };
 }
 
-/** A document without the keyword has no mutation. Any other counts as a write, even if the word is only in a comment. */
+/** True if the document has the keyword of mutations: it counts as a write, even if the word is only in a comment. */
 const mayWrite = (query: string): boolean => /\bmutation\b/.test(query);
 
 function dataIn<Result>(response: ApiResponse): Result {

@@ -26,7 +26,7 @@ export interface Options {
 }
 
 export interface ResolvedOptions extends GeneralOptions {
-  /** Without a trailing slash. */
+  /** The URL of the service, without a trailing slash. */
   readonly serverUrl: string;
   /** Returns the key for the next attempt; undefined to send none. */
   readonly apiKey: () => Promise<string | undefined>;

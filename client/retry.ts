@@ -78,7 +78,10 @@ export function reconnectDelay(error: unknown, failures: number): number | undef
 const hasResponse = (error: YardgraphError): error is ServiceError | UnexpectedResponseError =>
   error instanceof ServiceError || error instanceof UnexpectedResponseError;
 
-/** A 502 or 504 is not temporary: it comes from a proxy, and does not say when a retry would succeed. */
+/**
+ * True for errors after which a retry may succeed. A 502 or 504 is not temporary: it comes from a proxy, and does not say when a
+ * retry would succeed.
+ */
 const isTemporary = (error: YardgraphError): boolean =>
   error instanceof ConnectionError ||
   error instanceof TimeoutError ||

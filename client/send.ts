@@ -21,11 +21,11 @@ export interface ApiResponse {
   /** True if the request had an API key. */
   readonly hadKey: boolean;
   readonly requestId: string | undefined;
-  /** In seconds. */
+  /** The value of `Retry-After`, in seconds. */
   readonly retryAfter: number | undefined;
   /** The parsed JSON; undefined if the body is not JSON. */
   readonly body: unknown;
-  /** The body for errors, with every occurrence of the API key removed, since any server may echo it. */
+  /** Returns the body for errors, from which every echo of the API key is removed. */
   bodyWithoutKey(): unknown;
   /** Status and content type, for error messages. */
   readonly description: string;

@@ -20,7 +20,7 @@ export async function runCommand(args: readonly string[], settings: Settings): P
     await commands(settings).parseAsync(args, { from: 'user' });
     return 0;
   } catch (error) {
-    // Commander has printed its own, help among them.
+    // Commander has printed its own errors already, and the help.
     if (error instanceof CommanderError) return error.exitCode;
     const isExpected = [StartError, ServiceError, DatabaseError].some((kind) => error instanceof kind);
     console.error(isExpected ? (error as Error).message : error);
@@ -118,7 +118,7 @@ function commands(settings: Settings): Command {
 
   keys
     .command('revoke')
-    .description('end a key with all its secrets')
+    .description('revoke a key with all its secrets')
     .argument('<prefix>', 'the part of the key before its secret, such as yardgraph_acme_5f0c21d9')
     .action(async (prefix) => (await import('./commands/keys.ts')).revokeApiKey(config(), prefix));
 
@@ -134,9 +134,9 @@ function commands(settings: Settings): Command {
 
   workspaces
     .command('rename')
-    .description('rename a workspace, all or nothing. Its keys keep working')
-    .argument('<name>', 'its present name')
-    .argument('<new-name>', 'a name that has no records')
+    .description('rename a workspace, all or nothing; its keys keep working')
+    .argument('<name>', 'its current name')
+    .argument('<new-name>', 'its new name, which no workspace with records may have')
     .action(async (name, newName) =>
       (await import('./commands/workspaces.ts')).renameWorkspace(config(), name, newName),
     );

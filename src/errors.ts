@@ -63,7 +63,10 @@ export const diskFullType = 'urn:yardgraph:disk-full';
 /** The type of the only 503 after which a client must check before it retries. */
 export const mayBeStoredType = 'urn:yardgraph:may-be-stored';
 
-/** The records may be stored or not. The cause is the database's code: SQLite has no connection that could be lost. */
+/**
+ * Returns the error after which nobody knows whether the records are stored. The cause is the database's code: SQLite has no
+ * connection that could be lost.
+ */
 export function mayBeStored(advice: string, cause: string): ServiceError {
   const what = cause.startsWith('SQLITE_') ? 'the outcome of the commit is unknown' : 'connection lost during commit';
   return new ServiceError(503, `${what}: ${advice}`, [], {
@@ -76,7 +79,7 @@ export function mayBeStored(advice: string, cause: string): ServiceError {
 /** The type of the only 409 that is not about a value. */
 export const idempotencyKeyReusedType = 'urn:yardgraph:idempotency-key-reused';
 
-/** A key may be used for one request only. */
+/** Returns the error for a key that was used for another request. */
 export const idempotencyKeyReused = () =>
   new ServiceError(409, 'this Idempotency-Key was sent with another request: a new request needs a new key', [], {
     type: idempotencyKeyReusedType,

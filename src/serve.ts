@@ -52,7 +52,7 @@ async function requireKeys(database: Database, { host, openAccess }: Config): Pr
   const isOpen = await createKeyStore(database).isDefinitelyEmpty();
   if (!isOpen || openAccess !== 'no') return isOpen;
   throw new StartError(
-    `without a key the service would be open to everybody who reaches ${host}: create one with ` +
+    `without a key the service would be open to anyone who can reach ${host}: create one with ` +
       '"node dist/src/cli.js keys create", or change HOST or ALLOW_OPEN_ACCESS (see docs/settings.md)',
   );
 }

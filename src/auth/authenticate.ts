@@ -80,7 +80,7 @@ export async function authenticate(app: FastifyInstance, database: Database, set
     const login = () => identify(keys);
     const wasAccepted = () => keys.some(keyring.hasAccepted);
     admit(request, anonymous ?? (await limitFailures(request, reply, { wasAccepted, login })));
-    // Counts by the identity.
+    // After `admit`, because requests are counted by the key of the identity.
     await limitRequests(request, reply);
   };
 
@@ -125,8 +125,9 @@ function keysIn({ headers }: FastifyRequest): string[] {
 const notLocal = 'not from this machine, without an API key';
 
 /**
- * Without keys, only the loopback address keeps others out. Pages of other origins can get past it with a host name
- * that resolves to this machine or with requests whose responses they cannot read, and other machines through a proxy.
+ * Rejects requests that may not come from this machine. Without keys, only the loopback address keeps others out. Pages of other
+ * origins can get past it with a host name that resolves to this machine or with requests whose responses they cannot read, and
+ * other machines through a proxy.
  */
 function requireSameMachine({ hostname, headers }: FastifyRequest, origins: readonly string[]): void {
   if (!isLoopback(hostname)) {

@@ -24,7 +24,7 @@ export interface Identity {
 /** The name of the workspace of all requests while there are no keys. */
 export const anonymousWorkspace = 'default';
 
-/** The identity of every request while there are no keys: no user, in that workspace. */
+/** Returns the identity of every request while there are no keys: no user, in that workspace. */
 export const anonymousIn = (workspace: WorkspaceId): Identity => ({
   workspace,
   userId: null,
@@ -39,7 +39,10 @@ const cacheOptions = { max: 10_000, ttl: cacheTtl };
 /** Milliseconds between two updates of a key's last use. */
 const useInterval = 60_000;
 
-/** Compared with the secrets of unknown keys, so that they take as long as wrong secrets of known ones. */
+/**
+ * A hash that no secret has. Secrets of unknown keys are compared with it, so that they take as long as wrong secrets of known
+ * keys.
+ */
 const noHash = hashOf(newSecret());
 
 export function createKeyring(database: Database) {

@@ -10,7 +10,7 @@ import { ServiceError, tooManyRequests } from '../errors.ts';
 
 type Settings = Pick<Config, 'requestsPerMinute' | 'failedLoginsPerMinute'>;
 
-/** A setting of 0 means no limit. */
+/** Creates the limits of the settings; 0 means no limit. */
 export async function createRateLimits(app: FastifyInstance, { requestsPerMinute, failedLoginsPerMinute }: Settings) {
   await app.register(rateLimit, { global: false, timeWindow: '1 minute' });
   const keyGenerator = ({ identity, ip }: FastifyRequest) => identity?.keyPrefix ?? ip;

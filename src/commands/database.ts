@@ -13,7 +13,7 @@ interface Options {
   readonly statementTimeout?: number;
 }
 
-/** For commands that only read: they leave the schema as it is. Throws StartError if it is not this version's. */
+/** Throws StartError if the schema is not this version's: commands that only read do not update it. */
 export async function requireUpToDate(database: Database): Promise<void> {
   const pending = await database.pendingMigrations();
   if (pending.length > 0) throw new StartError('the database is not up to date, run node dist/src/cli.js migrate');
@@ -28,12 +28,12 @@ export async function withDatabase(
   const path = sqlitePath(databaseUrl);
   if (path === inMemory) {
     throw new StartError(
-      'DATABASE_URL: sqlite::memory: is lost when a command ends, name a file or a Postgres database',
+      'DATABASE_URL: sqlite::memory: is lost when the command ends, use a file or a Postgres database',
     );
   }
   const isMissing = path !== undefined && !existsSync(path);
   if (isMissing && !mayCreate) {
-    throw new StartError(`there is no database file ${resolve(path)}: check DATABASE_URL and the folder you are in`);
+    throw new StartError(`there is no database file ${resolve(path)}: check DATABASE_URL and the current folder`);
   }
   const database = await connectDatabase(databaseUrl, { ...databaseOptions, ...options });
   try {

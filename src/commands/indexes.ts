@@ -46,7 +46,7 @@ export async function addIndexOf(config: Config, kindName: string, field: string
   await withIndexes(config, async (database) => {
     const found = await findIndex(database, kind, field);
     if (found?.isValid) throw new StartError(`<field>: ${field} has an index already`);
-    if (found) console.error(`An earlier attempt has left ${found.name}, which is dropped first.`);
+    if (found) console.error(`Dropping ${found.name} first, which an earlier attempt left incomplete.`);
     await addIndex(database, kind, field);
     console.log(`Added ${indexName(kind, field)}. Restart the service, so that all of its queries use it.`);
   });
@@ -68,7 +68,7 @@ function findKind(name: string): RecordKind {
   throw new StartError(`<kind>: ${expected(recordKinds.map(listField).join(', '), name)}`);
 }
 
-/** The service needs the indexes of all other fields. */
+/** Throws StartError for fields whose indexes the service itself needs. */
 function requireField(kind: RecordKind, field: string): void {
   if (kind.storedFields[field]?.indexed)
     throw new StartError(`<field>: the service itself needs the index of ${field}`);

@@ -60,7 +60,7 @@ export function createApiKey(config: Config, options: NewKeyOptions): Promise<vo
         .catch(() => undefined);
       const key = await whilePrinting(database, async (transaction, run) => {
         const { dialect } = database;
-        // Otherwise the workspace could be deleted at the same time.
+        // Keeps the workspace from being deleted at the same time.
         if (dialect.lockMaintenance) await run(dialect.lockMaintenance);
         const created = await createKey(transaction, newKey);
         await printKey(created.text);
@@ -71,7 +71,7 @@ export function createApiKey(config: Config, options: NewKeyOptions): Promise<vo
       console.error(`Created a key for ${key.userId} in the workspace ${key.workspace.name}; ${rightsOf(key)}; ${end}`);
       console.error('It is not shown again. To revoke it, use its prefix:', key.id);
       if (before?.keys.length === 0 && sizeOf(before) > 0) {
-        const has = `has ${countedRecords(sizeOf(before))} already`;
+        const has = `already has ${countedRecords(sizeOf(before))}`;
         console.error(`The workspace ${key.workspace.name} ${has}, to which this key gives access.`);
       }
       if (isFirst) await explainFirst(database, key.workspace.name);
@@ -105,7 +105,7 @@ export function rotateApiKey(config: Config, prefix: string, { overlap }: { over
     console.error(
       milliseconds > 0
         ? `The previous secret stays valid for ${overlap}, until ${minute(previousExpiresAt)} UTC.`
-        : 'The previous secret is no longer valid: within five seconds, no process accepts it.',
+        : 'The previous secret is no longer valid: every process rejects it within five seconds.',
     );
   });
 }
@@ -113,7 +113,7 @@ export function rotateApiKey(config: Config, prefix: string, { overlap }: { over
 export const revokeApiKey = (config: Config, prefix: string) =>
   withKeyStore(config, async (store) => {
     await revokeKey(store, prefix);
-    console.error(`Revoked the key ${prefix}: within five seconds, no process accepts it.`);
+    console.error(`Revoked the key ${prefix}: every process rejects it within five seconds.`);
   });
 
 export const listApiKeys = (config: Config, { json = false }: { json?: boolean }) =>

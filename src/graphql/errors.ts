@@ -173,7 +173,7 @@ function shortMessage({ message, originalError: reason }: GraphQLError): string 
   return cut(message, Math.min(maxMessage, beforeLiteral.index + beforeLiteral[0].length + maxQuoted));
 }
 
-/** In characters. */
+/** The greatest length of a message, in characters. */
 const maxMessage = 250;
 
 export function rootCause(error: unknown): unknown {

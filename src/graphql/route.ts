@@ -9,7 +9,7 @@ const preloadDelay = 200;
 
 type SendPage = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
-/** Without `sendPage`, browsers get what other clients get. */
+/** Serves `/graphql`. Browsers get the page of `sendPage`; without it, they get what other clients get. */
 export function serveGraphql(app: FastifyInstance, config: Config, sendPage?: SendPage): void {
   const endpoint = loadLate(async () => (await import('./endpoint.ts')).createEndpoint(config, app.closing.signal));
 

@@ -46,7 +46,10 @@ export function createPage(text: string, type = 'text/html; charset=utf-8'): Sen
 
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64url');
 
-/** The headers are set last: if the text cannot be compressed, the error must not be cached like it. */
+/**
+ * Returns a function that sends the text. It sets the headers last: if the text cannot be compressed, the error must not be
+ * cached like it.
+ */
 function sendEncoded(text: string, headers: Readonly<Record<string, string>>): Send {
   const content = Buffer.from(text);
   /** Kept for later requests, and shared by concurrent ones. */

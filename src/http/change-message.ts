@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { badRequest } from '../errors.ts';
 import { count } from '../model/issues.ts';
 
-/** In Unicode code points. */
+/** The greatest length of a message, in Unicode code points. */
 export const maxMessageLength = 500;
 
 /** Returns null without a message. Throws a ServiceError 400 if it is too long. */

@@ -14,10 +14,13 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 
 export type Encoding = 'br' | 'gzip';
 
-/** In bytes. Shorter bodies gain too little. */
+/** The least length of a body to compress, in bytes: shorter ones gain too little. */
 const minLength = 1_024;
 
-/** In bytes. Compressing a shorter body takes a tenth of a millisecond, less than handing it to another thread. */
+/**
+ * The greatest length of a body that is compressed on this thread, in bytes. Compressing a shorter one takes a tenth of a
+ * millisecond, less than handing it to another thread.
+ */
 const maxSyncLength = 16_384;
 
 /** The most long responses compressed at a time, on threads that SQLite needs too. Others are sent as they are. */

@@ -18,7 +18,7 @@ export type RequestLog = Pick<FastifyRequest, 'id' | 'log' | 'rejectionReason' |
 /** Seconds until a client should retry after a 503. */
 export const retryAfter = '1';
 
-/** The headers that an error requires, except for 429, which rate-limits.ts sets. */
+/** Sets the headers that an error requires, except for 429, which rate-limits.ts sets. */
 export function setErrorHeaders(reply: FastifyReply, response: ErrorResponse): void {
   if (response.status === 401) reply.header('www-authenticate', 'Bearer realm="yardgraph"');
   if (mayRetry(response)) reply.header('retry-after', retryAfter);

@@ -87,7 +87,9 @@ export function createGunzip(maxBytes: number) {
   };
 }
 
-/** Requests wait: a client that has left meanwhile would cost as much as one that still expects a response. */
+/**
+ * Rejects a request whose client has left. Requests wait: such a client would cost as much as one that still expects a response.
+ */
 function requireConnection({ raw }: FastifyRequest): void {
   if (raw.socket.destroyed) throw badRequest('the connection was closed before the body was read');
 }

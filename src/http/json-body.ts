@@ -85,7 +85,7 @@ function textOf(body: Buffer): string {
   return text.startsWith('\ufeff') ? text.slice(1) : text;
 }
 
-/** The most keys of one object. Records and variables have far fewer; external IDs have a limit of their own. */
+/** Returns the most keys of one object. Records and variables have far fewer; external IDs have a limit of their own. */
 const maxKeys = ({ maxExternalIds }: Limits): number => Math.max(1_000, maxExternalIds);
 
 /**

@@ -7,7 +7,7 @@ import { quote } from '../model/issues.ts';
 /** The most characters to search, which takes some 30 ms: meanwhile, no other request gets a response. */
 const maxSearched = 1_000_000;
 
-/** `line 2, column 5: expected a comma or ], found "}"`. Lines and columns begin at 1. */
+/** Returns `line 2, column 5: expected a comma or ], found "}"`. Lines and columns begin at 1. */
 export function jsonProblem(text: string): string {
   const searched = text.slice(0, maxSearched);
   const { at, expected } = firstProblem(searched);

@@ -117,7 +117,7 @@ function requestId({ headers }: IncomingMessage): string {
 /** The version of the interface. */
 export const apiVersion = '1.0.0';
 
-/** Headers of every response. */
+/** Returns the headers of every response. */
 const headersFor = (id: string) => ({
   'x-request-id': id,
   'api-version': apiVersion,
@@ -143,10 +143,10 @@ const hostAndPort = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=%-]+)(?::\d*)?$/i;
 function requireValidHost({ raw }: FastifyRequest): void {
   const { host = raw.httpVersion === '1.0' ? '' : undefined } = raw.headers;
   if (host === '' || (host && hostAndPort.test(host) && URL.canParse(`http://${host}`))) return;
-  throw badRequest(`Host: ${expected('a host name or an IP address, and perhaps a port', host)}`);
+  throw badRequest(`Host: ${expected('a host name or an IP address, optionally with a port', host)}`);
 }
 
-/** The router finds `/projects/:id` at `/projects/`. */
+/** True for a path such as `/projects/`, at which the router finds `/projects/:id`. */
 const hasEmptyParameter = ({ params }: FastifyRequest): boolean => Object.values(params as object).includes('');
 
 /** Suggests a path only if it is one of ours: a slash at the end is easily overlooked. */

@@ -42,7 +42,7 @@ export function quote(sent: string): string {
   return sent.length > maxQuoted ? `${JSON.stringify(sent.slice(0, maxQuoted))}…` : JSON.stringify(sent);
 }
 
-/** `expected text, received 5` */
+/** Returns `expected text, received 5` */
 export const expected = (what: string, received: unknown): string => `expected ${what}, received ${describe(received)}`;
 
 /** Describes a received value: `"soon"`, `5`, `null`, `an array`, `an object`, or `nothing` if absent. */

@@ -5,17 +5,17 @@ import type { RecordKind } from './record-kind.ts';
 /** Adds the indefinite article: `an asset`, `a work order`. Goes by the first letter, which suffices for our labels. */
 export const withArticle = (label: string): string => `${/^[aeiou]/i.test(label) ? 'an' : 'a'} ${label}`;
 
-/** `1 asset`, `2 asset categories`, `1,000 work orders` */
+/** Returns `1 asset`, `2 asset categories`, `1,000 work orders` */
 export const counted = (n: number, { label, pluralLabel }: Pick<RecordKind, 'label' | 'pluralLabel'>): string =>
   `${count(n)} ${n === 1 ? label : pluralLabel}`;
 
-/** `1 record`, `1,000 records` */
+/** Returns `1 record`, `1,000 records` */
 export const countedRecords = (n: number): string => counted(n, { label: 'record', pluralLabel: 'records' });
 
-/** `Asset categories` */
+/** Returns `Asset categories` */
 export const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** `asset categories` */
+/** Returns `asset categories` */
 export const uncapitalized = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1);
 
 /** Returns the name of a reference's link: `project` for `projectId`, and `createdBy` itself. */

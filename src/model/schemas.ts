@@ -108,11 +108,14 @@ function valueSchema(field: Field, limits: ValueLimits): z.ZodType {
 /** The longest identifier, in characters. */
 export const maxIdentifierLength = 255;
 
-/** A unique text may be no longer than an identifier, because no index accepts thousands of characters. */
+/**
+ * Returns the greatest length of a field's text. A unique text may be no longer than an identifier, because no index accepts
+ * thousands of characters.
+ */
 export const maxLengthOf = (field: Field, { maxTextLength }: ValueLimits): number =>
   field.unique ? Math.min(maxIdentifierLength, maxTextLength) : maxTextLength;
 
-/** The message for a field that must be sent. */
+/** Returns the message for a field that must be sent. */
 export const requiredMessage = (field: Field): string => `required: ${inRunningText(field.description)}`;
 
 function mismatch(field: Field, what: string) {
@@ -120,7 +123,7 @@ function mismatch(field: Field, what: string) {
   return ({ input }: { input?: unknown }) => (input === undefined ? required : expected(what, input));
 }
 
-/** `The name of the asset.` becomes `the name of the asset`. */
+/** Changes `The name of the asset.` to `the name of the asset`. */
 const inRunningText = (description: string): string => uncapitalized(description.replace(/\.$/, ''));
 
 function textSchema(field: Field, maxLength: number) {

@@ -3,7 +3,7 @@ import { listField } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { routes } from './routes.ts';
 
-/** `to read assets, send the query { assets { nodes { id name } } } to /graphql`; undefined for other methods and paths. */
+/** Returns `to read assets, send the query { assets { nodes { id name } } } to /graphql`; undefined for other methods and paths. */
 export function methodHint(method: string, path: string): string | undefined {
   const route = routes.find((candidate) => candidate.path === path);
   if (!route) return undefined;
@@ -25,5 +25,5 @@ export function methodHint(method: string, path: string): string | undefined {
   }
 }
 
-/** Every kind has the field `name`. */
+/** Returns a query for the records of a kind. Every kind has the field `name`. */
 const exampleQuery = (kind: RecordKind): string => `{ ${listField(kind)} { nodes { id name } } }`;

@@ -2,8 +2,8 @@
 import type { RecordKind } from '../model/record-kind.ts';
 
 /**
- * In an asset, a field that is not set is null. In every other kind it is absent: the interface marks no field there as
- * nullable, and a strict client may reject null.
+ * Returns the record as REST sends it. In an asset, a field that is not set is null. In every other kind it is absent: the
+ * interface marks no field there as nullable, and a strict client may reject null.
  */
 export function toResponse(kind: RecordKind, record: object): object {
   if (kind.unset === 'null') return record;

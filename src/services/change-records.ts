@@ -83,7 +83,10 @@ interface NewValues<K extends RecordKind> {
   readonly values: object;
 }
 
-/** The records with their new values, and the change that makes them so. A record without new values stays the same object. */
+/**
+ * Returns the records with their new values, and the change that makes them so. A record without new values stays the same
+ * object.
+ */
 export function newVersions<K extends RecordKind>(
   session: Session,
   kind: K,
@@ -105,6 +108,6 @@ export function newVersions<K extends RecordKind>(
   };
 }
 
-/** Only changed values: the rest would log an empty change. */
+/** Returns only the changed values: the others would log an empty change. */
 export const differing = (record: Values, values: object): object =>
   Object.fromEntries(Object.entries(values).filter(([name, value]) => !isSame(record[name], value)));

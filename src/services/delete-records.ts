@@ -59,7 +59,7 @@ async function findToDeleteByIds<K extends RecordKind>(find: Lookups, kind: K, s
   return { records, issues: [...malformed, ...issues] };
 }
 
-/** The references to records of the kind. */
+/** Returns the references to records of the kind. */
 const referencesTo = (kind: RecordKind) =>
   reverseLinksOf(kind.name).filter(({ direction }) => direction === 'referring');
 
@@ -72,7 +72,7 @@ const maxCounted = 10_000;
 /** `1 asset, 2 work orders and 1 project` */
 const listed = new Intl.ListFormat('en-GB');
 
-/** An issue for each record that others refer to. */
+/** Returns an issue for each record that others refer to. */
 async function stillReferred(
   find: Lookups,
   kind: RecordKind,
@@ -84,7 +84,7 @@ async function stillReferred(
     referencesTo(kind).map(async (link) => {
       // Records that are deleted themselves do not count.
       const where: Condition = link.kind === kind ? { not: { field: 'id', in: [...going] } } : { all: [] };
-      // One more, to see whether there are others.
+      // Reads one more, to see whether there are others.
       const query = { where, limit: most + 1, withCount: false, fields: new Set(['id']) };
       return { link, pages: await find.pages(link, [...going], query) };
     }),
@@ -105,13 +105,13 @@ async function stillReferred(
   });
 }
 
-/** `2 assets`, or `more than 10,000 assets` */
+/** Returns `2 assets`, or `more than 10,000 assets` */
 const countedUpTo = (most: number, found: number, kind: RecordKind): string =>
   found > most ? `more than ${counted(most, kind)}` : counted(found, kind);
 
 /**
- * The kinds, each after those that it refers to. Deletions lock records in this order: one that deletes a project locks the project before
- * its work orders, and so must one that clears references in both.
+ * Returns the kinds, each after those that it refers to. Deletions lock records in this order: one that deletes a project locks
+ * the project before its work orders, and so must one that clears references in both.
  */
 function targetsFirst(): readonly RecordKind[] {
   const visited = new Set<RecordKind>();
@@ -126,7 +126,7 @@ function targetsFirst(): readonly RecordKind[] {
   return recordKinds.flatMap(visit);
 }
 
-/** A new version of each record that refers to one of those that are deleted, without these references. */
+/** Returns a new version of each record that refers to a deleted one, without these references. */
 async function clearedReferences(
   find: Lookups,
   session: Session,
@@ -136,7 +136,7 @@ async function clearedReferences(
   const idsByKind = new Map(links.map((link) => [link.kind, new Set<string>()]));
   let references = 0;
   for (const link of links) {
-    // One more, to see whether there are others, and those that are deleted themselves.
+    // Reads one more, to see whether there are others, and as many as may be deleted themselves.
     const found = await find.findReferring(link, [...going], maxCleared + 1 + going.size);
     const staying = found.filter((id) => !going.has(id));
     references += staying.length;
@@ -144,7 +144,7 @@ async function clearedReferences(
   }
   if (references > maxCleared) {
     const problem = `expected at most ${count(maxCleared)} references to clear, there are more`;
-    throw badRequest(`${problem}: delete fewer records at once, or change those that refer to them first`);
+    throw badRequest(`${problem}: delete fewer records at once, or first change the records that refer to them`);
   }
   const changes: Change[] = [];
   for (const referring of targetsFirst()) {
@@ -163,7 +163,7 @@ async function clearedReferences(
   return changes;
 }
 
-/** The cast is safe because the fields are references, which may be null. */
+/** Returns the record without these references. The cast is safe because the fields are references, which may be null. */
 const without = <K extends RecordKind>(session: Session, kind: K, record: RecordOf<K>, fields: readonly string[]) =>
   ({
     ...record,

@@ -8,8 +8,8 @@ import type { Work } from '../store/writes/work.ts';
 import type { Session } from './session.ts';
 
 /**
- * A session for one write, which is carried out once for the key. If it was before, the writer returns what it returned then, with the
- * records as they were, and `onRepeat` is called. Without a key, it is the same session.
+ * Returns a session for one write, which is carried out once for the key. If it was before, the writer returns what it returned
+ * then, with the records as they were, and `onRepeat` is called. Without a key, it is the same session.
  */
 export function withIdempotencyKey(session: Session, key: IdempotencyKey | undefined, onRepeat: () => void): Session {
   if (!key) return session;
@@ -43,7 +43,7 @@ async function returnedBy(store: WorkspaceReads, { before, after, returned }: Wr
     return {};
   });
   const records = await recordsAt(store, ids, after);
-  // Those that the write deleted.
+  // The write deleted the others: they are returned as they were before it.
   const deleted = [...ids].filter((id) => !records.has(id));
   for (const [id, record] of await recordsAt(store, deleted, before)) records.set(id, record);
   return idsToRecords(returned, (id) => {
@@ -54,7 +54,7 @@ async function returnedBy(store: WorkspaceReads, { before, after, returned }: Wr
   });
 }
 
-/** The records as they were right after the change with this number, by ID. */
+/** Returns the records as they were right after the change with this number, by ID. */
 async function recordsAt(store: WorkspaceReads, ids: Iterable<string>, number: number): Promise<Map<string, object>> {
   const records = new Map<string, object>();
   const keys = [...ids].map((id): VersionAt => ({ id, number }));

@@ -56,7 +56,9 @@ async function checked(find: Lookups, { batches, refs }: Planned) {
   return { planned: { batches: resolved, refs }, issues };
 }
 
-/** One after the other, as the transaction runs its statements, so that the first error is that of the first batch. */
+/**
+ * Does the work for one item after the other, as the transaction runs its statements: the first error is that of the first batch.
+ */
 async function inTurn<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   for (const item of items) results.push(await work(item));

@@ -79,7 +79,7 @@ function inTreeOrderWithIds(batch: NewRecords, at: number, places: Places): NewR
   const checked = items.map((item, index) => {
     const parent = parentOf[index];
     if (!parent || !inCycles.has(index)) return item;
-    const message = `expected ${withArticle(kind.label)} that is neither this one nor below it`;
+    const message = `expected ${withArticle(kind.label)} that is neither this one nor one of its descendants`;
     return withIssues(item, [{ path: [parent.name], message }]);
   });
   return { ...batch, items: checked, ids, order };

@@ -17,7 +17,7 @@ interface Keyed<T> {
   readonly key?: string;
 }
 
-/** The text of the key, or undefined: keys of external IDs may be any, such as `constructor`. */
+/** Returns the text of the key, or undefined: keys of external IDs may be any, such as `constructor`. */
 function keyIn({ value, validFields = {} }: Linkable<object>, by: RecordKey): unknown {
   const values = (value ?? validFields) as Values;
   if ('field' in by) return values[by.field];
@@ -41,7 +41,7 @@ export function requireKeys<T extends object>(
     const key = keyIn(item, by);
     if (typeof key !== 'string') {
       const [field] = pathOf(by);
-      // It has an issue of its own if it was sent, but is invalid.
+      // A key that was sent, but is invalid, has an issue already.
       if (item.issues?.some(({ path }) => path[0] === field)) return { item };
       const message = `required: records are found by ${'field' in by ? `the ${by.field}` : 'this external ID'}`;
       return { item: withIssues(item, [{ path: pathOf(by), message }]) };
@@ -49,7 +49,7 @@ export function requireKeys<T extends object>(
     const earlier = places.get(key);
     const message =
       emptyKeyProblem(kind, key) ??
-      (earlier === undefined ? undefined : `item [${earlier}] of this batch has ${describeKey(by, key)} too`);
+      (earlier === undefined ? undefined : `item [${earlier}] of this batch also has ${describeKey(by, key)}`);
     if (message === undefined) {
       places.set(key, index);
       return { item, key };
@@ -68,7 +68,7 @@ interface Wanted<K extends RecordKind> {
   readonly read: (ids: readonly string[]) => Promise<RecordOf<K>[]>;
 }
 
-/** The record of each item, locked; undefined where there is none, or several, which is an issue. */
+/** Returns the record of each item, locked; undefined where there is none, or several, which is an issue. */
 export async function findRecords<K extends RecordKind>(find: Lookups, kind: K, { by, keyed, read }: Wanted<K>) {
   const keys = keyed.flatMap(({ key }) => (key === undefined ? [] : [key]));
   const matches =
@@ -101,7 +101,7 @@ export async function findRecords<K extends RecordKind>(find: Lookups, kind: K, 
   return { records, invalid };
 }
 
-/** The record of each key, locked to be deleted. A key that no record has, or several, or an earlier item, is an issue. */
+/** Returns the record of each key, locked to be deleted. A key that no record has, or several, or an earlier item, is an issue. */
 export async function findToDeleteByKeys<K extends RecordKind>(
   find: Lookups,
   kind: K,

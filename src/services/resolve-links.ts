@@ -43,7 +43,7 @@ export async function resolveLinks<T>(
 
 type Found = { readonly id: string } | { readonly problem: string };
 
-/** The IDs of the records that links by external IDs lead to. */
+/** Returns the IDs of the records that links by external IDs lead to. */
 async function findLinked(
   find: Pick<Lookups, 'findByExternalId'>,
   links: readonly Link[],
@@ -78,22 +78,22 @@ function created(kind: RecordKind, ref: string, refs: Refs): Found {
   const actual = kindOfId(id);
   if (actual === kind || !actual) return { id };
   return {
-    problem: `expected the ref of ${withArticle(kind.label)}, ${quote(ref)} is that of ${withArticle(actual.label)}`,
+    problem: `expected the ref of ${withArticle(kind.label)}, ${quote(ref)} is the ref of ${withArticle(actual.label)}`,
   };
 }
 
-/** `the external ID "4711" of "erp"` */
+/** Returns `the external ID "4711" of "erp"` */
 export const describeExternalId = ({ key, value }: ExternalId): string =>
   `the external ID ${quote(value)} of ${quote(key)}`;
 
-/** `2 assets`, or `several assets` if not all of them were found. */
+/** Returns `2 assets`, or `several assets` if not all of them were found. */
 export const several = ({ pluralLabel }: RecordKind, ids: readonly string[]): string =>
   ids.length < maxMatches ? `${ids.length} ${pluralLabel}` : `several ${pluralLabel}`;
 
 export const listed = (ids: readonly string[]): string =>
   ids.length < maxMatches ? ids.join(', ') : `${ids.slice(0, maxMatches - 1).join(', ')}, …`;
 
-/** The item with the values, whether it is valid or not. The cast is safe: the fields are references of the kind. */
+/** Returns the item with the values, whether it is valid or not. The cast is safe: the fields are references of the kind. */
 function withValues<T>(item: Linkable<T>, values: Readonly<Record<string, string>>): Linkable<T> {
   const { issues, value, validFields, ...rest } = item;
   return issues

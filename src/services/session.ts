@@ -7,7 +7,7 @@ export interface Session {
   readonly store: WorkspaceReads;
   /** Recorded as `createdBy` and `updatedBy`; null while the service runs open. */
   readonly userId: string | null;
-  /** The only way to write. Throws a ServiceError 403 if the user may only read. */
+  /** Returns the function that writes, the only way to write. Throws a ServiceError 403 if the user may only read. */
   writer(): WriteRecords;
 }
 
@@ -24,8 +24,8 @@ export const createSession = (
 });
 
 /**
- * A session in which a write is checked and its result returned, but nothing is stored. New records have IDs, but not those that the write
- * will give them.
+ * Returns a session in which a write is checked and its result returned, but nothing is stored. New records have IDs, but not
+ * those that the write will give them.
  */
 export const dryRun = (session: Session): Session => ({
   ...session,

@@ -3,7 +3,7 @@ import type { RecordKind, RecordOf } from '../model/record-kind.ts';
 import type { Stamps } from '../store/writes/work.ts';
 import type { Session } from './session.ts';
 
-/** A new record counts as last changed by its creator. `now` is a time in ISO 8601. */
+/** Returns the stamps of a new record, which counts as last changed by its creator. `now` is a time in ISO 8601. */
 export function creationStamps(
   kind: RecordKind,
   { userId }: Pick<Session, 'userId'>,
@@ -15,7 +15,7 @@ export function creationStamps(
 
 type UpdateStamps<K extends RecordKind> = Partial<RecordOf<K>> & Pick<Stamps, 'updatedAt'>;
 
-/** No two versions of a record have the same `updatedAt`, also when the clock is behind. */
+/** Returns the stamps of a changed record. No two versions of a record have the same `updatedAt`, also when the clock is behind. */
 export const updateStamps = <K extends RecordKind>(
   kind: K,
   { userId }: Pick<Session, 'userId'>,
@@ -27,6 +27,6 @@ export const updateStamps = <K extends RecordKind>(
     ...(kind.stamps.includes('updatedBy') && { updatedBy: userId }),
   }) as object as UpdateStamps<K>;
 
-/** Now, but after the record was last changed. */
+/** Returns the current time, or a later one if the record was last changed at this time or after it. */
 export const timeAfter = ({ updatedAt }: { readonly updatedAt: string }): string =>
   new Date(Math.max(Date.now(), Date.parse(updatedAt) + 1)).toISOString();

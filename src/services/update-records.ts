@@ -77,7 +77,7 @@ export async function updateRecord<K extends RecordKind>(
   });
 }
 
-/** Records that somebody has changed since the version that the client has seen. */
+/** Returns an issue for each record that has changed since the client read it. */
 const changedMeanwhile = <K extends RecordKind>(
   kind: K,
   batch: readonly Patch<K>[],

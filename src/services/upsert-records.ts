@@ -57,8 +57,8 @@ export async function upsertRecords<K extends RecordKind>(
 }
 
 /**
- * The item as it is to be stored. A new record needs the required fields. If records are found by the IDs of one system, those of the
- * other systems are kept, because each system knows only its own.
+ * Returns the item as it is to be stored. A new record needs the required fields. If records are found by the IDs of one system,
+ * those of the other systems are kept, because each system knows only its own.
  */
 function completed<K extends RecordKind>(
   kind: K,
@@ -85,7 +85,7 @@ function completed<K extends RecordKind>(
   const problem = tooMany ?? recordLengthProblem(value, limits);
   if (problem === undefined) return { ...item, value };
   const path = tooMany === undefined ? [] : ['externalIds'];
-  return withIssues(item, [{ path, message: `${problem}, with those of the stored ${kind.label}` }]);
+  return withIssues(item, [{ path, message: `${problem}, including those of the stored ${kind.label}` }]);
 }
 
 function upserted<K extends RecordKind>(

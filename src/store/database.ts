@@ -23,7 +23,7 @@ export interface Database extends Transactions {
   readonly knex: Knex;
   /** Brings the schema up to date, and returns the names of the migrations it ran. Throws StartError if it cannot. */
   migrate(report?: Report): Promise<readonly string[]>;
-  /** The names of the migrations that `migrate` would run. Throws StartError if they cannot be determined. */
+  /** Returns the names of the migrations that `migrate` would run. Throws StartError if they cannot be determined. */
   pendingMigrations(): Promise<readonly string[]>;
   /** Resolves if the database responds and its disk is not full; rejects with a 503 otherwise. */
   ping(): Promise<void>;

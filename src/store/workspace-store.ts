@@ -75,13 +75,16 @@ export interface WorkspaceReads extends RecordReads, ChangeReads {
    */
   within(limits: ReadLimits, response?: Closable): LimitedReads;
   /**
-   * The value that `make` derives from the workspace's records, cached under this name until the next change in the workspace. Calls
-   * that arrive while it is being made share the next one.
+   * Returns the value that `make` derives from the workspace's records, cached under this name until the next change in the
+   * workspace. Calls that arrive while it is being made share the next one.
    */
   derive<T extends Sized>(name: string, make: () => Promise<T>): Promise<T>;
   /** Like `derive`, for a text that is cached from the second request with this name on. */
   deriveText(name: string, write: () => Promise<string>): Promise<string>;
-  /** The same store for a client that may leave: statements whose turn comes after the signal is aborted fail, without being sent. */
+  /**
+   * Returns the same store for a client that may leave: statements whose turn comes after the signal is aborted fail, without
+   * being sent.
+   */
   until(signal: AbortSignal): WorkspaceReads;
   /** Resolves when the workspace has a change with a greater number, written by whatever process, or the signal is aborted. */
   waitForChange(after: number, signal: AbortSignal): Promise<void>;

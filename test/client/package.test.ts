@@ -52,7 +52,7 @@ async function outputOf(name: string): Promise<string> {
 const asCommonJs = (importing: string) =>
   `${importing}\nasync function main() {\n${exampleHere().replace(/^import .*\n/, '')}}\nvoid main();\n`;
 
-test('it is one package without dependencies: nothing of the service, and no scripts at installation', () => {
+test('the client is one package without dependencies: nothing of the service, and no scripts at installation', () => {
   const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'));
   const { name: _, ...installed } = packages['node_modules/@yardgraph/client'];
   const folders = new Set(pack.files.map(({ path }) => path.split('/').slice(0, 2).join('/')));
@@ -65,7 +65,7 @@ test('it is one package without dependencies: nothing of the service, and no scr
   expect(pack.unpackedSize).toBeLessThan(260_000);
 });
 
-test('the example of its README can be pasted into a module, and prints what the README says', async () => {
+test('the example of the README can be pasted into a module, and prints what the README says', async () => {
   write('example.mjs', exampleHere());
 
   expect(await outputOf('example.mjs')).toBe(oneLine(output));
@@ -126,7 +126,7 @@ test.each([
   },
 );
 
-test('its README has every option and every error', () => {
+test('the README has every option and every error', () => {
   const rows = new Set([...readme.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name));
   const options = {
     serverURL: 0,
@@ -141,13 +141,13 @@ test('its README has every option and every error', () => {
   expect(rows).toEqual(new Set([...Object.keys(options), ...errors]));
 });
 
-test('its README says how to install it: the name of the package that npm packs, and the versions of Node', () => {
+test('the README says how to install it: the name of the package that npm packs, and the versions of Node', () => {
   const { engines } = JSON.parse(readFileSync('client/package.json', 'utf8'));
 
   expect(readme).toContain(` ./${pack.filename}\n`);
   expect(engines).toEqual({ node: '>=20.19' });
 });
 
-test('it has the license of the service', () => {
+test('the package has the license of the service', () => {
   expect(readFileSync('client/LICENSE', 'utf8')).toBe(readFileSync('LICENSE', 'utf8'));
 });

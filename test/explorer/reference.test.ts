@@ -28,7 +28,7 @@ test('the page is not sent again while it is unchanged', async () => {
   expect([again.status, again.text, again.headers.etag]).toEqual([304, '', headers.etag]);
 });
 
-test('its files are there, and are never requested twice', async () => {
+test('the files of the page are there, and are never requested twice', async () => {
   const { text } = await service.get('/reference');
   const files = [...text.matchAll(/"(reference\/[^"]+)"/g)].map(([, file]) => String(file));
 
@@ -39,7 +39,7 @@ test('its files are there, and are never requested twice', async () => {
   }
 });
 
-test('its script imports the file that the page loads before', async () => {
+test('the script of the page imports the file that the page loads before', async () => {
   const { text } = await service.get('/reference');
   const [, script] = /src="(reference\/page-[^"]+)"/.exec(text) ?? [];
   const [, imported] = /from '\.\/([^']+)'/.exec((await service.get(`/${script}`)).text) ?? [];
@@ -49,7 +49,7 @@ test('its script imports the file that the page loads before', async () => {
 
 const off = useSharedService({ GRAPHIQL: 'off' });
 
-test('it links to GraphiQL only if that is there', async () => {
+test('the page links to GraphiQL only if that is there', async () => {
   expect((await service.get('/reference')).text).toContain('href="graphql"');
   expect((await off.get('/reference')).text).not.toContain('href="graphql"');
 });

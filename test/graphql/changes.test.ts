@@ -42,7 +42,7 @@ async function allChanges(first: number, kinds?: string[]) {
   }
 }
 
-test('changes: every change of the workspace, in the order in which they were made', async () => {
+test('changes returns every change of the workspace, in the order in which they were made', async () => {
   const { yard, project } = await changedProject();
 
   const { changes } = await service.data(
@@ -79,8 +79,8 @@ test('a change says who made it, by which request, and why', async () => {
   ]);
 });
 
-describe('the fields of a change', () => {
-  test('of a creation: those that have a value', async () => {
+describe('the changed fields', () => {
+  test('of a creation are those that have a value', async () => {
     await changedProject();
 
     const [location, project] = await fieldChanges();
@@ -96,7 +96,7 @@ describe('the fields of a change', () => {
     ]);
   });
 
-  test('of an update: those that differ, as the update has left them, whatever came later', async () => {
+  test('of an update are those that differ, as the update has left them, whatever came later', async () => {
     const { yard } = await changedProject();
 
     const [, , renamed, moved] = await fieldChanges();
@@ -108,7 +108,7 @@ describe('the fields of a change', () => {
     ]);
   });
 
-  test('of a deletion: those that had a value', async () => {
+  test('of a deletion are those that had a value', async () => {
     const { project } = await changedProject();
     await deleteRecords(service.database, projectKind, [project.id]);
 
@@ -133,7 +133,7 @@ describe('the fields of a change', () => {
     expect((await fieldChanges())[2]).toEqual([{ field: 'name', before: 'Wall', after: 'Harbour wall' }]);
   });
 
-  test('numbers, booleans, texts and external IDs have the value that the field has', async () => {
+  test('have their values as numbers, booleans, texts and external IDs', async () => {
     await service.create('/locations', {
       latitude: 53.08,
       externalIds: JSON.parse('{"b":"2","a":"1","__proto__":"x"}'),
@@ -150,7 +150,7 @@ describe('the fields of a change', () => {
   });
 });
 
-test('record: the record as it is now, with its links; null if it was deleted since', async () => {
+test('a change has the record as it is now, with its links; null if it was deleted since', async () => {
   const { yard, project } = await changedProject();
   const [order] = await service.create('/work-orders', { name: 'Set up the crane', projectId: project.id });
   await deleteRecords(service.database, projectKind, [project.id]);
@@ -170,7 +170,7 @@ test('record: the record as it is now, with its links; null if it was deleted si
 });
 
 describe('pages', () => {
-  test.each([1, 2, 3, 7, 100])('of %i: each change once, in order', async (size) => {
+  test.each([1, 2, 3, 7, 100])('of %i have each change once, in order', async (size) => {
     await service.create('/asset-categories', ...Array.from({ length: 9 }, (_, n) => ({ name: `Cranes ${n}` })));
     await changedProject();
     await service.create('/asset-categories', { name: 'Pumps' }, { name: 'Lifts' });
@@ -182,7 +182,7 @@ describe('pages', () => {
     expect(after).toBe('15');
   });
 
-  test('an empty page ends where it began, so that it can be asked for again', async () => {
+  test('that are empty end where they began, so that they can be requested again', async () => {
     const page = (after: string) =>
       service.data(`{ changes(after: "${after}") { nodes { cursor } endCursor hasMore } changeCursor }`);
     const empty = { nodes: [], hasMore: false };
@@ -193,19 +193,19 @@ describe('pages', () => {
     expect(await page('1')).toEqual({ changes: { ...empty, endCursor: '1' }, changeCursor: '1' });
   });
 
-  test('a cursor beyond the last change is refused, so that consumers notice when a backup was restored', async () => {
+  test('after a cursor beyond the last change are refused, so that consumers notice when a backup was restored', async () => {
     await service.create('/locations', { name: 'North yard' });
 
     const { body } = await service.graphql('{ changes(after: "2") { endCursor } }');
 
     expect(body.errors[0]).toMatchObject({
       message:
-        'the cursor "2" is beyond the last change, which has "1"; after a restored backup, consumers must begin anew',
+        'the cursor "2" is beyond the last change, which is "1"; after restoring a backup, consumers must start over',
       extensions: { code: 'BAD_USER_INPUT' },
     });
   });
 
-  test('of some kinds: the changes of these, and a cursor behind those of the others', async () => {
+  test('of some kinds have the changes of these, and a cursor behind those of the others', async () => {
     await changedProject();
     await service.create('/locations', { name: 'South yard' });
 
@@ -219,7 +219,7 @@ describe('pages', () => {
     expect([projects.after, locations.after, none.after]).toEqual(['5', '5', '5']);
   });
 
-  test('of kinds whose changes are far apart: empty pages lead to them, none of which reads more than 100,000 rows', async () => {
+  test('of kinds whose changes are far apart are empty in between, and read at most 100,000 rows each', async () => {
     const { database } = service;
     await service.create('/locations', { name: 'North yard' });
     for (let batch = 0; batch < 8; batch += 1) await plantCreations(database, assetCategory, 30_000);

@@ -101,7 +101,7 @@ test('an edge is a record and its cursor', async () => {
   expect([pageInfo.startCursor, pageInfo.endCursor]).toEqual(edges.map(({ cursor }: { cursor: string }) => cursor));
 });
 
-describe('sizes and cursors that are not valid', () => {
+describe('invalid sizes and cursors are rejected:', () => {
   test.each([
     ['first: 0', 'first: expected a whole number from 1 to 1000, received 0'],
     ['first: -1', 'first: expected a whole number from 1 to 1000, received -1'],

@@ -14,7 +14,7 @@ const remove = (kind: RecordKind, ids: readonly string[], options: object = {}) 
 const exists = async (id: string): Promise<boolean> =>
   (await service.data(`{ node(id: "${id}") { id } }`)).node !== null;
 
-test.each(kinds)('deletes $kind.label records, and returns what they were in the order sent', async (entry) => {
+test.each(kinds)('deletes $kind.label records, and returns them as they were, in the order sent', async (entry) => {
   const { kind, path, smallest } = entry;
   const [first, second, third] = await service.create(path, fullRecord(kind), smallest, smallest);
   const fields = `id updatedAt ${Object.keys(kind.fields).join(' ')}`;
@@ -43,7 +43,7 @@ test('every failing ID is listed, with its position and the reason, and nothing 
       issues: [
         { path: ['ids', 1], message: `there is no asset with the ID "${missing}" in this workspace` },
         { path: ['ids', 2], message: `there is no asset with the ID "${yard.id}": this is the ID of a location` },
-        { path: ['ids', 3], message: `item [0] of this batch has the ID "${crane.id}" too` },
+        { path: ['ids', 3], message: `item [0] of this batch also has the ID "${crane.id}"` },
       ],
     },
   });
@@ -189,7 +189,7 @@ test('more references than a batch may have are not cleared', async () => {
 
   expect(body.errors[0]).toMatchObject({
     message:
-      'expected at most 2 references to clear, there are more: delete fewer records at once, or change those that refer to them first',
+      'expected at most 2 references to clear, there are more: delete fewer records at once, or first change the records that refer to them',
     extensions: { code: 'BAD_USER_INPUT' },
   });
   expect(tooMany.body.errors[0].message).toBe('expected at most 2 records, received 3: send them in several batches');
@@ -366,7 +366,7 @@ describe('a deletion by keys', () => {
       issues: [
         { path: ['keys', 1], message: `there is no asset with ${erp('9')} in this workspace` },
         { path: ['keys', 2], message: `2 assets have ${erp('2')}: ${a.id}, ${b.id}` },
-        { path: ['keys', 3], message: `item [0] of this batch has ${erp('1')} too` },
+        { path: ['keys', 3], message: `item [0] of this batch also has ${erp('1')}` },
         { path: ['keys', 4], message: 'expected a value to find the asset by, received ""' },
         { path: ['keys', 5], message: 'expected text without the character NUL, received "a\\u0000"' },
       ],

@@ -19,8 +19,8 @@ test('an error without issues is of a whole request: within an argument it stays
   ]);
 });
 
-describe('of a document', () => {
-  test.each([9, 10])('%i are all in the response, with their positions', async (count) => {
+describe('the errors of a document', () => {
+  test.each([9, 10])('are all in the response, with their positions, if there are %i', async (count) => {
     const { body } = await service.graphql(`{ ${Array.from({ length: count }, (_, i) => `x${i}`).join(' ')} }`);
 
     expect(body.errors).toHaveLength(count);
@@ -39,7 +39,7 @@ describe('of a document', () => {
     expect(body.errors[10]).toEqual({ message: more, extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } });
   });
 
-  test('an unknown field repeated a thousand times is reported ten times, with its positions', async () => {
+  test('report a field that is repeated a thousand times only ten times, with its positions', async () => {
     const { status, body } = await service.graphql(`{ ${'x '.repeat(1_500)} }`);
 
     expect(status).toBe(200);
@@ -54,7 +54,7 @@ describe('of a document', () => {
     expect(body.errors[10].message).toBe(more);
   });
 
-  test('a few come together with the reason why there may be more', async () => {
+  test('come with the reason why there may be more, if they are few', async () => {
     const { body } = await service.graphql(`{ x ${'__typename '.repeat(1_500)} }`);
 
     expect(body.errors).toMatchObject([
@@ -63,7 +63,7 @@ describe('of a document', () => {
     ]);
   });
 
-  test('without others, the only error is that of the repeated fields', async () => {
+  test('are only that of the repeated fields if there are no others', async () => {
     const { body } = await service.graphql(`{ ${'__typename '.repeat(1_500)} }`);
 
     expect(body.errors).toEqual([
@@ -81,8 +81,8 @@ describe('of a document', () => {
   });
 });
 
-describe('of variables', () => {
-  test.each([9, 10])('%i are all in the response', async (count) => {
+describe('the errors of variables', () => {
+  test.each([9, 10])('are all in the response if there are %i', async (count) => {
     const { body } = await service.graphql(nodes, { ids: Array(count).fill(true) });
 
     expect(body.errors).toHaveLength(count);
@@ -98,8 +98,8 @@ describe('of variables', () => {
   });
 });
 
-describe('of execution', () => {
-  test('each mutation that fails has its own, however many', async () => {
+describe('the errors of execution', () => {
+  test('are one for each mutation that fails, however many', async () => {
     const fields = Array.from({ length: 30 }, (_, i) => `a${i}: createLocations(input: [{ latitude: 100 }]) { id }`);
 
     const { body } = await service.graphql(`mutation { ${fields.join(' ')} }`);
@@ -107,7 +107,7 @@ describe('of execution', () => {
     expect(body.errors.map(({ path }: { path: string[] }) => path)).toEqual(fields.map((_, i) => [`a${i}`]));
   });
 
-  test('those of the values in a list are the first ten, and a line', () => {
+  test('of the values in a list are the first ten, and a line', () => {
     const cause = unavailable('the database is away', 'ECONNREFUSED');
     const failed = (...path: (string | number)[]) => new GraphQLError('', { path, originalError: cause });
     const errors = [...Array.from({ length: 5_000 }, (_, i) => failed('assets', i, 'owner')), failed('projects')];

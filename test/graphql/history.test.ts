@@ -58,7 +58,7 @@ describe('history', () => {
     });
   });
 
-  test.each([1, 2, 3, 4, 5])('in pages of %i, each change once', async (size) => {
+  test.each([1, 2, 3, 4, 5])('has each change once, in pages of %i', async (size) => {
     const { id } = await renamedProject(['a', 'b', 'c', 'd']);
     const read: string[] = [];
 

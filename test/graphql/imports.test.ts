@@ -112,7 +112,7 @@ test('every issue of every kind is listed, with its path', async () => {
     { path: ['input', 'locations', 1, 'ref'], message: 'another record of this mutation has the ref "yard"' },
     {
       path: ['input', 'projects', 0, 'location', 'ref'],
-      message: 'expected the ref of a location, "crane" is that of an asset',
+      message: 'expected the ref of a location, "crane" is the ref of an asset',
     },
     {
       path: ['input', 'projects', 1, 'name'],
@@ -181,7 +181,9 @@ describe('asset categories that refer to each other', () => {
 
     const issues = await issuesOf(createDocument(assetCategory), { input });
 
-    const message = expect.stringContaining('expected an asset category that is neither this one nor below it');
+    const message = expect.stringContaining(
+      'expected an asset category that is neither this one nor one of its descendants',
+    );
     expect(issues).toEqual([0, 1, 2, 4].map((n) => ({ path: ['input', n, 'parent'], message })));
   });
 });

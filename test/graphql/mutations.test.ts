@@ -96,7 +96,7 @@ test('taken uids alone are a CONFLICT', async () => {
 
   expect(body.errors[0].extensions).toEqual({
     code: 'CONFLICT',
-    issues: [{ path: ['input', 1, 'uid'], message: 'item [0] of this batch has the uid "EX-1" too' }],
+    issues: [{ path: ['input', 1, 'uid'], message: 'item [0] of this batch also has the uid "EX-1"' }],
   });
 });
 

@@ -83,7 +83,7 @@ test.each<[string, Orders]>([
       ['id', 'DESC'],
     ],
   ],
-])('%s', async (_, orders) => {
+])('a list is ordered: %s', async (_, orders) => {
   const { projects: page } = await service.data(query, { orderBy: asInput(orders), first: 30 });
 
   expect(idsOf(page)).toEqual(sorted(orders));

@@ -127,7 +127,7 @@ test('a link whose identifier is foreign or absent is null, without an error', a
   ]);
 });
 
-test.each(kinds)('$kind.label by its id, by node and among nodes', async ({ kind, path, smallest }) => {
+test.each(kinds)('$kind.plural are found by ID, by node and among nodes', async ({ kind, path, smallest }) => {
   const [{ id }, other] = await service.create(path, smallest, smallest);
   const field = `${kind.name.charAt(0).toLowerCase()}${kind.name.slice(1)}`;
 

@@ -27,7 +27,7 @@ test.each([
   ['A-1', { name: 'Crane' }],
   ['a-1', null],
   ['A-3', null],
-])('the asset with the uid %j', async (uid, asset) => {
+])('assetByUid finds the asset with the uid %j, or null: %j', async (uid, asset) => {
   expect(await client.data('query ($uid: String!) { assetByUid(uid: $uid) { name } }', { uid })).toEqual({
     assetByUid: asset,
   });
@@ -41,13 +41,13 @@ test.each([
   ['', '4711', null],
   ['__proto__', 'x', null],
   ['er"p', "' or 1=1", null],
-])('the asset with the external ID %j: %j', async (key, value, asset) => {
+])('assetByExternalId finds the asset with the external ID %j: %j, or null: %j', async (key, value, asset) => {
   const query = 'query ($key: String!, $value: String!) { assetByExternalId(key: $key, value: $value) { name } }';
 
   expect(await client.data(query, { key, value })).toEqual({ assetByExternalId: asset });
 });
 
-test('records that have an empty value are not found by it', async () => {
+test('records that have an empty value cannot be looked up by it', async () => {
   await client.create('/assets', { name: 'a', uid: '', externalIds: { erp: '' } });
 
   const byUid = await client.graphql('{ assetByUid(uid: "") { name } }');
@@ -59,7 +59,7 @@ test('records that have an empty value are not found by it', async () => {
   ]);
 });
 
-test('other kinds with external IDs', async () => {
+test('records of other kinds with external IDs are found by them, too', async () => {
   const args = '(key: "erp", value: "4711")';
 
   expect(

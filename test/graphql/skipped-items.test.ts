@@ -52,7 +52,7 @@ describe('an upsert that skips invalid items', () => {
       ),
       rejected({ path: ['uid'], message: 'required: records are found by the uid' }),
       { outcome: 'CREATED', record: { name: 'Excavator' }, issues: [] },
-      rejected({ path: ['uid'], message: 'item [0] of this batch has the uid "C-7" too' }),
+      rejected({ path: ['uid'], message: 'item [0] of this batch also has the uid "C-7"' }),
       rejected({ path: ['name'], message: 'required: the name of the asset' }),
     ]);
     const { assets } = await service.data('{ assets { nodes { name uid } } }');
@@ -82,7 +82,10 @@ describe('an upsert that skips invalid items', () => {
 
     const { body } = await upsert(assetCategory, swap({ extra: 1 }));
     expect(body.data.result).toMatchObject([
-      { outcome: 'REJECTED', issues: [{ path: ['parentId'], message: expect.stringContaining('nor below it') }] },
+      {
+        outcome: 'REJECTED',
+        issues: [{ path: ['parentId'], message: expect.stringContaining('nor one of its descendants') }],
+      },
       { outcome: 'REJECTED', issues: [{ path: ['extra'] }] },
     ]);
     expect((await upsert(assetCategory, swap({}))).body.data.result).toMatchObject([

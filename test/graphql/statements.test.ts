@@ -255,7 +255,7 @@ test('nodes of several kinds take one statement per kind, single records selecte
   );
 });
 
-test('the links of created records take as many statements', async () => {
+test('the links of created records take as many statements as those of a list', async () => {
   const { projects, locations } = await createLinkedRecords(service, { workOrders: 1 });
   const input = Array.from({ length: 100 }, (_, i) => ({
     projectId: projects[i % 7].id,

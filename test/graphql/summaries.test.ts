@@ -30,7 +30,7 @@ beforeAll(async () => {
   await other.create('/work-orders', { name: 'theirs', statusId: 'open', startDate: '2026-03-01' });
 });
 
-test('counts by what records refer to, the largest group first, with links to it', async () => {
+test('a summary counts by what records refer to, the largest group first, with links to it', async () => {
   const { workOrdersSummary } = await client.data(
     '{ workOrdersSummary(groupBy: [STATUS, LOCATION]) { totalCount hasMoreGroups groups { count statusId status { id workOrders { totalCount } } locationId location { name } startMonth } } }',
   );
@@ -60,7 +60,7 @@ test('counts by what records refer to, the largest group first, with links to it
   });
 });
 
-test('counts by month, in UTC', async () => {
+test('a summary counts by month, in UTC', async () => {
   const { workOrdersSummary } = await client.data(
     '{ workOrdersSummary(groupBy: MONTH_OF_START) { groups { count startMonth } } }',
   );
@@ -72,7 +72,7 @@ test('counts by month, in UTC', async () => {
   ]);
 });
 
-test('counts by true, false and neither, and by user', async () => {
+test('a summary counts by true, false and neither, and by user', async () => {
   const { assetsSummary: byTracking, byUser } = await client.data(
     '{ assetsSummary(groupBy: [TRACK_UTILIZATION]) { groups { count trackUtilization } } byUser: workOrdersSummary(groupBy: CREATED_BY) { groups { count createdBy { id } } } }',
   );
@@ -88,7 +88,7 @@ test('counts by true, false and neither, and by user', async () => {
   expect(byUser.groups).toEqual([{ count: 5, createdBy: { id: 'jo' } }]);
 });
 
-test('a filter limits what is counted, `first` the number of groups', async () => {
+test('a filter limits what a summary counts, and `first` the number of groups', async () => {
   const { workOrdersSummary } = await client.data(
     '{ workOrdersSummary(groupBy: [MONTH_OF_START], where: { startDate: { isNull: false } }, first: 1) { totalCount hasMoreGroups groups { count startMonth } } }',
   );
@@ -100,7 +100,7 @@ test('a filter limits what is counted, `first` the number of groups', async () =
   });
 });
 
-test('a workspace without records has no groups', async () => {
+test('a summary of a workspace without records has no groups', async () => {
   const { projectsSummary } = await client.data(
     '{ projectsSummary(groupBy: [LOCATION]) { totalCount hasMoreGroups groups { count } } }',
   );

@@ -142,7 +142,7 @@ test('every failing item is listed, with its position and the reason, and nothin
       path: ['input', 4, 'id'],
       message: 'there is no asset with the ID "ERP-1": IDs of this service start with asset_',
     },
-    { path: ['input', 5, 'id'], message: `item [0] of this batch has the ID "${crane.id}" too` },
+    { path: ['input', 5, 'id'], message: `item [0] of this batch also has the ID "${crane.id}"` },
   ]);
   expect((await service.data(`{ asset(id: "${crane.id}") { name updatedAt } }`)).asset).toEqual({
     name: 'Crane',
@@ -221,7 +221,9 @@ test('a unique value may be kept; one that another record has is a CONFLICT, eve
       { path: ['input', 1, 'uid'], message: 'another asset has the uid "C-1"' },
     ],
   });
-  expect(same.issues).toEqual([{ path: ['input', 1, 'uid'], message: 'item [0] of this batch has the uid "C-3" too' }]);
+  expect(same.issues).toEqual([
+    { path: ['input', 1, 'uid'], message: 'item [0] of this batch also has the uid "C-3"' },
+  ]);
 });
 
 test('what is read after a batch of changes in the same request is what was written', async () => {
@@ -301,7 +303,7 @@ describe('asset categories', () => {
 
   const problem = (index: number, id: string | undefined) => ({
     path: ['input', index, 'parentId'],
-    message: `expected the ID of an asset category that is neither this one nor below it, received "${id}"`,
+    message: `expected the ID of an asset category that is neither this one nor one of its descendants, received "${id}"`,
   });
 
   test('cannot become their own parent, nor move below themselves', async () => {

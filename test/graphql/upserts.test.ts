@@ -147,7 +147,7 @@ describe('by an external ID', () => {
     expect(body.errors[0].extensions.issues).toEqual([
       {
         path: ['input', 0, 'externalIds'],
-        message: 'expected at most 100 keys, received 101, with those of the stored asset',
+        message: 'expected at most 100 keys, received 101, including those of the stored asset',
       },
     ]);
   });
@@ -188,7 +188,7 @@ describe('an upsert of a record that holds more text than may be sent at once', 
       {
         path: ['input', 0],
         message:
-          'expected at most 20 characters of text in the whole record, received more, with those of the stored work order',
+          'expected at most 20 characters of text in the whole record, received more, including those of the stored work order',
       },
     ]);
     await limited.stop();
@@ -250,7 +250,7 @@ describe('an upsert is refused, and nothing is stored,', () => {
       code: 'BAD_USER_INPUT',
       issues: [
         { path: ['input', 1, 'uid'], message: 'required: records are found by the uid' },
-        { path: ['input', 2, 'uid'], message: 'item [0] of this batch has the uid "C-7" too' },
+        { path: ['input', 2, 'uid'], message: 'item [0] of this batch also has the uid "C-7"' },
         { path: ['input', 3, 'uid'], message: 'required: records are found by the uid' },
       ],
     });

@@ -226,7 +226,7 @@ test('an error of a query near the limit of texts stays that error', async () =>
   await small.stop();
 });
 
-test('a defect of the writing is logged, unless the response has it', async () => {
+test('a defect in writing a query as text is logged, unless the response has it', async () => {
   const defect = () => {
     throw new Error('a defect');
   };
@@ -240,7 +240,7 @@ test('a defect of the writing is logged, unless the response has it', async () =
   expect(logged()).toHaveLength(1);
 });
 
-test('records stored since are returned', async () => {
+test('a query that is sent again returns records stored since', async () => {
   const query = '{ projects(last: 1) { nodes { name } totalCount } }';
   await service.data(query);
 

@@ -20,7 +20,7 @@ test.each([
   ['identity;q=0.5, gzip;q=0.8', 'gzip'],
   ['gzip, identity', 'gzip'],
   ['deflate, gzip;q=0.001', 'gzip'],
-])('%j prefers %s', (header, encoding) => {
+])('the Accept-Encoding %j prefers %s', (header, encoding) => {
   expect(acceptedEncoding(header)).toBe(encoding);
 });
 
@@ -37,7 +37,7 @@ test.each([
   'gzipped, brotli',
   ',;=,;q',
   `gzip${' '.repeat(1_000)}`,
-])('%j gets the body as it is', (header) => {
+])('the Accept-Encoding %j gets the body as it is', (header) => {
   expect(acceptedEncoding(header)).toBeUndefined();
 });
 

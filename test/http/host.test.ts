@@ -11,7 +11,7 @@ beforeAll(async () => {
   key = await service.key();
 });
 
-const problem = 'Host: expected a host name or an IP address, and perhaps a port, received';
+const problem = 'Host: expected a host name or an IP address, optionally with a port, received';
 
 const names = ['[', 'a b', '@', 'a@b', 'a/b', 'a?b', 'a\\b', '#', '%', '<x>', 'xn--', 'ä', '256.256.256.256'];
 const addresses = ['[::1', '[::1%eth0]', '[v1.x]', '::1', 'x:99999', 'x:1:2', 'example.com:port'];

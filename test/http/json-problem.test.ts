@@ -27,11 +27,11 @@ test.each([
   ['[“Crane”]', 'line 1, column 2: expected a value or ], found "“"'],
   ['[\u00a01]', 'line 1, column 2: expected a value or ], found U+00A0'],
   ['[\ud83c\udfd7]', 'line 1, column 2: expected a value or ], found "\ud83c\udfd7"'],
-])('%j: %s', (text, problem) => {
+])('the problem of %j is named: %s', (text, problem) => {
   expect(jsonProblem(text)).toBe(problem);
 });
 
-test('repeats at most 30 characters of the text', () => {
+test('a problem repeats at most 30 characters of the text', () => {
   expect(jsonProblem(`[${'y'.repeat(1_000)}]`)).toBe(
     `line 1, column 2: expected a value or ], found "${'y'.repeat(30)}"`,
   );
@@ -46,7 +46,7 @@ function offsetIn(text: string, problem: string): number {
   return before.reduce((sum, { length }) => sum + length + 1, Number(column) - 1);
 }
 
-test('names the place of whatever is put between the tokens of valid JSON', () => {
+test('a problem names the place of whatever is put between the tokens of valid JSON', () => {
   fc.assert(
     fc.property(anyText, fc.nat(), fc.constantFrom('#', '\0', '\\', '?'), (json, place, sent) => {
       const tokens = json.match(/"(?:[^"\\]|\\.)*"|[\w.+-]+|\s+|./gs) ?? [];
@@ -59,7 +59,7 @@ test('names the place of whatever is put between the tokens of valid JSON', () =
   );
 });
 
-test('accepts what JSON.parse accepts: no place is in the part that damaged JSON shares with valid JSON', () => {
+test('no problem is found in what JSON.parse accepts: no place is in the part that damaged JSON shares with valid JSON', () => {
   const damaged = fc.tuple(anyText, fc.nat(), fc.nat({ max: 3 }), fc.string({ maxLength: 2 }));
   let invalid = 0;
   fc.assert(

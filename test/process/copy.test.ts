@@ -22,11 +22,11 @@ const silent = { start: () => {}, step: () => {} };
 
 /** On SQLite from file to file, on Postgres from file to server and back. */
 const directions = [
-  ['a file', createFile, 'the tested database', createDatabase],
-  ['the tested database', createDatabase, 'a file', createFile],
+  ['a file', 'the tested database', createFile, createDatabase],
+  ['the tested database', 'a file', createDatabase, createFile],
 ] as const;
 
-describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarget) => {
+describe.each(directions)('a copy from %s to %s:', (_from, _to, createSource, createTarget) => {
   let source: Awaited<ReturnType<typeof createDatabase>>;
   let target: Awaited<ReturnType<typeof createDatabase>>;
   let from: Database;
@@ -243,7 +243,7 @@ describe.each(directions)('from %s to %s', (_from, createSource, _to, createTarg
     };
 
     await expect(copyTables(from, forgetful, recordKinds, silent)).rejects.toThrow(
-      new StartError('the location records did not arrive as they were sent, so nothing was kept'),
+      new StartError('the location records differ from the originals after the copy: nothing was kept'),
     );
 
     expect((await contents(to)).flat()).toEqual([]);

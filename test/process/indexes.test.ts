@@ -77,7 +77,10 @@ test.runIf(isPostgres)('an index that an earlier attempt has left is listed, and
 
   const { code, err } = await run('indexes', 'add', 'locations', 'city');
 
-  expect([code, lastLine(err)]).toEqual([0, 'An earlier attempt has left locations_city, which is dropped first.']);
+  expect([code, lastLine(err)]).toEqual([
+    0,
+    'Dropping locations_city first, which an earlier attempt left incomplete.',
+  ]);
   expect((await run('indexes', 'list')).out).not.toContain('not complete');
 });
 

@@ -166,7 +166,7 @@ test('a key of a workspace that has records, but no other key, says that it give
   await insert(storeOpener(opened)('acme'), location, [{ name: 'North yard' }, { name: 'South yard' }]);
   await opened.close();
 
-  const line = 'The workspace acme has 2 records already, to which this key gives access.';
+  const line = 'The workspace acme already has 2 records, to which this key gives access.';
   expect((await create()).err.split('\n')).toContain(line);
   expect((await create()).err.split('\n')).not.toContain(line);
 });
@@ -229,7 +229,7 @@ describe('a start on an address that others reach', () => {
 
     expect([code, err]).toEqual([
       1,
-      'without a key the service would be open to everybody who reaches 0.0.0.0: create one with ' +
+      'without a key the service would be open to anyone who can reach 0.0.0.0: create one with ' +
         '"node dist/src/cli.js keys create", or change HOST or ALLOW_OPEN_ACCESS (see docs/settings.md)',
     ]);
   });
@@ -240,7 +240,7 @@ describe('a start on an address that others reach', () => {
 
     expect([code, err]).toEqual([
       1,
-      expect.stringContaining('open to everybody who reaches 127.0.0.1: create one with'),
+      expect.stringContaining('open to anyone who can reach 127.0.0.1: create one with'),
     ]);
     const key = (await create()).out;
     const address = await start(forbidden).ready();

@@ -61,7 +61,7 @@ test.each(['20.19.0', '22.22.0', '24.11.0', '26.0.0'])('every package it install
   expect(tooNew.map(([path, { engines }]) => `${path} requires Node ${engines?.node}`)).toEqual([]);
 });
 
-test('it installs no package that is deprecated', () => {
+test('the package installs none that is deprecated', () => {
   expect(installed.length).toBeGreaterThan(100);
   expect(installed.filter(([, { deprecated }]) => deprecated).map(([path]) => path)).toEqual([]);
 });

@@ -12,7 +12,7 @@ const processes = useProcesses();
 const rounds = byEffort({ small: 15, long: 300 });
 const seed = Number(process.env.REFERENCES_SEED ?? Date.now());
 
-test(`three processes at once, for ${rounds} rounds`, async () => {
+test(`three processes that write at once leave no reference to a deleted record and no cycle, in ${rounds} rounds`, async () => {
   const random = createRandom(seed);
   const database = await createDatabase();
   // One migrates a new file before the others open it.

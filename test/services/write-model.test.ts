@@ -229,7 +229,7 @@ async function remove(entry: ModelKind) {
 const plain = (entry: ModelKind, record: Fields) =>
   Object.fromEntries(['id', ...entry.fields].map((field) => [field, record[field]]));
 
-test(`${writes} random writes`, async () => {
+test(`${writes} random writes are accepted or refused, and store and log, as in the model`, async () => {
   const store = storeOpener(service.database)('default');
   for (let done = 0; done < writes; done += 1) {
     const entry = random.pick(modelKinds) as ModelKind;

@@ -31,25 +31,31 @@ function accepts(field: Field, name: string): boolean {
   return name === 'true' && field.type === 'boolean';
 }
 
-describe.each(kinds)('every field of $kind.name', ({ kind, path, smallest }) => {
+describe.each(kinds)('in a new $kind.label,', ({ kind, path, smallest }) => {
   const cases = Object.entries(kind.fields).flatMap(([name, field]) =>
-    values.map(([type, json, described]) => ({ name, type, json, described, ok: accepts(field, type), field })),
+    values.map(([type, json, described]) => {
+      const ok = accepts(field, type);
+      return { title: `${name} with ${type} is ${ok ? 'accepted' : 'rejected'}`, name, json, described, ok, field };
+    }),
   );
 
-  test.each(cases)('$name is $type: accepted $ok', async ({ name, json, described, ok, field }) => {
-    const { [name]: _, ...others } = smallest as Record<string, unknown>;
-    const body = `[${JSON.stringify(others).replace(/}$/, `${Object.keys(others).length > 0 ? ',' : ''}"${name}":${json}}`)}]`;
+  test.each(cases.map((sent) => [sent.title, sent] as const))(
+    '%s',
+    async (_title, { name, json, described, ok, field }) => {
+      const { [name]: _, ...others } = smallest as Record<string, unknown>;
+      const body = `[${JSON.stringify(others).replace(/}$/, `${Object.keys(others).length > 0 ? ',' : ''}"${name}":${json}}`)}]`;
 
-    const { status, body: response } = await service.post(path, body);
+      const { status, body: response } = await service.post(path, body);
 
-    expect(status).toBe(ok ? 201 : 400);
-    if (!ok && field.type === 'externalIds' && json.startsWith('{')) {
-      expect(response.error).toBe('[0].externalIds.a: expected text, received 1');
-    } else if (!ok) {
-      expect(response.error.startsWith(`[0].${name}: `), response.error).toBe(true);
-      expect(response.error.endsWith(`received ${described}`), response.error).toBe(true);
-    }
-  });
+      expect(status).toBe(ok ? 201 : 400);
+      if (!ok && field.type === 'externalIds' && json.startsWith('{')) {
+        expect(response.error).toBe('[0].externalIds.a: expected text, received 1');
+      } else if (!ok) {
+        expect(response.error.startsWith(`[0].${name}: `), response.error).toBe(true);
+        expect(response.error.endsWith(`received ${described}`), response.error).toBe(true);
+      }
+    },
+  );
 });
 
 describe('a body of a create', () => {

@@ -115,7 +115,7 @@ describe('the uid of an asset', () => {
       { name: 'c', uid: 'EX-1' },
     ]);
 
-    expect([status, body.error]).toEqual([409, '[2].uid: item [0] of this batch has the uid "EX-1" too']);
+    expect([status, body.error]).toEqual([409, '[2].uid: item [0] of this batch also has the uid "EX-1"']);
   });
 
   test('may be absent from any number of assets', async () => {
@@ -169,7 +169,7 @@ describe('a single create runs', () => {
     expect(statements).toEqual([expect.stringMatching(form)]);
   });
 
-  test('one more for each kind it refers to, and two that log it, in a transaction', async () => {
+  test('in a transaction, with one more statement for each kind it refers to, and two that log it', async () => {
     const [{ id }] = await service.create('/locations', {});
 
     const statements = await service.statements(() =>

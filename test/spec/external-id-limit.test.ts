@@ -29,7 +29,7 @@ const tooMany = [...items(300, 100), { externalIds: { erp: 'one more' } }];
 const messageOf = async (document: string, variables: object) =>
   (await service.graphql(document, variables)).body.errors?.[0].message;
 
-test('more are refused before anything is looked up, however they are sent', async () => {
+test('more external IDs than the limit are refused before anything is looked up, however they are sent', async () => {
   const [yard] = await service.create('/locations', {});
   const patches = tooMany.map((item) => ({ id: yard.id, ...item }));
   const halves = {
@@ -54,7 +54,7 @@ test('more are refused before anything is looked up, however they are sent', asy
   expect([refused.status, refused.body.errors[0].extensions.code]).toEqual([413, 'BAD_USER_INPUT']);
 });
 
-test('three for each record of the largest batch are created, changed and deleted', async () => {
+test('three external IDs for each record of the largest batch are created, changed and deleted', async () => {
   const created = await service.create('/locations', ...items(10_000, 3));
   const ids = created.map(({ id }) => id);
   const changes = items(10_000, 3).map((item, n) => ({ ...item, name: `${n}`, id: ids[n] }));
@@ -65,7 +65,7 @@ test('three for each record of the largest batch are created, changed and delete
   expect((await service.data(deleteDocument(location), { ids })).result).toHaveLength(10_000);
 });
 
-describe('one of more than 100 characters counts once for each 100 of its key and value', () => {
+describe('an external ID of more than 100 characters counts once for each 100 of its key and value', () => {
   /** 10 records that have 1,000 external IDs of so many characters each. */
   const long = (length: number) =>
     Array.from({ length: 10 }, (_, item) => ({
@@ -75,7 +75,7 @@ describe('one of more than 100 characters counts once for each 100 of its key an
     }));
   const settings = { MAX_EXTERNAL_IDS: '1000', MAX_RECORD_LENGTH: '1000000' };
 
-  test('where they are sent', async () => {
+  test('where it is sent', async () => {
     const generous = await startService(settings);
     const create = async (items: object[]) =>
       (await generous.graphql(createDocument(location), { input: items })).body.errors?.[0].message;
@@ -88,7 +88,7 @@ describe('one of more than 100 characters counts once for each 100 of its key an
     expect([viaRest.status, viaRest.body]).toEqual([413, { error: tooManySent, code: '413' }]);
   });
 
-  test('where stored ones are replaced or deleted', async () => {
+  test('where it is replaced or deleted', async () => {
     const generous = await startService(settings);
     const created = [
       ...(await generous.create('/locations', ...long(300))),
@@ -104,7 +104,7 @@ describe('one of more than 100 characters counts once for each 100 of its key an
   });
 });
 
-describe('of stored records', () => {
+describe('stored records with more external IDs than the limit', () => {
   async function manyStored(): Promise<string[]> {
     const created = [
       ...(await service.create('/locations', ...items(300, 100))),
@@ -113,7 +113,7 @@ describe('of stored records', () => {
     return created.map(({ id }) => id);
   }
 
-  test('more are neither replaced nor deleted together', async () => {
+  test('are not deleted together, nor have them all replaced', async () => {
     const ids = await manyStored();
     const patches = ids.map((id, item) => ({ id, externalIds: { erp: `${item}` } }));
 
@@ -125,7 +125,7 @@ describe('of stored records', () => {
     expect(await service.data('{ locations { nodes { id } } }')).toEqual({ locations: { nodes: [{ id: ids[0] }] } });
   });
 
-  test('more may belong to records of which other fields are changed', async () => {
+  test('may have other fields changed', async () => {
     const ids = await manyStored();
     const input = [...items(300, 1), { externalIds: { erp: 'one more' } }].map((item) => ({ ...item, name: 'Depot' }));
 
@@ -137,7 +137,7 @@ describe('of stored records', () => {
     expect(locations.totalCount).toBe(301);
   });
 
-  test('more may belong to records whose references are cleared', async () => {
+  test('may have references cleared', async () => {
     const [yard] = await service.create('/locations', {});
     const orders = (count: number) =>
       service.create('/work-orders', ...items(count, 100).map((item) => ({ ...item, locationId: yard.id })));
@@ -154,7 +154,7 @@ describe('of stored records', () => {
   });
 });
 
-describe('if a record may have that many', () => {
+describe('where a single record may exceed the limit', () => {
   const large = {
     MAX_EXTERNAL_IDS: '40000',
     MAX_RECORD_LENGTH: '1000000',
@@ -162,7 +162,7 @@ describe('if a record may have that many', () => {
     MAX_QUERY_TOKENS: '100000',
   };
 
-  test('a single one is stored, changed and deleted', async () => {
+  test('it is stored, changed and deleted alone', async () => {
     const generous = await startService(large);
     const [{ id }] = await generous.create('/locations', { externalIds: externalIds(30_001, 1) });
 
@@ -175,7 +175,7 @@ describe('if a record may have that many', () => {
     expect([changed.body.data, deleted.body.data]).toEqual([{ result: [{ name: 'Yard' }] }, { result: [{ id }] }]);
   });
 
-  test('they are counted in a document, too', async () => {
+  test('its external IDs are counted in a document, too', async () => {
     const generous = await startService(large);
     const entries = Array.from({ length: 15_001 }, (_, n) => `k${n}: ""`).join();
 

@@ -125,7 +125,7 @@ describe('A repeated create', () => {
     expect(counts[1]).toBe(counts[0]);
   });
 
-  test('with the header lenient has it again', async () => {
+  test('with Prefer: handling=lenient has Preference-Applied again', async () => {
     const { post } = await newWorkspace();
     const headers = { ...key(newKey()), prefer: 'handling=lenient' };
     const first = await post('/assets', [{ name: 'Crane', colour: 'red' }], headers);
@@ -307,7 +307,7 @@ describe('The header', () => {
     ['has 256 characters', 'x'.repeat(256), `${'x'.repeat(100)}`],
     ['is not ASCII', 'schlüssel', 'schl'],
     ['has a tab', 'a\tb', 'a\\tb'],
-  ])('%s: 400', async (_, text, quoted) => {
+  ])('that %s gets a 400', async (_, text, quoted) => {
     const { post } = await newWorkspace();
     const { status, body } = await post('/assets', [{ name: 'Crane' }], key(text));
 

@@ -40,7 +40,7 @@ afterAll(async () => {
 
 const list = () => service.get('/asset-categories');
 
-test('returns all of them, oldest first, as one array, with the hash of the body as ETag', async () => {
+test('GET /asset-categories returns very many, oldest first, as one array, with the hash of the body as ETag', async () => {
   const { status, headers, text } = await list();
 
   expect(status).toBe(200);
@@ -56,7 +56,7 @@ test('returns all of them, oldest first, as one array, with the hash of the body
   expect([head.status, head.headers.etag, head.text]).toEqual([200, headers.etag, '']);
 });
 
-test('reads the list at most twice for simultaneous requests', async () => {
+test('GET /asset-categories reads a long list at most twice for simultaneous requests', async () => {
   const statements = await service.statements(async () => {
     const lists = await Promise.all(Array.from({ length: 8 }, list));
     expect(lists.every(({ text }) => text === expected)).toBe(true);
@@ -66,7 +66,7 @@ test('reads the list at most twice for simultaneous requests', async () => {
   expect(slices.length).toBeLessThanOrEqual(2 * 4);
 });
 
-test('returns one consistent state: of two categories stored together during the read, both or neither', async () => {
+test('GET /asset-categories returns one consistent state of a long list: of two categories stored together during the read, both or neither', async () => {
   const { database } = service;
   const now = '2026-03-01T00:00:00.000Z';
   const insertPair = (n: number) =>

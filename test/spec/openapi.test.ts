@@ -16,7 +16,7 @@ test('GET /openapi.json returns the document that openapi-lint.test.ts checks', 
   expect([body.openapi, body.info.version]).toEqual(['3.1.0', '1.0.0']);
 });
 
-test('it describes exactly the eight operations', async () => {
+test('the document describes exactly the eight operations', async () => {
   const { body } = await service.get('/openapi.json');
 
   const described = Object.entries<object>(body.paths).flatMap(([path, operations]) =>
@@ -26,17 +26,20 @@ test('it describes exactly the eight operations', async () => {
   expect(described.toSorted()).toEqual(expected.toSorted());
 });
 
-test.each(kinds)('it has every field of $kind.name, each described in whole phrases', async ({ kind, path }) => {
-  const { body } = await service.get('/openapi.json');
+test.each(kinds)(
+  'the document has every field of $kind.name, each described in whole phrases',
+  async ({ kind, path }) => {
+    const { body } = await service.get('/openapi.json');
 
-  const { schema } = body.paths[path].post.requestBody.content['application/json'];
-  const request = body.components.schemas[schema.items.$ref.split('/').at(-1)];
-  const response = body.components.schemas[kind.name];
-  expect(Object.keys(request.properties)).toEqual(Object.keys(kind.fields));
-  expect(Object.keys(response.properties)).toEqual(Object.keys(kind.storedFields));
-  const fields = [request, response].flatMap(({ properties }) => Object.values<{ description: string }>(properties));
-  for (const { description } of fields) expect(description).toMatch(/^[A-Z].*\.$/);
-});
+    const { schema } = body.paths[path].post.requestBody.content['application/json'];
+    const request = body.components.schemas[schema.items.$ref.split('/').at(-1)];
+    const response = body.components.schemas[kind.name];
+    expect(Object.keys(request.properties)).toEqual(Object.keys(kind.fields));
+    expect(Object.keys(response.properties)).toEqual(Object.keys(kind.storedFields));
+    const fields = [request, response].flatMap(({ properties }) => Object.values<{ description: string }>(properties));
+    for (const { description } of fields) expect(description).toMatch(/^[A-Z].*\.$/);
+  },
+);
 
 test.each(kinds)(
   'the required fields of $kind.name are those that a request must have and a response always has',
@@ -49,7 +52,7 @@ test.each(kinds)(
   },
 );
 
-test('every field lists its types separately, so that client generators find each of them, including null', async () => {
+test('every field in the document lists its types separately, so that client generators find each of them, including null', async () => {
   const { components } = (await service.get('/openapi.json')).body;
 
   const isSupported = (type: unknown): boolean =>
@@ -62,7 +65,7 @@ test('every field lists its types separately, so that client generators find eac
   expect(components.schemas.NewAsset.properties.externalIds.anyOf).toContainEqual({ type: 'null' });
 });
 
-test('it describes one way to send a key, so that the reference asks for it once', async () => {
+test('the document describes one way to send a key, so that the reference asks for it once', async () => {
   const { body } = await service.get('/openapi.json');
 
   expect(Object.values(body.components.securitySchemes)).toEqual([
@@ -75,7 +78,7 @@ test('it describes one way to send a key, so that the reference asks for it once
   expect(body.security).toEqual([{ bearer: [] }, {}]);
 });
 
-test('it is not sent again while it is unchanged', async () => {
+test('the document is not sent again while it is unchanged', async () => {
   const { status, headers } = await service.get('/openapi.json');
   const again = await service.get('/openapi.json', { 'if-none-match': String(headers.etag) });
 
@@ -87,7 +90,7 @@ test('it is not sent again while it is unchanged', async () => {
   expect([again.status, again.text, again.headers.etag]).toEqual([304, '', headers.etag]);
 });
 
-test('the document has no other address', async () => {
+test('the document is at no other address', async () => {
   for (const path of ['/reference/json', '/reference/yaml', '/reference/static/logo.svg', '/reference/openapi.json']) {
     expect([path, (await service.get(path)).status]).toEqual([path, 404]);
   }

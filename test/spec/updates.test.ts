@@ -9,7 +9,7 @@ const { kind } = kinds[2];
 /** Waits, so that the next change has a later time. */
 const pause = () => new Promise((resolve) => setTimeout(resolve, 5));
 
-test('returns 200 with the whole project: sent fields changed, absent fields unchanged', async () => {
+test('PATCH /projects/{id} returns 200 with the whole project: sent fields changed, absent fields unchanged', async () => {
   const [project] = await service.create('/projects', fullRecord(kind));
   await pause();
 
@@ -21,7 +21,7 @@ test('returns 200 with the whole project: sent fields changed, absent fields unc
   expect(updatedAt > project.updatedAt).toBe(true);
 });
 
-test('returns the project as stored', async () => {
+test('PATCH /projects/{id} returns the project as stored', async () => {
   const [{ id }] = await service.create('/projects', fullRecord(kind));
 
   const { body } = await service.patch(`/projects/${id}`, { notes: null, externalIds: { crm: '1' } });

@@ -202,7 +202,7 @@ describe.each(['in empty tables', 'without statistics', 'with statistics'])('%s'
     if (circumstances === 'with statistics') await database.run('analyze');
   });
 
-  test.each([...reads, ...writes])('%s are looked up in an index', async (_, lookups, work) => {
+  test.each([...reads, ...writes])('an index finds %s', async (_, lookups, work) => {
     const plans = await plansOf(work);
 
     expect(plans.length).toBeGreaterThan(0);

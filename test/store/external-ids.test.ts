@@ -34,7 +34,7 @@ const rowsKept = async (): Promise<number> => {
   return Number(row?.count);
 };
 
-test('of records that were created, changed and deleted', async () => {
+test('external IDs find records that were created, changed and deleted', async () => {
   const [crane, pump] = await insert(store(), asset, [
     { name: 'Crane', externalIds: { erp: '4711', legacy: 'A-1' } },
     { name: 'Pump', externalIds: { erp: '4711' } },
@@ -52,7 +52,7 @@ test('of records that were created, changed and deleted', async () => {
   expect([await named('erp', '4712'), await rowsKept()]).toEqual([[], 0]);
 });
 
-test('of one kind and one workspace only', async () => {
+test('external IDs find records of one kind and one workspace only', async () => {
   await insert(store(), asset, [{ name: 'ours', externalIds: { erp: '1' } }]);
   await insert(store('other'), asset, [{ name: 'theirs', externalIds: { erp: '1' } }]);
   await insert(store(), project, [{ name: 'Harbour wall', externalIds: { erp: '1' } }]);
@@ -60,7 +60,7 @@ test('of one kind and one workspace only', async () => {
   expect(await named('erp', '1')).toEqual(['ours']);
 });
 
-test('in a copy of the database', async () => {
+test('external IDs find records in a copy of the database', async () => {
   const { database: target, close } = await openOwnDatabase();
   await insert(store(), asset, [{ name: 'Crane', externalIds: { erp: '4711' } }]);
 
@@ -70,7 +70,7 @@ test('in a copy of the database', async () => {
   await close();
 });
 
-test('after the migration that replaces triggers was undone, and after it', async () => {
+test('external IDs find records after the migration that replaces triggers was undone, and after it', async () => {
   await insert(store(), asset, [{ name: 'Crane', externalIds: { erp: '4711', legacy: 'A-1' } }]);
   const [crane] = await store().list(asset);
   const setErp = (erp: string) =>
@@ -87,7 +87,7 @@ test('after the migration that replaces triggers was undone, and after it', asyn
   expect(kept).toEqual(isPostgres ? [0, 0] : [2, 2]);
 });
 
-test('with any characters', async () => {
+test('external IDs with any characters find their records', async () => {
   const texts = [
     '',
     ' ',
@@ -116,7 +116,7 @@ test('with any characters', async () => {
   for (const { key, value } of pairs) expect(await named(key, value)).toEqual([`${key}=${value}`]);
 });
 
-test('and texts that are longer than an index may hold are stored and found', async () => {
+test('external IDs and texts that are longer than an index may hold are stored and found', async () => {
   // Random, so that they cannot be compressed.
   const long = (end: string) =>
     Array.from({ length: 9_999 }, (_, n) => String.fromCodePoint(0x4e_00 + ((n * n * 7_919) % 20_000))).join('') + end;

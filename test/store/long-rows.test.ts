@@ -49,7 +49,7 @@ async function changeAll(steps: Steps, ids: readonly string[], name: string): Pr
   await steps.update(project, replacements);
 }
 
-test('creating, changing and deleting many of them takes statements of limited length, with those that log it', async () => {
+test('creating, changing and deleting many long rows takes statements of limited length, and so does logging it', async () => {
   let ids: string[] = [];
   const create = () => insert(store, project, long(50)).then((records) => (ids = idsOf(records)));
   const update = () => inSteps(store, (steps) => changeAll(steps, ids, 'Quay'));
@@ -122,7 +122,7 @@ test('long rows with JSON are read in slices, as a list, as pages and from the l
   for (const read of reads) expect(await turnsAfterLast(read)).toBeGreaterThanOrEqual(8);
 });
 
-test('a version is read from the log, and not with what its record has become', async () => {
+test('a version is read from the log alone, without the record as it is now', async () => {
   const created = await insert(store, location, [{ name: 'North yard' }, { name: 'South yard' }]);
   await inSteps(store, async (steps) => {
     const found = await steps.findToUpdate(location, idsOf(created));

@@ -58,28 +58,31 @@ function inputWith<K extends RecordKind>(kind: K, text: string): CreateOf<K> {
 
 const found = async (store: WorkspaceStore, kind: RecordKind, id: string) => (await store.find(kind, [id]))[0];
 
-describe.each(recordKinds.map((kind) => [kind.label, kind] as const))('in every field of the %s', (_, kind) => {
-  test.each(texts)('%j', async (text) => {
-    const store = open(text);
-    const key = { operation: text, key: text, requestHash: text };
+describe.each(recordKinds.map((kind) => [kind.label, kind] as const))(
+  'every field of the %s stores and finds',
+  (_, kind) => {
+    test.each(texts)('%j', async (text) => {
+      const store = open(text);
+      const key = { operation: text, key: text, requestHash: text };
 
-    const input = inputWith(kind, text);
-    const sent: string[] = [];
-    const record = ({ sql }: { sql: string }) => sent.push(sql);
-    database.knex.on('query', record);
-    const [alone] = await insert(withKey(store, { ...key, key: `${kind.name} ${text}` }), kind, [input]);
-    database.knex.removeListener('query', record);
-    // If it failed, it would be tried in other statements.
-    expect(sent).toHaveLength(1);
-    const second = inputWith(kind, text);
-    const [inTransaction] = await inSteps(store, async (steps) => steps.add(kind, [second, inputWith(kind, text)]));
-    const third = inputWith(kind, text);
-    await change(store, kind, String(alone?.id), third as Partial<RecordOf<RecordKind>>);
+      const input = inputWith(kind, text);
+      const sent: string[] = [];
+      const record = ({ sql }: { sql: string }) => sent.push(sql);
+      database.knex.on('query', record);
+      const [alone] = await insert(withKey(store, { ...key, key: `${kind.name} ${text}` }), kind, [input]);
+      database.knex.removeListener('query', record);
+      // If it failed, it would be tried in other statements.
+      expect(sent).toHaveLength(1);
+      const second = inputWith(kind, text);
+      const [inTransaction] = await inSteps(store, async (steps) => steps.add(kind, [second, inputWith(kind, text)]));
+      const third = inputWith(kind, text);
+      await change(store, kind, String(alone?.id), third as Partial<RecordOf<RecordKind>>);
 
-    expect(await found(store, kind, String(alone?.id))).toMatchObject(third);
-    expect(await found(store, kind, String(inTransaction?.id))).toMatchObject(second);
-    const number = await store.lastChange();
-    const [changed] = await store.changes({ after: number - 1, limit: 1, withBefore: true });
-    expect(changed).toMatchObject({ userId: text, requestId: text, message: text, before: input });
-  });
-});
+      expect(await found(store, kind, String(alone?.id))).toMatchObject(third);
+      expect(await found(store, kind, String(inTransaction?.id))).toMatchObject(second);
+      const number = await store.lastChange();
+      const [changed] = await store.changes({ after: number - 1, limit: 1, withBefore: true });
+      expect(changed).toMatchObject({ userId: text, requestId: text, message: text, before: input });
+    });
+  },
+);

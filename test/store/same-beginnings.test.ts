@@ -21,7 +21,7 @@ const size = 1_000;
 /** Half of them have one beginning, the others another one; one has the beginning alone. */
 const references = [...Array.from({ length: size - 1 }, (_, n) => `${url}${n % 2 ? '🚧' : 'é'}${n}`), `${url}é`];
 
-test('several are found by reading each record once', async () => {
+test('many texts with the same beginning are found by reading each record once', async () => {
   const open = storeOpener(database);
   const projects = references.map((reference) => ({ name: 'P', reference }));
   const ids = (await insert(open('acme'), project, projects)).map(({ id }) => id);
@@ -45,7 +45,7 @@ test('several are found by reading each record once', async () => {
   expect(rowsRead).toBe(isPostgres ? size + 1 : 0);
 });
 
-test('of more than a few with the same text, only the oldest are found', async () => {
+test('of more than a few records with the same text, only the oldest are found', async () => {
   const store = storeOpener(database)('acme');
   const name = (n: number) => `${url}é${n}`;
   const created = await insert(

@@ -43,7 +43,7 @@ test.each<[string, Condition, Condition]>([
   ['every is never', projects('every', { field: 'name', isSet: false }), projects('none', always)],
   ['every is something', projects('every', named), projects('none', notNamed)],
   ['every is not something', projects('every', notNamed), projects('none', named)],
-])('%s', (_, condition, expected) => {
+])('a condition is simplified: %s', (_, condition, expected) => {
   expect(simplified(condition, location)).toEqual(expected);
 });
 

@@ -248,7 +248,7 @@ describe('in a workspace that was deleted, a process that has not noticed yet', 
     await workspaces().rename('acme', 'harbour');
     await newKey('acme');
 
-    await expect(workspaces().remove('acme', shown)).rejects.toThrow('another workspace is called acme meanwhile');
+    await expect(workspaces().remove('acme', shown)).rejects.toThrow('acme has become the name of another workspace');
     expect((await workspaces().findExisting('acme')).keys).toHaveLength(1);
   });
 
@@ -349,9 +349,9 @@ describe('refused, with nothing changed:', () => {
     [
       'rename to a workspace that has records',
       () => workspaces().rename('acme', 'yard'),
-      'the workspace yard has records: a workspace is renamed only to a name without records',
+      'the workspace yard already has records: choose a name without records',
     ],
-    ['rename to the same name', () => workspaces().rename('acme', 'acme'), 'the workspace is called acme already'],
+    ['rename to the same name', () => workspaces().rename('acme', 'acme'), 'the workspace is already called acme'],
     [
       'rename to a workspace whose records were deleted',
       async () => {

@@ -89,5 +89,5 @@ export const argumentExtensions = ({ extensions }: GraphQLArgument): ArgumentExt
 /** Returns the length of a list argument. */
 export const lengthOf = (value: unknown): number => listOf(value).length;
 
-/** An item that is sent without its list is a list of one. */
+/** Returns the value as a list: GraphQL accepts an item without its list as a list of one. */
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value]);

@@ -59,7 +59,7 @@ export function createBuilder() {
     serialize: (value) => value,
   });
   builder.scalarType('FieldValue', {
-    description: 'The value of any field of a record, as that field has it.',
+    description: 'The value of a field of a record: JSON of the type that this field has.',
     serialize: (value) => value,
   });
   return builder;

@@ -3,10 +3,10 @@ import type { Field } from '../../model/fields.ts';
 import { linkField } from '../../model/labels.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 
-/** `CURRENT_LOCATION` */
+/** Returns `CURRENT_LOCATION` */
 export const constantCase = (name: string): string => name.replace(/[A-Z]/g, '_$&').toUpperCase();
 
-/** The name of a type in running text: `work order type` */
+/** Returns the name of a type in running text: `work order type` */
 export const typeLabel = (name: string): string => name.replace(/(?<=.)[A-Z]/g, ' $&').toLowerCase();
 
 /** Describes the content of a field, without how it is stored: `The name of the asset` */
@@ -16,7 +16,7 @@ export function subjectOf(field: Field): string {
   return field.description.split(/[,;:.]/, 1)[0] ?? '';
 }
 
-/** `The assets whose currentLocation is this location` */
+/** Returns `The assets whose currentLocation is this location` */
 export function describeReverseLink({ kind, field, target, direction }: ReverseLink): string {
   const isThis = `this ${typeLabel(target)}`;
   if (direction === 'ancestors') return `The ${kind.pluralLabel} above ${isThis}, from its parent up to the root`;

@@ -21,7 +21,7 @@ export function createForeignTypes(builder: Builder, connections: ConnectionType
     builder.objectRef<Foreign>(name).implement({
       description,
       fields: (t) => ({
-        id: t.exposeID('id', { description: 'The ID; nothing else about it is stored here.' }),
+        id: t.exposeID('id', { description: 'The ID, the only value that is stored here.' }),
         ...reverseLinkFields(t, name, connections, limits),
       }),
     });
@@ -29,11 +29,11 @@ export function createForeignTypes(builder: Builder, connections: ConnectionType
   return Object.fromEntries(entries);
 }
 
-/** The field of Query that leads to everything linked to an ID of another system. Nothing is read for the field itself. */
+/** Returns the field of Query that leads to everything linked to an ID of another system. Nothing is read for the field itself. */
 export const foreignField = (t: QueryFields, types: ForeignTypes, name: ForeignTypeName, { maxTextLength }: Limits) =>
   t.field({
     type: types[name],
-    description: `The ${typeLabel(name)} with this ID, for the records that refer to it. It is kept in another system: whether it exists there is not known here.`,
+    description: `The ${typeLabel(name)} with this ID, to list the records that refer to it. It is kept in another system; whether it exists there is not checked.`,
     args: { id: t.arg.id({ required: true, description: `The ID of the ${typeLabel(name)}, as records have it.` }) },
     resolve: (_root, { id }) => {
       parseArgument(['id'], { type: 'foreignReference' }, id, maxTextLength);

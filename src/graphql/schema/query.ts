@@ -29,7 +29,7 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
         id: t.arg.id({ required: true, description: `The ID of the ${kind.label}.` }),
         asOf: t.arg({
           type: 'DateTime',
-          description: `The ${kind.label} as it was at this time: null before it was created and after it was deleted, and where its changes are not known. What it links to is returned as it is now.`,
+          description: `The ${kind.label} as it was at this time: null before its creation, after its deletion, and before its history begins. Its links return records as they are now.`,
         }),
       },
       // The cast is safe because the loader returns records of the kind; the compiler cannot see it for a type parameter.
@@ -62,7 +62,7 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
     t.field({
       type: types.of(kind),
       nullable: true,
-      description: `The ${kind.label} with this ID in another system, or null if there is none. If there are several, it is an error: find them with \`where\`.`,
+      description: `The ${kind.label} with this ID in another system, or null if there is none. If several records have this ID, the response is an error: find them with \`where\`.`,
       args: {
         key: t.arg.string({ required: true, description: 'The name of the other system, such as `erp`.' }),
         value: t.arg.string({ required: true, description: 'The ID in that system, such as `4711`.' }),
@@ -145,7 +145,7 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
       history: t.field({
         type: changePage,
         description:
-          'The changes of the record with this ID, of any kind, the latest first, also after it was deleted. Empty for an ID that no record has had.',
+          'The changes of the record with this ID, of any kind, the latest first, even after its deletion. Empty if no record ever had this ID.',
         extensions: { cost: connectionCost(limits) } satisfies FieldExtensions,
         args: {
           id: t.arg.id({ required: true, description: 'The ID of a record.' }),

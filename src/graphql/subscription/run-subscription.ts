@@ -173,7 +173,7 @@ const notAccepted = () =>
     'a subscription is sent as server-sent events: expected an Accept header that allows text/event-stream',
   );
 
-/** Without a field, graphql-js would fail. Validation rejects directives with variables here. */
+/** Rejects a subscription without a field, for which graphql-js would fail. Validation rejects directives with variables here. */
 function requireField({ schema, document, operationName }: ExecutionArgs): void {
   const operation = getOperationAST(document, operationName);
   const root = schema.getSubscriptionType();

@@ -179,7 +179,7 @@ export const unavailableForReading: ErrorDescription = {
 
 export const unavailableForWriting: ErrorDescription = {
   description:
-    'The database is unavailable: retry after `Retry-After` seconds. Without this header, nobody knows whether the commit succeeded, usually because the connection was lost (the problem type is `urn:yardgraph:may-be-stored`): send the request again with the same `Idempotency-Key`; if it had none, check first whether the records were stored.',
+    'The database is unavailable: retry after `Retry-After` seconds. Without this header, it is unknown whether the commit succeeded, usually because the connection was lost (the problem type is `urn:yardgraph:may-be-stored`): send the request again with the same `Idempotency-Key`; if it had none, check first whether the records were stored.',
   headers: ['Retry-After'],
   examples: {
     ...unavailableDatabase,

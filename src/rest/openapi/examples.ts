@@ -28,7 +28,7 @@ export function invalidBody({ kind, operation }: Route): unknown {
   return invalidBatches.get(kind) ?? [{ nmae: kind.example.name }];
 }
 
-/** The ID's prefix shows the kind. */
+/** Returns an example of an ID, whose prefix shows the kind. */
 export const exampleId = ({ idPrefix }: RecordKind): string => `${idPrefix}_01h455vb4pex5vsknk084sn02q`;
 
 /** Returns the response to the valid body. */

@@ -75,7 +75,7 @@ function list(route: Route, limits: Limits): Json {
   return {
     operationId: `list${kind.plural}`,
     summary: `List all ${kind.pluralLabel}`,
-    description: `Returns all ${kind.pluralLabel} of the workspace as one array, oldest first, as they were at one moment. To read them page by page, or single ones, use GraphQL.`,
+    description: `Returns all ${kind.pluralLabel} of the workspace as one array, oldest first, from one consistent snapshot. To read them page by page, or single ones, use GraphQL.`,
     parameters: [ref('parameters', 'IfNoneMatch')],
     responses: {
       200: success(route, many(kind), `All ${kind.pluralLabel}, oldest first.`, ['ETag']),

@@ -10,7 +10,7 @@ import type { Json } from './parts.ts';
 export const requestName = (kind: RecordKind, operation: Route['operation']) =>
   operation === 'update' ? `${kind.name}Changes` : `New${kind.name}`;
 
-/** `Asset`, `NewAsset`, and `AssetChanges` where there is an update. */
+/** Returns the schemas of a kind: `Asset`, `NewAsset`, and `AssetChanges` where there is an update. */
 export function kindSchemas(kind: RecordKind, limits: Limits): Json {
   const requests = routes.filter((route) => route.kind === kind && route.operation !== 'list');
   return {
@@ -48,7 +48,7 @@ function responseSchema(kind: RecordKind, limits: Limits): Json {
   };
 }
 
-/** In requests a datetime may also be a date, and a field that is not required may be null. */
+/** Returns the schema of a field in requests, where a datetime may also be a date, and a field that is not required may be null. */
 function requestFieldSchema(field: Field, limits: Limits): Json {
   if (field.type !== 'dateTime') return fieldSchema(field, limits, { nullable: !field.required });
   const { format: _, examples, ...type } = typeSchema(field, limits);

@@ -27,7 +27,7 @@ export async function findBatch<K extends RecordKind>(
     const earlier = places.get(id);
     if (!record) issues.push({ path: pathOf(index), message: noRecord(kind, id) });
     else if (earlier !== undefined) {
-      issues.push({ path: pathOf(index), message: `item [${earlier}] of this batch has the ID ${quote(id)} too` });
+      issues.push({ path: pathOf(index), message: `item [${earlier}] of this batch also has the ID ${quote(id)}` });
     } else {
       places.set(id, index);
       return record;

@@ -30,6 +30,6 @@ export function requireFewExternalIds(records: readonly unknown[]): void {
   }
 }
 
-/** Like requireFewExternalIds, for parsed records. */
+/** Limits external IDs like requireFewExternalIds, for parsed records. */
 export const requireFewParsedExternalIds = (items: readonly Parsed<object>[]): void =>
   requireFewExternalIds(items.map(({ value, validFields }) => value ?? validFields));

@@ -86,7 +86,10 @@ export async function findCycles(
         .filter(({ id }) => inCycles.has(id))
         .map(({ index, parentId }) => ({
           path: [...pathOf(index), field],
-          message: expected(`the ID of ${withArticle(kind.label)} that is neither this one nor below it`, parentId),
+          message: expected(
+            `the ID of ${withArticle(kind.label)} that is neither this one nor one of its descendants`,
+            parentId,
+          ),
         }));
     },
     moves: moves.map(({ index }) => index),

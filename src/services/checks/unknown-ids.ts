@@ -5,7 +5,10 @@ import type { RecordKind } from '../../model/record-kind.ts';
 import { isBlank } from '../../model/schemas.ts';
 import { kindOfId } from '../../records/index.ts';
 
-/** For an ID that must identify a stored record; another workspace's record is as unknown as one that never existed. */
+/**
+ * Returns the message for an ID that identifies no stored record; another workspace's record is as unknown as one that never
+ * existed.
+ */
 export function noRecord(kind: RecordKind, id: string): string {
   const problem = `there is no ${kind.label} with the ID ${quote(id)}`;
   const actual = kindOfId(id);
@@ -14,17 +17,17 @@ export function noRecord(kind: RecordKind, id: string): string {
   return `${problem}: IDs of this service start with ${kind.idPrefix}_`;
 }
 
-/** For a key that must identify a stored record. */
+/** Returns the message for a key that identifies no stored record. */
 export const noRecordWith = (kind: RecordKind, key: string): string =>
   `there is no ${kind.label} with ${key} in this workspace`;
 
-/** For a reference to a record of another kind, or to none where one is required. */
+/** Returns the message for a reference to a record of another kind, or to none where one is required. */
 export function wrongKind(kind: RecordKind, id: string): string {
   const actual = kindOfId(id);
   const received = actual ? `that of ${withArticle(actual.label)}, ${quote(id)}` : quote(id);
   return `expected the ID of a stored ${kind.label} (${kind.idPrefix}_…), received ${received}`;
 }
 
-/** For a text to find one record by. It may be stored empty, by any number of records that have nothing else in common. */
+/** Returns what is wrong with an empty text as a key: any number of records may have it, with nothing else in common. */
 export const emptyKeyProblem = (kind: RecordKind, text: string): string | undefined =>
   isBlank(text) ? expected(`a value to find the ${kind.label} by`, text) : undefined;

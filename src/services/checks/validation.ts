@@ -138,7 +138,7 @@ interface SentText {
   readonly text: string;
 }
 
-/** The valid texts of a field, each with its path in the input. */
+/** Yields the valid texts of a field, each with its path in the input. */
 function* textsOf({ parsed, pathOf }: ParsedBatch, field: string): Generator<SentText> {
   for (const [index, { issues, value, validFields }] of parsed.entries()) {
     const text = ((issues ? validFields : value) as Values)[field];
@@ -146,7 +146,7 @@ function* textsOf({ parsed, pathOf }: ParsedBatch, field: string): Generator<Sen
   }
 }
 
-/** By position in the batch. The issues of one record keep their order. */
+/** Sorts issues by their position in the batch. The issues of one record keep their order. */
 const inOrder = (issues: readonly Issue[]): Issue[] =>
   issues.toSorted(({ path: a }, { path: b }) => placeIn(a) - placeIn(b));
 
@@ -160,7 +160,8 @@ interface Reference {
 }
 
 /**
- * An ID of this service must be of the right kind and exist. Any other text is a foreign identifier, if the field may have one.
+ * Checks references: an ID of this service must be of the right kind and exist. Any other text is a foreign identifier, if the
+ * field may have one.
  */
 export async function referenceIssues(
   find: CheckLookups,
@@ -190,7 +191,7 @@ export async function referenceIssues(
   return { unresolved };
 }
 
-/** A unique value must not be taken by a stored record, nor by an earlier record of the batch. */
+/** Checks unique values: none may be taken by a stored record, nor by an earlier record of the batch. */
 async function uniquenessIssues(find: CheckLookups, kind: RecordKind, candidates: Candidates): Promise<Issue[]> {
   const issues: Issue[] = [];
   const current = (candidates.current ?? []) as readonly (Values | undefined)[];
@@ -206,7 +207,7 @@ async function uniquenessIssues(find: CheckLookups, kind: RecordKind, candidates
       if (stored.has(text)) {
         issues.push({ path, message: `another ${kind.label} has the ${name} ${quote(text)}` });
       } else if (first !== undefined) {
-        issues.push({ path, message: `item [${first}] of this batch has the ${name} ${quote(text)} too` });
+        issues.push({ path, message: `item [${first}] of this batch also has the ${name} ${quote(text)}` });
       } else earlier.set(text, index);
     }
   }

@@ -49,7 +49,7 @@ export const apiKeys: Table = {
   },
 };
 
-/** With the name of its workspace. */
+/** The table of keys, each with the name of its workspace. */
 const namedKeys: Table = {
   ...apiKeys,
   storedFields: { ...apiKeys.storedFields, name: required(text('name of the workspace')) },
@@ -60,7 +60,7 @@ export type KeyStore = ReturnType<typeof createKeyStore>;
 export function createKeyStore({ run, read, dialect }: Pick<Database, 'run' | 'read' | 'dialect'>) {
   const { builder, filters } = dialect;
 
-  /** The keys that a condition finds. The cast is safe: rows are written only from API keys. */
+  /** Returns the keys that a condition finds. The cast is safe: rows are written only from API keys. */
   async function select(condition?: Knex.Raw): Promise<ApiKey[]> {
     const rows = builder('api_keys').join('workspaces', 'workspaces.number', 'api_keys.workspace_id');
     if (condition) rows.where(condition);
@@ -74,7 +74,7 @@ export function createKeyStore({ run, read, dialect }: Pick<Database, 'run' | 'r
   const isEmpty = async (): Promise<boolean> =>
     (await runQuery(read, builder('api_keys').select(builder.raw('1')).limit(1, literally))).length === 0;
 
-  /** The keys with these prefixes, by one statement. */
+  /** Finds the keys with these prefixes, by one statement. */
   const findAll = async (ids: readonly string[]): Promise<ApiKey[]> => select(filters.isOneOf('id', 'id', ids));
 
   return {
@@ -91,7 +91,7 @@ export function createKeyStore({ run, read, dialect }: Pick<Database, 'run' | 'r
 
     find: async (id: string): Promise<ApiKey | undefined> => (await findAll([id]))[0],
 
-    /** By workspace and time of creation. */
+    /** Lists all keys, by workspace and time of creation. */
     list: (): Promise<ApiKey[]> => select(),
 
     ofWorkspace: ({ number }: WorkspaceId): Promise<ApiKey[]> => select(builder.raw('workspace_id = ?', [number])),
@@ -101,13 +101,13 @@ export function createKeyStore({ run, read, dialect }: Pick<Database, 'run' | 'r
       for (const { sql, values } of dialect.inserts(apiKeys, [row])) await run(sql, values);
     },
 
-    /** By its prefix alone: it may have another workspace than before. Returns whether it still exists. */
+    /** Updates the key with this prefix, in whatever workspace it is now. Returns whether it still exists. */
     async update(id: string, changes: Omit<Partial<ApiKey>, 'workspace'>): Promise<boolean> {
       const changed = changedColumns(apiKeys, changes as object as Row);
       return (await runQuery(run, builder('api_keys').where('id', id).update(changed).returning('id'))).length > 0;
     },
 
-    /** The workspace with this name, which is created if there is none. */
+    /** Returns the workspace with this name, and creates it if there is none. */
     openWorkspace: (name: string): Promise<WorkspaceId> => openWorkspace({ dialect, read, run }, name),
   };
 }

@@ -54,7 +54,7 @@ export async function copyTables(
       const target: Side = { dialect: to.dialect, run: write };
       if (to.dialect.prepareCopy) await write(to.dialect.prepareCopy);
       for (const table of tables) {
-        // Its workspaces have nothing, if all other tables are empty: they are replaced.
+        // If all other tables are empty, so are the target's workspaces, which are replaced.
         if (table !== workspaceNames && (await count(target, table)) > 0) {
           throw new StartError(`the target is not empty: it has ${table.label} records`);
         }
@@ -99,7 +99,7 @@ async function requireSame(target: Side, expected: CopiedTable, progress: Progre
   }
   const { records, checksum } = digest.result();
   if (records === expected.records && checksum === expected.checksum) return;
-  throw new StartError(`the ${table.label} records did not arrive as they were sent, so nothing was kept`);
+  throw new StartError(`the ${table.label} records differ from the originals after the copy: nothing was kept`);
 }
 
 async function count({ dialect, run }: Side, { table }: Table): Promise<number> {
@@ -107,7 +107,7 @@ async function count({ dialect, run }: Side, { table }: Table): Promise<number> 
   return Number(row?.count);
 }
 
-/** All records of a table, page by page. Each page begins after the last record of the previous one. */
+/** Yields all records of a table, page by page. Each page begins after the last record of the previous one. */
 async function* pages({ dialect, run }: Side, table: Table): AsyncGenerator<readonly Row[]> {
   const key = table.key ?? ['workspaceId', 'id'];
   const columns = key.map(columnName);

@@ -44,7 +44,7 @@ export async function* parentsFirst(table: Table, pages: AsyncIterable<Page>, fi
   throw new StartError(`${table.label} records that are their own ancestors cannot be copied: ${first}${more}`);
 }
 
-/** The field that refers to a stored record of the same kind. */
+/** Returns the field that refers to a stored record of the same kind. */
 const parentField = (table: Table): string | undefined =>
   Object.entries(table.storedFields).find(
     ([, field]) => field.type === 'reference' && field.mustExist && 'name' in table && field.target === table.name,
@@ -87,7 +87,7 @@ function createWaitingList() {
       return released;
     },
 
-    /** The IDs of the records that are still deferred. */
+    /** Returns the IDs of the records that are still deferred. */
     rest: (): string[] =>
       [...childrenOf.values()]
         .flat()
@@ -96,7 +96,7 @@ function createWaitingList() {
   };
 }
 
-/** Consecutive IDs of the same workspace, a page at a time. */
+/** Yields consecutive IDs of the same workspace, a page at a time. */
 function* inPages(keys: readonly RecordKey[]): Generator<{ workspaceId: number; ids: readonly string[] }> {
   let ids: string[] = [];
   for (const [index, { workspaceId, id }] of keys.entries()) {

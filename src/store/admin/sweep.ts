@@ -1,4 +1,4 @@
-/** Deletes what is stored under the keys of requests once nobody repeats them any more. */
+/** Deletes results stored for repeated requests once they are too old to be repeated. */
 
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database } from '../database.ts';

@@ -1,6 +1,6 @@
 /**
- * The table of workspaces: a number, which all rows of a workspace have, and a name, which an operator can change. One that was deleted has
- * no name, and keeps its number, so that it is never used again.
+ * The table of workspaces: a number, which all rows of a workspace have, and a name, which an operator can change. A deleted
+ * workspace has no name, but keeps its number, so that the number is never used again.
  */
 
 import { WorkspaceDeleted } from '../connections/database-error.ts';
@@ -15,7 +15,7 @@ export async function findWorkspace({ builder }: Dialect, run: Run, name: string
   return row && { number: Number(row.number), name };
 }
 
-/** The workspace with this name, which is created if there is none. Throws a 503 if another process deletes it at once. */
+/** Returns the workspace with this name, and creates it if there is none. Throws a 503 if another process deletes it at once. */
 export async function openWorkspace(
   { dialect, read, run }: Pick<Database, 'dialect' | 'read' | 'run'>,
   name: string,

@@ -23,7 +23,10 @@ export interface Workspace extends WorkspaceId {
 
 export const sizeOf = ({ records }: Workspace): number => [...records.values()].reduce((sum, size) => sum + size, 0);
 
-/** A log of records that were deleted is not shown, nor is the workspace of requests without a key before its first record. */
+/**
+ * False for a workspace that has only the log of deleted records, and for the workspace of requests without a key before its
+ * first record.
+ */
 const isShown = (workspace: Workspace): boolean => sizeOf(workspace) > 0 || workspace.keys.length > 0;
 
 const writtenMeanwhile = 'records were written meanwhile: stop the service, and try again; nothing was changed';
@@ -57,7 +60,7 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
     throw new StartError(`there is no workspace ${name}: see node dist/src/cli.js workspaces list`);
   }
 
-  /** On Postgres, two commands could otherwise each delete the last keys but the other's. */
+  /** Serializes changes: on Postgres, two commands could otherwise together delete all keys. */
   const change = <T>(work: (run: Run) => Promise<T>): Promise<T> =>
     transaction(async (run) => {
       if (dialect.lockMaintenance) await run(dialect.lockMaintenance);
@@ -66,7 +69,7 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
       throw isConflict(error) ? new StartError(writtenMeanwhile) : error;
     });
 
-  /** Makes others wait that write in the workspace, until the transaction ends. */
+  /** Makes other writes in the workspace wait until the transaction ends. */
   const stopWrites = ({ number }: WorkspaceId, run: Run) => takeNumbers(dialect, run, new Map([[number, 1]]));
 
   /**
@@ -105,7 +108,7 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
     await stopWrites(other, run);
     const found = await find(run, name);
     if (found && sizeOf(found) > 0) {
-      throw new StartError(`the workspace ${name} has records: a workspace is renamed only to a name without records`);
+      throw new StartError(`the workspace ${name} already has records: choose a name without records`);
     }
     if (await hasLog(run, other)) {
       throw new StartError(
@@ -117,7 +120,7 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
   }
 
   return {
-    /** All workspaces with a record or a key, by name. */
+    /** Lists all workspaces with a record or a key, by name. */
     async list(): Promise<Workspace[]> {
       const names = await runQuery(read, builder('workspaces').whereNotNull('name').select('number', 'name'));
       const found = new Map(
@@ -148,7 +151,7 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
      */
     rename: (from: string, to: string): Promise<Workspace> =>
       change(async (run) => {
-        if (from === to) throw new StartError(`the workspace is called ${to} already`);
+        if (from === to) throw new StartError(`the workspace is already called ${to}`);
         const renamed = await findExisting(run, from);
         await takeName(run, to, renamed);
         await runQuery(run, builder('workspaces').where('number', renamed.number).update({ name: to }));
@@ -156,18 +159,18 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
       }),
 
     /**
-     * Deletes all records of a workspace, their log and all keys, unless the service would be left without keys. Throws a StartError if it is
-     * another one than was shown, whose name may have changed since.
+     * Deletes all records of a workspace, their log and all keys, unless the service would be left without keys. Throws a
+     * StartError if the name now belongs to another workspace than the one shown.
      */
     remove: (name: string, shown?: WorkspaceId): Promise<Workspace> =>
       change(async (run) => {
         const deleted = await findExisting(run, name);
         if (shown && shown.number !== deleted.number) {
-          throw new StartError(`another workspace is called ${name} meanwhile: nothing was deleted`);
+          throw new StartError(`${name} has become the name of another workspace: nothing was deleted`);
         }
         if (deleted.keys.length > 0) await requireOtherKeys(run, deleted);
-        // First, as writes take their locks: otherwise this could wait for a write that waits for it. One that runs meanwhile may store a
-        // lock again: a row that means nothing.
+        // Locks come first, as in writes: otherwise this could wait for a write that waits for it. A write that runs meanwhile may store
+        // a lock again, which has no effect.
         if (lock) await runQuery(run, builder('locks').where('workspace_id', deleted.number).delete());
         const records = await deleteRecords(run, deleted);
         await giveUp(run, deleted);
@@ -176,7 +179,7 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
       }),
   };
 
-  /** Without any key the service would be open again. */
+  /** Rejects deleting the last keys: without any, the service would be open again. */
   async function requireOtherKeys(run: Run, { name, keys }: Workspace): Promise<void> {
     const [row] = await runQuery(run, builder('api_keys').count({ count: '*' }));
     if (Number(row?.count) > keys.length) return;

@@ -19,7 +19,7 @@ export interface Connections {
    * for as long as a statement may run. Work whose turn comes after the signal is aborted is not begun.
    */
   useForWorkspace(workspaceId: number, signal?: AbortSignal): UseConnection;
-  /** Returns a statement's rows, or throws the driver's error. Of a connection's statements, one may run at a time. */
+  /** Returns a statement's rows, or throws the driver's error. A connection runs one statement at a time. */
   send(connection: Connection, sql: string, values?: readonly unknown[]): Promise<readonly Row[]>;
   /** True if the connection was discarded: an error then says nothing about its statement. */
   isLost(connection: Connection): boolean;
@@ -66,13 +66,19 @@ export function createConnections(
     if (!isIdle) close(connection);
   }
 
-  /** Closes at once, because the connection may hold locks. Knex's pool would wait until the next connection is requested. */
+  /**
+   * Closes the connection at once, because the connection may hold locks. Knex's pool would wait until the next connection is
+   * requested.
+   */
   function close(connection: Connection): void {
     connection.__knex__disposed ??= 'closed after an error';
     driver.destroy(connection);
   }
 
-  /** A commit gives the connection back as fast as a rollback would, unless a late request to cancel the statement before it may hit it. */
+  /**
+   * True if the lease must not begin this statement. A commit may begin: it gives the connection back as fast as a rollback
+   * would, unless a late request to cancel the statement before it may hit it.
+   */
   const mustNotBegin = (lease: Lease, sql: string): boolean =>
     sql === 'commit' ? cancelled.has(lease) : lease.preemptedAt !== undefined;
 

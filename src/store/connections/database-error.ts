@@ -49,7 +49,10 @@ const isTemporary = (code: string): boolean =>
   temporaryPostgres.has(code) ||
   (code.length === 5 && temporaryPostgres.has(code.slice(0, 2)));
 
-/** In the errors of Citus that has lost its connection to another machine: most are libpq's, which have no code of their own. */
+/**
+ * Parts of the messages with which Citus reports a lost connection to another machine: most are libpq's, and have no code of
+ * their own.
+ */
 const lostInCluster = [
   'server closed the connection',
   'no connection to the server',
@@ -100,7 +103,7 @@ export class TransactionConflict extends ServiceError {
     this.#code = code;
   }
 
-  /** The error after the last attempt. A constraint that is violated on every attempt is a defect of this service. */
+  /** Returns the error after the last attempt. A constraint that is violated on every attempt is a defect of this service. */
   afterLastAttempt(): Error {
     return /^(?:23|SQLITE_CONSTRAINT)/.test(this.#code)
       ? new DatabaseError(`database error: ${this.#code}`, this.#code)
@@ -130,7 +133,7 @@ const isFull = (code: string): boolean => code === 'SQLITE_FULL' || code === '53
 /** True for an error of a write, at COMMIT or before, for which the disk had no room. */
 export const isDiskFull = (error: unknown): boolean => error instanceof ServiceError && isFull(String(error.cause));
 
-/** A constraint of change_numbers. */
+/** True if a write violated the constraint of change_numbers that marks a deleted workspace. */
 const isDeleted = (error: unknown): boolean =>
   /^(?:23514|SQLITE_CONSTRAINT)$/.test(codeOf(error)) && String(error).includes('change_numbers_open');
 
@@ -189,7 +192,7 @@ export const isLockTimeout = (error: unknown): boolean => error instanceof State
 export const isNotStored = (error: unknown): boolean =>
   /^(?:SQLITE_(?:BUSY|CANTOPEN|FULL|INTERRUPT|LOCKED|READONLY)|25006$|53...$|55...$|57014$)/.test(codeOf(error));
 
-/** The error if no connection could be opened or acquired, for whatever reason. */
+/** Returns the error if no connection could be opened or acquired, for whatever reason. */
 export const connectionError = (error: unknown): Error => databaseUnavailable(codeOf(error));
 
 /** Converts an error at COMMIT. Unless the database reports that it rolled back, the records may be stored. */
@@ -216,7 +219,10 @@ const codeOf = (error: unknown): string => {
   return error.name === 'Error' ? 'unknown' : error.name;
 };
 
-/** The error in one line, for the operator. Of Knex's messages, only the driver's part, without the SQL before it. */
+/**
+ * Returns the error in one line, for the operator. From Knex's messages, it takes only the driver's part, without the SQL before
+ * it.
+ */
 export const reason = (error: unknown): string => {
   const message = error instanceof Error ? error.message : String(error);
   const [line = ''] = (/SQLITE_.*/.exec(message)?.[0] ?? message.split(' - ').at(-1) ?? '').split('\n');

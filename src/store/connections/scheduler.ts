@@ -71,7 +71,7 @@ const timeAt = (now: number, { time, at }: Counted = { time: 0, at: now }): numb
   time * 2 ** ((at - now) / halfLife);
 
 export function createScheduler({ size, timeout, timeoutError, repeatedFor }: Options): Scheduler {
-  /** In the order in which they began. */
+  /** The leases that have not ended, in the order in which they began. */
   const leases = new Set<Lease>();
   /** Functions that begin waiting work, by workspace, in the order of the requests. */
   const waiting = new Map<number, (() => void)[]>();
@@ -91,7 +91,7 @@ export function createScheduler({ size, timeout, timeoutError, repeatedFor }: Op
       endedTime(workspaceId, now),
     );
 
-  /** Of several, the one that has waited longest. */
+  /** Returns the workspace that has held connections for the least time; of several, the one that has waited longest. */
   function leastServed(workspaceIds: Iterable<number>, now: number): number | undefined {
     let least: number | undefined;
     let leastTime = Number.POSITIVE_INFINITY;
@@ -109,7 +109,10 @@ export function createScheduler({ size, timeout, timeoutError, repeatedFor }: Op
     return time;
   }
 
-  /** Otherwise, a workspace that was idle would come first until it has held connections for as long as those in steady use. */
+  /**
+   * Limits the credit of a workspace that was idle: it would otherwise come first until it has held connections for as long as
+   * the workspaces in steady use.
+   */
   function limitCredit(workspaceId: number): void {
     const now = performance.now();
     const time = updateVirtualTime(now) - credit;

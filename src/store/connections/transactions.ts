@@ -86,7 +86,7 @@ export function createTransactions(
       }
     };
 
-  /** For a statement that is a transaction by itself: its error may be one at COMMIT. */
+  /** Runs a statement that is a transaction by itself: its error may be one at COMMIT. */
   const runAloneOn =
     (connection: Connection) =>
     async ({ sql, values, setUp = [] }: Statement): Promise<unknown> => {
@@ -148,7 +148,10 @@ export function createTransactions(
       throw commitError(error, isLost(connection));
     });
 
-  /** Fails if SQLite has rolled back by itself, for example because the disk is full. The connection is inspected in any case. */
+  /**
+   * Rolls back. An error is ignored, because SQLite may have rolled back by itself, for example when the disk is full. The
+   * connection is inspected in any case.
+   */
   const rollBack = (connection: Connection) => send(connection, 'rollback').catch(() => {});
 
   /** The error of the last write, if the disk was full, and when that was. */

@@ -17,8 +17,8 @@ export interface ChangePage {
 
 export interface ChangePageReads {
   /**
-   * The next page. It may be empty although there is more: the changes of some kinds may be far apart. Throws a ServiceError 400 if the
-   * workspace has no change with the number `after` yet.
+   * Returns the next page. It may be empty although there is more: the changes of some kinds may be far apart. Throws a
+   * ServiceError 400 if the workspace has no change with the number `after` yet.
    */
   changePage(query: ChangePageQuery): Promise<ChangePage>;
 }
@@ -30,7 +30,7 @@ export function createChangePageReads(scope: Scope): ChangePageReads {
   const { dialect, run, workspaceId } = scope;
   const { changes } = createChangeReads(scope);
 
-  /** The number of the workspace's last change, and of the row up to which the log is read for one page. */
+  /** Returns the number of the workspace's last change, and of the row up to which the log is read for one page. */
   async function extentAfter(after: number) {
     const [row] = await runQuery(
       run,
@@ -59,8 +59,11 @@ export function createChangePageReads(scope: Scope): ChangePageReads {
   };
 }
 
-/** Otherwise a consumer would get nothing until there are as many changes again, and miss these. */
+/**
+ * Returns the error for a cursor beyond the last change: the consumer would otherwise get nothing until there are as many changes
+ * again, and miss these.
+ */
 const beyondLast = (after: number, last: number) =>
   badRequest(
-    `the cursor "${after}" is beyond the last change, which has "${last}"; after a restored backup, consumers must begin anew`,
+    `the cursor "${after}" is beyond the last change, which is "${last}"; after restoring a backup, consumers must start over`,
   );

@@ -19,7 +19,7 @@ interface Waiting {
 }
 
 interface Watch {
-  /** As last read. */
+  /** The number of the workspace's last change, when it was last read. */
   last: number;
   readonly waiting: Set<Waiting>;
 }

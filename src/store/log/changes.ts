@@ -9,7 +9,7 @@ import type { Dialect } from '../query/dialect.ts';
 import { runQuery } from '../query/run-query.ts';
 import { type Author, changes, type NewChange, placesOf } from '../query/tables.ts';
 
-/** The creation of records that have their IDs. */
+/** Returns the creation of records that have their IDs. */
 export const creationOf = (
   { workspaceId, kind, author }: { workspaceId: number; kind: RecordKind; author: Author },
   records: readonly Row[],

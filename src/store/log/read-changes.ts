@@ -40,13 +40,13 @@ export interface VersionAt {
 }
 
 export interface ChangeReads {
-  /** The number of the workspace's last change; 0 if there is none. */
+  /** Returns the number of the workspace's last change; 0 if there is none. */
   lastChange(): Promise<number>;
-  /** Changes in the order of their numbers. Every change with a number up to that of a committed one is committed too. */
+  /** Returns changes in the order of their numbers. Every change with a number up to that of a committed one is committed too. */
   changes(query: ChangesQuery): Promise<Change[]>;
-  /** The records as they were right after changes, in the same order; null where there was none. */
+  /** Returns the records as they were right after changes, in the same order; null where there was none. */
   versions<K extends RecordKind>(kind: K, keys: readonly VersionAt[]): Promise<(RecordOf<K> | null)[]>;
-  /** The record as it was at a time; null if there was none, or if what it was is not known. */
+  /** Returns the record as it was at a time; null if there was none, or if the log does not reach back to that time. */
   versionAt<K extends RecordKind>(kind: K, id: string, time: string): Promise<RecordOf<K> | null>;
 }
 
@@ -65,7 +65,10 @@ export interface ChangesRow extends Omit<Change, 'id'> {
 
 export const rowsIn = (rows: readonly Row[]) => rows as readonly object[] as readonly ChangesRow[];
 
-/** The numbers of the last changes of workspaces; those without changes are left out. For the process itself, and not for a request. */
+/**
+ * Returns the numbers of the last changes of workspaces; those without changes are left out. For the process itself, and not for
+ * a request.
+ */
 export async function lastChanges(
   { dialect, run }: Pick<Scope, 'dialect' | 'run'>,
   workspaceIds: readonly number[],
@@ -81,7 +84,7 @@ export function createChangeReads(scope: Scope): ChangeReads {
 
   const rowsOfWorkspace = () => rowsQuery(dialect, table, workspaceId);
 
-  /** The records that have not changed after any of these versions, as they are now: others may have become far longer. */
+  /** Returns the records that have not changed after any of these versions, as they are now: others may have become far longer. */
   async function unchangedSince<K extends RecordKind>(kind: K, keys: readonly VersionAt[]): Promise<RecordOf<K>[]> {
     const ids = [...new Set(keys.map(({ id }) => id))];
     const last = keys.reduce((max, { number }) => Math.max(max, number), 0);
@@ -96,7 +99,7 @@ export function createChangeReads(scope: Scope): ChangeReads {
     return asRecords(scope, kind, await selectRows(scope, kind, rows, { limit: ids.length }));
   }
 
-  /** The numbers of the changes that ended each version; null for a version that is stored now. */
+  /** Returns the numbers of the changes that ended each version; null for a version that is stored now. */
   async function endsOf(keys: readonly VersionAt[]): Promise<(number | null)[]> {
     const sent = JSON.stringify(keys.map(({ id, number }) => [id, number]));
     const rows = await runQuery(
@@ -112,12 +115,13 @@ export function createChangeReads(scope: Scope): ChangeReads {
     return rows.map(({ number }) => (number === null ? null : Number(number)));
   }
 
-  /** The rows with changes of the record other than its creation. */
+  /** Returns the rows with changes of the record other than its creation. */
   const changesOf = (id: string) => rowsOfWorkspace().where('first_id', id).where('action', '<>', 'created');
 
   /**
-   * A subquery for the number at which the record's changes after a time begin; null if it has none at all. The times of a record rise with
-   * the numbers of its changes, so that it is enough to halve the range of numbers, however many versions there are.
+   * Returns a subquery for the number at which the record's changes after a time begin; null if it has none at all. The times of
+   * a record rise with the numbers of its changes, so that it is enough to halve the range of numbers, however many versions
+   * there are.
    */
   function firstAfter(id: string, time: string): Knex.Raw {
     const middle = '(low + high) / 2';
@@ -135,7 +139,7 @@ export function createChangeReads(scope: Scope): ChangeReads {
     );
   }
 
-  /** The record in a row of the log, with all fields of its kind, some of which may be newer than the row. */
+  /** Returns the record in a row of the log, with all fields of its kind, some of which may be newer than the row. */
   function versionIn<K extends RecordKind>(kind: K, before: Row | null | undefined): RecordOf<K> {
     const values: Row = { ...before, workspaceId };
     const [version] = asRecords(scope, kind, [
@@ -203,7 +207,7 @@ export function createChangeReads(scope: Scope): ChangeReads {
   return changeReads;
 }
 
-/** The changes that a row stands for, at most `limit` of them after those that are skipped. */
+/** Returns the changes that a row stands for, at most `limit` of them after those that are skipped. */
 export function expanded(
   { firstId, records, number, ...change }: ChangesRow,
   { skipped = 0, limit = records }: { readonly skipped?: number; readonly limit?: number } = {},

@@ -15,7 +15,7 @@ export interface HistoryQuery {
 }
 
 export interface HistoryReads {
-  /** The changes of each of the records with these IDs, of any kinds, the latest first, in the order of the IDs. */
+  /** Returns the changes of each of the records with these IDs, of any kinds, the latest first, in the order of the IDs. */
   histories(ids: readonly string[], query: HistoryQuery): Promise<Change[][]>;
 }
 
@@ -23,7 +23,7 @@ export function createHistoryReads(scope: Scope): HistoryReads {
   const { dialect, run, workspaceId } = scope;
   const { builder, jsonElements, jsonArrayOf } = dialect;
 
-  /** For each record the numbers of the rows with its changes, and of the row that may have its creation. */
+  /** Returns, for each record, the numbers of the rows with its changes, and of the row that may have its creation. */
   async function rowNumbers(ids: readonly string[], { before = Number.MAX_SAFE_INTEGER, limit }: HistoryQuery) {
     const rows = await runQuery(
       run,
@@ -70,7 +70,9 @@ export function createHistoryReads(scope: Scope): HistoryReads {
   };
 }
 
-/** None if the row has the creation of other records, and this one was created before there was a log. */
+/**
+ * Returns the creation of the record in this row; none if the row has only other records, because this one is older than the log.
+ */
 function creationIn(row: ChangesRow, id: string): Change[] {
   const place = placeAfter(row.firstId, id);
   return place !== undefined && place < row.records ? expanded(row, { skipped: place, limit: 1 }) : [];

@@ -21,7 +21,7 @@ export function createPostgresDriver(databaseUrl: string, options: DatabaseOptio
         acquireConnectionTimeout: options.connectionTimeout,
       },
     },
-    // One is sent while the other one is synced to disk. More would be smaller, and wait for each other's change numbers.
+    // One group is sent while another is synced to disk. More groups would be smaller, and wait for each other's change numbers.
     concurrentGroups: 2,
     query: (connection, sql, values) => query(connection as PostgresConnection, sql, values),
     isIdle: async (connection) => (connection as PostgresConnection).getTransactionStatus() === 'I',
@@ -34,7 +34,7 @@ export function createPostgresDriver(databaseUrl: string, options: DatabaseOptio
 interface PostgresConnection {
   /** A text with several statements returns several results. */
   query(sql: string, values: readonly unknown[]): Promise<Result | readonly Result[]>;
-  /** As of the last statement that ended: `I` outside of transactions. */
+  /** Returns the status after the last statement that ended: `I` outside of transactions. */
   getTransactionStatus(): string | null;
   readonly host: string;
   readonly port: number;
@@ -68,7 +68,7 @@ const parsers: Readonly<Record<number, (text: string) => unknown>> = {
 
 const getTypeParser = (type: TypeId, format?: 'text') => parsers[type] ?? standardParser(type, format);
 
-/** As the server writes times in UTC, the usual case: `2026-03-01 07:30:00.12+00`. */
+/** The form in which the server writes times in UTC, the usual case: `2026-03-01 07:30:00.12+00`. */
 const utc = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,3}))?\+00$/;
 
 const parseDate: (text: string) => Date = standardParser(builtins.TIMESTAMPTZ);

@@ -69,14 +69,14 @@ export const createFilters = (builder: Knex, isCitus: boolean): Filters => ({
 });
 
 /**
- * By this, Citus knows the machine with the row. Any other server would read all of the workspace for each lookup, by an index that begins
- * with it.
+ * The condition that tells Citus which machine has the row. Any other server would read the whole workspace for each lookup, by
+ * an index that begins with it.
  */
 const ownRow = (isCitus: boolean) => (isCitus ? 'found.workspace_id = ?' : 'found.workspace_id + 0 = ?');
 
 /**
- * As in the index, whose entries contain the workspace: see migration 0009. Of the same condition twice, Postgres expects that it is met by
- * few rows, so that the machines of Citus use that index, too.
+ * Compares as the index does, whose entries contain the workspace: see migration 0009. The condition is there twice because
+ * Postgres then expects few rows to meet it, so that the machines of Citus use that index, too.
  */
 function holds(column: string, object: string): string {
   const condition = `jsonb_set('{}', array[found.workspace_id::text], found.${column}::jsonb) @> ${object}`;

@@ -56,7 +56,7 @@ export async function selectPagesWithin(
   );
 }
 
-/** The parents, their places among them, their counts and their pages: what follows `from`. */
+/** Returns the SQL after `from`: the parents, their places among them, their counts and their pages. */
 function parentsSql(
   builder: Knex,
   { parentIds, count }: PagesSelection,

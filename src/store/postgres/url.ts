@@ -37,7 +37,7 @@ export function connectionSettings(databaseUrl: string, { connectionTimeout }: D
   };
 }
 
-/** Why a URL cannot be used; undefined if it can. */
+/** Returns why a URL cannot be used; undefined if it can. */
 export const postgresUrlProblem = (databaseUrl: string): string | undefined => readUrl(databaseUrl).problem;
 
 type UrlSettings =
@@ -50,7 +50,7 @@ type UrlSettings =
   | { readonly settings?: never; readonly connectTimeout?: never; readonly problem: string };
 
 function readUrl(databaseUrl: string): UrlSettings {
-  // The words of the documentation, left as they are.
+  // Placeholders copied from the documentation, and not replaced.
   if (/USER:PASSWORD@|@HOST\b|\/DATABASE$/.test(databaseUrl)) {
     return { problem: 'replace USER, PASSWORD, HOST, PORT and DATABASE with your own values' };
   }

@@ -27,7 +27,7 @@ type JsonColumn = Pick<Column, 'field' | 'type'>;
 
 const fieldList = (columns: readonly JsonColumn[]): string => columns.map(({ field }) => `"${field}"`).join(', ');
 
-/** The rows of a JSON parameter, with a column for each field, under the alias `sent`. */
+/** Returns the rows of a JSON parameter, with a column for each field, under the alias `sent`. */
 const recordset = (parameter: string, columns: readonly JsonColumn[]): string =>
   `json_to_recordset(${parameter}) as sent (${columns.map(({ field, type }) => `"${field}" ${jsonTypes[type]}`).join(', ')})`;
 

@@ -11,14 +11,14 @@ interface Scope {
 
 type Tree = Pick<ReverseLink, 'kind' | 'field'>;
 
-/** A subquery for the record with the ID `first`, an expression, and its ancestors, with all columns of their table. */
+/** Returns a subquery for the record with the ID `first`, an expression, and its ancestors, with all columns of their table. */
 export function ancestorsOf(scope: Scope, tree: Tree, first: Knex.Raw): Knex.QueryBuilder {
   const { builder } = scope.dialect;
   const firstId = builder.from(builder.raw('(select ? as id) as first', [first])).select('id');
   return withAncestors(scope, tree, firstId).select('record.*');
 }
 
-/** A query for the ID and the parent of the records with these IDs and of all their ancestors, each once. */
+/** Returns a query for the ID and the parent of the records with these IDs and of all their ancestors, each once. */
 export const parentsOf = (scope: Scope, tree: Tree, ids: readonly string[]): Knex.QueryBuilder =>
   withAncestors(scope, tree, scope.dialect.rowsById(tree.kind, scope.workspaceId, ids).select('id')).select({
     id: 'record.id',

@@ -59,7 +59,7 @@ export function columnsOf(table: Table): readonly Column[] {
 /** The parts of tables that were used last, by their names and fields. */
 const parts = new LRUCache<string, Table>({ max: 1_000 });
 
-/** The table as if it had only these fields. */
+/** Returns the table as if it had only these fields. */
 export function partOf(table: Table, fields: ReadonlySet<string> | undefined): Table {
   if (!fields) return table;
   const stored = Object.entries(table.storedFields).filter(([field]) => fields.has(field));
@@ -69,7 +69,7 @@ export function partOf(table: Table, fields: ReadonlySet<string> | undefined): T
   return part;
 }
 
-/** The names of all columns, as SQL, in the order of columnsOf. */
+/** Returns the names of all columns, as SQL, in the order of columnsOf. */
 export const columnList = (table: Table): string =>
   columnsOf(table)
     .map(({ name }) => name)
@@ -87,6 +87,6 @@ export function recordIn(columns: readonly Column[], values: readonly unknown[],
   return record;
 }
 
-/** The column value for a value of its field; null if the field is not set. */
+/** Returns the column value for a value of its field; null if the field is not set. */
 export const toColumnValue = ({ toColumn }: Pick<Column, 'toColumn'>, value: unknown): unknown =>
   value === null || value === undefined ? null : toColumn(value);

@@ -14,13 +14,13 @@ export function fieldOf(storedFields: Table['storedFields'], name: string): Stor
   return field;
 }
 
-/** The indexed expression of a column. */
+/** Returns the indexed expression of a column. */
 export const keySql = ({ textKey }: Dialect, type: StoredField['type'], column: string): string =>
   type === 'text' && textKey ? textKey.sql(column) : column;
 
 /**
- * The comparisons that a condition consists of, if an index can serve each of them and all must hold; undefined if it has any other
- * conditions.
+ * Returns the comparisons that a condition consists of, if an index can serve each of them and all must hold; undefined if it has
+ * any other conditions.
  */
 export function comparisonsIn(condition: Condition): Comparison[] | undefined {
   if ('all' in condition) {
@@ -49,13 +49,13 @@ export function comparisonSql(
   }
   if ('in' in comparison) {
     const [value, ...others] = comparison.in;
-    // So that an index that begins with the column has the order of its rest.
+    // With `=`, an index that begins with the column can serve an order by the columns after it.
     if (value !== undefined && others.length === 0) return comparedSql(dialect, type, column, '=', value);
     return filters.isOneOf(column, type, comparison.in);
   }
   const { text, value } = comparison;
   if (text !== 'startsWith') return filters[text](column, value);
-  // As a range, for which an index can be used.
+  // A range can use an index.
   const start = comparedSql(dialect, type, column, '>=', value);
   const end = firstTextAfter(value);
   return end === undefined ? start : builder.raw('(? and ?)', [start, comparedSql(dialect, type, column, '<', end)]);
@@ -92,7 +92,7 @@ function ignoringCase(
   return plain.length === 0 ? matchesPattern : builder.raw('(? or ?)', [matchesPlain(), matchesPattern]);
 }
 
-/** The operator is that of SQL. */
+/** Returns SQL that compares a column with a value. */
 export function comparedSql(
   { builder, textKey }: Dialect,
   type: StoredField['type'],
@@ -108,7 +108,7 @@ export function comparedSql(
   ]);
 }
 
-/** The first text, by code points, that follows all texts with this prefix; undefined if there is none. */
+/** Returns the first text, by code points, that follows all texts with this prefix; undefined if there is none. */
 function firstTextAfter(prefix: string): string | undefined {
   const codePoints = Array.from(prefix, (character) => character.codePointAt(0) ?? 0);
   while (codePoints.at(-1) === 0x10_ff_ff) codePoints.pop();

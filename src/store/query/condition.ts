@@ -18,7 +18,7 @@ export type Condition =
   | { readonly near: { readonly latitude: number; readonly longitude: number; readonly withinKm: number } }
   /** The reference leads to a stored record that matches. */
   | { readonly link: string; readonly target: Table; readonly matches: Condition }
-  /** Of the records that a reverse link leads to, some, none or every one matches. */
+  /** Some, none or every one of the records that a reverse link leads to matches. */
   | { readonly reverse: ReverseLink; readonly quantifier: 'some' | 'none' | 'every'; readonly matches: Condition };
 
 /** Text is compared by its code points. Values are in the form that records have. */

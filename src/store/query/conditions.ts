@@ -46,7 +46,10 @@ function externalIdSql(scope: Scope, { field, key, value }: Extract<Condition, {
   return dialect.filters.hasExternalId(records, key, value);
 }
 
-/** A balanced tree: SQLite allows expressions that are 1,000 levels deep, and a chain has a level for each condition. */
+/**
+ * Joins conditions as a balanced tree: SQLite allows expressions that are 1,000 levels deep, and a chain has a level for each
+ * condition.
+ */
 function joined(scope: Scope, conditions: readonly Condition[], operator: 'and' | 'or'): Knex.Raw {
   const { builder } = scope.dialect;
   const [first] = conditions;

@@ -28,7 +28,7 @@ export interface Filters {
   matchesAny(column: string, patterns: readonly Pattern[]): Knex.Raw;
   /** True if external IDs have the key, with this value unless any will do. */
   hasExternalId(records: ExternalIdsColumn, key: string, value?: string): Knex.Raw;
-  /** A subquery for the IDs of the first few records with an external ID, whose key and value are SQL. */
+  /** Returns a subquery for the IDs of the first few records with an external ID, whose key and value are SQL. */
   idsWithExternalId(
     records: Omit<ExternalIdsColumn, 'alias'>,
     key: string,
@@ -48,7 +48,7 @@ export interface ExternalIdsColumn {
 }
 
 export interface SelectedColumn {
-  /** With the alias of its table, if there are several. */
+  /** The name of the column, with the alias of its table if there are several tables. */
   readonly name: string;
   readonly type: ColumnType;
 }
@@ -94,28 +94,28 @@ export interface Dialect extends TransactionSql {
     sql(column: string): string;
     of(text: string): string;
     /**
-     * The rows that have the texts in a column: at most `limit` IDs of each text, as `ids`, by its `place` from 1. The rows with a key are
-     * read once, however many of the texts share it.
+     * Returns the rows that have the texts in a column: at most `limit` IDs of each text, as `ids`, by its `place` from 1. The
+     * rows with a key are read once, however many of the texts share it.
      */
     idsWithTexts(rows: Knex.QueryBuilder, column: string, texts: readonly string[], limit: number): Knex.Raw;
   };
   /** Runs an update or a deletion in a transaction, and returns how many rows it changed. */
   runCounted(run: Run, query: Knex.QueryBuilder): Promise<number>;
-  /** An expression for the bytes of a column's text, which does not read the text where the database stores its length. */
+  /** Returns an expression for the bytes of a column's text, which does not read the text where the database stores its length. */
   byteLength(column: string): string;
   /** Statements that insert the records, thousands per statement, unless they are long. */
   inserts(table: Table, records: readonly Row[]): Iterable<Statement>;
   /**
-   * A statement that inserts the records of all additions with their keys, does what logChanges does, and waits for a lock at most
-   * `lockTimeout` milliseconds. Undefined if this takes a transaction.
+   * Returns a statement that inserts the records of all additions with their keys, does what logChanges does, and waits for a
+   * lock at most `lockTimeout` milliseconds. Undefined if this takes a transaction.
    */
   withChanges(kind: RecordKind, additions: readonly NewRecords[], lockTimeout?: number): Statement | undefined;
   /** Statements that set these fields in the records, thousands per statement, unless they are long. */
   updates(table: Table, workspaceId: number, records: readonly Row[], fields: ReadonlySet<string>): Iterable<Statement>;
   deletions(table: Table, workspaceId: number, ids: readonly string[]): Iterable<Statement>;
-  /** A query for the rows of a workspace with these IDs, in any order. */
+  /** Returns a query for the rows of a workspace with these IDs, in any order. */
   rowsById(table: Table, workspaceId: number, ids: readonly string[]): Knex.QueryBuilder;
-  /** A query for the rows of a workspace in which the field has one of these IDs, in any order, at most `limit`. */
+  /** Returns a query for the rows of a workspace in which the field has one of these IDs, in any order, at most `limit`. */
   rowsReferring(
     from: { readonly table: Table; readonly field: string },
     workspaceId: number,
@@ -139,7 +139,7 @@ export interface Dialect extends TransactionSql {
     query: Knex.QueryBuilder,
     isBounded?: boolean,
   ): Promise<readonly (readonly unknown[])[]>;
-  /** An expression for the month of a time in UTC: `2026-03`. */
+  /** Returns an expression for the month of a time in UTC: `2026-03`. */
   month(column: string): string;
   /** Runs one statement for the pages of all parents, and returns them in the order of the parents. */
   selectPages(run: Run, pages: PagesSelection): Promise<PageRows[]>;
@@ -176,7 +176,7 @@ export async function selectRecords(
   return recordsIn(columns, await dialect.selectValues(run, columns, query, isBounded));
 }
 
-/** The records with these values of the columns. */
+/** Returns the records with these values of the columns. */
 export async function recordsIn(columns: readonly Column[], rows: readonly (readonly unknown[])[]): Promise<Row[]> {
   const toRecord = (values: readonly unknown[]) => recordIn(columns, values);
   return columns.some(isJson)
@@ -202,7 +202,7 @@ export async function sortInFiles<T>(
 /** True for columns with JSON, which takes time to parse. */
 export const isJson = ({ type }: SelectedColumn): boolean => type === 'externalIds' || type === 'json';
 
-/** An expression for the bytes of all texts of a row. */
+/** Returns an expression for the bytes of all texts of a row. */
 export const bytesSql = (dialect: Pick<Dialect, 'byteLength'>, table: Table): string =>
   ['0', ...textColumnsOf(table).map(({ name }) => `coalesce(${dialect.byteLength(name)}, 0)`)].join(' + ');
 

@@ -18,7 +18,7 @@ export const patternOf = (text: string, part: Part): Pattern => ({
   isAnchoredAtEnd: part === 'all' || part === 'endsWith',
 });
 
-/** The character and its upper and lower case. A form of several characters does not count: `ß` has no upper case here. */
+/** Returns the character and its upper and lower case. A form of several characters does not count: `ß` has no upper case here. */
 const formsOf = (character: string): readonly string[] => [
   ...new Set([character, character.toUpperCase(), character.toLowerCase()].filter(isSingle)),
 ];

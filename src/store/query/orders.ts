@@ -19,7 +19,7 @@ export interface Term {
   readonly index: number | undefined;
 }
 
-/** The terms of an order. The ID is always the last. */
+/** Returns the terms of an order. The ID is always the last. */
 export function termsOf(dialect: Dialect, { storedFields, table }: Table, orderBy: readonly Order[]): Term[] {
   const terms = orderBy
     .filter(({ field }) => field !== 'id')
@@ -35,7 +35,7 @@ export function termsOf(dialect: Dialect, { storedFields, table }: Table, orderB
   return [...terms, { column, type: 'id', key: column, descending, mayBeNull: false, index: undefined }];
 }
 
-/** The SQL after `order by`. */
+/** Returns the SQL after `order by`. */
 export function orderSql(terms: readonly Term[], fromEnd: boolean): string {
   const directed = (expression: string, descending: boolean) => (descending ? `${expression} desc` : expression);
   return terms
@@ -72,7 +72,7 @@ export function beyondSql(
   return builder.raw('(? and ?)', [comparedSql(dialect, type, column, `${operator}=`, value), beyond]);
 }
 
-/** As one comparison of rows, for which the databases use all columns of an index. */
+/** Compares the terms as one row, for which the databases use all columns of an index. */
 function comparedTogether(
   dialect: Dialect,
   operator: '<' | '>',

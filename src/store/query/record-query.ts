@@ -31,7 +31,7 @@ export interface Position {
   readonly id: string;
 }
 
-/** The position of a record in the order of IDs. */
+/** Returns the position of a record in the order of IDs. */
 export const positionOfId = (id: string): Position => ({ values: [], id });
 
 /** A query for the records behind a reverse link, for each of many parents. */
@@ -51,7 +51,7 @@ export interface SummaryQuery {
   readonly limit: number;
 }
 
-/** By a field's value, or by the month of a time in UTC: `2026-03`. */
+/** Groups records by a field's value, or by the month of a time in UTC: `2026-03`. */
 export interface Grouping {
   readonly field: string;
   readonly by: 'value' | 'month';
@@ -60,7 +60,7 @@ export interface Grouping {
 export interface Summary {
   /** The number of all records that match. */
   readonly totalCount: number;
-  /** In each, one value for each grouping. One group more than the limit shows that there are others. */
+  /** The groups, each with one value per grouping. One more than the limit shows that there are others. */
   readonly groups: readonly { readonly count: number; readonly values: readonly (Value | null)[] }[];
 }
 

@@ -22,7 +22,7 @@ export interface Source {
   readonly isFilterHidden?: boolean;
 }
 
-/** All rows of the query. The caller adds the columns to read, or a count, a lock or an update. */
+/** Selects all rows of the query. The caller adds the columns to read, or a count, a lock or an update. */
 export function selectRows(source: Source, query: RecordQuery): Knex.QueryBuilder {
   const terms = termsOf(source.dialect, source.table, query.orderBy ?? []);
   return ordered(matching(source, query, terms), terms, query);
@@ -67,14 +67,14 @@ export function selectList(source: Source, query: RecordQuery): Knex.QueryBuilde
 /** The most records that a list reads and sorts, where it could read them in its order instead. */
 const maxSorted = 5_000;
 
-/** The comparisons of a filter; undefined if it has other conditions, or if there is nothing to choose from. */
+/** Returns the comparisons of a filter; undefined if it has other conditions, or if there is nothing to choose from. */
 function comparisonsToCount(source: Source, { where, orderBy, limit }: RecordQuery): readonly Comparison[] | undefined {
   const order = orderBy?.[0]?.field;
   if (!where || !order || limit === undefined) return undefined;
   const comparisons = comparisonsIn(where);
   if (!comparisons || comparisons.some(({ field }) => field === order)) return undefined;
   const served = comparisons.filter(({ field }) => isServed(source, field));
-  // The IDs of equal values are in order in any index.
+  // In any index, records with equal values are in the order of their IDs.
   if (order === 'id') return served.every(isOfOneValue) ? undefined : comparisons;
   return served.length > 0 || isServed(source, order) ? comparisons : undefined;
 }
@@ -86,8 +86,8 @@ const isServed = ({ dialect, table }: Source, field: string): boolean =>
 const isOfOneValue = (comparison: Comparison): boolean => 'in' in comparison && comparison.in.length === 1;
 
 /**
- * The order of the index that finds all of the records from one value to another, or all of the workspace; undefined if there is no
- * such index.
+ * Returns the order of the index that finds all of the records from one value to another, or all of the workspace; undefined if
+ * there is no such index.
  */
 function rangeKeyOf(source: Source, comparisons: readonly Comparison[]): string | undefined {
   const served = comparisons.filter(({ field }) => isServed(source, field));
@@ -130,8 +130,8 @@ function selectSorted(source: Source, query: RecordQuery): Knex.QueryBuilder {
 }
 
 /**
- * The records with a value of the first term, and those without, as queries of their own: no index has the order of both together,
- * in which records without a value come last in either direction.
+ * Returns the records with a value of the first term, and those without, as queries of their own: no index has the order of both
+ * together, in which records without a value come last in either direction.
  */
 function partsOf(source: Source, query: RecordQuery, terms: readonly Term[]): Knex.QueryBuilder[] {
   const [first, ...rest] = terms as [Term, ...Term[]];
@@ -143,7 +143,7 @@ function partsOf(source: Source, query: RecordQuery, terms: readonly Term[]): Kn
     const withValue = [{ ...first, mayBeNull: false }, ...rest];
     const range = { ...query, before: isUnset(before) ? undefined : before };
     const rows = matching(source, range, withValue);
-    // Not beside a position, which only values are beyond: SQLite would begin at the first value instead.
+    // A position excludes records without a value by itself; with this condition too, SQLite would begin at the first value.
     if (!range.after && !range.before) rows.where(filters.isSet(first.key, true));
     parts.push(ordered(rows, withValue, query));
   }

@@ -8,7 +8,7 @@ import type { Dialect } from './dialect.ts';
 import type { RecordQuery } from './record-query.ts';
 import { selectList } from './rows.ts';
 
-/** A query for rows of a workspace. The caller adds the columns to read, or a count, a lock or an update. */
+/** Returns a query for rows of a workspace. The caller adds the columns to read, or a count, a lock or an update. */
 export const rowsQuery = (
   dialect: Dialect,
   table: Table,
@@ -19,7 +19,7 @@ export const rowsQuery = (
 /** Writes a limit into the statement: Citus rejects it as a parameter in statements on several workspaces. */
 export const literally = { skipBinding: true } as const;
 
-/** The columns that an update sets. */
+/** Returns the columns that an update sets. */
 export function changedColumns(table: Table, changes: Row): Row {
   const changed = columnsOf(table).filter(({ field }) => changes[field] !== undefined);
   return Object.fromEntries(changed.map((column) => [column.name, toColumnValue(column, changes[column.field])]));

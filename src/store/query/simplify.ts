@@ -43,7 +43,7 @@ function opposite(condition: Condition): Condition {
 }
 
 function simplifiedReverse({ reverse, quantifier, matches }: Extract<Condition, { quantifier: string }>): Condition {
-  // Every record matches if none does not.
+  // "Every record matches" is "no record fails to match".
   const inner = simplified(quantifier === 'every' ? { not: matches } : matches, reverse.kind);
   if (isNever(inner)) return quantifier === 'some' ? never : always;
   return { reverse, quantifier: quantifier === 'some' ? 'some' : 'none', matches: inner };

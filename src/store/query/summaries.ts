@@ -8,7 +8,7 @@ import type { Summary, SummaryQuery } from './record-query.ts';
 import { requireWhole, selectRows } from './rows.ts';
 import { runQuery } from './run-query.ts';
 
-/** Runs one statement. The total is that of all groups, also of those beyond the limit. */
+/** Runs one statement. The total counts all groups, even those beyond the limit. */
 export async function summarize(
   dialect: Dialect,
   run: Run,

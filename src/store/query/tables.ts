@@ -91,7 +91,10 @@ export const idempotencyResults: Table = {
   },
 };
 
-/** In the order of their keys, so that of two transactions with the same ones, one waits for the other at the first of them. */
+/**
+ * Returns the rows in the order of their keys: of two transactions with the same keys, one then waits for the other at the first
+ * key.
+ */
 export const keyRowsOf = (additions: readonly { readonly keyed: Row | undefined }[]): Row[] =>
   additions
     .flatMap(({ keyed }): Row[] => (keyed ? [keyed] : []))

@@ -96,7 +96,7 @@ export function createHeldTexts({ maxReads, timeout }: Options): (workspaceId: n
       total += length;
     }
 
-    /** The workspace's turn to hold texts of a length that is not known yet; undefined if it need not wait. */
+    /** Waits for the workspace's turn to hold texts of a length that is not known yet; undefined if it need not wait. */
     function begin(): Promise<void> | undefined {
       const workspace = workspaceOf(workspaceId);
       if (workspace.waiting.length > 0 || !mayRead(workspace)) return turnIn(workspace);

@@ -31,18 +31,18 @@ const linked = Symbol('linked records');
 
 type LinkedRow = Row & { readonly [linked]?: Readonly<Record<string, LinkedRow | null>> };
 
-/** The linked record; undefined if the record was read without it. */
+/** Returns the linked record; undefined if the record was read without it. */
 export const linkedRecord = (record: LinkedRow, field: string): Row | null | undefined => record[linked]?.[field];
 
-/** All that were read with the record. */
+/** Returns all linked records that were read with the record. */
 const linkedFrom = (record: LinkedRow): Row[] =>
   linkedRecordsIn(Object.values(record[linked] ?? {}).filter((other) => other !== null));
 
-/** The records and all that were read with them. */
+/** Returns the records, and all linked records that were read with them. */
 const linkedRecordsIn = (records: readonly LinkedRow[]): Row[] =>
   records.flatMap((record) => [record, ...linkedFrom(record)]);
 
-/** The tables that are joined for a page: one for each link. */
+/** Returns the tables that are joined for a page: one for each link. */
 const linkedTablesOf = (links: readonly LinkToRead[]): Table[] =>
   links.flatMap((link) => [partOf(link.kind, link.fields), ...linkedTablesOf(link.links)]);
 
@@ -97,7 +97,7 @@ async function selectLinked(scope: Scope, page: Page, rows: Knex.QueryBuilder): 
   const joined = join(page);
   const found = await dialect.selectValues(run, selected, query, true);
   const records = found.map((values) => linkedRowIn(values, joined));
-  // Those of the page are named by `asRecords`, as those of any list.
+  // `asRecords` does this for the records of the page themselves, as for any list.
   nameWorkspace(scope, records.flatMap(linkedFrom));
   return records;
 }

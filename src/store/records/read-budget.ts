@@ -26,7 +26,7 @@ export interface BoundedRead<T> {
   readAll(): Promise<T>;
   /** Returns undefined if the texts have more than `maxBytes`. Texts that may be long are not read then. */
   readWithin(maxBytes: number): Promise<T | undefined>;
-  /** The rows that were read, with their texts. */
+  /** Returns the rows that were read, with their texts. */
   rowsOf(result: T): readonly object[];
 }
 
@@ -141,7 +141,7 @@ export async function selectWithin(
   return bytes === 0 ? records : selectWithin(dialect, run, table, rows, maxBytes, locked);
 }
 
-/** The most characters that the texts of a record can have. */
+/** Returns the most characters that the texts of a record can have. */
 function maxTextLength(table: Table, limits: ReadLimits): number {
   let length = 0;
   for (const field of Object.values(table.storedFields)) {

@@ -22,9 +22,9 @@ import { summarize } from '../query/summaries.ts';
 import { type BoundedRead, type ReadBudget, selectWithin } from './read-budget.ts';
 
 export interface RecordReads {
-  /** The records with these IDs, in no particular order. IDs without a record are left out. */
+  /** Returns the records with these IDs, in no particular order. IDs without a record are left out. */
   find<K extends RecordKind>(kind: K, ids: readonly string[], fields?: RecordQuery['fields']): Promise<RecordOf<K>[]>;
-  /** The records that match the query, oldest first unless it has another order, with the fields that it names. */
+  /** Returns the records that match the query, oldest first unless it has another order, with the fields that it names. */
   list<K extends RecordKind>(kind: K, query?: RecordQuery): Promise<RecordOf<K>[]>;
   count(kind: RecordKind, query?: Pick<RecordQuery, 'where'>): Promise<number>;
   /**
@@ -56,7 +56,7 @@ export interface Scope {
 const readBounded = <T>({ budget }: Scope, bounded: BoundedRead<T>): Promise<T> =>
   budget ? budget.read(bounded) : bounded.readAll();
 
-/** The rows of a query, with these fields. A query with a limit is read within the budget. */
+/** Returns the rows of a query, with these fields. A query with a limit is read within the budget. */
 export function selectRows(
   scope: Scope,
   whole: Table,
@@ -135,7 +135,9 @@ export function createRecordReads(scope: Scope): RecordReads {
   };
 }
 
-/** The parent of each of the records and of all their ancestors, by their IDs: null for a root. At most `limit` are read. */
+/**
+ * Returns the parent of each of the records and of all their ancestors, by their IDs: null for a root. At most `limit` are read.
+ */
 export async function readParents(
   scope: Scope,
   tree: ReverseLink,
@@ -163,7 +165,7 @@ async function requireFewAncestors(scope: Scope, link: ReverseLink, ids: readonl
   );
 }
 
-/** The number of ancestors of each record, added up. A record that is its own ancestor is visited once, too. */
+/** Returns the sum of the numbers of ancestors of the records. A record that is its own ancestor is visited once, too. */
 function totalDepth(parents: ReadonlyMap<string, string | null>, ids: readonly string[]): number {
   const depths = new Map<string, number>();
   let total = 0;
@@ -181,14 +183,17 @@ function totalDepth(parents: ReadonlyMap<string, string | null>, ids: readonly s
   return total;
 }
 
-/** Changes rows, which have the number of their workspace: records have its name. */
+/** Replaces the workspace's number in rows with its name, which records have. */
 export function nameWorkspace({ workspaceName }: Pick<Scope, 'workspaceName'>, rows: readonly Row[]): void {
   for (const row of rows as readonly { workspaceId?: unknown }[]) {
     if (row.workspaceId !== undefined) row.workspaceId = workspaceName;
   }
 }
 
-/** The rows, changed to records. The cast is safe: they have the columns of the kind's fields, and are written only from its records. */
+/**
+ * Returns the rows as records. The cast is safe: they have the columns of the kind's fields, and are written only from its
+ * records.
+ */
 export function asRecords<K extends RecordKind>(
   scope: Pick<Scope, 'workspaceName'>,
   _kind: K,

@@ -27,7 +27,7 @@ interface Index {
   readonly isValid: boolean;
 }
 
-/** The fields of which an operator can add an index: all others have one, or are never compared. */
+/** Returns the fields of which an operator can add an index: all others have one, or are never compared. */
 export const fieldsToIndex = ({ storedFields }: RecordKind): string[] =>
   Object.entries(storedFields).flatMap(([name, { type, indexed }]) =>
     !indexed && ['text', 'number', 'boolean', 'dateTime'].includes(type) ? [name] : [],
@@ -35,10 +35,13 @@ export const fieldsToIndex = ({ storedFields }: RecordKind): string[] =>
 
 const isPostgres = ({ driver }: Database): boolean => driver.name === 'Postgres';
 
-/** The name of the index of a field, whether it exists or not. */
+/** Returns the name of the index of a field, whether it exists or not. */
 export const indexName = ({ table }: RecordKind, field: string): string => `${table}_${columnName(field)}`;
 
-/** The indexes of the kinds, with the table that SQLite has for each kind's external IDs. Reads all pages of an index in SQLite. */
+/**
+ * Returns the indexes of the kinds, with the table that SQLite has for each kind's external IDs. Reads all pages of an index in
+ * SQLite.
+ */
 export async function listIndexes(database: Database, kinds: readonly RecordKind[]): Promise<Index[]> {
   const rows = await database.read(isPostgres(database) ? postgresIndexes : sqliteIndexes);
   return kinds.flatMap((kind) =>
@@ -71,7 +74,7 @@ const sqliteIndexes = `select name, tbl_name as "table", 1 as is_valid,
   where type = 'index' or name like '%\\_external\\_ids' escape '\\' and type = 'table'
   order by name`;
 
-/** Tells the dialect which indexes there are. Those that are added later are known after the next start. */
+/** Tells the dialect which indexes there are. Indexes that are added later are not used before the next start. */
 export async function readIndexes(database: Database): Promise<void> {
   const rows = await database.read(
     isPostgres(database)
@@ -106,7 +109,7 @@ export async function addIndex(database: Database, kind: RecordKind, field: stri
   await sortInFiles(database.dialect, database.run, () => database.transaction(create));
 }
 
-/** Drops the index of a field, also one that a failed attempt has left. SQLite deletes its statistics, too. */
+/** Drops the index of a field, even an incomplete one that a failed attempt left. SQLite deletes its statistics, too. */
 export async function dropIndex(database: Database, kind: RecordKind, field: string): Promise<void> {
   const concurrently = isPostgres(database) ? ' concurrently' : '';
   await database.run(`drop index${concurrently} if exists ${indexName(kind, field)}`);

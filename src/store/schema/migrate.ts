@@ -5,7 +5,7 @@ import { StartError } from '../../errors.ts';
 import { reason } from '../connections/database-error.ts';
 import type { Driver } from '../connections/driver.ts';
 import { type Dialect, sortInFiles } from '../query/dialect.ts';
-import { migrationNames } from './migrations.ts';
+import { migrationNames, migrationSource } from './migrations.ts';
 
 const maxAttempts = 50;
 /** Milliseconds. */
@@ -37,12 +37,8 @@ export async function migrate(
       const migrateOnce = async (transaction: Knex.Transaction) => {
         if (dialect.lockMaintenance) await transaction.raw(dialect.lockMaintenance);
         const pending = await pendingMigrations(transaction);
-        for (const name of pending) {
-          const start = performance.now();
-          await transaction.migrate.up();
-          const milliseconds = Math.round(performance.now() - start);
-          if (!isNew) report({ migration: name, milliseconds }, `migrated ${name} in ${milliseconds} ms`);
-        }
+        const source = isNew ? migrationSource : timed(report);
+        if (pending.length > 0) await transaction.migrate.latest({ migrationSource: source });
         return pending;
       };
       return await sortInFiles(
@@ -58,13 +54,30 @@ export async function migrate(
   }
 }
 
-/** A migration may write all tables anew beside the old ones. */
+/** The migrations, each of which reports how long it has taken. */
+const timed = (report: Report): Knex.MigrationSource<string> => ({
+  ...migrationSource,
+  async getMigration(name) {
+    const { up, ...migration } = await migrationSource.getMigration(name);
+    return {
+      ...migration,
+      async up(knex) {
+        const start = performance.now();
+        await up(knex);
+        const milliseconds = Math.round(performance.now() - start);
+        report({ migration: name, milliseconds }, `migrated ${name} in ${milliseconds} ms`);
+      },
+    };
+  },
+});
+
+/** Returns how many bytes a migration may write, which may make all tables anew beside the old ones. */
 async function postgresSize(knex: Knex): Promise<number> {
   const { rows } = await knex.raw('select pg_database_size(current_database()) as bytes');
   return 2 * Number(rows[0].bytes);
 }
 
-/** The names of the migrations that the database lacks. Throws StartError if it has any that this version does not know. */
+/** Returns the names of the migrations that the database lacks. Throws StartError if it has any that this version does not know. */
 export async function pendingMigrations(knex: Knex): Promise<string[]> {
   const applied: string[] = (await knex.schema.hasTable('knex_migrations'))
     ? await knex('knex_migrations').pluck('name')

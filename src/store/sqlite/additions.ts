@@ -16,7 +16,7 @@ const changeColumns = columnsOf(changes).filter(({ field }) => field !== 'number
 const keyColumns = columnsOf(idempotencyResults);
 
 interface KindStatement extends Pick<Statement, 'sql' | 'setUp'> {
-  /** The elements of an addition's row. */
+  /** Returns the elements of an addition's row. */
   of(addition: NewRecords): unknown[];
 }
 

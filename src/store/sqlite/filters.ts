@@ -43,7 +43,7 @@ export const createFilters = (builder: Knex): Filters => ({
     builder.raw(`${column} in (select ${rows.column} from ${rows.from} where ?)`, [rows.where]),
 });
 
-/** A pattern for GLOB. Letters with several forms have no meaning of their own in it. */
+/** Returns a pattern for GLOB. Letters with several forms have no meaning of their own in it. */
 function globOf({ characters, isAnchoredAtStart, isAnchoredAtEnd }: Pattern): string {
   const parts = characters.map((forms) => {
     const text = forms.join('');
@@ -52,7 +52,7 @@ function globOf({ characters, isAnchoredAtStart, isAnchoredAtEnd }: Pattern): st
   return `${isAnchoredAtStart ? '' : '*'}${parts.join('')}${isAnchoredAtEnd ? '' : '*'}`;
 }
 
-/** A number as an integer times a power of two: SQLite converts one decimal in ten thousand to a neighbouring number. */
+/** Returns a number as an integer times a power of two: SQLite converts one decimal in ten thousand to a neighbouring number. */
 export function binaryParts(value: unknown): [number | null, number] {
   if (typeof value !== 'number') return [null, 0];
   if (!Number.isFinite(value)) throw new Error('expected a finite number');

@@ -2,7 +2,10 @@
 import { mapTextsInSlices } from '../../slices.ts';
 import { isJson, type SelectedColumn } from '../query/dialect.ts';
 
-/** The columns of a row as a JSON array, as SQL. What is JSON itself is a part of the array and not a text in it: it is parsed once. */
+/**
+ * Returns SQL for the columns of a row as a JSON array. A column with JSON becomes an element of the array, not a text in it, so
+ * that it is parsed once.
+ */
 export const jsonArray = (columns: readonly SelectedColumn[]): string =>
   `json_array(${columns.map(elementOf).join(', ')})`;
 
@@ -15,12 +18,12 @@ function elementOf(column: SelectedColumn): string {
 const numberText = (column: string): string => `iif(${column} is null, null, format('%!.18g', ${column}))`;
 
 /**
- * The same array as bytes, for rows that may be long: of texts, the driver makes strings of all rows at once, and other requests would
- * wait for it.
+ * Returns SQL for the same array as bytes, for rows that may be long: from texts, the driver makes the strings of all rows at
+ * once, and other requests would wait for it.
  */
 export const jsonArrayBytes = (columns: readonly SelectedColumn[]): string => `cast(${jsonArray(columns)} as blob)`;
 
-/** The values of the columns in each of these arrays; null for null. */
+/** Returns the values of the columns in each of these arrays; null for null. */
 export const valuesInBytes = (
   columns: readonly SelectedColumn[],
   arrays: readonly (Buffer | null)[],
@@ -31,7 +34,7 @@ export const valuesInBytes = (
     (bytes) => bytes && valuesIn(columns, JSON.parse(bytes.toString())),
   );
 
-/** The values of the columns in such an array. Changes the array. */
+/** Returns the values of the columns in such an array. Changes the array. */
 export function valuesIn(columns: readonly Pick<SelectedColumn, 'type'>[], array: unknown[]): unknown[] {
   columns.forEach(({ type }, index) => {
     if (type === 'number' && array[index] !== null) array[index] = Number(array[index]);

@@ -66,7 +66,7 @@ export async function selectPagesWithin(
   return found;
 }
 
-/** A row for each parent, with its place among them, its page as a JSON array of items, and its count. */
+/** Returns a row for each parent, with its place among them, its page as a JSON array of items, and its count. */
 function parentsQuery(
   builder: Knex,
   { parentIds, page, count }: PagesSelection,

@@ -105,5 +105,8 @@ export function createStatements({ prepare, interrupt }: SqliteDriver) {
   };
 }
 
-/** A cached statement keeps its values in memory until it is used again, which for a batch may be never. */
+/**
+ * True for values that should not stay in memory: a cached statement keeps them until it is used again, which for a batch may be
+ * never.
+ */
 const isLarge = (value: unknown): boolean => typeof value === 'string' && value.length > 65_536;

@@ -6,6 +6,6 @@ export const inMemory = ':memory:';
 /** Where the service keeps its file unless told otherwise. */
 export const defaultPath = 'data/yardgraph.db';
 
-/** The path in `sqlite:PATH`; undefined when the text has another form, such as a mistyped `sqlite::memory:`. */
+/** Returns the path in `sqlite:PATH`; undefined when the text has another form, such as a mistyped `sqlite::memory:`. */
 export const sqlitePath = (databaseUrl: string): string | undefined =>
   /^sqlite:(?!\/\/)(:memory:|[^:\s].*)$/.exec(databaseUrl)?.[1];

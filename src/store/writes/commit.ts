@@ -66,7 +66,7 @@ function prepareOne(writer: Writer, change: Change): Prepared {
   }
 }
 
-/** The log's entry for a record that is changed or deleted. It has no workspace, which may be renamed. */
+/** Returns the log's entry for a record that is changed or deleted. It has no workspace, which may be renamed. */
 const changeOf = (
   { workspaceId, author }: Writer,
   { kind, action }: Change,
@@ -83,7 +83,7 @@ const changeOf = (
   before,
 });
 
-/** The fields in which some record changes. */
+/** Returns the fields in which some record changes. */
 function changedFields(kind: RecordKind, records: readonly Replacement[]): ReadonlySet<string> {
   const changed = new Set<string>();
   for (const { before, after } of records) {
@@ -99,7 +99,7 @@ const isStoredAs = (before: unknown, after: unknown): boolean =>
   before === after ||
   (typeof before === 'object' && typeof after === 'object' && JSON.stringify(before) === JSON.stringify(after));
 
-/** Of those that are replaced or deleted. A single record may have as many as the settings allow. */
+/** Limits the external IDs of replaced and deleted records. A single record may have as many as the settings allow. */
 function requireFewExternalIds(changes: readonly Change[]): void {
   let found = 0;
   for (const change of changes) {
@@ -113,7 +113,7 @@ function requireFewExternalIds(changes: readonly Change[]): void {
   }
 }
 
-/** The records whose external IDs the change removes. */
+/** Returns the records whose external IDs the change removes. */
 function rowsWithoutExternalIds(change: Change): readonly Row[] {
   if (change.action === 'created') return [];
   if (change.action === 'deleted') return change.records;

@@ -8,7 +8,7 @@ import type { Dialect } from '../query/dialect.ts';
 import { rowsQuery, runQuery } from '../query/run-query.ts';
 import type { Scope } from '../records/read-records.ts';
 
-/** The most records that are found for one value: who looks for one needs no more to see that there are several. */
+/** The most records that are found for one value: a caller that looks for one needs no more to see that there are several. */
 export const maxMatches = 4;
 
 /** The IDs of the records that have each of the values, in the order of the values: the oldest few. */
@@ -16,7 +16,7 @@ type Matches = readonly (readonly string[])[];
 
 export interface RecordMatches {
   findByText(kind: RecordKind, field: string, texts: readonly string[]): Promise<Matches>;
-  /** In the kind's field `externalIds`. */
+  /** Finds the records with each external ID in the kind's field `externalIds`. */
   findByExternalId(kind: RecordKind, externalIds: readonly ExternalId[]): Promise<Matches>;
 }
 
@@ -83,7 +83,7 @@ export function createRecordMatches({ dialect, run, workspaceId }: Scope): Recor
   };
 }
 
-/** Each looked up by itself, it would read the rows of all of the others. */
+/** Returns the texts that share an index key with another one: looked up one by one, each would read the rows of all the others. */
 function textsWithSameKey({ textKey }: Dialect, texts: readonly string[]): ReadonlySet<string> {
   if (!textKey) return new Set();
   const byKey = new Map<string, Set<string>>();

@@ -50,7 +50,7 @@ export function createGroupCommit(
   const storeAdditions = createAdditionStore(dialect);
   const waiting = createWaitingAdditions<Waiting>();
   let running = 0;
-  /** For additions that have a transaction of their own. */
+  /** Limits the additions that have a transaction of their own. */
   const alone = createShares(maxAlonePerWorkspace, {
     milliseconds: connectionTimeout,
     error: () => databaseUnavailable('WORKSPACE_IN_CONFLICT'),
@@ -63,7 +63,7 @@ export function createGroupCommit(
     running -= 1;
   }
 
-  /** Without the additions of workspaces that are in conflict: in a group, they would probably conflict too. */
+  /** Takes the next group. Additions of workspaces in conflict are stored alone: in a group, they would probably conflict too. */
   function takeGroup(): readonly Waiting[] {
     const [group, others] = [[] as Waiting[], [] as Waiting[]];
     for (const addition of waiting.takeGroup()) (inConflict.has(addition.workspaceId) ? others : group).push(addition);
@@ -82,7 +82,7 @@ export function createGroupCommit(
         );
       } catch (error) {
         if (failsWholeGroup(error, group.length, workspaces.size)) return rejectAll(group, error);
-        // It would fail again, and the others wait for it a second time.
+        // The group would fail again, and its other additions would wait a second time.
         if (concernsSome(error)) break;
       }
     }
@@ -107,7 +107,7 @@ export function createGroupCommit(
     else inConflict.delete(workspaceId);
   }
 
-  /** On connections of the workspace, so that it waits for itself. */
+  /** Stores an addition on connections of its workspace, so that the workspace waits for itself. */
   const storeAlone = (addition: Waiting): Promise<void> =>
     alone(addition.workspaceId, () =>
       storeAdditions([addition], 'lookup', forWorkspace(addition.workspaceId).transaction),

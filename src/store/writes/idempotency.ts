@@ -1,6 +1,6 @@
 /**
- * The results of writes whose requests may be repeated: stored under the key of the request, in the write's own transaction, so that a
- * repeat finds it and writes nothing. Of records, a result has the IDs: what they were is in the log. Knows no HTTP.
+ * The results of writes whose requests may be repeated: stored under the key of the request, in the write's own transaction, so
+ * that a repeat finds it and writes nothing. A result contains the IDs of records: the log has their contents. Knows no HTTP.
  */
 
 import { idempotencyKeyReused, ServiceError } from '../../errors.ts';
@@ -40,17 +40,17 @@ export const idempotencyRow = (workspaceId: number, key: IdempotencyKey, result:
   result,
 });
 
-/** The result of a creation, whose records have successive IDs. */
+/** Returns the result of a creation, whose records have successive IDs. */
 export const creationResult = (firstId: string, records: number): WriteResult => ({
   before: 0,
   after: 0,
   returned: [successors(firstId, records)],
 });
 
-/** In lists, `ID+n` stands for an ID and the `n` that follow it. */
+/** Returns an ID and the `n` that follow it as one text, `ID+n`, for lists. */
 const successors = (firstId: string, count: number): string => (count === 1 ? firstId : `${firstId}+${count - 1}`);
 
-/** The value with the ID of each record instead of the record. A text that looks like an ID, `asset_…`, is stored as `{ text: 'asset_…' }`. */
+/** Returns the value with the ID of each record instead of the record. A text that looks like an ID, `asset_…`, is stored as `{ text: 'asset_…' }`. */
 export function recordsToIds(value: unknown): unknown {
   if (isRecord(value)) return value.id;
   if (idsIn(value)) return { text: value };
@@ -68,7 +68,7 @@ const isRecord = (value: unknown): value is { readonly id: string } =>
 
 const idAndSuccessors = /^(\w+)(?:\+(\d+))?$/;
 
-/** The value before `recordsToIds`, with the records that `find` returns for their IDs. */
+/** Returns the value before `recordsToIds`, with the records that `find` returns for their IDs. */
 export function idsToRecords(value: unknown, find: (id: string) => object): unknown {
   if (Array.isArray(value)) return value.flatMap((item) => idsIn(item)?.map(find) ?? [idsToRecords(item, find)]);
   if (!isObject(value)) return idsIn(value)?.map(find)[0] ?? value;
@@ -101,7 +101,7 @@ export async function findIdempotencyResults(
   return (await selectRows(scope, idempotencyResults, rows, {})) as readonly object[] as readonly IdempotencyResult[];
 }
 
-/** Throws if one of the results is that of this request, or of another one with its key. */
+/** Throws if one of the results belongs to this request, or to another one with its key. */
 export function requireUnused(request: IdempotencyKey, found: readonly IdempotencyResult[]): void {
   const earlier = found.find(({ operation, key }) => operation === request.operation && key === request.key);
   if (!earlier) return;

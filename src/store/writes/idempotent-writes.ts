@@ -17,8 +17,8 @@ import {
 import type { Work } from './work.ts';
 
 /**
- * Runs the write. If it is rejected, which may be because of what an earlier one has stored, or nobody knows whether it is stored, and
- * something is stored under the key, throws Repeated or a ServiceError 409 instead of its error.
+ * Runs the write. If it is rejected, or its outcome is unknown, and a result is stored under the key, throws Repeated or a
+ * ServiceError 409 instead: it may have been rejected because of what an earlier write with this key stored.
  */
 export async function writeOnce<T>(key: IdempotencyKey, scope: Scope, write: () => Promise<T>): Promise<T> {
   try {
@@ -37,7 +37,7 @@ export async function writeOnce<T>(key: IdempotencyKey, scope: Scope, write: () 
 const retryWithKey = ({ cause }: ServiceError) =>
   mayBeStored('retry with the same Idempotency-Key, which stores the records once', String(cause));
 
-/** The work, after a lookup whether the key is new if the database has rejected something. */
+/** Returns the work, preceded by a lookup of the key if the database has rejected something. */
 export const unused =
   <T>(key: IdempotencyKey, work: Work<T>): Work<T> =>
   async (find, uniqueness) => {

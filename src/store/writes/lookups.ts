@@ -25,11 +25,14 @@ export interface Lookups extends RecordMatches, Pick<RecordReads, 'pages'> {
   existingValues(kind: RecordKind, field: string, values: readonly string[]): Promise<ReadonlySet<string>>;
   /** Reads the records and locks them. IDs without a record are left out. */
   findToUpdate<K extends RecordKind>(kind: K, ids: readonly string[]): Promise<RecordOf<K>[]>;
-  /** The same, and also waits for transactions that are about to store references to them. */
+  /** Reads and locks records like findToUpdate, and also waits for transactions that are about to store references to them. */
   findToDelete<K extends RecordKind>(kind: K, ids: readonly string[]): Promise<RecordOf<K>[]>;
-  /** The parent of each of the records and of all their ancestors, by their IDs: null for a root. At most `limit` are read. */
+  /**
+   * Returns the parent of each of the records and of all their ancestors, by their IDs: null for a root. At most `limit` are
+   * read.
+   */
   ancestors(tree: ReverseLink, ids: readonly string[], limit: number): Promise<ReadonlyMap<string, string | null>>;
-  /** The IDs of records whose reference is one of these IDs, at most `limit`, in no particular order. */
+  /** Returns the IDs of records whose reference is one of these IDs, at most `limit`, in no particular order. */
   findReferring(link: ReverseLink, ids: readonly string[], limit: number): Promise<string[]>;
   /** Returns what requests with these keys have stored. */
   idempotencyResults(keys: readonly string[]): Promise<readonly IdempotencyResult[]>;
@@ -38,18 +41,21 @@ export interface Lookups extends RecordMatches, Pick<RecordReads, 'pages'> {
 /** The most text of the records that one transaction reads to change or delete them. */
 const maxBytes = 50_000_000;
 
-/** In a dry run, lookups lock nothing: they make nobody wait. */
+/** Creates the lookups of a transaction. In a dry run they lock nothing, so that no other write waits. */
 export function createLookups(scope: Scope, { isDryRun = false } = {}): Lookups {
   const { dialect, run, workspaceId } = scope;
   let bytesLeft = maxBytes;
   const lockRows = (rows: Knex.QueryBuilder, lock: 'forUpdate' | 'forNoKeyUpdate' | 'forKeyShare') =>
     isDryRun ? rows : rows[lock]();
 
-  /** In the order of the IDs, so that of two transactions that lock the same records, one waits for the other at the first of them. */
+  /**
+   * Returns the rows in the order of their IDs: of two transactions that lock the same records, one then waits for the other at
+   * the first one.
+   */
   const rowsInOrder = (kind: RecordKind, ids: readonly string[]) =>
     dialect.rowsById(kind, workspaceId, [...new Set(ids)].sort());
 
-  /** A batch names records in a few bytes, however much text they hold. */
+  /** Reads records to write, within a limit on their texts: a batch names records in a few bytes, however much text they hold. */
   async function readToWrite(
     kind: RecordKind,
     ids: readonly string[],
@@ -103,10 +109,10 @@ export function createLookups(scope: Scope, { isDryRun = false } = {}): Lookups 
 }
 
 /**
- * The same lookups for one write. Two writes that lock the same things in different orders could wait for each other: so locks with a name
- * come first, then the records that others refer to, then those that are changed, and last those with values that are to be unique. A
- * write that locks in another order is a defect, which fails here and not in a deadlock. Records of several kinds have an order of their own,
- * targets before what refers to them, which is not checked here.
+ * Returns the same lookups for one write, and checks their order. Two writes that lock the same things in different orders could
+ * wait for each other: so locks with a name come first, then the records that others refer to, then those that are changed, and
+ * last those with values that are to be unique. A write that locks in another order is a defect, which fails here and not in a
+ * deadlock. Records of several kinds have an order of their own, targets before what refers to them, which is not checked here.
  */
 export function inLockOrder(lookups: Lookups): Lookups {
   let last = 0;

@@ -98,7 +98,7 @@ interface Accepted extends NewRecords {
   readonly usage: Usage;
 }
 
-/** The rows that an addition stores: none if its work was rejected. */
+/** Returns the rows that an addition stores: none if its work was rejected. */
 function newRecordsOf(
   { workspaceId, author, usage, key }: Addition,
   outcome: PromiseSettledResult<Written<unknown>> | undefined,

@@ -42,7 +42,7 @@ export interface Stamps {
   readonly updatedBy?: string | null;
 }
 
-/** A new record with all its fields, but without an ID and a workspace. */
+/** Returns a new record with all its fields, but without an ID and a workspace. */
 export function draftOf<K extends RecordKind>(kind: K, input: CreateOf<K>, stamps: Stamps): Row {
   const values: Row = input;
   const draft: Record<string, unknown> = {};
@@ -62,21 +62,21 @@ export function newRecords<K extends RecordKind>(
   return drafts.map((draft, index) => Object.assign(draft, { id: ids[index] })) as object as RecordOf<K>[];
 }
 
-/** Records with successive IDs. */
+/** Returns the creation of records with successive IDs. */
 export const created = <K extends RecordKind>(kind: K, records: readonly RecordOf<K>[]): Change => ({
   kind,
   action: 'created',
   records: rows(records),
 });
 
-/** Records with another `updatedAt` than before. */
+/** Returns the update of records, which have a new `updatedAt`. */
 export const updated = <K extends RecordKind>(kind: K, records: readonly Replacement<RecordOf<K>>[]): Change => ({
   kind,
   action: 'updated',
   records: records as readonly Replacement<object>[] as readonly Replacement[],
 });
 
-/** Records as they were read with `findToDelete`. */
+/** Returns the deletion of records that were read with `findToDelete`. */
 export const deleted = <K extends RecordKind>(kind: K, records: readonly RecordOf<K>[], at: string): Change => ({
   kind,
   action: 'deleted',

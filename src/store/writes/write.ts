@@ -24,7 +24,7 @@ export async function writeIn<T>(scope: Scope, author: Author, work: Work<T>, ke
 /** Runs the work on a snapshot, and returns what it would return. Stores and locks nothing. */
 export async function dryRunIn<T>(scope: Scope, author: Author, work: Work<T>): Promise<T> {
   const written = await work(inLockOrder(createLookups(scope, { isDryRun: true })), 'lookup');
-  // Throws what the write would.
+  // Throws the errors that the write itself would.
   prepare({ ...scope, author }, written.changes);
   return named(scope, written);
 }

@@ -20,7 +20,7 @@ const onExistingFiles = [
 test.each(onExistingFiles.map((command) => [command]))('%j does not create a database', async (command) => {
   expect(await run({}, ...command)).toEqual({
     ...{ code: 1, out: '' },
-    err: `there is no database file ${processes.folder}/data/yardgraph.db: check DATABASE_URL and the folder you are in`,
+    err: `there is no database file ${processes.folder}/data/yardgraph.db: check DATABASE_URL and the current folder`,
   });
   expect(existsSync(join(processes.folder, 'data'))).toBe(false);
 });
@@ -42,7 +42,7 @@ test.each([create, ['migrate'], ...onExistingFiles].map((command) => [command]))
   async (command) => {
     expect(await run({ DATABASE_URL: 'sqlite::memory:' }, ...command)).toEqual({
       ...{ code: 1, out: '' },
-      err: 'DATABASE_URL: sqlite::memory: is lost when a command ends, name a file or a Postgres database',
+      err: 'DATABASE_URL: sqlite::memory: is lost when the command ends, use a file or a Postgres database',
     });
   },
 );

@@ -38,17 +38,16 @@ export function createChangeTypes(builder: Builder, node: Interface<Values>, use
       }),
       endCursor: t.string({
         description:
-          'Where the page ends: pass it as `after` to get the next one. Every page has one, also an empty one.',
+          'Where the page ends: pass it as `after` to get the next one. Every page has one, even an empty page.',
         resolve: ({ end }) => String(end),
       }),
       hasMore: t.exposeBoolean('hasMore', {
-        description:
-          'Whether there are more changes now. There may be although the page is empty, if it is limited to some `kinds`.',
+        description: 'Whether there are more changes now. With `kinds`, this can be true even if the page is empty.',
       }),
     }),
   });
 
-  /** `history`, a field of every kind. */
+  /** Returns the field `history`, which every kind has. */
   const historyField = (t: ObjectFields<Values>, of: RecordKind) =>
     t.field({
       type: page,
@@ -68,7 +67,7 @@ export const historyArguments = (t: Pick<ObjectFields<Values>, 'arg'>, limits: L
   }),
 });
 
-/** The description of `first`. */
+/** Returns the description of `first`. */
 export const firstOf = (limits: Limits): string =>
   `The number of changes, 1 to ${limits.maxPageSize}; ${defaultPageSize(limits)} unless set.`;
 
@@ -88,7 +87,7 @@ function createChangeType(
       UPDATED: {
         value: 'updated',
         description:
-          'Some of its fields were changed. `fields` is empty after a PATCH or `updateProject` with the values that it had.',
+          'Some of its fields were changed. `fields` is empty if a PATCH or `updateProject` sent the values that it already had.',
       },
       DELETED: { value: 'deleted', description: 'It was deleted.' },
     } as const,
@@ -114,7 +113,7 @@ function createChangeType(
       user: t.field({
         type: user,
         nullable: true,
-        description: 'Who did it, as named by the API key; null while the service has no keys.',
+        description: 'The user of the API key that made the change; null if the service had no keys then.',
         resolve: ({ userId }) => (userId === null ? null : { id: userId }),
       }),
       requestId: t.string({
@@ -131,7 +130,7 @@ function createChangeType(
       fields: t.field({
         type: [fieldChange],
         description:
-          'The fields that were changed, of those that clients may set. A creation and a deletion have all fields with a value.',
+          'The changed fields, without those that only the service sets. A creation or deletion lists every field with a value.',
         extensions: { ...from('before'), cost: { listSize: () => maxFieldChanges } } satisfies FieldExtensions,
         resolve: (parent, _args, context) => fieldChanges(parent, context),
       }),
@@ -141,7 +140,7 @@ function createChangeType(
 
 function createFieldChangeType(builder: Builder) {
   return builder.objectRef<FieldChange>('FieldChange').implement({
-    description: 'What a change has done to one field of the record.',
+    description: 'What a change did to one field of the record.',
     fields: (t) => ({
       field: t.exposeString('field', { description: 'The name of the field, such as `currentLocationId`.' }),
       before: t.field({

@@ -20,11 +20,11 @@ export function defineSubscription(builder: Builder, { changes }: ObjectTypes, l
     fields: (t) => ({
       changes: t.field({
         type: changes.page,
-        description: `The changes of the workspace as they are made, in the same order and with the same cursors as the query \`changes\`: each event has at least one, and at most ${defaultPageSize(limits)}. After a disconnect, pass the last \`endCursor\` as \`after\`, or send it as \`Last-Event-ID\`, as browsers do.`,
+        description: `The changes of the workspace as they are made, in the same order and with the same cursors as the query \`changes\`, 1 to ${defaultPageSize(limits)} in each event. After a disconnect, pass the last \`endCursor\` as \`after\`, or send it as \`Last-Event-ID\`, as browsers do.`,
         extensions: { cost: connectionCost(limits) } satisfies FieldExtensions,
         args: {
           after: t.arg.string({
-            description: 'Only changes after the one with this cursor; those that are made from now on unless set.',
+            description: 'Only changes after the one with this cursor; unless set, only changes made from now on.',
           }),
           kinds: t.arg({ type: [changes.kind], description: 'Only changes of records of these kinds.' }),
         },

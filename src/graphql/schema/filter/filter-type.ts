@@ -43,7 +43,7 @@ export function createFilterTypes(builder: Builder): (kind: RecordKind) => Filte
         return t.field({
           type: valueFilters('NearFilter'),
           description:
-            'No further than this from a point, as the crow flies: `{ latitude: 53.08, longitude: 8.8, withinKm: 10 }`.',
+            'Within a distance of a point, as the crow flies: `{ latitude: 53.08, longitude: 8.8, withinKm: 10 }`.',
         });
       case 'and':
         return t.field({
@@ -65,7 +65,7 @@ export function createFilterTypes(builder: Builder): (kind: RecordKind) => Filte
 
   for (const [kind, filter] of filters) {
     filter.implement({
-      description: `Conditions on ${withArticle(kind.label)}, all of which must hold: \`${exampleFilter(kind)}\`. At most ${count(maxValues)} values and conditions in all, and ${maxRelations} links within each other.`,
+      description: `Conditions on ${withArticle(kind.label)}, all of which must hold: \`${exampleFilter(kind)}\`. At most ${count(maxValues)} values and conditions in all, and links nested at most ${maxRelations} deep.`,
       fields: (t) =>
         Object.fromEntries([...filterFields(kind)].map(([name, filterField]) => [name, fieldOf(t, kind, filterField)])),
     });

@@ -60,7 +60,10 @@ const pattern = (text: 'contains' | 'startsWith' | 'endsWith', description: stri
   condition: (field, [value], letterCase) => ({ field, text, value: String(value), ...letterCase }),
 });
 
-/** By their names in GraphQL, in the order of the schema. `isNull` and `ignoreCase` compare nothing: see value-filter-type.ts. */
+/**
+ * The operators by their names in GraphQL, in the order of the schema. `isNull` and `ignoreCase` compare nothing: see
+ * value-filter-type.ts.
+ */
 export const operators: Readonly<Record<string, Operator>> = {
   eq: {
     filters: all,

@@ -59,7 +59,7 @@ export function valueConditions(
     };
     const values: readonly unknown[] = Array.isArray(sent) ? sent : [sent];
     countValues(at, values.length);
-    // Of the names that GraphQL has validated, only that of isNull is no operator.
+    // GraphQL has validated the names: only `isNull` has no operator.
     if (!condition) return { field: fieldName, isSet: sent !== true };
     const parsed = values.map((value, index) => parse(value, values === sent ? [...at, index] : at));
     return condition(fieldName, parsed, letterCase);

@@ -35,7 +35,7 @@ export function createValueFilterTypes(builder: Builder): (name: Name) => InputR
     IdFilter: comparing('IdFilter', 'an ID, all of which must hold. IDs are compared as text.'),
     TextFilter: comparing(
       'TextFilter',
-      `a text, all of which must hold. Upper and lower case differ unless \`ignoreCase\` is set. With it, and for \`contains\`, \`startsWith\` and \`endsWith\`, texts have at most ${count(maxPatternLength)} characters.`,
+      `a text, all of which must hold. Comparisons are case-sensitive unless \`ignoreCase\` is true. The texts of \`contains\`, \`startsWith\` and \`endsWith\`, and all texts with \`ignoreCase\`, have at most ${count(maxPatternLength)} characters.`,
       (t) => ({
         ignoreCase: t.boolean({
           description:
@@ -67,7 +67,7 @@ export function createValueFilterTypes(builder: Builder): (name: Name) => InputR
   return (name) => types[name];
 }
 
-/** The operators of a filter, each with an example. */
+/** Returns the operators of a filter, each with an example. */
 function operatorsOf(t: InputFields, filter: ComparingFilter): Record<string, InputField> {
   const { type, one, several, bound = one } = comparingFilters[filter];
   const ofFilter = Object.entries(operators).filter(([, { filters }]) => filters.includes(filter));

@@ -42,7 +42,7 @@ export function createConnectionTypes(builder: Builder, typeOf: TypeOf, limits: 
       }),
       after: t.string({ description: 'Only records after this cursor, which must be from a page in the same order.' }),
       last: t.int({
-        description: `The number of records from the end, 1 to ${limits.maxPageSize}; not together with \`first\`.`,
+        description: `The number of records from the end, 1 to ${limits.maxPageSize}; cannot be combined with \`first\`.`,
       }),
       before: t.string({
         description: 'Only records before this cursor, which must be from a page in the same order.',

@@ -37,7 +37,7 @@ export function parseCursor(kind: RecordKind, orderBy: readonly Order[], name: s
 /** True for the default order; orders after the ID have no effect. */
 const isDefaultOrder = ([first]: readonly Order[]): boolean => first?.field === 'id' && first.direction === 'asc';
 
-/** `startDate DESC, name ASC` */
+/** Returns `startDate DESC, name ASC` */
 const textOf = (orderBy: readonly Order[]): string =>
   orderBy.map(({ field, direction }) => `${field} ${direction.toUpperCase()}`).join(', ');
 

@@ -41,7 +41,7 @@ export function createOrderTypes(builder: Builder): (kind: RecordKind) => InputR
   return (kind) => types.get(kind) as InputRef<SentOrder>;
 }
 
-/** `By the name of the asset.` */
+/** Returns `By the name of the asset.` */
 function describeOrder(field: Field): string {
   const subject = uncapitalized(subjectOf(field));
   return field.type === 'dateTime' ? `By the time ${subject}.` : `By ${subject}.`;

@@ -46,7 +46,7 @@ export async function recordByExternalId<K extends RecordKind>(
   return record ?? null;
 }
 
-/** An empty text finds no record, as in upserts and links. */
+/** Returns the value to find a record by. Throws for an empty text, which finds none, as in upserts and links. */
 function keyAt(kind: RecordKind, name: string, sent: string, limits: Limits): string {
   const problem = emptyKeyProblem(kind, sent);
   if (problem !== undefined) throw refused([name], problem);

@@ -35,7 +35,7 @@ export const createSummaryField =
         groupBy: t.arg({
           type: [createGroupingType(builder, kind, options)],
           required: true,
-          description: 'What the records of a group have in common; at least one.',
+          description: 'The values that the records of a group share; at least one.',
         }),
         first: t.arg.int({
           description: `The number of groups, 1 to ${limits.maxPageSize}; ${defaultPageSize(limits)} unless set.`,
@@ -74,7 +74,7 @@ const monthField = (t: ObjectFields<Group>, name: string, description: string) =
 
 function createSummaryType(builder: Builder, { links }: ObjectTypes, kind: RecordKind, options: GroupingOptions) {
   const group = builder.objectRef<Group>(`${kind.name}Group`).implement({
-    description: `${capitalized(kind.pluralLabel)} that have the values of \`groupBy\` in common; what they are not grouped by is null.`,
+    description: `${capitalized(kind.pluralLabel)} that have the values of \`groupBy\` in common; fields that they are not grouped by are null.`,
     fields: (t) =>
       ({
         count: t.exposeInt('count', { description: `The number of ${kind.pluralLabel} in the group.` }),

@@ -18,12 +18,12 @@ export function deleteField({ builder, types, keys, limits }: MutationSchema) {
   const isLimited = { extensions: { requireLength } satisfies ArgumentExtensions };
 
   const handling = builder.enumType('ReferenceHandling', {
-    description: 'What a deletion does if other records refer to those that are to be deleted.',
+    description: 'What a deletion does if other records refer to the ones it deletes.',
     values: {
-      REFUSE: { value: 'refuse', description: 'Deletes nothing: the error names the records that refer to each.' },
+      REFUSE: { value: 'refuse', description: 'Deletes nothing: the error lists the records that refer to each one.' },
       CLEAR: {
         value: 'clear',
-        description: `Sets these references to null, each as a change of the record that has it. At most ${count(maxBatch)} can be cleared at once.`,
+        description: `Sets these references to null, which is recorded as a change of each record that has one. At most ${count(maxBatch)} can be cleared at once.`,
       },
     } as const,
   });
@@ -33,7 +33,7 @@ export function deleteField({ builder, types, keys, limits }: MutationSchema) {
       type: handling,
       required: true,
       defaultValue: 'refuse',
-      description: 'What to do if other records refer to them. Those that are deleted together do not count.',
+      description: 'What to do if other records refer to them. References between records of the batch do not count.',
       // Charges for as many records as may be changed.
       extensions: {
         cost: (value) => (value === 'CLEAR' ? maxBatch * writeCost : 0),
@@ -42,7 +42,7 @@ export function deleteField({ builder, types, keys, limits }: MutationSchema) {
     return t.field({
       type: [types.of(kind)],
       nullable: true,
-      description: `Deletes ${kind.pluralLabel}, all or none, and returns what they were, in the order sent: ${exampleDelete(kind)}.`,
+      description: `Deletes ${kind.pluralLabel}, all or none, and returns them as they were, in the order sent: ${exampleDelete(kind)}.`,
       extensions: {
         cost: { listSize: ({ ids, keys }) => lengthOf(ids ?? keys), perRecord: writeCost },
       } satisfies FieldExtensions,

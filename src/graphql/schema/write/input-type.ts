@@ -20,7 +20,7 @@ export interface ItemType<T> {
   readonly parse: (sent: unknown) => T;
 }
 
-/** The input types of one schema. */
+/** Creates the input types of one schema. */
 export function createInputTypes(builder: Builder, limits: ValueLimits) {
   const linkTypes = createLinkTypes(builder);
   const links = (t: InputFields, kind: RecordKind, ways: Ways) => linkInputFields(t, kind, linkTypes, ways);
@@ -52,7 +52,7 @@ export function createInputTypes(builder: Builder, limits: ValueLimits) {
     /** `UpsertAssetInput` */
     upsert: <K extends RecordKind>(kind: K): ItemType<Linkable<UpdateOf<K>>> => ({
       type: builder.inputType(`Upsert${kind.name}Input`, {
-        description: `The fields of ${withArticle(kind.label)} to create or change: ${exampleFields(kind)}. Of a stored ${kind.label}, absent fields stay unchanged and null clears a field; a new one needs the fields that \`Create${kind.name}Input\` requires.${upsertedExternalIds(kind)}`,
+        description: `The fields of ${withArticle(kind.label)} to create or change: ${exampleFields(kind)}. In a stored ${kind.label}, absent fields stay unchanged and null clears a field; a new one needs the fields that \`Create${kind.name}Input\` requires.${upsertedExternalIds(kind)}`,
         extensions: sentAsItIs,
         fields: (t) => ({ ...inputFields(t, kind, { requires: false }), ...links(t, kind, toStored) }),
       }),
@@ -78,7 +78,7 @@ export function createInputTypes(builder: Builder, limits: ValueLimits) {
           id: t.id({ required: true, description: `The ID of the ${kind.label}.` }),
           ifUpdatedAt: t.field({
             type: 'DateTime',
-            description: `The \`updatedAt\` that the ${kind.label} was read with. If somebody has changed it since, the batch is refused with the code CONFLICT.`,
+            description: `The \`updatedAt\` of the ${kind.label} when you read it. If the ${kind.label} has changed since, the batch is rejected with the code CONFLICT.`,
           }),
           ...inputFields(t, kind, { requires: false }),
           ...links(t, kind, toStored),
@@ -89,7 +89,7 @@ export function createInputTypes(builder: Builder, limits: ValueLimits) {
   };
 }
 
-/** In GraphQL, an ID may also be a whole number. */
+/** Converts IDs that are whole numbers, which GraphQL allows, to texts before parsing. */
 function withTextIds<T>({ storedFields }: RecordKind, parse: (sent: unknown) => T): (sent: unknown) => T {
   const ids = Object.entries(storedFields).flatMap(([name, field]) => (scalarOf(field) === 'ID' ? [name] : []));
   return (sent) => {
@@ -102,7 +102,7 @@ function withTextIds<T>({ storedFields }: RecordKind, parse: (sent: unknown) => 
 
 const upsertedExternalIds = (kind: RecordKind): string =>
   kind.fields.externalIds
-    ? ' `externalIds` is replaced as a whole, but an upsert by an external ID keeps those of other systems.'
+    ? ' `externalIds` is replaced as a whole, but an upsert by an external ID keeps the IDs of other systems.'
     : '';
 
 /** Ways in which an item's links may refer to records: only a new record can refer to others of the same mutation. */

@@ -42,7 +42,10 @@ function keyType(builder: Builder, kind: RecordKind): InputRef<SentKey> {
     description: `What identifies ${withArticle(kind.label)} besides its ID: ${exampleKey(kind)}.`,
     fields: (t) => ({
       ...(fields.length > 0 && {
-        field: t.field({ type: keyFieldType(builder, kind), description: 'The value of a field.' }),
+        field: t.field({
+          type: keyFieldType(builder, kind),
+          description: 'The field whose value identifies the record.',
+        }),
       }),
       ...(kind.fields.externalIds && {
         externalId: t.string({

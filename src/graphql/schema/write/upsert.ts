@@ -34,12 +34,12 @@ function upsertedTypes({ builder, types, rejections }: MutationSchema) {
   const outcome = builder.enumType('UpsertOutcome', {
     description: 'What an upsert did with an item.',
     values: {
-      CREATED: { value: 'created', description: 'No record had the key: there is a new one.' },
-      UPDATED: { value: 'updated', description: 'The record with the key has new values.' },
+      CREATED: { value: 'created', description: 'No record had the key, so a new one was created.' },
+      UPDATED: { value: 'updated', description: 'The record with the key was changed.' },
       UNCHANGED: {
         value: 'unchanged',
         description:
-          'The record with the key has all values already: nothing was written, and `updatedAt` is as before.',
+          'The record with the key already had all these values: nothing was written, and `updatedAt` is unchanged.',
       },
       REJECTED: {
         value: 'rejected',

@@ -2,7 +2,7 @@
 import { matchableFields, type RecordKind } from '../../../model/record-kind.ts';
 import { constantCase } from '../field-labels.ts';
 
-/** Every field of the kind's example. */
+/** Returns every field of the kind's example. */
 export const exampleFields = ({ example }: RecordKind): string => code(literal(example));
 
 /** `{ name: "Crane" }` */
@@ -11,7 +11,7 @@ export const exampleChange = (kind: RecordKind): string => code(literal(changeOf
 /** `{ id: "asset_…", name: "Crane" }` */
 export const examplePatch = (kind: RecordKind): string => code(literal(patchOf(kind)));
 
-/** `createAssets(input: [{ name: "Crane" }]) { id }` */
+/** Returns `createAssets(input: [{ name: "Crane" }]) { id }` */
 export const exampleCreate = (kind: RecordKind): string =>
   mutation(`create${kind.plural}`, { input: [changeOf(kind)] });
 
@@ -23,7 +23,7 @@ export const exampleUpdateOne = (kind: RecordKind): string =>
 /** `{ externalId: "erp" }`, or `{ field: REFERENCE }` for a kind without external IDs. */
 export const exampleKey = (kind: RecordKind): string => code(keyOf(kind));
 
-/** `upsertAssets(by: { externalId: "erp" }, input: [{ externalIds: { erp: "4711" }, name: "Crane" }]) { outcome }` */
+/** Returns `upsertAssets(by: { externalId: "erp" }, input: [{ externalIds: { erp: "4711" }, name: "Crane" }]) { outcome }` */
 export function exampleUpsert(kind: RecordKind): string {
   const { fields, example } = kind;
   const [field = ''] = matchableFields(kind);
@@ -36,7 +36,7 @@ export function exampleUpsert(kind: RecordKind): string {
 const keyOf = (kind: RecordKind): string =>
   kind.fields.externalIds ? '{ externalId: "erp" }' : `{ field: ${constantCase(matchableFields(kind)[0] ?? '')} }`;
 
-/** A link to a record of the kind: by an external ID, or by a `ref` if it has none. */
+/** Returns a link to a record of the kind: by an external ID, or by a `ref` if it has none. */
 export const exampleLink = ({ fields }: RecordKind): string =>
   code(literal(fields.externalIds ? { externalId: { key: 'erp', value: '4711' } } : { ref: 'parent' }));
 

@@ -116,7 +116,7 @@ export const dryRunArgument = (t: MutationFields) =>
     required: true,
     defaultValue: false,
     description:
-      'Checks everything and returns what the records would be, but stores nothing: `dryRun: true`. Lists and histories of the result show what is stored.',
+      'Checks everything and returns the records as they would be, but stores nothing: `dryRun: true`. Lists and histories in the result show what is actually stored.',
   });
 
 /** Returns records to prime the loaders with after a dry run. */
