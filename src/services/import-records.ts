@@ -114,7 +114,7 @@ function withRefs(batches: readonly NewRecords[]) {
 interface Planned {
   /** The ID of each item. */
   readonly ids: readonly string[];
-  /** The places of the items in the order in which they are stored, which is that of their IDs. */
+  /** The places of the items in the order of their IDs, in which they are stored. */
   readonly order: readonly number[];
 }
 
