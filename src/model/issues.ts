@@ -53,7 +53,7 @@ function describe(received: unknown): string {
   return typeof received === 'string' ? quote(received) : String(received).slice(0, maxQuoted);
 }
 
-/** `[2].externalIds.sap` */
+/** Returns a path as text: `[2].externalIds.sap` */
 export function formatPath(path: Path): string {
   return path
     .map((step, depth) => {
@@ -64,6 +64,6 @@ export function formatPath(path: Path): string {
     .join('');
 }
 
-/** `[0].name: required` */
+/** Returns an issue as text: `[0].name: required` */
 export const formatIssue = ({ path, message }: Issue): string =>
   path.length === 0 ? message : `${formatPath(path)}: ${message}`;

@@ -133,7 +133,10 @@ function textSchema(field: Field, maxLength: number) {
   });
 }
 
-/** SQLite would store NUL, which Postgres rejects, and would return lone surrogates changed. */
+/**
+ * Returns what is wrong with a text; undefined if nothing is. SQLite would store NUL, which Postgres rejects, and would return
+ * lone surrogates changed.
+ */
 export function textProblem(text: string, maxLength: number): string | undefined {
   if (isLongerThan(text, maxLength)) return `expected at most ${count(maxLength)} characters, received more`;
   if (text.includes('\0')) return expected('text without the character NUL', text);
@@ -186,7 +189,7 @@ export function externalIdsProblem(externalIds: object, { maxExternalIds }: Valu
   return size > maxExternalIds ? `expected at most ${count(maxExternalIds)} keys, received ${count(size)}` : undefined;
 }
 
-/** Validates in place, without copying: a copy would lose the key `__proto__`. */
+/** Returns a schema that validates in place, without copying: a copy would lose the key `__proto__`. */
 function externalIdsSchema(limits: ValueLimits) {
   return z.custom<ExternalIds>().superRefine((value: unknown, context) => {
     if (!isObject(value)) {

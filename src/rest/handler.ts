@@ -92,7 +92,7 @@ function parserByPreference<T>(parser: (unknownFields: 'rejected' | 'ignored') =
   };
 }
 
-/** Preferences are separated by commas outside quotes; the first one with a name counts. */
+/** Returns the preferred handling. Preferences are separated by commas outside quotes; the first one with a name counts. */
 function preferredHandling({ headers }: FastifyRequest): string | undefined {
   for (const preference of String(headers.prefer ?? '').match(/(?:[^,"]|"[^"]*")+/g) ?? []) {
     const [name = '', value = ''] = (preference.split(';')[0] ?? '')

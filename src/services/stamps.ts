@@ -15,7 +15,7 @@ export function creationStamps(
 
 type UpdateStamps<K extends RecordKind> = Partial<RecordOf<K>> & Pick<Stamps, 'updatedAt'>;
 
-/** Returns the stamps of a changed record. No two versions of a record have the same `updatedAt`, also when the clock is behind. */
+/** Returns the stamps of a changed record. No two versions of a record have the same `updatedAt`, even when the clock is behind. */
 export const updateStamps = <K extends RecordKind>(
   kind: K,
   { userId }: Pick<Session, 'userId'>,

@@ -47,7 +47,7 @@ function checked(args: ExecutionArgs, { maxCost }: Limits): Pick<ExecutionResult
   return requested <= maxCost ? { extensions } : { errors: [tooCostly(maxCost)], extensions };
 }
 
-/** A validation rule that reads only the document's plan. The cost limits repetition by fragments. */
+/** Returns a validation rule that reads only the document's plan. The cost limits repetition by fragments. */
 const documentRule =
   ({ maxDepth, maxAliases, maxDirectives }: Limits) =>
   (context: ValidationContext): ASTVisitor => ({

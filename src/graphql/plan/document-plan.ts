@@ -172,7 +172,9 @@ function planDocument(schema: GraphQLSchema, document: DocumentNode): DocumentPl
     };
   }
 
-  /** The links of a fragment on another type, such as an interface, are followed by their resolvers. */
+  /**
+   * Plans a spread of a fragment. The links of a fragment on another type, such as an interface, are followed by their resolvers.
+   */
   function planSpread(parent: Type, node: FragmentSpreadNode | InlineFragmentNode): Selection {
     const fragment = node.kind === Kind.INLINE_FRAGMENT ? node : fragments.get(node.name.value);
     if (!fragment) return empty;

@@ -20,9 +20,9 @@
  *
  * A connection is kept only if it is idle afterwards, in no transaction and without an active statement.
  *
- * Of a group of new records of several workspaces, none of which is stored, those of each workspace are retried after a conflict, a
- * deleted workspace, StatementFailed or DatabaseError: the cause may be rows, locks or a server that the others do not need. After any other
- * error a retry is useless: no statement can run.
+ * If a group of new records of several workspaces fails, none of them is stored. After a conflict, a deleted workspace, StatementFailed
+ * or DatabaseError, each workspace's records are retried on their own: the cause may be rows, locks or a server that the others do not
+ * need. After any other error a retry is useless: no statement can run.
  */
 import { diskFullType, mayBeStored, ServiceError, unavailable } from '../../errors.ts';
 
@@ -170,8 +170,8 @@ export const needsNewConnection = (error: unknown): boolean =>
   /^(?:25006$|08...$|57P0[1-3]$|SQLITE_(?:CANTOPEN|CORRUPT|IOERR|NOMEM|NOTADB|PROTOCOL|MISUSE))/.test(codeOf(error));
 
 /**
- * True if no statement of any workspace can run now. Of the errors that end a connection, a cluster's coordinator also reports those of the
- * connections to its other servers, and then as ERROR; 08P01 is a pooler's, when it has no server.
+ * True if no statement of any workspace can run now. A cluster's coordinator also reports errors that end its connections to
+ * other servers, but as ERROR, and these do not count. A pooler reports 08P01 when it has no server.
  */
 const isUnavailable = (error: unknown): boolean => {
   const code = codeOf(error);

@@ -15,9 +15,9 @@ const pauseBetweenAttempts = 100;
 export type Report = (fields: object, message: string) => void;
 
 /**
- * Runs the pending migrations in one transaction, and returns their names. Reports each with its duration, unless the database is new. When several processes start on a new database, one
- * migrates and the others wait; a process that is killed leaves nothing behind, not even Knex's own lock. Throws StartError if
- * the database is from a newer version.
+ * Runs the pending migrations in one transaction, and returns their names. Reports each with its duration, unless the database is new.
+ * When several processes start on a new database, one migrates and the others wait; a process that is killed leaves nothing behind, not
+ * even Knex's own lock. Throws StartError if the database is from a newer version.
  */
 export async function migrate(
   knex: Knex,

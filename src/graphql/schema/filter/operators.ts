@@ -9,7 +9,7 @@ export type ComparingFilter = 'IdFilter' | 'TextFilter' | 'NumberFilter' | 'Date
 
 interface Comparing {
   readonly type: 'ID' | 'String' | 'Float' | 'DateTime' | 'Boolean';
-  /** Examples: a value, several, and one to compare sizes with, if it is another. */
+  /** Examples: one value, several, and one for comparing sizes, if it differs. */
   readonly one: string;
   readonly several: string;
   readonly bound?: string;
@@ -39,7 +39,7 @@ interface Operator {
   readonly takesList?: boolean;
   /** True if its text becomes a pattern, whose length is limited. */
   readonly isPattern?: boolean;
-  /** The values are those of the list, or the one that was sent. */
+  /** Returns the condition for the values of the list, or for the single value that was sent. */
   condition(field: string, values: readonly Value[], letterCase: { readonly ignoreCase?: boolean }): Condition;
 }
 
