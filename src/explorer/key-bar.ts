@@ -11,6 +11,7 @@ export const keyBar = ({ current, graphiql }: KeyBar): string => `<header id="ba
 <a href="./">Yardgraph</a>
 ${graphiql ? link('graphql', 'GraphiQL', current) : ''}
 ${link('reference', 'REST reference', current)}
+${link('documentation/README.md', 'Documentation', current)}
 </nav>
 <span id="key-in-use"></span>
 <button id="change" type="button" aria-label="Change key" hidden>Change</button>
