@@ -1,6 +1,6 @@
 /** The documentation as pages, each at its path in the repository, so that the links between them work as they are. */
-import { readdirSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createPage } from '../http/assets.ts';
@@ -20,14 +20,20 @@ const types: Readonly<Record<string, string>> = {
 
 type Send = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
-export function serveDocumentation(app: FastifyInstance): void {
-  const docs = readdirSync(join(root, 'docs')).map((name) => `docs/${name}`);
+/** Only these can be requested: no path of a request reaches the file system. */
+const files = loadLate(async () => {
+  const folder = join(root, 'docs');
+  // Some run a copy of `dist` alone.
+  if (!existsSync(folder)) return new Map<string, () => Promise<Send>>();
+  const docs = (await readdir(folder)).map((name) => `docs/${name}`);
   const paths = ['README.md', 'CHANGELOG.md', 'LICENSE', 'schema.graphql', 'client/README.md', ...docs];
-  // Only these can be requested: no path of a request reaches the file system.
-  const files = new Map(paths.map((path) => [path, loadLate(() => load(path))]));
+  return new Map(paths.map((path) => [path, loadLate(() => load(path))]));
+});
+
+export function serveDocumentation(app: FastifyInstance): void {
   app.get('/documentation', async (_request, reply) => reply.redirect('documentation/README.md', 308));
   app.get<{ Params: { '*': string } }>('/documentation/*', async (request, reply) => {
-    const file = files.get(request.params['*']);
+    const file = (await files()).get(request.params['*']);
     if (!file) return reply.callNotFound();
     const send = await file();
     return send(request, reply);
