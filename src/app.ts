@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { version } from '../package.json';
 import { authenticate } from './auth/authenticate.ts';
 import type { Config } from './config.ts';
+import { serveDocumentation } from './explorer/documentation.ts';
 import { sendGraphiql, serveGraphiqlFiles } from './explorer/graphiql.ts';
 import { serveHomePage } from './explorer/home.ts';
 import { serveReference } from './explorer/reference.ts';
@@ -51,5 +52,6 @@ async function servePublicly(
   serveHomePage(app, config, isOpen);
   if (config.graphiql) serveGraphiqlFiles(app);
   serveReference(app, config);
+  serveDocumentation(app);
   serveOpenApi(app, config.limits);
 }

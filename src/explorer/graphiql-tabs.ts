@@ -172,9 +172,7 @@ query WorkByMonth {
   tab(
     `
 # Who has changed the project that was changed last,
-# when, and what it was before. To see all changes of
-# the workspace as they are made, open a new tab with
-# subscription { changes { nodes { action kind } } }
+# when, and what it was before.
 query ProjectHistory {
   projects(
     first: 1
@@ -198,6 +196,30 @@ query ProjectHistory {
         }
       }
     }
+  }
+}
+`,
+  ),
+  tab(
+    `
+# All changes of the workspace, as they are made.
+# Press play, open GraphiQL in another window, and
+# create records there with the tab ImportSite: they
+# are shown here, until you press the button again.
+subscription FollowChanges($after: String) {
+  changes(after: $after) {
+    nodes {
+      action
+      kind
+      at
+      fields {
+        field
+        after
+      }
+    }
+    # To go on from here later, put this into a
+    # variable named "after".
+    endCursor
   }
 }
 `,

@@ -5,7 +5,8 @@ import { addVary } from '../http/compression.ts';
 import { contentSecurityPolicy, pageHead } from '../http/page.ts';
 import { loadLate } from '../load-late.ts';
 import { graphiqlTabs } from './graphiql-tabs.ts';
-import { loadOwnAssets, type OwnAssets } from './own-files.ts';
+import { keyBar } from './key-bar.ts';
+import { allOf, loadOwnAssets, type OwnAssets } from './own-files.ts';
 
 /** The editor sets inline styles, and its own styles contain fonts. */
 const policy = contentSecurityPolicy({
@@ -44,7 +45,7 @@ async function renderPage() {
   const options = JSON.stringify({ tabs: graphiqlTabs, workers: Object.fromEntries(urls) }).replaceAll('<', '\\u003c');
   return {
     send: createPage(pageHtml({ library, own, options })),
-    assets: byFileName([library, own, workers].flatMap((assets) => Object.values(assets))),
+    assets: byFileName([...Object.values(library), ...allOf(own), ...Object.values(workers)]),
   };
 }
 
@@ -60,33 +61,14 @@ const pageHtml = ({ library, own, options }: PageParts): string => `${pageHead({
   styles: [library.styles, own.styles].map(({ fileName }) => `explorer/${fileName}`),
 })}
 <script id="options" type="application/json">${options}</script>
-<link rel="modulepreload" href="explorer/${own.sessionKey.fileName}">
+${own.modules.map(({ fileName }) => `<link rel="modulepreload" href="explorer/${fileName}">`).join('\n')}
 <script type="module" src="explorer/${own.script.fileName}"></script>
 <script defer src="explorer/${library.script.fileName}"></script>
 </head>
 <body>
-<header id="bar">
-<a href="./">Yardgraph</a>
-<a href="reference">REST reference</a>
-<span id="key-in-use"></span>
-<button id="change" type="button" aria-label="Change key" hidden>Change</button>
-<button id="forget" type="button" aria-label="Forget key" hidden>Forget</button>
-</header>
+${keyBar({ current: 'graphql', graphiql: true })}
 <noscript>GraphiQL needs JavaScript.</noscript>
 <main id="root"></main>
-<dialog id="login" aria-labelledby="login-title">
-<form id="login-form">
-<h1 id="login-title">This service needs an API key</h1>
-<p id="login-message" role="alert"></p>
-<div id="login-key">
-<label for="key">API key</label>
-<input id="key" type="password" autocomplete="off" spellcheck="false" aria-describedby="key-hint" autofocus>
-<p id="key-hint">It is sent only to this service, and kept until you close this browser tab.</p>
-</div>
-<button id="submit">Use this key</button>
-<button id="cancel" type="button" hidden>Cancel</button>
-</form>
-</dialog>
 </body>
 </html>
 `;

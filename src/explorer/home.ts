@@ -1,17 +1,15 @@
 /** The home page: what this service is, and where to go from here. It is public, and shows nothing of any workspace. */
-import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { version } from '../../package.json';
 import type { Config } from '../config.ts';
 import { addVary } from '../http/compression.ts';
-import { acceptsHtml, contentSecurityPolicy, pageHead } from '../http/page.ts';
+import { acceptsHtml, contentSecurityPolicy, pageHead, styleSource } from '../http/page.ts';
 import { loadLate } from '../load-late.ts';
 import { readOwnFile } from './own-files.ts';
 
 const loadStyles = loadLate(async () => {
   const styles = await readOwnFile('home.css');
-  const source = `'sha256-${createHash('sha256').update(styles).digest('base64')}'`;
-  return { styles, policy: contentSecurityPolicy({ scripts: "'none'", styles: source }) };
+  return { styles, policy: contentSecurityPolicy({ scripts: "'none'", styles: styleSource(styles) }) };
 });
 
 /** Seconds for which browsers keep the icon. */
@@ -41,6 +39,7 @@ const linksOf = (graphiql: boolean) => ({
   graphql: '/graphql',
   ...(graphiql && { graphiql: '/graphql' }),
   reference: '/reference',
+  documentation: '/documentation/README.md',
   openapi: '/openapi.json',
   health: '/healthz',
   readiness: '/readyz',
@@ -63,19 +62,22 @@ transport orders.</p>
 <ul>
 ${graphiql ? link('graphql', 'GraphiQL', 'Query and change records and everything they link to, in the browser.') : ''}
 ${link('reference', 'REST reference', 'The operations that create and change records. Try them on the page.')}
+${link('documentation/README.md', 'Documentation', 'How to start, and a guide for each reader, as of this version.')}
 ${link('openapi.json', 'OpenAPI document', 'The REST interface, for client generators.')}
 ${link('healthz', 'Health', 'Whether the service runs.')}
 ${link('readyz', 'Readiness', 'Whether it reaches its database.')}
 </ul>
-<p class="version">Version ${version}</p>
+<p class="version">Version ${version}. In a checkout, <code>npm start</code> starts the service, and <code>npm run demo</code> one
+with records to look around; where the package is installed, <code>yardgraph serve</code> does.</p>
 </main>
 </body>
 </html>
 `;
 
-const keyNeeded = 'Requests need an API key. <code>yardgraph keys create</code> creates one.';
+const keyNeeded =
+  'Requests need an API key. <code>node dist/src/cli.js keys create</code> creates one, or <code>yardgraph keys create</code> where the package is installed.';
 const noKeyNeeded =
-  'Requests need no API key until the first one is created with <code>yardgraph keys create</code>: anyone who can reach this service can read and change its records.';
+  'Requests need no API key until the first one is <a href="documentation/README.md#keys">created</a>: anyone who can reach this service can read and change its records.';
 
 const link = (href: string, name: string, description: string): string =>
   `<li><a href="${href}">${name}</a><span>${description}</span></li>`;

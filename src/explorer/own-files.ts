@@ -9,15 +9,25 @@ export interface OwnAssets {
   readonly styles: Asset;
   readonly script: Asset;
   /** Imported by the script. */
-  readonly sessionKey: Asset;
+  readonly modules: readonly Asset[];
 }
+
+export const allOf = ({ styles, script, modules }: OwnAssets): Asset[] => [styles, script, ...modules];
 
 export async function loadOwnAssets(page: 'graphiql' | 'reference'): Promise<OwnAssets> {
   const sessionKey = createAsset('session-key', 'js', await readOwnFile('session-key.js'));
-  const script = (await readOwnFile(`${page}.js`)).replace('session-key.js', sessionKey.fileName);
+  const keyBar = createAsset('key-bar', 'js', withNames(await readOwnFile('key-bar.js'), [sessionKey]));
+  const modules = [sessionKey, keyBar];
   return {
-    styles: createAsset('page', 'css', await readOwnFile(`${page}.css`)),
-    script: createAsset('page', 'js', script),
-    sessionKey,
+    styles: createAsset('page', 'css', (await readOwnFile('key-bar.css')) + (await readOwnFile(`${page}.css`))),
+    script: createAsset('page', 'js', withNames(await readOwnFile(`${page}.js`), modules)),
+    modules,
   };
 }
+
+/** Imports these modules by the names under which they are served, which change with their content. */
+const withNames = (script: string, modules: readonly Asset[]): string =>
+  modules.reduce(
+    (text, { fileName }) => text.replace(`./${fileName.replace(/-[\w-]{16}\.js$/, '.js')}`, `./${fileName}`),
+    script,
+  );

@@ -5,7 +5,8 @@ import type { Config } from '../config.ts';
 import { byFileName, createAsset, createPage, serveAssets } from '../http/assets.ts';
 import { contentSecurityPolicy, pageHead } from '../http/page.ts';
 import { loadLate } from '../load-late.ts';
-import { loadOwnAssets } from './own-files.ts';
+import { keyBar } from './key-bar.ts';
+import { allOf, loadOwnAssets } from './own-files.ts';
 
 const policy = contentSecurityPolicy({ scripts: "'self'", styles: "'self'" });
 
@@ -32,7 +33,7 @@ export function serveReference(app: FastifyInstance, { graphiql }: Pick<Config, 
   app.get('/reference/', async (_request, reply) => reply.redirect('../reference', 308));
   serveAssets(app, '/reference', async () => {
     const { library, own } = await files();
-    return byFileName([...Object.values(library), ...Object.values(own)]);
+    return byFileName([...Object.values(library), ...allOf(own)]);
   });
 }
 
@@ -41,15 +42,12 @@ const pageHtml = ({ library, own }: Files, hasGraphiql: boolean): string => `${p
   title: 'REST reference – Yardgraph',
   styles: [library.styles, own.styles].map(({ fileName }) => `reference/${fileName}`),
 })}
-<link rel="modulepreload" href="reference/${own.sessionKey.fileName}">
+${own.modules.map(({ fileName }) => `<link rel="modulepreload" href="reference/${fileName}">`).join('\n')}
 <script defer src="reference/${library.script.fileName}"></script>
 <script type="module" src="reference/${own.script.fileName}"></script>
 </head>
 <body>
-<nav aria-label="Yardgraph">
-<a href="./">Yardgraph</a>${hasGraphiql ? '\n<a href="graphql">GraphiQL</a>' : ''}
-<a href="reference" aria-current="page">REST reference</a>
-</nav>
+${keyBar({ current: 'reference', graphiql: hasGraphiql })}
 <div id="key-notice" role="status" hidden><span></span> <button type="button"></button></div>
 <main id="swagger-ui"></main>
 </body>

@@ -1,4 +1,5 @@
 /** The common parts of the service's pages. No page may load anything from another origin. */
+import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 
 /** True if the request comes from a browser that opens a page: other clients do not list this type. */
@@ -26,14 +27,20 @@ export const contentSecurityPolicy = ({ scripts, styles, workers, fonts }: PageS
     "frame-ancestors 'none'",
   ].join('; ');
 
+/** The source of styles that are in the page itself. */
+export const styleSource = (styles: string): string =>
+  `'sha256-${createHash('sha256').update(styles).digest('base64')}'`;
+
 interface PageHead {
   readonly title: string;
   /** Their URLs, relative to the page. */
   readonly styles: readonly string[];
+  /** The relative URL of the home page, if that is in another folder. */
+  readonly top?: string;
 }
 
 /** Returns the beginning of a page. The page adds its scripts, and closes the head. */
-export const pageHead = ({ title, styles }: PageHead): string =>
+export const pageHead = ({ title, styles, top = '' }: PageHead): string =>
   [
     '<!doctype html>',
     '<html lang="en">',
@@ -41,6 +48,6 @@ export const pageHead = ({ title, styles }: PageHead): string =>
     '<meta charset="utf-8">',
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
     `<title>${title}</title>`,
-    '<link rel="icon" href="favicon.ico" type="image/svg+xml">',
+    `<link rel="icon" href="${top}favicon.ico" type="image/svg+xml">`,
     ...styles.map((url) => `<link rel="stylesheet" href="${url}">`),
   ].join('\n');

@@ -27,6 +27,8 @@ async function insertInto(page: Page, editor: RegExp, text: string): Promise<voi
   await page.keyboard.insertText(text);
 }
 
+const isStream = (response: Response) => response.headers()['content-type']?.startsWith('text/event-stream') === true;
+
 /** GraphiQL stores its tabs half a second after a change. */
 const stored = (page: Page, text: string) =>
   page.waitForFunction((part) => localStorage.getItem('graphiql:tabState')?.includes(part), text);
@@ -80,14 +82,51 @@ describeInChromium('GraphiQL', () => {
       expect(visit).toMatchObject({ outside: [], errors: [] });
     });
 
+    test('stacks its panes on a narrow screen, each as wide as the screen and high enough to read', async () => {
+      const { page, visit } = await visitGraphiql();
+      await page.setViewportSize({ width: 420, height: 800 });
+      await executeUntil(page, '"city"');
+      await screenshot(page, 'graphiql-narrow');
+
+      const boxes = await Promise.all(
+        ['.graphiql-editors', '.graphiql-response'].map((pane) => page.locator(pane).boundingBox()),
+      );
+      const [editors, response] = boxes.map((box) => box ?? { y: 0, width: 0, height: 0 });
+      expect(response?.y).toBeGreaterThanOrEqual((editors?.y ?? 0) + (editors?.height ?? 0));
+      for (const box of [editors, response]) {
+        expect(box?.width).toBeGreaterThan(380);
+        expect(box?.height).toBeGreaterThan(250);
+      }
+
+      await page.getByRole('button', { name: /show documentation/i }).click();
+      await page.getByText('All Schema Types').waitFor();
+      await play(page).scrollIntoViewIfNeeded();
+      await screenshot(page, 'graphiql-narrow-docs');
+      expect((await page.locator('.graphiql-plugin').boundingBox())?.height).toBeLessThan(500);
+      await executeUntil(page, '"city"');
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(420);
+      expect(visit).toMatchObject({ outside: [], errors: [] });
+    });
+
+    test('has a tab that follows the changes', async () => {
+      const { page } = await visitGraphiql();
+      await page.getByRole('button', { name: 'FollowChanges' }).click();
+      const stream = page.waitForResponse(isStream);
+      await play(page).click();
+      await stream;
+
+      await service.create('/assets', { name: 'Jack' });
+
+      await result(page).getByText('"Jack"').waitFor();
+      await screenshot(page, 'graphiql-changes');
+    });
+
     test('shows the changes that a subscription gets until it is stopped', async () => {
       const { page, origin, visit } = await openPage();
       // From the last change on: in an event with many, GraphiQL would show only the first lines.
       const after = (await storeOpener(service.database)('default').lastChange()) - 1;
       const query = `subscription { followed: changes(after: "${after}") { nodes { fields { after } } } }`;
       await page.goto(`${origin}/graphql?query=${encodeURIComponent(query)}`);
-      const isStream = (response: Response) =>
-        response.headers()['content-type']?.startsWith('text/event-stream') === true;
       const stream = page.waitForResponse(isStream);
       await executeUntil(page, '"followed"');
 

@@ -29,6 +29,16 @@ describeInChromium('the pages', () => {
     expect(await page.evaluate("document.querySelector('img').naturalWidth")).toBeGreaterThan(0);
     await look(page, 'home');
 
+    await page.getByRole('link', { name: 'Documentation' }).click();
+    await page.getByRole('heading', { name: 'Tour' }).waitFor();
+    expect(await page.evaluate("document.querySelector('img').naturalWidth")).toBeGreaterThan(0);
+    await look(page, 'documentation');
+    await page.getByRole('link', { name: 'Commands, keys, workspaces' }).click();
+    await page.waitForURL(`${origin}/documentation/docs/commands.md`);
+    await look(page, 'documentation-page');
+    await page.getByRole('navigation').getByRole('link', { name: 'Yardgraph' }).click();
+    await page.waitForURL(`${origin}/`);
+
     await page.getByRole('link', { name: 'GraphiQL' }).click();
     await page.getByRole('dialog').waitFor();
     await look(page, 'key');
@@ -60,6 +70,10 @@ describeInChromium('the pages', () => {
     await page.waitForURL(`${base}/graphql`);
     await page.getByRole('link', { name: 'Yardgraph' }).click();
     await page.waitForURL(`${base}/`);
+    await page.getByRole('link', { name: 'Documentation' }).click();
+    await page.getByRole('link', { name: 'Changelog' }).click();
+    await page.getByRole('link', { name: 'Keeping another system in step' }).click();
+    await page.waitForURL(`${base}/documentation/docs/keeping-in-step.md`);
 
     expect(visit).toMatchObject({ outside: [], errors: [] });
     expect(failed).toEqual([]);

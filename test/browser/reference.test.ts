@@ -95,34 +95,60 @@ describeInChromium('the reference', () => {
     const storedKey = (page: Page) => page.evaluate("sessionStorage.getItem('yardgraph.key')");
     const notice = (page: Page) => page.locator('#key-notice');
 
-    test('asks for the key once, sends it, keeps it when the page is loaded again, and forgets it on logout', async () => {
+    test('asks for the key once, sends it, shares it with GraphiQL, and forgets it when told to', async () => {
       const key = await service.key();
       const { page, visit } = await open();
       await page.getByText('This service needs an API key.').waitFor();
       await screenshot(page, 'reference-key');
       await page.getByRole('button', { name: 'Enter the key' }).click();
-      expect(await page.locator('.auth-container input').count()).toBe(1);
-      await screenshot(page, 'reference-authorize');
-      await apply(page, 'this is no key ☂');
-      await notice(page).getByText('This is not an API key.').waitFor();
+      await screenshot(page, 'reference-dialog');
+      await submitKey(page, 'this is no key ☂');
+      await page.getByRole('dialog').getByText('This is not an API key.').waitFor();
+      await submitKey(page, 'yardgraph_acme_00000000_wrong');
+      await page.getByRole('dialog').getByText('The API key is not valid.').waitFor();
       expect(await storedKey(page)).toBeNull();
-      await page.getByRole('button', { name: 'Enter another key' }).click();
-      await authorize(page, ` Bearer ${key} `);
+      await submitKey(page, ` Bearer ${key} `);
 
       await notice(page).waitFor({ state: 'hidden' });
       expect(await storedKey(page)).toBe(key);
+      await page.locator('#key-in-use').getByText(key.slice(0, -44)).waitFor();
       expect(await execute(await openOperation(page, 'POST', '/assets'))).toBe(201);
+      await look(page, 'reference-with-key');
 
       await page.reload();
       expect(await execute(await openOperation(page, 'POST', '/assets'))).toBe(201);
       expect(await notice(page).isVisible()).toBe(false);
+      await page.getByRole('link', { name: 'GraphiQL' }).click();
+      await page.locator('#key-in-use').getByText(key.slice(0, -44)).waitFor();
+      await page.getByRole('button', { name: /execute query/i }).waitFor();
 
-      await page.getByRole('button', { name: 'Authorize' }).first().click();
-      await page.getByRole('button', { name: 'Remove authorization' }).click();
+      await page.getByRole('link', { name: 'REST reference' }).click();
+      await page.getByRole('button', { name: 'Forget key' }).click();
       await page.getByText('This service needs an API key.').waitFor();
       expect(await storedKey(page)).toBeNull();
-      expect(await page.evaluate('[localStorage.length, document.cookie]')).toEqual([0, '']);
+      expect(await page.evaluate("[JSON.stringify(localStorage).includes('yardgraph_'), document.cookie]")).toEqual([
+        false,
+        '',
+      ]);
       expect(visit).toMatchObject({ outside: [], errors: [] });
+    });
+
+    test('sends the new key after it was changed, and has no other place for keys', async () => {
+      const [first, second] = [await service.key({ user: 'first' }), await service.key({ user: 'second' })];
+      const { page } = await open(first);
+      expect(await execute(await openOperation(page, 'POST', '/projects'))).toBe(201);
+      expect(await page.getByRole('button', { name: /authoriz/i }).count()).toBe(0);
+
+      await page.getByRole('button', { name: 'Change key' }).click();
+      await submitKey(page, second);
+      await page.locator('#key-in-use').getByText(second.slice(0, -44)).waitFor();
+      const create = await openOperation(page, 'POST', '/projects');
+      const [response] = await Promise.all([
+        page.waitForResponse((it) => it.url().endsWith('/projects')),
+        create.getByRole('button', { name: 'Execute' }).click(),
+      ]);
+
+      expect((await response.json())[0].createdBy).toBe('second');
     });
 
     test('asks for another key if the service does not accept the one of GraphiQL, at once or after it was revoked', async () => {
@@ -130,7 +156,7 @@ describeInChromium('the reference', () => {
       const { page } = await open('yardgraph_acme_00000000_wrong');
       await page.getByText('The service does not accept this API key.').waitFor();
       await page.getByRole('button', { name: 'Enter another key' }).click();
-      await authorize(page, key);
+      await submitKey(page, key);
 
       await notice(page).waitFor({ state: 'hidden' });
       const create = await openOperation(page, 'POST', '/assets');
@@ -144,12 +170,7 @@ describeInChromium('the reference', () => {
   });
 });
 
-async function apply(page: Page, key: string): Promise<void> {
-  await page.locator('.auth-container input').fill(key);
-  await page.locator('.auth-btn-wrapper').getByRole('button', { name: 'Apply credentials' }).click();
-}
-
-async function authorize(page: Page, key: string): Promise<void> {
-  await apply(page, key);
-  await page.getByRole('button', { name: 'Close' }).last().click();
+async function submitKey(page: Page, key: string): Promise<void> {
+  await page.getByRole('dialog').getByLabel('API key', { exact: true }).fill(key);
+  await page.getByRole('dialog').getByRole('button', { name: 'Use this key' }).click();
 }

@@ -1,18 +1,19 @@
 /** The operations GraphiQL opens with run as they are. */
 import { readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { fillDemo } from '../../src/demo/fill.ts';
 import { graphiqlTabs } from '../../src/explorer/graphiql-tabs.ts';
+import { openEvents } from '../support/event-stream.ts';
 import { createLinkedRecords } from '../support/linked-records.ts';
 import { useService } from '../support/service.ts';
 
 const service = useService();
 const tabs = graphiqlTabs.map(({ query, variables }) => ({
-  name: /(?:query|mutation) (\w+)/.exec(query)?.[1] ?? '',
+  name: /(?:query|mutation|subscription) (\w+)/.exec(query)?.[1] ?? '',
   query,
   variables: JSON.parse(variables || '{}'),
 }));
-const working = tabs.filter(({ name }) => name !== 'FailingBatch');
+const working = tabs.filter(({ name }) => !['FailingBatch', 'FollowChanges'].includes(name));
 
 test.each(tabs)('$name starts with a comment that teaches, in lines that fit the editor', ({ query }) => {
   expect(query).toMatch(/^# \w/);
@@ -80,6 +81,33 @@ test('the tab with a history shows the creation and the last change of a project
     { action: 'UPDATED', fields: [{ field: 'name', before: 'Harbour wall', after: 'Harbour wall, phase 2' }] },
     { action: 'CREATED' },
   ]);
+});
+
+test('the tab with the subscription shows what the second tab creates, and goes on from the cursor it says to copy', async () => {
+  const { query } = tabNamed('FollowChanges');
+  const follow = async (variables: object) => {
+    const events = await openEvents(service.app, {
+      method: 'POST',
+      url: '/graphql',
+      headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
+      payload: JSON.stringify({ query, variables }),
+    });
+    onTestFinished(events.close);
+    return async () => (await events.next())?.data.data.changes;
+  };
+  const next = await follow({});
+
+  await createStory();
+
+  const { nodes, endCursor } = await next();
+  const changed = nodes.map(({ action, kind }: { action: string; kind: string }) => `${action} ${kind}`);
+  expect(changed.toSorted()).toEqual(['CREATED LOCATION', 'CREATED PROJECT', 'CREATED WORK_ORDER']);
+  expect(nodes.flatMap(({ fields }: { fields: object[] }) => fields)).toContainEqual({
+    field: 'name',
+    after: 'North yard',
+  });
+  await service.create('/assets', { name: 'Crane' });
+  expect((await (await follow({ after: endCursor }))()).nodes).toMatchObject([{ kind: 'ASSET' }]);
 });
 
 test('the first tab continues with the cursor that its comment says to copy', async () => {

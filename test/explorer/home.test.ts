@@ -1,4 +1,5 @@
 /** What is at `/`: a page for people, the same as JSON for programs, and the icon of all pages. */
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { version } from '../../package.json';
 import { useService, useSharedService } from '../support/service.ts';
@@ -18,8 +19,28 @@ describe('the home page', () => {
     expect(text).toContain('records as one linked graph');
     expect(text).toContain(`Version ${version}`);
     const links = [...text.matchAll(/<a href="(.*?)"/g)].map(([, href]) => href);
-    expect(links).toEqual(['graphql', 'reference', 'openapi.json', 'healthz', 'readyz']);
+    expect(links.map((link) => link?.replace(/#.*/, ''))).toEqual([
+      'documentation/README.md',
+      'graphql',
+      'reference',
+      'documentation/README.md',
+      'openapi.json',
+      'healthz',
+      'readyz',
+    ]);
     for (const link of links) expect([link, (await service.get(`/${link}`, browser)).status]).toEqual([link, 200]);
+  });
+
+  test('names the commands of README that start the service', async () => {
+    const start = /^## Start$.*?```sh ci\n(.*?)```/ms
+      .exec(readFileSync('README.md', 'utf8'))?.[1]
+      ?.trim()
+      .split('\n')
+      .at(-1);
+    const { text } = await service.get('/', browser);
+
+    expect(start).toBe('npm start');
+    expect(text).toContain(`<code>${start}</code>`);
   });
 
   test('runs no script, and loads nothing but its icon', async () => {
@@ -43,6 +64,7 @@ describe('the home page', () => {
         graphql: '/graphql',
         graphiql: '/graphql',
         reference: '/reference',
+        documentation: '/documentation/README.md',
         openapi: '/openapi.json',
         health: '/healthz',
         readiness: '/readyz',
@@ -71,7 +93,7 @@ describe('whether a key is needed', () => {
   const closed = useService({}, { closed: true });
 
   test('is what the page says', async () => {
-    expect((await open.get('/', browser)).text).toContain('Requests need no API key until the first one is created');
+    expect((await open.get('/', browser)).text).toMatch(/Requests need no API key until the first one is .*created/);
     expect((await closed.get('/', browser)).text).toContain('Requests need an API key.');
     expect((await closed.get('/')).body.needsKey).toBe(true);
   });

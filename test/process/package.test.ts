@@ -33,13 +33,17 @@ test('what is packed is what runs, and no more', async () => {
   const folders = new Set(packed.map((path) => path.split('/').slice(0, 2).join('/')));
 
   expect([...folders].toSorted()).toEqual([
+    'CHANGELOG.md',
     'LICENSE',
     'README.md',
+    'client/README.md',
     'dist/knexfile.js',
     'dist/migrations',
     'dist/package.json',
     'dist/src',
+    ...readdirSync('docs').map((name) => `docs/${name}`),
     'package.json',
+    'schema.graphql',
   ]);
   expect(packed).toContain('dist/src/cli.js');
   expect(packed.filter((path) => path.startsWith('dist/client'))).toEqual([]);

@@ -2,7 +2,8 @@
  * The REST reference in the browser: Swagger UI on the OpenAPI document. The key is shared with GraphiQL, and the ID of the newest
  * project is filled in where an ID is needed.
  */
-import { forgetKey, headersWith, keepKey, keyIn, notAKey, readKey } from './session-key.js';
+import { changeKey, post, showKey } from './key-bar.js';
+import { readKey } from './session-key.js';
 
 /** @param {string} selector */
 const element = (selector) => /** @type {HTMLElement} */ (document.querySelector(selector));
@@ -29,31 +30,9 @@ const onlyThisServer = () => ({
   },
 });
 
-/** @typedef {{ bearer: { value: string } }} Authorizations */
-
-/** Keeps the key whenever Swagger UI is authorized, and forgets it when it is logged out. */
-const shareKey = () => ({
-  statePlugins: {
-    auth: {
-      wrapActions: {
-        /** @param {(authorizations: Authorizations) => unknown} authorize */
-        authorize: (authorize) => (/** @type {Authorizations} */ authorizations) => {
-          const { bearer } = authorizations;
-          const key = keyIn(bearer.value);
-          if (key === undefined) return refuseText();
-          keepKey(key);
-          fillInProject();
-          return authorize({ bearer: { ...bearer, value: key } });
-        },
-        /** @param {(names: string[]) => unknown} logout */
-        logout: (logout) => (/** @type {string[]} */ names) => {
-          forgetKey();
-          fillInProject();
-          return logout(names);
-        },
-      },
-    },
-  },
+/** The bar has the key: Swagger UI's own buttons would be a second way to enter it, which checks nothing. */
+const noOwnKeys = () => ({
+  wrapComponents: { authorizeBtn: () => () => null, authorizeOperationBtn: () => () => null },
 });
 
 // Swagger UI has no types.
@@ -64,18 +43,23 @@ const ui = window.SwaggerUIBundle({
   deepLinking: true,
   docExpansion: 'list',
   defaultModelsExpandDepth: 0,
-  plugins: [onlyThisServer, shareKey],
+  plugins: [onlyThisServer, noOwnKeys],
   responseInterceptor: (/** @type {{ status: number, url: string }} */ response) => {
     if (response.status === 401) askForKey();
     if (response.status === 201 && new URL(response.url).pathname.endsWith('/projects')) fillInProject();
     return response;
   },
-  onComplete: () => {
-    const key = readKey();
-    if (key !== undefined) ui.preauthorizeApiKey('bearer', key);
-    fillInProject();
-  },
+  onComplete: useKey,
 });
+
+showKey();
+
+/** Sends the stored key, if there is one, with the requests from now on. */
+function useKey() {
+  const key = readKey();
+  if (key !== undefined) ui.preauthorizeApiKey('bearer', key);
+  fillInProject();
+}
 
 /** Fills in the ID of the newest project, and finds out at the same time whether the service accepts the key. */
 function fillInProject() {
@@ -85,11 +69,7 @@ function fillInProject() {
 
 async function readNewestProject() {
   const key = readKey();
-  const response = await fetch('graphql', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...headersWith(key) },
-    body: JSON.stringify({ query: '{ projects(last: 1) { nodes { id } } }' }),
-  });
+  const response = await post({ query: '{ projects(last: 1) { nodes { id } } }' }, key);
   // Meanwhile, another key may have been entered.
   if (readKey() !== key) return;
   if (response.status === 401) return askForKey();
@@ -105,12 +85,6 @@ function askForKey() {
   else notify('The service does not accept this API key. It may have expired or been revoked.', 'Enter another key');
 }
 
-/** Closes the dialog, which would hide the notice. */
-function refuseText() {
-  ui.authActions.showDefinitions(false);
-  notify(notAKey, 'Enter another key');
-}
-
 /** @param {string} text @param {string} action */
 function notify(text, action) {
   noticeText.textContent = text;
@@ -118,7 +92,8 @@ function notify(text, action) {
   notice.hidden = false;
 }
 
-noticeButton.addEventListener('click', () => {
-  if (readKey() !== undefined) ui.authActions.logout(['bearer']);
-  ui.authActions.showDefinitions(ui.authSelectors.definitionsToAuthorize());
-});
+for (const button of [noticeButton, element('#change')]) {
+  button.onclick = async () => {
+    if (await changeKey()) useKey();
+  };
+}
