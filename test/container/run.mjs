@@ -104,7 +104,7 @@ async function start() {
 
   const refused = spawnSync(program, command, { ...options, encoding: 'utf8', timeout: 20_000 });
   assert.equal(refused.status, 1);
-  assert.match(refused.stderr, /without a key the service would be open to everybody who reaches 0\.0\.0\.0/);
+  assert.match(refused.stderr, /without a key the service would be open to anyone who can reach 0\.0\.0\.0/);
 
   const made = spawnSync(program, [...entry, 'keys', 'create', '--workspace', 'acme', '--user', 'ci'], {
     ...options,
