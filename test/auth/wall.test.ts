@@ -20,7 +20,7 @@ import { byEffort } from '../support/effort.ts';
 import { deleteDocument, importDocument, updateDocument, upsertDocument } from '../support/mutations.ts';
 import { numberOf } from '../support/open-store.ts';
 import { createRandom } from '../support/random.ts';
-import { kinds, unknownId } from '../support/records.ts';
+import { pathOf, unknownId } from '../support/records.ts';
 import { startService, type TestResponse } from '../support/service.ts';
 
 /** On Postgres a request takes longer, and the code above the store is the same. */
@@ -47,7 +47,6 @@ const random = createRandom(seed);
 
 const listField = ({ plural }: RecordKind) => plural.charAt(0).toLowerCase() + plural.slice(1);
 const oneField = ({ name }: RecordKind) => name.charAt(0).toLowerCase() + name.slice(1);
-const pathOf = (kind: RecordKind) => kinds.find((entry) => entry.kind === kind)?.path ?? '';
 const referencesOf = (kind: RecordKind) =>
   Object.entries(kind.fields).flatMap(([name, field]) =>
     field.type === 'reference'

@@ -1,4 +1,5 @@
 /** The interface through the client: every operation, with its results and errors, on a running service. */
+
 import { beforeEach, describe, expect, expectTypeOf, test } from 'vitest';
 import {
   type Asset,
@@ -10,7 +11,8 @@ import {
   type WorkOrder,
   type Yardgraph,
 } from '../../client/index.ts';
-import { clientOf, errorOf, methodsOf } from '../support/client.ts';
+import { project as projectKind } from '../../src/records/index.ts';
+import { clientOf, errorOf, methodsFor } from '../support/client.ts';
 import { fullRecord, kinds, unknownId } from '../support/records.ts';
 import { useService } from '../support/service.ts';
 
@@ -21,9 +23,9 @@ beforeEach(async () => {
   client = await clientOf(service);
 });
 
-describe.each(kinds)('create $kind.plural', ({ kind, path, smallest }) => {
+describe.each(kinds)('create $kind.plural', ({ kind, smallest }) => {
   const create = (records: readonly object[]): Promise<{ id: string; name?: string }[]> =>
-    (client[methodsOf[path]].create as typeof client.locations.create)(records);
+    methodsFor(client, kind).create(records);
 
   test('stores the records and returns them in the order sent', async () => {
     const names = Array.from({ length: 30 }, (_, index) => `record ${index}`);
@@ -124,7 +126,7 @@ describe('projects.update', () => {
   });
 
   test('throws a 404 error for an unknown ID, whatever its characters', async () => {
-    for (const id of [unknownId(kinds[2].kind), `${project.id}?x`, `${project.id}#x`, 'a/b', '%00', '🏗']) {
+    for (const id of [unknownId(projectKind), `${project.id}?x`, `${project.id}#x`, 'a/b', '%00', '🏗']) {
       const error = await errorOf(ServiceError, client.projects.update(id, { name: 'Tunnel' }));
       expect(error.status, id).toBe(404);
     }

@@ -11,7 +11,7 @@ import {
   type WorkOrder,
   type Yardgraph,
 } from '../../client/index.ts';
-import { clientOf, errorOf, methodsOf } from '../support/client.ts';
+import { clientOf, errorOf, methodsFor } from '../support/client.ts';
 import { fullRecord, kinds } from '../support/records.ts';
 import { useService, useSharedService } from '../support/service.ts';
 
@@ -23,9 +23,8 @@ beforeEach(async () => {
   yardgraph = await clientOf(service);
 });
 
-describe.each(kinds)('$kind.plural', ({ kind, path }) => {
-  // The methods of all kinds have the same form.
-  const methods = () => yardgraph[methodsOf[path]] as unknown as Yardgraph['locations'];
+describe.each(kinds)('$kind.plural', ({ kind }) => {
+  const methods = () => methodsFor(yardgraph, kind);
 
   test('are updated, and returned as REST returns them', async () => {
     const [created] = await methods().create([fullRecord(kind)]);

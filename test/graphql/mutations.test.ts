@@ -1,5 +1,7 @@
 /** Mutations: the same services, rules and messages as REST. */
+
 import { describe, expect, test } from 'vitest';
+import { asset, location, project } from '../../src/records/index.ts';
 import { fullRecord, kinds, unknownId } from '../support/records.ts';
 import { startService, useService } from '../support/service.ts';
 
@@ -53,10 +55,10 @@ describe.each(kinds)('creating $kind.label records', ({ kind, path, smallest }) 
 
 test('malformed fields, unknown references and taken values are reported together', async () => {
   await service.create('/assets', { name: 'a', uid: 'EX-1' });
-  const missing = unknownId(kinds[3].kind);
+  const missing = unknownId(location);
   const input = [{ name: 'b', uid: 'EX-1' }, { name: ' ' }, { name: 'c', currentLocationId: missing }];
 
-  const { body } = await service.graphql(createWith(kinds[0].kind), { input });
+  const { body } = await service.graphql(createWith(asset), { input });
 
   expect(body.errors[0].extensions).toEqual({
     code: 'BAD_USER_INPUT',
@@ -92,7 +94,7 @@ test('taken uids alone are a CONFLICT', async () => {
     { name: 'b', uid: 'EX-1' },
   ];
 
-  const { body } = await service.graphql(createWith(kinds[0].kind), { input });
+  const { body } = await service.graphql(createWith(asset), { input });
 
   expect(body.errors[0].extensions).toEqual({
     code: 'CONFLICT',
@@ -111,7 +113,7 @@ test('external ids may be written into the document, __proto__ included', async 
 test('a batch beyond the limit is refused before its items are read', async () => {
   const input = Array.from({ length: 10_001 }, () => ({ latitude: 'not a number' }));
 
-  const { body } = await service.graphql(createWith(kinds[3].kind), { input });
+  const { body } = await service.graphql(createWith(location), { input });
 
   expect(body.errors).toEqual([
     {
@@ -124,7 +126,7 @@ test('a batch beyond the limit is refused before its items are read', async () =
 test('a batch of 10,000 is stored', async () => {
   const input = Array.from({ length: 10_000 }, (_, index) => ({ name: String(index) }));
 
-  const { createLocations } = await service.data(createWith(kinds[3].kind, 'name'), { input });
+  const { createLocations } = await service.data(createWith(location, 'name'), { input });
 
   expect(createLocations).toEqual(input);
 });
@@ -162,11 +164,11 @@ describe('updateProject', () => {
   });
 
   test('of an unknown project is NOT_FOUND', async () => {
-    const { body } = await service.graphql(update, { id: unknownId(kinds[2].kind), input: {} });
+    const { body } = await service.graphql(update, { id: unknownId(project), input: {} });
 
     expect(body.errors).toMatchObject([
       {
-        message: `there is no project with the ID "${unknownId(kinds[2].kind)}" in this workspace`,
+        message: `there is no project with the ID "${unknownId(project)}" in this workspace`,
         path: ['updateProject'],
         extensions: { code: 'NOT_FOUND' },
       },

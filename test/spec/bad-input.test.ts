@@ -1,7 +1,9 @@
 /** Invalid input gets a documented response: 400 with the position, the expected value and the received one. */
+
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Field } from '../../src/model/fields.ts';
+import { project } from '../../src/records/index.ts';
 import { fullRecord, kinds, unknownId } from '../support/records.ts';
 import { useSharedService } from '../support/service.ts';
 
@@ -251,7 +253,7 @@ test('any JSON gets a documented response, never a 5xx', async () => {
   const target = fc.constantFrom(
     ...kinds.map(({ path }) => ['POST', path] as const),
     ['PATCH', `/projects/${id}`] as const,
-    ['PATCH', `/projects/${unknownId(kinds[2].kind)}`] as const,
+    ['PATCH', `/projects/${unknownId(project)}`] as const,
   );
 
   await fc.assert(

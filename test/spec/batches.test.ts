@@ -1,8 +1,10 @@
 /** A batch is all or nothing, returns records in the order sent, and reports every invalid field at once. */
+
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { location } from '../../src/records/index.ts';
 import { isPostgres } from '../support/database.ts';
-import { anyRecord, kinds, unknownId } from '../support/records.ts';
+import { anyRecord, unknownId } from '../support/records.ts';
 import { useService } from '../support/service.ts';
 
 const service = useService();
@@ -13,7 +15,7 @@ const count = async (connection: string) =>
 test('a batch with one invalid record stores nothing', async () => {
   await fc.assert(
     fc.asyncProperty(
-      fc.array(anyRecord(kinds[3].kind), { maxLength: 8 }),
+      fc.array(anyRecord(location), { maxLength: 8 }),
       fc.constantFrom({ latitude: 91 }, { x: 1 }, null),
       fc.nat(),
       async (records, bad, position) => {
@@ -32,7 +34,7 @@ test('a batch with one invalid record stores nothing', async () => {
 
 test('invalid fields, unknown references and taken values are reported together, in the order of the batch', async () => {
   await service.create('/assets', { name: 'a', uid: 'EX-1' });
-  const missing = unknownId(kinds[3].kind);
+  const missing = unknownId(location);
 
   const { status, body } = await service.post('/assets', [
     { name: 'b' },
@@ -54,7 +56,7 @@ test('invalid fields, unknown references and taken values are reported together,
 
 test('an invalid field does not hide issues of the other fields of its record', async () => {
   await service.create('/assets', { name: 'a', uid: 'EX-1' });
-  const missing = unknownId(kinds[3].kind);
+  const missing = unknownId(location);
 
   const { body } = await service.post('/assets', [{ name: ' ', uid: 'EX-1', currentLocationId: missing }, 5]);
 

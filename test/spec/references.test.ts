@@ -1,6 +1,8 @@
 /** References: IDs of this service must exist; any other text is a foreign identifier. */
+
 import { describe, expect, test } from 'vitest';
 import { withArticle } from '../../src/model/labels.ts';
+import { asset } from '../../src/records/index.ts';
 import { kinds, unknownId } from '../support/records.ts';
 import { useService } from '../support/service.ts';
 
@@ -106,9 +108,9 @@ test.each(
   '$kind.name: $name refers to another system: any text of 1 to 255 characters is stored as sent',
   async (reference) => {
     const { path, smallest, name } = reference;
-    const [record] = await service.create(path, { ...smallest, [name]: unknownId(kinds[0].kind) });
+    const [record] = await service.create(path, { ...smallest, [name]: unknownId(asset) });
 
-    expect(record[name]).toBe(unknownId(kinds[0].kind));
+    expect(record[name]).toBe(unknownId(asset));
     expect((await service.post(path, [{ ...smallest, [name]: '' }])).status).toBe(400);
   },
 );

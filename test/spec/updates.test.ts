@@ -1,10 +1,12 @@
 /** PATCH /projects/{id}. Interface: "Endpoints", rule 3. */
+
 import { describe, expect, test } from 'vitest';
-import { fullRecord, kinds, unknownId } from '../support/records.ts';
+import { location, project } from '../../src/records/index.ts';
+import { fullRecord, unknownId } from '../support/records.ts';
 import { useService } from '../support/service.ts';
 
 const service = useService();
-const { kind } = kinds[2];
+const kind = project;
 
 /** Waits, so that the next change has a later time. */
 const pause = () => new Promise((resolve) => setTimeout(resolve, 5));
@@ -100,7 +102,7 @@ describe('an unknown project', () => {
 describe('invalid input', () => {
   test('is reported all at once, including references, and changes nothing', async () => {
     const [project] = await service.create('/projects', { name: 'Bridge' });
-    const locationId = unknownId(kinds[3].kind);
+    const locationId = unknownId(location);
 
     const invalid = { name: ' ', startDate: 5, colour: 'red', id: 'x' };
     const { status, body } = await service.patch(`/projects/${project.id}`, invalid);

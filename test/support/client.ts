@@ -1,6 +1,8 @@
 /** The client of a service that listens, and expected errors. */
 import type { AddressInfo } from 'node:net';
 import { type Options, Yardgraph } from '../../client/index.ts';
+import { listField } from '../../src/model/labels.ts';
+import type { RecordKind } from '../../src/model/record-kind.ts';
 import type { startService } from './service.ts';
 
 type App = Awaited<ReturnType<typeof startService>>['app'];
@@ -12,15 +14,9 @@ export async function clientOf({ app }: { app: App }, options: Partial<Options> 
   return new Yardgraph({ serverURL: `http://127.0.0.1:${port}`, ...options });
 }
 
-/** The methods of each kind, by its path over REST. */
-export const methodsOf = {
-  '/assets': 'assets',
-  '/work-orders': 'workOrders',
-  '/projects': 'projects',
-  '/locations': 'locations',
-  '/transport-orders': 'transportOrders',
-  '/asset-categories': 'assetCategories',
-} as const;
+/** The methods of each kind have the same form. */
+export const methodsFor = (client: Yardgraph, kind: RecordKind) =>
+  (client as unknown as Record<string, Yardgraph['locations']>)[listField(kind)] as Yardgraph['locations'];
 
 /** The error that a call must throw. */
 export async function errorOf<E extends Error>(

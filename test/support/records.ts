@@ -2,27 +2,22 @@
 import fc from 'fast-check';
 import type { Field } from '../../src/model/fields.ts';
 import type { RecordKind } from '../../src/model/record-kind.ts';
-import {
-  asset,
-  assetCategory,
-  location,
-  project,
-  recordKinds,
-  transportOrder,
-  workOrder,
-} from '../../src/records/index.ts';
+import { recordKinds } from '../../src/records/index.ts';
+import { routes } from '../../src/rest/routes.ts';
 
 /** Where each kind is created over REST, and the smallest record it takes. */
-export const kinds = [
-  { kind: asset, path: '/assets', smallest: { name: 'Excavator' } },
-  { kind: workOrder, path: '/work-orders', smallest: {} },
-  { kind: project, path: '/projects', smallest: { name: 'Bridge' } },
-  { kind: location, path: '/locations', smallest: {} },
-  { kind: transportOrder, path: '/transport-orders', smallest: {} },
-  { kind: assetCategory, path: '/asset-categories', smallest: {} },
-] as const;
+export const kinds = recordKinds.map((kind) => ({ kind, path: pathOf(kind), smallest: smallestOf(kind) }));
 
-if (kinds.length !== recordKinds.length) throw new Error('a record kind is missing here');
+export function pathOf(kind: RecordKind): string {
+  const route = routes.find(({ operation, kind: created }) => operation === 'create' && created === kind);
+  if (!route) throw new Error(`${kind.pluralLabel} cannot be created over REST`);
+  return route.path;
+}
+
+function smallestOf({ fields, example }: RecordKind): Record<string, unknown> {
+  const values = Object.entries(example as Record<string, unknown>);
+  return Object.fromEntries(values.filter(([name]) => fields[name]?.required === true));
+}
 
 /** An id in this service's own form that no record has. */
 export const unknownId = (kind: RecordKind): string => `${kind.idPrefix}_01h455vb4pex5vsknk084sn02q`;
