@@ -173,7 +173,16 @@ test('API9 Improper inventory management: the OpenAPI document describes all RES
     (path) => !Object.keys(described).some((other) => other.startsWith(`/${path?.split('/')[1]}`)),
   );
   expect(new Set(undescribed.map((path) => `/${path?.split('/')[1]}`))).toEqual(
-    new Set(['/explorer', '/favicon.ico', '/graphql', '/healthz', '/openapi.json', '/readyz', '/reference']),
+    new Set([
+      '/documentation',
+      '/explorer',
+      '/favicon.ico',
+      '/graphql',
+      '/healthz',
+      '/openapi.json',
+      '/readyz',
+      '/reference',
+    ]),
   );
 });
 
