@@ -204,8 +204,8 @@ query ProjectHistory {
     `
 # All changes of the workspace, as they are made.
 # Press play, open GraphiQL in another window, and
-# create records there with the tab ImportSite: they
-# are shown here, until you press the button again.
+# run ImportSite there: its records appear here,
+# until you press the button again.
 subscription FollowChanges($after: String) {
   changes(after: $after) {
     nodes {

@@ -110,7 +110,6 @@ const tab = openTab();
 // @ts-expect-error: a global of GraphiQL's own script.
 YogaGraphiQL.renderYogaGraphiQL(document.getElementById('root'), {
   title: 'Yardgraph',
-  logo: '<img src="favicon.ico" alt="" width="32" height="32">',
   fetcher,
   defaultTabs: options.tabs,
   ...(tab && { initialQuery: tab.query ?? '', initialVariables: tab.variables ?? '' }),
