@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { expect, test } from 'vitest';
-import { recordKinds } from '../../src/records/index.ts';
-import { blocksOf, checkedBlock, pages, pasteText } from '../support/docs.ts';
+import { checkedBlock, pages, pasteText } from '../support/docs.ts';
 import { contentOf, useMachine } from '../support/machine.ts';
 import { post, useProcesses } from '../support/process.ts';
 
@@ -109,20 +108,6 @@ test("the command that copies to Postgres has the right options, and asks for th
   const pasted = pasteText(checkedBlock(page, 'postgres'), processes.folder, { DATABASE_URL: 'sqlite:yardgraph.db' });
 
   await expect(pasted).rejects.toThrow(/--to: replace USER, PASSWORD, HOST, PORT and DATABASE with your own values/);
-});
-
-test('every table is distributed on Citus', () => {
-  const sql = blocksOf('docs/several-processes.md').find(({ language }) => language === 'sql')?.text ?? '';
-
-  const others = ['changes', 'change_numbers', 'idempotency_keys', 'locks'].map((table) => ({ table }));
-  for (const { table } of [...recordKinds, ...others]) {
-    expect(sql).toContain(`create_distributed_table('${table}', 'workspace_id'`);
-  }
-  for (const table of ['workspaces', 'api_keys']) expect(sql).toContain(`create_reference_table('${table}')`);
-  for (const { table, storedFields } of recordKinds) {
-    const alteration = `alter index ${table}_external_ids set (fastupdate = off)`;
-    expect(sql.includes(alteration), table).toBe('externalIds' in storedFields);
-  }
 });
 
 test('the settings of the page exist', () => {

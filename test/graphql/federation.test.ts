@@ -1,10 +1,12 @@
 /** With FEDERATION=on, the schema is a subgraph of Apollo Federation 2: what is composed of it, and what gateways get. */
+
 import { type ASTNode, type DocumentNode, parse, print, printSchema, visit } from 'graphql';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
 import { createSubgraph } from '../../src/graphql/federation/subgraph.ts';
 import { createGraphqlSchema } from '../../src/graphql/schema/schema.ts';
 import { foreignTypes } from '../../src/model/fields.ts';
+import { recordKinds } from '../../src/records/index.ts';
 import { compose } from '../support/gateway.ts';
 import { createLinkedRecords } from '../support/linked-records.ts';
 import { startService, useService, useSharedService } from '../support/service.ts';
@@ -68,12 +70,11 @@ describe('the schema', () => {
       },
     });
 
-    for (const kind of ['Asset', 'WorkOrder', 'Project', 'Location', 'TransportOrder', 'AssetCategory'])
-      expect(directives.get(kind)).toBe('@key(fields: "id")');
+    for (const { name } of recordKinds) expect(directives.get(name)).toBe('@key(fields: "id")');
     for (const name of Object.keys(foreignTypes)) expect(directives.get(name)).toContain('@key(fields: "id"');
     expect(directives.get('Workspace')).toBe('@key(fields: "id", resolvable: false)');
     expect(directives.get('PageInfo')).toBe('@shareable');
-    expect(directives.size).toBe(6 + Object.keys(foreignTypes).length + 1);
+    expect(directives.size).toBe(recordKinds.length + Object.keys(foreignTypes).length + 1);
   });
 
   test('that is composed describes no type that other services describe in their words', async () => {

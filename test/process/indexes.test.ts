@@ -1,6 +1,8 @@
 /** `yardgraph indexes`: what the commands say, and that other commands do not mind what was added. */
+
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { location } from '../../src/records/index.ts';
+import { listField } from '../../src/model/labels.ts';
+import { location, recordKinds } from '../../src/records/index.ts';
 import { openDatabase } from '../../src/store/database.ts';
 import { runCommand } from '../support/command.ts';
 import { createDatabase, createFile, isPostgres } from '../support/database.ts';
@@ -46,7 +48,7 @@ test('an index is added, listed with its size, and dropped', async () => {
   expect((await run('indexes', 'list')).out).not.toContain('locations_city');
 });
 
-const kinds = 'assets, workOrders, projects, locations, transportOrders, assetCategories';
+const kinds = recordKinds.map(listField).join(', ');
 
 test.each([
   [['add', 'cranes', 'name'], `<kind>: expected ${kinds}, received "cranes"`],

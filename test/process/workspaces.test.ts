@@ -1,6 +1,8 @@
 /** `yardgraph workspaces`: what the commands say, what running services notice, and what is left when they are killed. */
+
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { listField } from '../../src/model/labels.ts';
 import { asset, location, recordKinds } from '../../src/records/index.ts';
 import { openWorkspace } from '../../src/store/admin/workspace-names.ts';
 import { createWorkspaces, sizeOf } from '../../src/store/admin/workspaces.ts';
@@ -82,7 +84,7 @@ test('list shows the records and keys of each workspace, as a table and as JSON'
     'acme             0     2           1',
     'default      1,234     0           0',
   ]);
-  const none = { assets: 0, workOrders: 0, projects: 0, locations: 0, transportOrders: 0, assetCategories: 0 };
+  const none = Object.fromEntries(recordKinds.map((kind) => [listField(kind), 0]));
   expect(json).toEqual([
     { workspace: 'acme', records: 0, recordsByKind: none, keys: 2, validKeys: 1 },
     { workspace: 'default', records: 1_234, recordsByKind: { ...none, locations: 1_234 }, keys: 0, validKeys: 0 },

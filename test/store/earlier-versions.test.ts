@@ -43,8 +43,8 @@ const prefixOf = (text: string) => text.slice(0, -44);
 
 const byPrefix = (keys: readonly { prefix: string }[]) => keys.toSorted((a, b) => (a.prefix < b.prefix ? -1 : 1));
 
-test('there is a database of every migration but the newest', () => {
-  expect(versions).toEqual(expect.arrayContaining(migrationNames.slice(0, -1).map((name) => name.slice(0, 4))));
+test('there is a database of every migration but the newest two, which may come together', () => {
+  expect(versions).toEqual(expect.arrayContaining(migrationNames.slice(0, -2).map((name) => name.slice(0, 4))));
 });
 
 describe.each(versions)('a database of migration %s', (version) => {

@@ -7,5 +7,5 @@ const efforts = ['small', 'long'] as const;
 const effort = efforts.find((name) => name === (process.env.TEST_EFFORT ?? 'small'));
 if (!effort) throw new Error(`TEST_EFFORT: expected one of ${efforts.join(', ')}`);
 
-/** The amount for the chosen effort. */
-export const byEffort = (amounts: Readonly<Record<(typeof efforts)[number], number>>): number => amounts[effort];
+/** Returns the amount for the chosen effort. */
+export const byEffort = <T>(amounts: Readonly<Record<(typeof efforts)[number], T>>): T => amounts[effort];

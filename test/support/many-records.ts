@@ -1,12 +1,20 @@
 /** Records of all kinds by the tens of thousands, with values of every field in no particular order. */
 import type { Field } from '../../src/model/fields.ts';
 import type { CreateOf, RecordKind } from '../../src/model/record-kind.ts';
-import { asset, assetCategory, location, project, transportOrder, workOrder } from '../../src/records/index.ts';
+import {
+  asset,
+  assetCategory,
+  location,
+  project,
+  recordKinds,
+  transportOrder,
+  workOrder,
+} from '../../src/records/index.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { insert } from './insert.ts';
 
 /** In the order in which they are created: each refers to those before it. */
-export const sizes: ReadonlyMap<RecordKind, number> = new Map<RecordKind, number>([
+export const sizes = new Map<RecordKind, number>([
   [location, 5_000],
   [project, 10_000],
   [assetCategory, 5_000],
@@ -14,6 +22,7 @@ export const sizes: ReadonlyMap<RecordKind, number> = new Map<RecordKind, number
   [workOrder, 40_000],
   [transportOrder, 10_000],
 ]);
+for (const kind of recordKinds) if (!sizes.has(kind)) sizes.set(kind, 5_000);
 
 const recordsPerBatch = 500;
 
