@@ -293,11 +293,11 @@ describe('statements', () => {
     expect(await statementsOf(400, query)).toBe(2);
   });
 
-  test('with what changed, and with records and their links, it takes as many for a thousand changes as for a few', async () => {
+  test('with what changed, and with records and their links, it takes no more for hundreds of changes than for a few', async () => {
     const few = await statementsOf(3, full);
 
     expect(few).toBeLessThanOrEqual(10);
-    expect(await statementsOf(400, full)).toBe(few);
+    expect(await statementsOf(400, full)).toBeLessThanOrEqual(few);
   });
 
   test('of some kinds, it takes two as well', async () => {

@@ -72,6 +72,8 @@ describe('a start', () => {
       PORTS: '1',
     });
     await service.ready();
+    service.child.kill('SIGTERM');
+    await service.exited;
 
     const warnings = service.said.err
       .trim()
