@@ -1,9 +1,10 @@
 /** GraphQL over HTTP at /graphql. Stricter than yoga's defaults: JSON only, one operation per request, no CORS. */
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type DocumentNode, NoSchemaIntrospectionCustomRule } from 'graphql';
+import { type DocumentNode, NoSchemaIntrospectionCustomRule, printSchema } from 'graphql';
 import { _createLRUCache as createCache, createYoga, type Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
+import { createPage } from '../http/assets.ts';
 import { idempotencyKeyOf, markReplayed } from '../http/idempotency-key.ts';
 import { withIdempotencyKey } from '../services/idempotent-session.ts';
 import { encodedInSlices, isLong } from '../slices.ts';
@@ -85,6 +86,8 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
       if (acceptable.json || response.status !== 200) return reply.send(bodyOf(text));
       return asEventStream(reply).send(bodyOf(singleEvent(text)));
     },
+
+    sendSchema: createPage(printSchema(schema), 'text/plain; charset=utf-8'),
 
     sendError: sendGraphqlError,
   };

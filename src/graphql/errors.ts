@@ -21,6 +21,7 @@ import {
 } from '../http/error-response.ts';
 import { reasonFor } from '../http/rejection-reasons.ts';
 import { cut, maxQuoted } from '../model/issues.ts';
+import { preferredJson } from './request.ts';
 
 /** More errors add little, and GraphQL repeats in each what was sent. The message of a REST error also lists ten issues. */
 const maxErrors = 10;
@@ -101,6 +102,7 @@ export function sendGraphqlError(error: unknown, request: FastifyRequest, reply:
   const response = errorResponseFor(error, request);
   const { status, message } = response;
   setErrorHeaders(reply, response);
+  reply.type(`${preferredJson(request) ?? 'application/json'}; charset=utf-8`);
   return reply.code(status).send({ errors: [{ message, extensions: { code: codeOf(status) } }] });
 }
 

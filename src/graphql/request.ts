@@ -24,7 +24,7 @@ export function chooseType({ headers }: FastifyRequest): Acceptable {
   const accepted = headers.accept?.toLowerCase() ?? '*/*';
   const isAny = accepted.includes('*/*');
   const isAnyJson = isAny || accepted.includes('application/*');
-  const mediaType = mediaTypes.find((type) => accepted.includes(type)) ?? (isAnyJson ? mediaTypes[1] : undefined);
+  const mediaType = preferredJson({ headers }) ?? (isAnyJson ? mediaTypes[1] : undefined);
   const events = isAny || accepted.includes('text/*') || accepted.includes(eventStreamType);
   if (!mediaType && !events) {
     throw new ServiceError(406, `expected an Accept header that allows ${mediaTypes.join(', ')} or ${eventStreamType}`);
@@ -32,6 +32,10 @@ export function chooseType({ headers }: FastifyRequest): Acceptable {
   headers.accept = mediaType ?? mediaTypes[1];
   return { json: mediaType !== undefined, events };
 }
+
+/** Returns the JSON type that a client names in its Accept header: GraphQL's own if it names both. */
+export const preferredJson = ({ headers }: Pick<FastifyRequest, 'headers'>) =>
+  mediaTypes.find((type) => headers.accept?.toLowerCase().includes(type));
 
 /** Returns the ID of the last event that a browser received before its event stream was interrupted. */
 export const lastEventId = ({ headers }: FastifyRequest): string | undefined =>

@@ -9,7 +9,7 @@ const preloadDelay = 200;
 
 type SendPage = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
-/** Serves `/graphql`. Browsers get the page of `sendPage`; without it, they get what other clients get. */
+/** Serves `/graphql`, and the schema at `/schema.graphql`. Browsers get the page of `sendPage`; without it, they get what other clients get. */
 export function serveGraphql(app: FastifyInstance, config: Config, sendPage?: SendPage): void {
   const endpoint = loadLate(async () => (await import('./endpoint.ts')).createEndpoint(config, app.closing.signal));
 
@@ -26,4 +26,6 @@ export function serveGraphql(app: FastifyInstance, config: Config, sendPage?: Se
     handler: async (request, reply) =>
       sendPage && isPage(request) ? sendPage(request, reply) : (await endpoint()).executeQuery(request, reply),
   });
+  // For tools of developers, also where introspection is off: it needs a key as soon as there is one.
+  app.get('/schema.graphql', async (request, reply) => (await endpoint()).sendSchema(request, reply));
 }

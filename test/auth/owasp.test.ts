@@ -182,6 +182,7 @@ test('API9 Improper inventory management: the OpenAPI document describes all RES
       '/openapi.json',
       '/readyz',
       '/reference',
+      '/schema.graphql',
     ]),
   );
 });

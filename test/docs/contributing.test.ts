@@ -86,7 +86,8 @@ test('the recipe for a record kind, followed to the letter, gives its operations
   await run('npm', 'run', 'fix');
   const tests = byEffort({
     small: concerned,
-    long: ['--exclude', page.replace(/^docs\/(.*)\.md$/, 'test/docs/$1.test.ts')],
+    // The copy has its packages in another place, which the page for operators does not expect.
+    long: ['contributing', 'production'].flatMap((name) => ['--exclude', `**/docs/${name}.test.ts`]),
   });
   await run('npx', 'vitest', 'run', '--project', 'sqlite', ...tests);
 

@@ -1,4 +1,5 @@
 /** GraphQL over HTTP, and the requests that yoga's defaults would allow. */
+import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { serverAudits } from 'graphql-http';
 import { describe, expect, test } from 'vitest';
@@ -486,4 +487,39 @@ test('a client that disconnects does not affect the next request', async () => {
   await gone;
 
   expect((await service.graphql(nothing)).status).toBe(200);
+});
+
+describe('what is rejected before GraphQL runs', () => {
+  const closed = useSharedService({ RATE_LIMIT: '1' }, { closed: true });
+
+  test.each([
+    ['application/graphql-response+json', 'application/graphql-response+json; charset=utf-8'],
+    ['application/graphql-response+json, application/json', 'application/graphql-response+json; charset=utf-8'],
+    ['application/json', 'application/json; charset=utf-8'],
+    ['*/*', 'application/json; charset=utf-8'],
+  ])('is a GraphQL response in the type that the client accepts: %s', async (accept, type) => {
+    const key = closed.as(await closed.key());
+    await key.get('/asset-categories');
+    const send = (client: typeof key) => client.post('/graphql', { query: nothing }, { accept });
+
+    for (const { status, headers, body } of [await send(closed.as('wrong')), await send(key)]) {
+      const code = status === 401 ? 'UNAUTHENTICATED' : 'TOO_MANY_REQUESTS';
+      expect([headers['content-type'], body.errors[0].extensions.code]).toEqual([type, code]);
+    }
+  });
+});
+
+describe('GET /schema.graphql', () => {
+  const production = useSharedService({ NODE_ENV: 'production' }, { closed: true });
+
+  test('is the schema as text, with a key, also where introspection is off', async () => {
+    const withKey = production.as(await production.key());
+    const { status, headers, text } = await withKey.get('/schema.graphql');
+
+    expect([status, headers['content-type']]).toEqual([200, 'text/plain; charset=utf-8']);
+    expect(`${text}\n`).toBe(readFileSync('schema.graphql', 'utf8'));
+    expect((await production.get('/schema.graphql')).status).toBe(401);
+    const again = await withKey.get('/schema.graphql', { 'if-none-match': String(headers.etag) });
+    expect([again.status, again.text]).toEqual([304, '']);
+  });
 });

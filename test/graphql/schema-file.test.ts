@@ -129,3 +129,23 @@ test('an invalid schema is refused when it is made', () => {
   expect(() => createGraphqlSchema({ ...limits, maxBatch: 1 })).toThrow('Query root type must be provided');
   toSchema.mockRestore();
 });
+
+test('every type of the schema can be reached from an operation', () => {
+  const reached = new Set<string>();
+  const visit = (type: GraphQLType): void => {
+    const named = getNamedType(type);
+    if (reached.has(named.name)) return;
+    reached.add(named.name);
+    if (isInterfaceType(named)) for (const each of schema.getPossibleTypes(named)) visit(each);
+    if (!isObjectType(named) && !isInterfaceType(named) && !isInputObjectType(named)) return;
+    for (const field of Object.values(named.getFields())) {
+      visit(field.type);
+      if ('args' in field) for (const { type: arg } of field.args) visit(arg);
+    }
+  };
+  for (const root of [schema.getQueryType(), schema.getMutationType(), schema.getSubscriptionType()])
+    if (root) visit(root);
+
+  const types = Object.keys(schema.getTypeMap()).filter((name) => !name.startsWith('__'));
+  expect(types.filter((name) => !reached.has(name))).toEqual([]);
+});

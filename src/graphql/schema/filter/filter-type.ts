@@ -19,7 +19,7 @@ export function createFilterTypes(builder: Builder): (kind: RecordKind) => Filte
   const filters = new Map(recordKinds.map((kind) => [kind, builder.inputRef<Filter>(`${kind.name}Filter`)]));
   // The casts are safe because the maps have the types of every kind.
   const filterOf = (kind: RecordKind) => filters.get(kind) as FilterRef;
-  const listFilters = new Map(recordKinds.map((kind) => [kind, createListFilter(builder, kind, filterOf(kind))]));
+  const listFilters = new Map(referringKinds().map((kind) => [kind, createListFilter(builder, kind, filterOf(kind))]));
 
   /** Returns the type of a filter's field, and its description with an example. */
   function fieldOf(t: InputFields, kind: RecordKind, filterField: FilterField) {
@@ -71,6 +71,12 @@ export function createFilterTypes(builder: Builder): (kind: RecordKind) => Filte
     });
   }
   return filterOf;
+}
+
+/** Returns the kinds to which reverse links lead. */
+function referringKinds(): RecordKind[] {
+  const fields = recordKinds.flatMap((kind) => [...filterFields(kind).values()]);
+  return [...new Set(fields.flatMap((field) => (field.type === 'reverse' ? [field.link.kind] : [])))];
 }
 
 /** Creates the type of conditions on the records that a reverse link leads to. */
