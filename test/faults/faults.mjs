@@ -19,6 +19,7 @@ const deletions = ['sqlite', 'test/graphql/deletions.test.ts'];
 const upserts = ['sqlite', 'test/graphql/upserts.test.ts'];
 const concurrentUpserts = ['postgres', 'test/graphql/upserts.test.ts'];
 const imports = ['sqlite', 'test/graphql/imports.test.ts'];
+const skippedItems = ['sqlite', 'test/graphql/skipped-items.test.ts'];
 const writeModel = ['sqlite', 'test/services/write-model.test.ts'];
 const externalIdLimit = ['sqlite', 'test/spec/external-id-limit.test.ts'];
 const dryRuns = ['sqlite', 'test/graphql/dry-runs.test.ts'];
@@ -574,6 +575,31 @@ export const faults = [
       ],
     ],
     tests: ['sqlite', 'test/logs.test.ts'],
+  },
+  {
+    name: 'an import that skips invalid records keeps what refers to them',
+    plant: [['src/services', 'rejectReferring', isAlways(undefined)]],
+    tests: skippedItems,
+  },
+  {
+    name: 'an upsert that skips invalid records leaves cycles of categories',
+    plant: [['src/services', 'rejectCycles', isAlways(undefined)]],
+    tests: skippedItems,
+  },
+  {
+    name: 'a text that could be an ID is stored in the result of a write as an ID',
+    plant: [['src/store/writes', 'recordsToIds', () => (value) => (value?.id ? value.id : value)]],
+    tests: repeatedMutations,
+  },
+  {
+    name: 'the service is ready although its disk is full',
+    plant: [['src/store', 'requireRoom', isAlways(undefined)]],
+    tests: ['sqlite', 'test/spec/full-disk.test.ts'],
+  },
+  {
+    name: 'a follower ends when the service is away',
+    plant: [['client', 'reconnectDelay', isAlways(undefined)]],
+    tests: ['sqlite', 'test/client/reconnects.test.ts'],
   },
   {
     name: 'changes do not look for cycles of categories',
