@@ -9,7 +9,7 @@ const pgbouncer = process.env.PGBOUNCER ?? '/usr/sbin/pgbouncer';
 
 /** Tests of what is the same on any database, and tests that use none: they run only once. */
 const onAnyDatabase = [
-  'test/{browser,docs,explorer,http,model}/**',
+  'test/{browser,docs,explorer,http,import,model}/**',
   'test/auth/{owasp,production,rate-limits}.test.ts',
   'test/client/**/!(dropped).test.ts',
   'test/graphql/{endpoint,event-stream-clients,filter-cost,limits,schema-file,written}.test.ts',

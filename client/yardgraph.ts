@@ -1,5 +1,5 @@
 /** The client: its methods, one line each. Creates and `projects.update(id, …)` are REST operations; the others are GraphQL. */
-import { type Changes, changeCursor, changes } from './changes.ts';
+
 import { type Graphql, graphql } from './graphql.ts';
 import type {
   Asset,
@@ -16,13 +16,15 @@ import type {
   TransportOrder,
   WorkOrder,
 } from './openapi.ts';
+import { type Changes, changeCursor, changes } from './operations/changes.ts';
+import { type ImportRows, importRows } from './operations/import.ts';
+import { type ImportRecords, importRecords, type UpdateBatch, type Writes, writes } from './operations/records.ts';
 import { type Options, readOptions } from './options.ts';
-import { type ImportRecords, importRecords, type UpdateBatch, type Writes, writes } from './records.ts';
 import { type Create, create, type List, list, type Update, update } from './rest.ts';
 import { createSend } from './send.ts';
 
-export type { ChangesOptions, Reconnect } from './changes.ts';
-export type { PartOptions as CreateOptions } from './parts.ts';
+export type { ChangesOptions, Reconnect } from './operations/changes.ts';
+export type { ImportOptions, ImportResult, ImportRow } from './operations/import.ts';
 export type {
   BatchOptions,
   DeleteOptions,
@@ -30,7 +32,8 @@ export type {
   Rejected,
   Upserted,
   UpsertOptions,
-} from './records.ts';
+} from './operations/records.ts';
+export type { PartOptions as CreateOptions } from './parts.ts';
 
 /**
  * A client for one Yardgraph service. The API key is not visible in its properties, text or JSON.
@@ -58,6 +61,8 @@ export class Yardgraph {
    * one by its external ID.
    */
   readonly importRecords: ImportRecords;
+  /** Imports any number of rows of any kinds, from files or other sources: part by part, of which the valid rows are stored. */
+  readonly import: ImportRows;
   /**
    * Follows the changes of the workspace, page by page, in the order of their commits: every change once, also while the service
    * restarts. Ends by `break`, by the option `signal`, or with `follow: false` after the last change. To continue later, store the
@@ -92,6 +97,7 @@ export class Yardgraph {
       ...writes(this.graphql, 'AssetCategory'),
     };
     this.importRecords = importRecords(this.graphql);
+    this.import = importRows(this.graphql);
     this.changes = changes(this.graphql);
     this.changeCursor = changeCursor(this.graphql);
   }

@@ -46,6 +46,8 @@ function build() {
   execSync('tsc --outDir dist.new && npm run --silent build --prefix client', { stdio: 'inherit' });
   const browser = 'src/explorer/browser';
   cpSync(browser, join('dist.new', browser), { recursive: true, filter: (path) => !path.endsWith('.json') });
+  // It says that the client's files are ES modules.
+  cpSync('client/package.json', 'dist.new/client/package.json');
   const program = join('dist.new', 'src/cli.js');
   chmodSync(program, 0o755);
   // Sources that change during the compilation are compiled the next time.

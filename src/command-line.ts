@@ -17,8 +17,12 @@ type Settings = Readonly<Record<string, string | undefined>>;
  */
 export async function runCommand(args: readonly string[], settings: Settings): Promise<number> {
   try {
-    await commands(settings).parseAsync(args, { from: 'user' });
-    return 0;
+    let exitCode = 0;
+    const exitWith = (code: number) => {
+      exitCode = code;
+    };
+    await commands(settings, exitWith).parseAsync(args, { from: 'user' });
+    return exitCode;
   } catch (error) {
     // Commander has printed its own errors already, and the help.
     if (error instanceof CommanderError) return error.exitCode;
@@ -42,7 +46,8 @@ function settingsOf({ host, port }: Address) {
   return { ...(host !== undefined && { HOST: host }), ...(port !== undefined && { PORT: port }) };
 }
 
-function commands(settings: Settings): Command {
+/** `exitWith` is called by commands that have more exit codes than 0 and 1. */
+function commands(settings: Settings, exitWith: (code: number) => void): Command {
   const config = (changes: Settings = {}) => loadConfig({ ...settings, ...changes });
   const program = new Command('yardgraph')
     .exitOverride()
@@ -85,6 +90,30 @@ function commands(settings: Settings): Command {
     .requiredOption('--from <url>', 'the database to read, sqlite:PATH or postgres://…')
     .requiredOption('--to <url>', 'the database to fill, sqlite:PATH or postgres://…')
     .action(async (urls) => (await import('./commands/copy.ts')).copyDatabase(config(), urls));
+
+  const several = (value: string, others: readonly string[]) => [...others, value];
+  program
+    .command('import')
+    .description('import CSV or NDJSON files, or a folder of them, into a running service')
+    .argument('<file...>', 'files named like assets.csv, or folders')
+    .option('--url <url>', 'the service', settings.YARDGRAPH_URL || 'http://127.0.0.1:4000')
+    .option('--kind <kind>', 'the kind of files whose names do not say it, such as assets')
+    .option('--upsert-by <key>', 'uid, reference or externalIds.erp; for one kind: projects=reference', several, [])
+    .option('--map <column=field>', 'a column whose name is not that of its field', several, [])
+    .option('--skip <column>', 'a column to leave out', several, [])
+    .option('--dates <example>', '31 December 2026 as the files write it: 31.12.2026, 12/31/26')
+    .option('--time-zone <zone>', 'the zone of times without one, such as Europe/Berlin')
+    .option('--decimal-comma', 'numbers are written 53,08', false)
+    .option('--encoding <name>', 'of files that are not UTF-8, such as windows-1252')
+    .option('--batch <rows>', 'the most rows that are stored at a time', '1000')
+    .option('--message <text>', 'kept with each change')
+    .option('--dry-run', 'check all rows, and store nothing', false)
+    .option('--no-preview', 'store without checking all rows first')
+    .option('--yes', 'do not ask before storing', false)
+    .action(async (files, options) => {
+      const { importFiles } = await import('./commands/import.ts');
+      exitWith(await importFiles(files, { ...options, apiKey: settings.YARDGRAPH_API_KEY }));
+    });
 
   const keys = program
     .command('keys')

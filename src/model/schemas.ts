@@ -234,8 +234,8 @@ export function unknownFieldIssues(names: readonly string[], known: readonly str
   return unlisted > 0 ? [...issues, { path: [], message: `and ${count(unlisted)} more unknown fields` }] : issues;
 }
 
-/** Suggests a field only for near misses: at most a third of the letters may differ. */
-function suggestion(name: string, fieldNames: readonly string[]): string {
+/** Suggests a field, `, did you mean "name"?`, but only for near misses: at most a third of the letters may differ. */
+export function suggestion(name: string, fieldNames: readonly string[]): string {
   if (name.length > 2 * Math.max(...fieldNames.map((fieldName) => fieldName.length))) return '';
   const guess = closest(name, fieldNames);
   return distance(name, guess) <= Math.ceil(guess.length / 3) ? `, did you mean "${guess}"?` : '';

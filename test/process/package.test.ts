@@ -37,6 +37,8 @@ test('what is packed is what runs, and no more', async () => {
     'LICENSE',
     'README.md',
     'client/README.md',
+    // The client, for the commands that use a running service.
+    'dist/client',
     'dist/knexfile.js',
     'dist/migrations',
     'dist/package.json',
@@ -46,7 +48,6 @@ test('what is packed is what runs, and no more', async () => {
     'schema.graphql',
   ]);
   expect(packed).toContain('dist/src/cli.js');
-  expect(packed.filter((path) => path.startsWith('dist/client'))).toEqual([]);
   const sourcesOf = (path: string) => [path, path.replace(/\.js$/, '.ts')].map((name) => name.replace(/^dist\//, ''));
   const built = packed.filter((path) => path.startsWith('dist/'));
   expect(built.filter((path) => !sourcesOf(path).some((source) => existsSync(source)))).toEqual([]);

@@ -1,7 +1,7 @@
 /** Updates, upserts, deletes and imports records over GraphQL, and returns them with all their fields, in the form that REST gives them. */
-import { type ChangesOptions, historyOf } from './changes.ts';
-import { received } from './check.ts';
-import type { Graphql } from './graphql.ts';
+
+import { received } from '../check.ts';
+import type { Graphql } from '../graphql.ts';
 import {
   type ChangePage,
   type ImportedRecords,
@@ -13,10 +13,11 @@ import {
   type ReferenceHandling,
   type RejectedItem,
   type UpsertOutcome,
-} from './graphql-types.ts';
-import { inParts, type PartOptions } from './parts.ts';
-import { isObject } from './rest.ts';
-import type { WriteOptions } from './write-options.ts';
+} from '../graphql-types.ts';
+import { inParts, type PartOptions } from '../parts.ts';
+import { isObject } from '../rest.ts';
+import type { WriteOptions } from '../write-options.ts';
+import { type ChangesOptions, historyOf } from './changes.ts';
 
 export interface ImportOptions extends WriteOptions {
   /** Checks everything and returns what the records would be, but stores nothing. IDs of records that it would create are not final. */

@@ -1,9 +1,9 @@
 /** Reads changes over GraphQL, page by page: those of the workspace in the order of their commits, and those of one record. */
-import { received, requireInteger } from './check.ts';
-import type { YardgraphError } from './errors.ts';
-import type { Graphql } from './graphql.ts';
-import { type ChangePage, changePageFields, type RecordKind } from './graphql-types.ts';
-import { reconnectDelay } from './retry.ts';
+import { received, requireInteger } from '../check.ts';
+import type { YardgraphError } from '../errors.ts';
+import type { Graphql } from '../graphql.ts';
+import { type ChangePage, changePageFields, type RecordKind } from '../graphql-types.ts';
+import { reconnectDelay } from '../retry.ts';
 
 export interface ChangesOptions {
   /** The cursor after which to read: `endCursor` of the last page that was processed. From the first change unless set. */

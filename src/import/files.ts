@@ -1,0 +1,194 @@
+/** The files of an import: found, read row by row, and put in the order that links need. */
+import { createHash } from 'node:crypto';
+import { createReadStream, readdirSync, statSync } from 'node:fs';
+import { basename, extname, join } from 'node:path';
+import { StartError } from '../errors.ts';
+import { expected, isObject, quote } from '../model/issues.ts';
+import { listField } from '../model/labels.ts';
+import type { RecordKind } from '../model/record-kind.ts';
+import { recordKinds } from '../records/index.ts';
+import { linkOrder } from '../records/link-order.ts';
+import type { CellForm } from './cells.ts';
+import { type Column, type ColumnOptions, columnFinder, kindCalled } from './columns.ts';
+import { type CsvRow, readCsv, readText } from './read-csv.ts';
+import { type Row, readRow } from './row.ts';
+
+export interface ImportFile {
+  readonly path: string;
+  readonly name: string;
+  readonly format: 'csv' | 'ndjson';
+  /** The kind of all rows; unset if each line says its own. */
+  readonly kind?: RecordKind | undefined;
+}
+
+export interface FileOptions {
+  readonly columns: ColumnOptions;
+  readonly form: CellForm;
+  readonly encoding?: string | undefined;
+  /** The kind of files whose names do not say it. */
+  readonly kind?: RecordKind | undefined;
+}
+
+/** Finds the files with these paths, and those in folders. Throws a StartError for a file that is not of a known form or kind. */
+export function findFiles(paths: readonly string[], { kind }: FileOptions): ImportFile[] {
+  const files = paths.flatMap((path) => filesIn(path)).map((path) => fileOf(path, kind));
+  if (files.length === 0)
+    throw new StartError('there is no file to import: expected files that end with .csv or .ndjson');
+  return files;
+}
+
+const isRefused = (path: string): boolean => /\.refused\.(csv|ndjson)$/i.test(path);
+
+function filesIn(path: string): string[] {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (!stats) throw new StartError(`there is no file ${path}`);
+  if (!stats.isDirectory()) return [path];
+  const names = readdirSync(path).filter((name) => /\.(csv|ndjson)$/i.test(name) && !isRefused(name));
+  return names.toSorted().map((name) => join(path, name));
+}
+
+function fileOf(path: string, kindOfOthers: RecordKind | undefined): ImportFile {
+  const name = basename(path);
+  const extension = extname(name).toLowerCase();
+  const file = { path, name };
+  // Such as assets-2026-03-01.csv, or assets.refused.csv.
+  const kind = kindCalled(/^[a-z _-]*[a-z]/i.exec(basename(name, extname(name)))?.[0] ?? '') ?? kindOfOthers;
+  if (extension === '.ndjson' || extension === '.jsonl') return { ...file, format: 'ndjson', kind };
+  if (extension === '.xlsx' || extension === '.xls' || extension === '.ods') {
+    throw new StartError(
+      `${name} is a workbook, which is not read. In the spreadsheet program, choose File, Save as, and the type CSV UTF-8`,
+    );
+  }
+  if (kind) return { ...file, format: 'csv', kind };
+  const names = recordKinds.map((known) => `${listField(known)}.csv`).join(', ');
+  throw new StartError(`${name}: which kind of record does it have? Name it ${names}, or say it: --kind assets`);
+}
+
+/** Returns the SHA-256 of the file, in hexadecimal digits. */
+export async function hashOf({ path }: ImportFile): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  return hash.digest('hex');
+}
+
+/** The rows of one kind in one file. */
+export interface Section {
+  readonly file: ImportFile;
+  readonly kind: RecordKind;
+}
+
+/** Orders the sections so that records come before those that link to them. */
+export const inLinkOrder = (sections: readonly Section[]): Section[] =>
+  linkOrder.flatMap((kind) => sections.filter((section) => section.kind === kind));
+
+/** Reads a file. Throws a StartError for a column that is unknown, and for a line of NDJSON that names no kind. */
+export async function* readRows(file: ImportFile, options: FileOptions): AsyncGenerator<Row> {
+  yield* file.format === 'csv' ? readCsvRows(file, options) : readNdjsonRows(file, options);
+}
+
+/** Returns the first row of a CSV file. */
+export async function headerOf({ path }: ImportFile, { encoding }: FileOptions): Promise<CsvRow | undefined> {
+  for await (const row of readCsv(path, encoding)) return row;
+  return undefined;
+}
+
+async function* readCsvRows({ path, name, kind }: ImportFile, options: FileOptions) {
+  if (!kind) return;
+  let columns: readonly Column[] | undefined;
+  let quotesAll = false;
+  for await (const { line, cells } of readCsv(path, options.encoding)) {
+    if (!columns) {
+      columns = within(name, () => columnsOf(kind, cells, options.columns));
+      quotesAll = await isAllQuoted(path, options.encoding);
+      continue;
+    }
+    if (cells.every((cell) => (cell ?? '') === '')) continue;
+    const known = columns;
+    const source = quotesAll ? cells.map((cell) => cell || null) : cells;
+    const values = source.flatMap((cell, index): [Column, unknown][] => {
+      const column = known[index];
+      return column ? [[column, cell]] : [];
+    });
+    const issues =
+      cells.length === columns.length
+        ? []
+        : [{ path: [], message: `expected ${columns.length} cells, as the header has, received ${cells.length}` }];
+    yield { kind, line, source, ...readRow(kind, values, options.form), issues };
+  }
+  if (!columns) throw new StartError(`${name} is empty: expected a line with the names of the columns`);
+}
+
+/** In a file whose header is quoted, as by programs that quote every cell, a quoted empty cell has no value. */
+async function isAllQuoted(path: string, encoding: string | undefined): Promise<boolean> {
+  const { value: start } = await readText(path, encoding).next();
+  return start?.startsWith('"') ?? false;
+}
+
+function columnsOf(kind: RecordKind, header: readonly (string | null)[], options: ColumnOptions): Column[] {
+  const find = columnFinder(kind, options);
+  const names = new Map<string, string>();
+  return header.map((cell) => {
+    const name = cell ?? '';
+    const column = find(name);
+    const same = JSON.stringify(column);
+    const other = names.get(same);
+    if (column.is !== 'skipped' && other !== undefined) {
+      throw new StartError(`the columns ${quote(other)} and ${quote(name)} are the same: leave one out with --skip`);
+    }
+    names.set(same, name);
+    return column;
+  });
+}
+
+/** Names the file in the errors of the work. */
+export function within<T>(name: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof StartError) throw new StartError(`${name}: ${error.message}`);
+    throw error;
+  }
+}
+
+async function* readNdjsonRows(file: ImportFile, options: FileOptions) {
+  const finders = new Map<RecordKind, (name: string) => Column>();
+  let line = 0;
+  for await (const text of linesOf(file, options.encoding)) {
+    line += 1;
+    if (text.trim() === '') continue;
+    const where = `${file.name}, line ${line}`;
+    const sent = parseJson(text);
+    if (!isObject(sent)) throw new StartError(`${where}: ${expected('a JSON object', sent ?? text)}`);
+    const { kind: name = file.kind?.name, ...values } = sent;
+    const kind = typeof name === 'string' ? kindCalled(name) : undefined;
+    if (!kind) throw new StartError(`${where}: ${expected('a kind such as "ASSET"', name)}`);
+    const find = finders.get(kind) ?? columnFinder(kind, options.columns);
+    finders.set(kind, find);
+    const entries = within(where, () =>
+      Object.entries(values).map(([column, value]) => [find(column), value] as const),
+    );
+    yield { kind, line, source: text, ...readRow(kind, entries, options.form), issues: [] };
+  }
+}
+
+/** The most characters of a line. */
+const maxLineLength = 2_000_000;
+
+async function* linesOf({ path, name }: ImportFile, encoding: string | undefined): AsyncGenerator<string> {
+  let rest = '';
+  for await (const text of readText(path, encoding)) {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    if (rest.length > maxLineLength) throw new StartError(`${name}: a line is longer than ${maxLineLength} characters`);
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,148 @@
+/** Links of rows: to records that are stored, and to rows of the same import, which have no IDs of the service yet. */
+import { type Issue, quote } from '../model/issues.ts';
+import { linkFields } from '../model/links.ts';
+import type { RecordKind } from '../model/record-kind.ts';
+import { recordKinds } from '../records/index.ts';
+import type { Outside, Row } from './row.ts';
+import type { LateLink, State } from './state.ts';
+
+/** A row as it is sent. */
+export interface Linked {
+  readonly row: Row;
+  readonly record: Readonly<Record<string, unknown>>;
+  readonly issues: readonly Issue[];
+  readonly late: readonly Omit<LateLink, 'kind' | 'record'>[];
+  /** The IDs of the records that earlier rows got, by the references that have the IDs of these rows. */
+  readonly known: ReadonlyMap<string, string>;
+}
+
+const targets = new Set(recordKinds.flatMap((kind) => linkFields(kind).map(([, , { target }]) => target)));
+
+/** True if links may lead to records of the kind. */
+export const isTarget = ({ name }: RecordKind): boolean => targets.has(name);
+
+/**
+ * Returns the rows with their links. One that leads to an earlier row has its record's ID; one to a row of the same part has its `ref`, if
+ * the rows are created; one to a later row is set when that is stored.
+ */
+export async function linkRows(
+  state: State,
+  kind: RecordKind,
+  rows: readonly Row[],
+  areCreated: boolean,
+): Promise<readonly Linked[]> {
+  const links = linkFields(kind);
+  const found = new Map<string, ReadonlyMap<string, string | null>>();
+  for (const [, field, { target }] of links) {
+    const ids = rows.flatMap(({ fields: { [field]: id } }) => (typeof id === 'string' ? [id] : []));
+    if (ids.length > 0) found.set(field, await state.findRows(target, ids));
+  }
+  const own = isTarget(kind)
+    ? await state.findRows(
+        kind.name,
+        rows.flatMap(({ id }) => id ?? []),
+      )
+    : new Map();
+  const inPart = new Set<string>();
+  const isDouble = rows.map(({ id }) => {
+    if (id === undefined || !isTarget(kind)) return false;
+    const isKnown = inPart.has(id) || (own.get(id) ?? null) !== null;
+    inPart.add(id);
+    return isKnown;
+  });
+
+  return rows.map((row, index): Linked => {
+    const record: Record<string, unknown> = { ...row.fields };
+    const issues: Issue[] = [...row.issues];
+    const late: Linked['late'][number][] = [];
+    const known = new Map<string, string>();
+    if (isDouble[index]) issues.push({ path: ['id'], message: `an earlier row has the ID ${quote(row.id ?? '')}` });
+    for (const [link, field, { target }] of links) {
+      const { [field]: id } = record;
+      const to = typeof id === 'string' ? found.get(field)?.get(id) : undefined;
+      if (typeof id !== 'string' || to === undefined) {
+        setOutside(record, row.outside, { link, field });
+        continue;
+      }
+      if (to === '') issues.push({ path: [field], message: `the row with the ID ${quote(id)} was refused` });
+      else if (to !== null) {
+        record[field] = to;
+        known.set(field, to);
+      } else {
+        delete record[field];
+        if (areCreated && target === kind.name && inPart.has(id)) record[link] = { ref: id };
+        else late.push({ field, target, id });
+      }
+    }
+    return {
+      row,
+      record: areCreated && isTarget(kind) && row.id !== undefined ? { ...record, ref: row.id } : record,
+      issues,
+      late,
+      known,
+    };
+  });
+}
+
+/** Sets a link by the external ID of its target, instead of an ID. */
+function setOutside(
+  record: Record<string, unknown>,
+  outside: readonly Outside[],
+  { link, field }: { link: string; field: string },
+): Outside | undefined {
+  const given = outside.find((other) => other.link === link);
+  if (!given) return undefined;
+  delete record[field];
+  record[link] = { externalId: { key: given.key, value: given.value } };
+  return given;
+}
+
+/** A row as it is sent to be checked, and its links that lead to rows of the import. */
+export interface Checked {
+  readonly row: Row;
+  readonly record: Readonly<Record<string, unknown>>;
+  /** The names of these links and references. The service cannot find their targets before they are stored. */
+  readonly coming: ReadonlySet<string>;
+}
+
+/** Returns the rows with their links, before any of them is stored. */
+export async function linkUnstored(state: State, kind: RecordKind, rows: readonly Row[]): Promise<readonly Checked[]> {
+  const checked = rows.map((row) => ({
+    row,
+    record: { ...row.fields } as Record<string, unknown>,
+    coming: new Set<string>(),
+  }));
+  for (const [link, field, { target }] of linkFields(kind)) {
+    const byId = new Map<string, Set<string>[]>();
+    const byKey = new Map<string, Map<string, Set<string>[]>>();
+    for (const { row, record, coming } of checked) {
+      const given = setOutside(record, row.outside, { link, field });
+      const { [field]: id } = record;
+      if (given) append(byKey.get(given.key) ?? setIn(byKey, given.key), given.value, coming);
+      else if (typeof id === 'string') append(byId, id, coming);
+    }
+    if (byId.size > 0) {
+      for (const id of (await state.findRows(target, [...byId.keys()])).keys()) {
+        for (const coming of byId.get(id) ?? []) coming.add(field);
+      }
+    }
+    for (const [key, byValue] of byKey) {
+      for (const value of await state.findOutside(target, key, [...byValue.keys()])) {
+        for (const coming of byValue.get(value) ?? []) coming.add(link);
+      }
+    }
+  }
+  return checked;
+}
+
+function append<T>(lists: Map<string, T[]>, key: string, value: T): void {
+  const list = lists.get(key);
+  if (list) list.push(value);
+  else lists.set(key, [value]);
+}
+
+function setIn<T>(maps: Map<string, Map<string, T>>, key: string): Map<string, T> {
+  const map = new Map<string, T>();
+  maps.set(key, map);
+  return map;
+}

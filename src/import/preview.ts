@@ -1,0 +1,67 @@
+/** Checks all rows in dry runs, before any is stored. */
+import type { RecordKind } from '../model/record-kind.ts';
+import type { ImportFile } from './files.ts';
+import { type Checked, linkUnstored } from './links.ts';
+import { type Import, noCounts, partsIn, type RefusedRow, sectionsOf } from './run.ts';
+import { added, type Result, send } from './send.ts';
+import type { Counts, Progress } from './state.ts';
+
+/** What would become of the rows. */
+export interface Preview {
+  readonly counts: Counts;
+  /** The first rows that would be refused, with the files that have them. */
+  readonly refused: readonly (RefusedRow & { readonly file: ImportFile })[];
+}
+
+/** The most refused rows that a preview shows. */
+const maxShown = 10;
+
+/**
+ * Sends all rows to be checked, in the parts in which they will be stored. No part finds the rows of others: links to them are taken to be
+ * right, and of rows with the same unique value only those of one part are found.
+ */
+export async function preview(work: Import, progress: Progress): Promise<Preview> {
+  let counts = noCounts;
+  const refused: (RefusedRow & { file: ImportFile })[] = [];
+  for (const section of sectionsOf(work, progress)) {
+    for await (const part of partsIn(work, section)) {
+      work.signal.throwIfAborted();
+      const unreadable = part.filter(({ issues }) => issues.length > 0);
+      const readable = part.filter(({ issues }) => issues.length === 0);
+      const results = await check(work, section.kind, await linkUnstored(work.state, section.kind, readable));
+      const rejected = [...unreadable.map((row) => ({ row, issues: row.issues })), ...results.flatMap(rejectedRow)];
+      counts = added(counts, results, rejected.length);
+      const first = rejected.toSorted((a, b) => a.row.line - b.row.line).slice(0, maxShown - refused.length);
+      for (const row of first) refused.push({ ...row, file: section.file });
+      work.onProgress(part.length);
+    }
+  }
+  return { counts, refused };
+}
+
+const rejectedRow = (result: Result<Checked>): RefusedRow[] =>
+  result.outcome === 'REJECTED' ? [{ row: result.row.row, issues: result.issues }] : [];
+
+/** Checks rows. Those with no other issue than links to rows of the import are checked again without these links. */
+async function check(work: Import, kind: RecordKind, rows: readonly Checked[]): Promise<Result<Checked>[]> {
+  const results = (await send(work, kind, rows, { dryRun: true })).map(withoutComing);
+  const again = results.flatMap((result, index) =>
+    result.outcome === 'REJECTED' && result.issues.length === 0 ? [{ index, row: result.row }] : [],
+  );
+  if (again.length === 0) return results;
+  const unlinked = again.map(({ row: { row, record, coming } }) => ({
+    row,
+    record: Object.fromEntries(Object.entries(record).filter(([name]) => !coming.has(name))),
+    coming,
+  }));
+  for (const [at, result] of (await send(work, kind, unlinked, { dryRun: true })).entries()) {
+    results[again[at]?.index as number] = result;
+  }
+  return results;
+}
+
+/** Leaves out the issues of links that lead to rows of the import. */
+function withoutComing(result: Result<Checked>): Result<Checked> {
+  if (result.outcome !== 'REJECTED') return result;
+  return { ...result, issues: result.issues.filter(({ path }) => !result.row.coming.has(String(path[0]))) };
+}

@@ -1,0 +1,117 @@
+/** Reads CSV as spreadsheets and other systems write it: any separator, quoted line breaks, UTF-8 or another encoding. */
+import { createReadStream } from 'node:fs';
+import { basename } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { CsvError, type Options, parse } from 'csv-parse';
+import { parse as parseSync } from 'csv-parse/sync';
+import { StartError } from '../errors.ts';
+
+/** A row of a CSV file. A cell without a value is null; an empty text is quoted. */
+export interface CsvRow {
+  /** The line of the file at which it begins, from 1. */
+  readonly line: number;
+  readonly cells: readonly (string | null)[];
+  readonly separator: string;
+}
+
+interface ParsedRow {
+  readonly info: { readonly lines: number };
+  readonly raw: string;
+  readonly record: readonly string[];
+}
+
+/** The most characters of a row: beyond it, a quote was not closed. */
+const maxRowLength = 2_000_000;
+
+/** Reads the rows, of which the first is the header. Throws a StartError if the file is not CSV, or not in this encoding. */
+export async function* readCsv(path: string, encoding: string | undefined): AsyncGenerator<CsvRow> {
+  const text = readText(path, encoding);
+  const { value: start = '' } = await text.next();
+  const separator = separatorIn(start);
+  const form = { delimiter: separator, relax_column_count: true, relax_quotes: true, max_record_size: maxRowLength };
+  const parser = parse({ ...form, skip_empty_lines: true, info: true, raw: true });
+  async function* whole() {
+    yield start;
+    yield* text;
+  }
+  // Its error ends the iteration below, too.
+  pipeline(Readable.from(whole()), parser).catch(() => {});
+  let line = 1;
+  try {
+    for await (const { info, raw, record } of parser as AsyncIterable<ParsedRow>) {
+      // To be told which cells are quoted takes ten times as long, so only rows are read again where it matters.
+      const cells =
+        raw.includes('""') && record.includes('') ? withQuotes(raw, form) : record.map((cell) => cell || null);
+      yield { line, cells, separator };
+      line = info.lines + 1;
+    }
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    throw new StartError(`${basename(path)}, line ${line}: a quoted cell is not closed`);
+  }
+}
+
+/** Reads the cells of one row. */
+function withQuotes(raw: string, form: Options): readonly (string | null)[] {
+  const [cells = []] = parseSync(raw, {
+    ...form,
+    cast: (value, { quoting }) => (value === '' && !quoting ? null : value),
+  });
+  return cells;
+}
+
+/** Yields the text of a file. The first part begins with a whole line, unless that is longer than 64 KiB. */
+export async function* readText(path: string, encoding: string | undefined): AsyncGenerator<string, undefined> {
+  let decoder: TextDecoder | undefined;
+  let lines = 1;
+  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+    decoder ??= new TextDecoder(encodingOf(path, chunk) ?? encoding ?? 'utf-8', { fatal: true });
+    const text = decode(decoder, chunk);
+    for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines += 1;
+    yield text;
+  }
+  if (decoder) yield decode(decoder);
+
+  function decode(with_: TextDecoder, chunk?: Buffer): string {
+    try {
+      return with_.decode(chunk, { stream: chunk !== undefined });
+    } catch {
+      throw new StartError(
+        `${basename(path)}, after line ${lines}: the text is not ${with_.encoding.toUpperCase()}. Save it as UTF-8, or name its encoding: --encoding windows-1252`,
+      );
+    }
+  }
+}
+
+/** Returns the encoding that the first bytes show. */
+function encodingOf(path: string, start: Buffer): string | undefined {
+  if (start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf) return 'utf-8';
+  if (start[0] === 0xff && start[1] === 0xfe) return 'utf-16le';
+  if (start[0] === 0xfe && start[1] === 0xff) return 'utf-16be';
+  if (start.subarray(0, 4).equals(Buffer.from('PK\x03\x04'))) {
+    throw new StartError(
+      `${basename(path)} is a workbook, which is not read. In the spreadsheet program, choose File, Save as, and the type CSV UTF-8`,
+    );
+  }
+  return undefined;
+}
+
+/** Throws a StartError unless there is such an encoding. */
+export function requireEncoding(encoding: string): void {
+  try {
+    new TextDecoder(encoding);
+  } catch {
+    throw new StartError(
+      `--encoding: expected one such as windows-1252 or utf-16le, received "${encoding.slice(0, 100)}"`,
+    );
+  }
+}
+
+/** Returns the separator that the header has most often, outside of quotes. */
+function separatorIn(start: string): string {
+  const unquoted = start.split('"').filter((_, index) => index % 2 === 0);
+  const [header = ''] = unquoted.join('').split(/[\r\n]/, 1);
+  const [most = ','] = [',', ';', '\t'].toSorted((a, b) => header.split(b).length - header.split(a).length);
+  return most;
+}

@@ -1,0 +1,71 @@
+/** Files of refused rows: of the same form as the file imported, with the reasons, so that they can be mended and imported. */
+import { appendFileSync, existsSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { basename, dirname, extname, join } from 'node:path';
+import { formatIssue, type Issue } from '../model/issues.ts';
+import { columnFinder, reasonColumn } from './columns.ts';
+import { type FileOptions, headerOf, type ImportFile } from './files.ts';
+import type { RefusedRow } from './run.ts';
+
+/** Returns `assets.refused.csv` for `assets.csv`: it is beside the file. */
+export function refusedPath(path: string): string {
+  const extension = extname(path);
+  return join(dirname(path), `${basename(path, extension)}.refused${extension}`);
+}
+
+/** Lists what is wrong with a row: `name: required: the name of the asset; …` */
+export const reasonsOf = (issues: readonly Issue[]): string => issues.map(formatIssue).join('; ');
+
+export interface RefusedFile {
+  /** Adds the rows, and returns the length of the file in bytes. */
+  add(rows: readonly RefusedRow[]): number;
+}
+
+/** Opens the file of refused rows that an import had brought to this length in bytes; 0 for a new one. */
+export async function openRefused(file: ImportFile, options: FileOptions, length: number): Promise<RefusedFile> {
+  const path = refusedPath(file.path);
+  const header = file.format === 'csv' ? await headerOf(file, options) : undefined;
+  const names = header?.cells ?? [];
+  const lineOf = (cells: readonly (string | null)[], reason: string): string => {
+    // A row may have fewer cells than the header, or more: the reason stands below its name unless there are more.
+    const others = Array.from({ length: Math.max(names.length, cells.length) }, (_, index) => cells[index] ?? null);
+    const kept = others.filter((_, index) => names[index] !== reasonColumn);
+    return [...kept, reason].map((cell) => quoted(cell, header?.separator ?? ',')).join(header?.separator);
+  };
+  const textOf = ({ row, issues, known = new Map() }: RefusedRow): string => {
+    // The IDs of rows are known to this import only: later, references need those of the records.
+    const find = columnFinder(row.kind, options.columns);
+    const withKnown = <T>(name: string, value: T): T | string => {
+      const column = known.size > 0 ? find(name) : undefined;
+      return (column?.is === 'field' ? known.get(column.name) : undefined) ?? value;
+    };
+    if (typeof row.source !== 'string') {
+      return lineOf(
+        row.source.map((cell, index) => withKnown(names[index] ?? '', cell)),
+        reasonsOf(issues),
+      );
+    }
+    const { [reasonColumn]: _, ...sent } = JSON.parse(row.source);
+    const entries = Object.entries(sent).map(([name, value]) => [name, withKnown(name, value)]);
+    return JSON.stringify({ ...Object.fromEntries(entries), [reasonColumn]: reasonsOf(issues) });
+  };
+  // A byte order mark, because spreadsheet programs read other files as Windows-1252.
+  const start = header ? `\uFEFF${lineOf(names, reasonColumn)}\n` : '';
+
+  if (length > 0 && existsSync(path)) truncateSync(path, length);
+  return {
+    add(rows) {
+      if (rows.length === 0) return length;
+      const lines = rows.map((row) => `${textOf(row)}\n`).join('');
+      if (length === 0) writeFileSync(path, start + lines);
+      else appendFileSync(path, lines);
+      length = statSync(path).size;
+      return length;
+    },
+  };
+}
+
+function quoted(cell: string | null, separator: string): string {
+  if (cell === null) return '';
+  const needsQuotes = cell === '' || cell.includes(separator) || /["\r\n]|^\s|\s$/.test(cell);
+  return needsQuotes ? `"${cell.replaceAll('"', '""')}"` : cell;
+}

@@ -1,0 +1,199 @@
+/**
+ * Where an import is, in a small SQLite file beside its first file, so that it goes on after it was stopped at any moment: what is stored,
+ * the IDs that rows got, and the links that could not be set yet.
+ */
+import { rmSync } from 'node:fs';
+import sqlite3 from 'sqlite3';
+import { StartError } from '../errors.ts';
+
+/** What has been done. */
+export interface Progress {
+  /** Identifies the import in the idempotency keys of its parts, and in its change message. */
+  readonly run: string;
+  /** The hashes of the files, and everything else that decides what is sent. */
+  readonly identity: string;
+  /** The kinds in the files, in the order in which they are written: the path of a file, and the name of a kind. */
+  readonly sections: readonly (readonly [path: string, kind: string])[];
+  /** The number of rows in all files. */
+  readonly total: number;
+  /** The cursor of the last change before the first write. */
+  readonly after?: string;
+  /** The section that is being written, and the number of its rows that are done. */
+  readonly section: number;
+  readonly rows: number;
+  /** When the next part was first sent, in milliseconds: the service knows its idempotency key for 24 hours. */
+  readonly since: number;
+  readonly counts: Counts;
+  /** The length of each file of refused rows, in bytes, by the path of the file. */
+  readonly refusedBytes: Readonly<Record<string, number>>;
+}
+
+export interface Counts {
+  readonly created: number;
+  readonly updated: number;
+  readonly unchanged: number;
+  readonly refused: number;
+}
+
+export interface RowId {
+  readonly kind: string;
+  readonly id: string;
+}
+
+/** A link that could not be set, since its target comes later. */
+export interface LateLink {
+  readonly kind: string;
+  readonly record: string;
+  readonly field: string;
+  readonly target: string;
+  /** The ID in the file of the row that it leads to. */
+  readonly id: string;
+}
+
+export interface State {
+  /** Undefined until all files have been read. */
+  readonly progress: () => Progress | undefined;
+  /** Notes rows that have IDs or external IDs to which links may lead. */
+  expectRows(
+    ids: readonly RowId[],
+    outside: readonly (readonly [kind: string, key: string, value: string])[],
+  ): Promise<void>;
+  /** Returns what became of the rows: their record's ID, null if they come later, or an empty text if they were refused. */
+  findRows(kind: string, ids: readonly string[]): Promise<ReadonlyMap<string, string | null>>;
+  /** Returns those of these external IDs that rows of this import have. */
+  findOutside(kind: string, key: string, values: readonly string[]): Promise<ReadonlySet<string>>;
+  /** Stores what a part has done, all or nothing. */
+  advance(
+    progress: Progress,
+    done?: { readonly ids?: readonly (RowId & { readonly record: string })[]; readonly late?: readonly LateLink[] },
+  ): Promise<void>;
+  /** Returns links that were late, with the ID of the record that they lead to, empty if its row was refused. */
+  lateLinks(limit: number): Promise<readonly (LateLink & { readonly to: string })[]>;
+  forget(links: readonly LateLink[]): Promise<void>;
+  close(): Promise<void>;
+  /** Closes it, and deletes the file. */
+  remove(): Promise<void>;
+}
+
+const tables = `
+  CREATE TABLE IF NOT EXISTS progress (json TEXT NOT NULL);
+  CREATE TABLE IF NOT EXISTS ids (kind TEXT, id TEXT, record TEXT, PRIMARY KEY (kind, id)) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS outside (kind TEXT, key TEXT, value TEXT, PRIMARY KEY (kind, key, value)) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS late (kind TEXT, record TEXT, field TEXT, target TEXT, id TEXT, PRIMARY KEY (record, field)) WITHOUT ROWID;
+`;
+
+/** Throws a StartError if another process has it open: it imports the same files. */
+export async function openState(path: string): Promise<State> {
+  const database = await open(path);
+  const all = (sql: string, values: readonly unknown[] = []): Promise<readonly Readonly<Record<string, unknown>>[]> =>
+    new Promise((resolve, reject) => {
+      database.all(sql, values, (error, rows) =>
+        error ? reject(error) : resolve(rows as readonly Readonly<Record<string, unknown>>[]),
+      );
+    });
+  const close = () => new Promise<void>((resolve) => database.close(() => resolve()));
+
+  try {
+    await all('PRAGMA locking_mode = EXCLUSIVE');
+    await all('PRAGMA synchronous = FULL');
+    await all('BEGIN EXCLUSIVE');
+    for (const sql of tables.split(';')) if (sql.trim() !== '') await all(sql);
+    await all('COMMIT');
+  } catch (error) {
+    await close();
+    const { code } = error as { code?: string };
+    if (code === 'SQLITE_BUSY') throw new StartError(`another import of these files is running (it has ${path} open)`);
+    if (code === 'SQLITE_NOTADB') throw new StartError(`${path} is not the state of an import: move it away`);
+    throw error;
+  }
+
+  async function transaction(work: () => Promise<void>): Promise<void> {
+    await all('BEGIN');
+    try {
+      await work();
+      await all('COMMIT');
+    } catch (error) {
+      await all('ROLLBACK');
+      throw error;
+    }
+  }
+  async function setProgress(changed: Progress): Promise<void> {
+    await all('DELETE FROM progress');
+    await all('INSERT INTO progress VALUES (?)', [JSON.stringify(changed)]);
+  }
+  const [row] = await all('SELECT json FROM progress');
+  let progress: Progress | undefined = row && JSON.parse(String(row.json));
+
+  return {
+    progress: () => progress,
+    async expectRows(ids, outside) {
+      await transaction(async () => {
+        await all(`INSERT OR IGNORE INTO ids SELECT value ->> 'kind', value ->> 'id', NULL FROM json_each(?)`, [
+          JSON.stringify(ids),
+        ]);
+        await all(`INSERT OR IGNORE INTO outside SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?)`, [
+          JSON.stringify(outside),
+        ]);
+      });
+    },
+    async findRows(kind, ids) {
+      const found = await all('SELECT id, record FROM ids WHERE kind = ? AND id IN (SELECT value FROM json_each(?))', [
+        kind,
+        JSON.stringify(ids),
+      ]);
+      return new Map(found.map(({ id, record }) => [String(id), record === null ? null : String(record)]));
+    },
+    async findOutside(kind, key, values) {
+      const found = await all(
+        'SELECT value FROM outside WHERE kind = ? AND key = ? AND value IN (SELECT value FROM json_each(?))',
+        [kind, key, JSON.stringify(values)],
+      );
+      return new Set(found.map(({ value }) => String(value)));
+    },
+    async advance(changed, { ids = [], late = [] } = {}) {
+      await transaction(async () => {
+        if (ids.length > 0) {
+          await all(
+            `INSERT OR REPLACE INTO ids SELECT value ->> 'kind', value ->> 'id', value ->> 'record' FROM json_each(?)`,
+            [JSON.stringify(ids)],
+          );
+        }
+        if (late.length > 0) {
+          await all(
+            `INSERT OR REPLACE INTO late SELECT value ->> 'kind', value ->> 'record', value ->> 'field', value ->> 'target', value ->> 'id' FROM json_each(?)`,
+            [JSON.stringify(late)],
+          );
+        }
+        await setProgress(changed);
+      });
+      progress = changed;
+    },
+    async lateLinks(limit) {
+      const found = await all(
+        `SELECT late.kind, late.record, field, target, late.id, COALESCE(ids.record, '') AS "to"
+         FROM late LEFT JOIN ids ON ids.kind = target AND ids.id = late.id ORDER BY late.kind, late.record LIMIT ?`,
+        [limit],
+      );
+      return found as readonly object[] as readonly (LateLink & { to: string })[];
+    },
+    async forget(links) {
+      await all(`DELETE FROM late WHERE (record, field) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?))`, [
+        JSON.stringify(links.map(({ record, field }) => [record, field])),
+      ]);
+    },
+    close,
+    async remove() {
+      await close();
+      rmSync(path, { force: true });
+    },
+  };
+}
+
+const open = (path: string): Promise<sqlite3.Database> =>
+  new Promise((resolve, reject) => {
+    const database = new sqlite3.Database(path, (error) => {
+      if (error)
+        reject(new StartError(`cannot write ${path}, where an import notes what it has done: ${error.message}`));
+      else resolve(database);
+    });
+  });

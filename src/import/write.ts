@@ -1,0 +1,129 @@
+/** Stores the rows of an import, part by part, from where it was stopped. */
+import { ServiceError } from '../../client/index.ts';
+import { StartError } from '../errors.ts';
+import { listField } from '../model/labels.ts';
+import { kindNamed } from '../records/index.ts';
+import type { Section } from './files.ts';
+import { isTarget, linkRows } from './links.ts';
+import { openRefused } from './refused.ts';
+import { type Import, partsIn, type RefusedRow, sectionsOf } from './run.ts';
+import { added, send } from './send.ts';
+import type { LateLink, Progress } from './state.ts';
+
+/** A link that could not be set, because the row that it leads to was refused, or the service refused the link. */
+export interface UnsetLink extends LateLink {
+  readonly message: string;
+}
+
+/** In milliseconds. Less than the 24 hours for which the service knows an idempotency key. */
+const keyLifetime = 23 * 3_600_000;
+
+/** Stores what is not stored yet, and returns the links that could not be set. */
+export async function write(work: Import): Promise<readonly UnsetLink[]> {
+  const { state, yardgraph } = work;
+  if (progressOf(work).after === undefined) {
+    await state.advance({ ...progressOf(work), after: await yardgraph.changeCursor(), since: Date.now() });
+  }
+  const sections = sectionsOf(work, progressOf(work));
+  for (const [index, section] of sections.entries()) {
+    const { section: current, rows } = progressOf(work);
+    if (index < current) continue;
+    requireKnownKey(work, section);
+    await writeSection(work, section, rows);
+    await state.advance({ ...progressOf(work), section: index + 1, rows: 0 });
+  }
+  return setLateLinks(work);
+}
+
+function progressOf({ state }: Import): Progress {
+  const progress = state.progress();
+  if (!progress) throw new Error('the files have not been read');
+  return progress;
+}
+
+/** A part that was sent may have been stored without a response. Beyond the life of its key, it would be created again. */
+function requireKnownKey(work: Import, { kind }: Section): void {
+  const { since, rows, counts } = progressOf(work);
+  if (work.upsertKeys.has(kind) || Date.now() - since < keyLifetime) return;
+  throw new StartError(
+    `the import stopped more than 24 hours ago, after ${rows} rows of ${listField(kind)} (${counts.created} records created), and the service no longer knows whether it has stored the next ones. Look for them, then import the rest of the rows as a file of its own, or use --upsert-by`,
+  );
+}
+
+async function writeSection(work: Import, section: Section, done: number): Promise<void> {
+  const { state, options, signal, onProgress, upsertKeys } = work;
+  const { file, kind } = section;
+  const refused = await openRefused(file, options, progressOf(work).refusedBytes[file.path] ?? 0);
+  let rows = done;
+  for await (const part of partsIn(work, section, done)) {
+    signal.throwIfAborted();
+    const { run, section: at, counts, refusedBytes } = progressOf(work);
+    const linked = await linkRows(state, kind, part, !upsertKeys.has(kind));
+    const readable = linked.filter(({ issues }) => issues.length === 0);
+    const results = await send(work, kind, readable, { idempotencyKey: `import-${run}-${at}-${rows}` });
+    const rejected = [
+      ...linked.filter(({ issues }) => issues.length > 0),
+      ...results.flatMap((result): RefusedRow[] =>
+        result.outcome === 'REJECTED' ? [{ ...result.row, issues: result.issues }] : [],
+      ),
+    ].toSorted((a, b) => a.row.line - b.row.line);
+    rows += part.length;
+    const progress = {
+      ...progressOf(work),
+      rows,
+      since: Date.now(),
+      counts: added(counts, results, rejected.length),
+      refusedBytes: { ...refusedBytes, [file.path]: refused.add(rejected) },
+    };
+    const stored = results.flatMap((result) =>
+      result.outcome === 'REJECTED' ? [] : [{ ...result.row, record: result.id }],
+    );
+    const named = isTarget(kind) ? [...stored, ...rejected.map(({ row }) => ({ row, record: '' }))] : [];
+    await state.advance(progress, {
+      ids: named.flatMap(({ row: { id }, record }) => (id === undefined ? [] : [{ kind: kind.name, id, record }])),
+      late: stored.flatMap(({ late, record }) => late.map((link) => ({ ...link, kind: kind.name, record }))),
+    });
+    onProgress(part.length);
+  }
+}
+
+/** Sets the links that led to later rows, which are stored now. */
+async function setLateLinks(work: Import): Promise<UnsetLink[]> {
+  const { state, yardgraph, partSize, signal } = work;
+  const unset: UnsetLink[] = [];
+  for (;;) {
+    const links = await state.lateLinks(partSize);
+    const [first] = links;
+    if (!first) return unset;
+    signal.throwIfAborted();
+    // A batch of updates has each record once.
+    const byRecord = new Map(links.filter(({ kind }) => kind === first.kind).map((link) => [link.record, link]));
+    const ofKind = [...byRecord.values()];
+    const set = ofKind.filter(({ to }) => to !== '');
+    for (const link of ofKind) if (link.to === '') unset.push({ ...link, message: 'the row with this ID was refused' });
+    const { update } = yardgraph[listField(kindNamed(first.kind)) as 'assets'];
+    for (const link of await updateValid(set)) unset.push(link);
+    await state.forget(ofKind);
+
+    /** Sets the links in one batch. Those that the service refuses are left out, and returned. */
+    async function updateValid(left: typeof links): Promise<UnsetLink[]> {
+      if (left.length === 0) return [];
+      try {
+        await update(
+          left.map(({ record, field, to }) => ({ id: record, [field]: to })),
+          { returning: 'outcome' },
+        );
+        return [];
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error;
+        const messages = new Map(error.items.map(({ index, message }) => [index, message]));
+        const refused = left.flatMap((link, index) => {
+          const message = messages.get(index);
+          return message === undefined ? [] : [{ ...link, message }];
+        });
+        if (refused.length === 0) throw error;
+        return [...refused, ...(await updateValid(left.filter((_, index) => !messages.has(index))))];
+      }
+    }
+  }
+}

@@ -1,0 +1,374 @@
+/** `yardgraph import`: files as spreadsheets and other systems write them, into a running service. */
+import { describe, expect, test } from 'vitest';
+import { Yardgraph } from '../../client/index.ts';
+import { findRanges } from '../../src/import/made-changes.ts';
+import { useImports } from '../support/import.ts';
+
+const imports = useImports();
+
+const bom = '\uFEFF';
+
+test('stores the rows of a CSV file, and says which changes it has made', async () => {
+  const { code, out } = await imports.import({ 'assets.csv': 'name,uid\nCrane,C-1\nPump,\n' });
+
+  expect(out).toEqual([
+    '2 rows: 2 to create, 0 to update, 0 unchanged, 0 refused',
+    '2 created, 0 updated, 0 unchanged, 0 refused',
+    'Its changes: 1 to 2.',
+  ]);
+  expect(code).toBe(0);
+  expect(await imports.records('assets', 'name uid')).toEqual([
+    { name: 'Crane', uid: 'C-1' },
+    { name: 'Pump', uid: null },
+  ]);
+  expect(imports.files()).toEqual(['assets.csv']);
+});
+
+test('reads what spreadsheets write: a byte order mark, semicolons, CRLF, quoted line breaks, names of columns in any form', async () => {
+  const file = `${bom}Name;Manufactured at;Current location ID;External IDs.erp;\r\n"Crane ""big""\r\nor so";31.12.2019;ERP-1;4711;\r\n;;;;\r\n`;
+  const { code, out } = await imports.import({ 'Assets 2026.csv': file }, '--dates', '31.12.2026');
+
+  expect([code, out.at(1)]).toEqual([0, '1 created, 0 updated, 0 unchanged, 0 refused']);
+  expect(
+    await imports.service.data('{ assets { nodes { name manufacturedAt currentLocationId externalIds } } }'),
+  ).toEqual({
+    assets: {
+      nodes: [
+        {
+          name: 'Crane "big"\r\nor so',
+          manufacturedAt: '2019-12-31T00:00:00.000Z',
+          currentLocationId: 'ERP-1',
+          externalIds: { erp: '4711' },
+        },
+      ],
+    },
+  });
+});
+
+test('reads other encodings: UTF-16 by its mark, and others by their name', async () => {
+  const utf16 = Buffer.from(`${bom}name\tcity\nHafen\tKöln\n`, 'utf16le');
+  const windows = Buffer.from('name,city\nYard,K\xf6ln\n', 'latin1');
+
+  expect((await imports.import({ 'locations.csv': utf16 })).code).toBe(0);
+  expect(await imports.import({ 'locations-2.csv': windows })).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('locations-2.csv, after line 1: the text is not UTF-8'),
+  });
+  expect((await imports.import({ 'locations-2.csv': windows }, '--encoding', 'windows-1252')).code).toBe(0);
+  expect(await imports.records('locations', 'city')).toEqual([{ city: 'Köln' }, { city: 'Köln' }]);
+});
+
+test('an empty cell has no value, a quoted one an empty text, unless all cells are quoted', async () => {
+  await imports.import({ 'locations.csv': 'name,city,state\nA,,""\n' });
+  await imports.import({ 'locations-2.csv': '"name","city","state"\n"B","",""\n' });
+
+  expect(await imports.records('locations', 'name city state')).toEqual([
+    { name: 'A', city: null, state: '' },
+    { name: 'B', city: null, state: null },
+  ]);
+});
+
+describe('refused rows', () => {
+  const rows = 'name,uid,acquired at\nCrane,C-1,2020-02-17\nPump,C-1,2020-02-17\nDrill,C-3,soon\nRagged\n';
+
+  test('are left out, and written to a file of the same form, with the reasons', async () => {
+    const { code, out } = await imports.import({ 'assets.csv': rows });
+
+    expect(code).toBe(2);
+    expect(out).toEqual([
+      '4 rows: 1 to create, 0 to update, 0 unchanged, 3 refused',
+      '  assets.csv, line 3: uid: item [0] of this batch also has the uid "C-1"',
+      '  assets.csv, line 4: acquiredAt: expected a date such as 2026-03-01 or 2026-03-01T07:30:00Z, received "soon"',
+      '  assets.csv, line 5: expected 3 cells, as the header has, received 1',
+      '1 created, 0 updated, 0 unchanged, 3 refused',
+      'The refused rows are in assets.refused.csv, each with the reason: mend them, and import that file.',
+      'Its changes: 1.',
+    ]);
+    expect(imports.read('assets.refused.csv').split('\n')).toEqual([
+      `${bom}name,uid,acquired at,refused because`,
+      'Pump,C-1,2020-02-17,"uid: item [0] of this batch also has the uid ""C-1"""',
+      'Drill,C-3,soon,"acquiredAt: expected a date such as 2026-03-01 or 2026-03-01T07:30:00Z, received ""soon"""',
+      'Ragged,,,"expected 3 cells, as the header has, received 1"',
+      '',
+    ]);
+  });
+
+  test('are imported once they are mended, with their reasons left out', async () => {
+    await imports.import({ 'assets.csv': rows });
+    const mended = imports.read('assets.refused.csv').replace('C-1', 'C-2').replace('soon', '2020-02-17');
+
+    const { code, out } = await imports.import({ 'assets.refused.csv': mended });
+
+    expect([code, out.at(1)]).toEqual([0, '3 created, 0 updated, 0 unchanged, 0 refused']);
+  });
+
+  test('of which no other is left end with 1, as an import that stores nothing', async () => {
+    const { code, out } = await imports.import({ 'assets.csv': 'name,uid\n,C-1\n' });
+
+    expect([code, out.at(2)]).toEqual([1, '0 created, 0 updated, 0 unchanged, 1 refused']);
+  });
+
+  test('have the IDs of records in place of those of earlier rows, which no other import knows', async () => {
+    await imports.import({
+      'locations.csv': 'id,name\n1,North\n',
+      'work-orders.csv': 'name,location ID,start date\nA,1,soon\n',
+    });
+    const [{ id }] = await imports.records('locations', 'id');
+
+    expect(imports.read('work-orders.refused.csv')).toContain(`\nA,${id},soon,`);
+  });
+});
+
+describe('links', () => {
+  test('lead to rows of the same import by their IDs, whatever these are, and by external IDs', async () => {
+    const { code, out } = await imports.import({
+      'projects.csv': 'id,name,location,location.externalIds.erp\n7,Wall,1,\n8,Quay,,L2\n',
+      'locations.csv': 'id,name,externalIds.erp\n1,North,L1\n2,South,L2\n',
+    });
+
+    expect([code, out[0]]).toEqual([0, '4 rows: 4 to create, 0 to update, 0 unchanged, 0 refused']);
+    expect(await imports.records('projects', 'name location { name }')).toEqual([
+      { name: 'Wall', location: { name: 'North' } },
+      { name: 'Quay', location: { name: 'South' } },
+    ]);
+  });
+
+  test('lead to later rows of their own kind, of the same part or of another', async () => {
+    const file = 'id,name,parent id\nc,Mobile,b\nb,Tower,a\na,Cranes,\nd,Small,c\n';
+
+    expect((await imports.import({ 'asset-categories.csv': file }, '--batch', '2')).code).toBe(0);
+    const categories = await imports.records('assetCategories', 'name parent { name }');
+    const byName = (name: string) => categories.find((category: { name: string }) => category.name === name);
+    expect(['Mobile', 'Tower', 'Cranes', 'Small'].map(byName)).toEqual([
+      { name: 'Mobile', parent: { name: 'Tower' } },
+      { name: 'Tower', parent: { name: 'Cranes' } },
+      { name: 'Cranes', parent: null },
+      { name: 'Small', parent: { name: 'Mobile' } },
+    ]);
+  });
+
+  test('that would make a circle of parts are named, and left out', async () => {
+    const { code, out } = await imports.import(
+      { 'asset-categories.csv': 'id,name,parent id\na,A,b\nb,B,a\n' },
+      '--batch',
+      '1',
+    );
+
+    expect(code).toBe(2);
+    expect(out.join('\n')).toMatch(/category_\w+: parentId b was not set: /);
+    expect(await imports.records('assetCategories', 'name parent { name }')).toEqual([
+      { name: 'A', parent: null },
+      { name: 'B', parent: { name: 'A' } },
+    ]);
+  });
+
+  test('to refused rows, to rows that are not there and to nowhere are refused', async () => {
+    const { out } = await imports.import({
+      'locations.csv': 'id,name,latitude\n1,North,high\n',
+      'projects.csv': 'name,location,location.externalIds.erp\nA,1,\nB,,L9\n',
+    });
+
+    expect(out).toContain('0 created, 0 updated, 0 unchanged, 3 refused');
+    expect(imports.read('projects.refused.csv')).toContain('locationId: the row with the ID ""1"" was refused');
+    expect(imports.read('projects.refused.csv')).toContain('no location with the external ID ""L9"" of ""erp""');
+  });
+
+  test('do not lead to a second row with the same ID, which is refused', async () => {
+    const { out } = await imports.import({ 'locations.csv': 'id,name\n1,North\n1,South\n' });
+
+    expect(out.at(-3)).toBe('1 created, 0 updated, 0 unchanged, 1 refused');
+  });
+});
+
+describe('upserts', () => {
+  test('say what is created, updated and unchanged, and store it', async () => {
+    await imports.import({ 'assets.csv': 'externalIds.erp,name,uid\n1,Crane,C-1\n2,Pump,C-2\n' });
+    const file = 'externalIds.erp,name,uid\n1,Crane,C-1\n2,Pump,\n3,Drill,C-3\n';
+
+    const { code, out } = await imports.import({ 'assets.csv': file }, '--upsert-by', 'externalIds.erp');
+
+    expect(code).toBe(0);
+    expect(out).toEqual([
+      '3 rows: 1 to create, 1 to update, 1 unchanged, 0 refused',
+      '1 created, 1 updated, 1 unchanged, 0 refused',
+      'Its changes: 3 to 4.',
+    ]);
+    expect(await imports.records('assets', 'name uid')).toEqual([
+      { name: 'Crane', uid: 'C-1' },
+      { name: 'Pump', uid: null },
+      { name: 'Drill', uid: 'C-3' },
+    ]);
+  });
+
+  test('of several kinds have a key for each', async () => {
+    const files = { 'assets.csv': 'uid,name\nC-1,Crane\n', 'asset-categories.csv': 'name\nCranes\n' };
+
+    expect(await imports.import(files, '--upsert-by', 'uid')).toMatchObject({
+      code: 1,
+      err: '--upsert-by: asset categories cannot be found by "uid": expected --upsert-by assetCategories=name, or --upsert-by assetCategories=create',
+    });
+    for (const outcome of ['2 created, 0 updated, 0 unchanged', '0 created, 0 updated, 2 unchanged']) {
+      const { out } = await imports.import(files, '--upsert-by', 'uid', '--upsert-by', 'asset categories=name');
+      expect(out.at(1)).toContain(outcome);
+    }
+  });
+});
+
+describe('NDJSON', () => {
+  test('has rows of any kinds, in any order', async () => {
+    const rows = [
+      { kind: 'PROJECT', name: 'Wall', locationId: 'l' },
+      { kind: 'LOCATION', id: 'l', name: 'North', latitude: 53.08, externalIds: { erp: 'L1' } },
+    ];
+    const { code } = await imports.import({ 'all.ndjson': rows.map((row) => `${JSON.stringify(row)}\n`).join('') });
+
+    expect(code).toBe(0);
+    expect(await imports.records('projects', 'name location { latitude }')).toEqual([
+      { name: 'Wall', location: { latitude: 53.08 } },
+    ]);
+  });
+
+  test('has its refused rows in NDJSON, with the reasons', async () => {
+    await imports.import({ 'all.ndjson': '{"kind":"ASSET","uid":"C-1"}\n{"kind":"LOCATION"}\n' });
+
+    expect(JSON.parse(imports.read('all.refused.ndjson'))).toEqual({
+      kind: 'ASSET',
+      uid: 'C-1',
+      'refused because': 'name: required: the name of the asset',
+    });
+  });
+});
+
+describe('nothing is stored, and the command ends with 1,', () => {
+  const asset = 'name\nCrane\n';
+  test.each([
+    [
+      'a column is unknown',
+      { 'assets.csv': 'nmae,uid\nCrane,\n' },
+      [],
+      'assets.csv: unknown column "nmae", did you mean "name"?: map it',
+    ],
+    [
+      'two columns are the same',
+      { 'assets.csv': 'name,Name\nA,B\n' },
+      [],
+      'assets.csv: the columns "name" and "Name" are the same',
+    ],
+    ['a file is empty', { 'assets.csv': '' }, [], 'assets.csv is empty'],
+    [
+      'a quote is not closed',
+      { 'assets.csv': 'name\n"Crane\nPump\n' },
+      [],
+      'assets.csv, line 2: a quoted cell is not closed',
+    ],
+    [
+      'a file is a workbook',
+      { 'assets.xlsx': 'PK\x03\x04' },
+      [],
+      'is a workbook, which is not read. In the spreadsheet program, choose File',
+    ],
+    ['a workbook has the name of a CSV file', { 'assets.csv': 'PK\x03\x04' }, [], 'is a workbook'],
+    [
+      'the kind is not known',
+      { 'things.csv': asset },
+      [],
+      'things.csv: which kind of record does it have? Name it assets.csv',
+    ],
+    [
+      'a kind is none',
+      { 'things.csv': asset },
+      ['--kind', 'thing'],
+      '--kind: expected a kind such as assets, received "thing"',
+    ],
+    [
+      'a line is not JSON',
+      { 'all.ndjson': '{"kind":"ASSET","name":"A"}\n{nonsense\n' },
+      [],
+      'all.ndjson, line 2: expected a JSON object, received "{nonsense"',
+    ],
+    [
+      'a line has no kind',
+      { 'all.ndjson': '{"name":"A"}\n' },
+      [],
+      'all.ndjson, line 1: expected a kind such as "ASSET", received nothing',
+    ],
+    [
+      'a zone is none',
+      { 'assets.csv': asset },
+      ['--time-zone', 'Mars'],
+      '--time-zone: expected a time zone such as Europe/Berlin',
+    ],
+    [
+      'an encoding is none',
+      { 'assets.csv': asset },
+      ['--encoding', 'ebcdic'],
+      '--encoding: expected one such as windows-1252',
+    ],
+    ['a mapping is none', { 'assets.csv': asset }, ['--map', 'Serial'], '--map: expected a column and a field'],
+    ['a batch is no number', { 'assets.csv': asset }, ['--batch', '0'], '--batch: expected a whole number from 1'],
+    [
+      'the service is not there',
+      { 'assets.csv': asset },
+      ['--url', 'http://127.0.0.1:65534'],
+      'no response from the service: ECONNREFUSED',
+    ],
+    [
+      'an upsert has no such key',
+      { 'assets.csv': asset },
+      ['--upsert-by', 'name'],
+      '--upsert-by: assets cannot be found by "name"',
+    ],
+  ] as const)('if %s', async (_, files, options, message) => {
+    const { code, err } = await imports.import(files, ...options);
+
+    expect(err).toContain(message);
+    expect(code).toBe(1);
+    expect(imports.files()).toEqual(Object.keys(files));
+    expect(await imports.service.data('{ changeCursor }')).toEqual({ changeCursor: '0' });
+  });
+
+  test('if there is no file', async () => {
+    expect(await imports.command('import', imports.path('none.csv'))).toMatchObject({
+      code: 1,
+      err: 'there is no file none.csv',
+    });
+  });
+});
+
+test('columns have other names with --map, and are left out with --skip', async () => {
+  const file = { 'machines.csv': 'Serial no.,Title,Colour\nC-1,Crane,red\n' };
+  const options = ['--kind', 'assets', '--map', 'Serial no.=uid', '--map', 'Title=name', '--skip', 'Colour'];
+
+  expect((await imports.import(file, ...options)).code).toBe(0);
+  expect(await imports.records('assets', 'name uid')).toEqual([{ name: 'Crane', uid: 'C-1' }]);
+});
+
+test('a dry run stores nothing, and leaves no file', async () => {
+  const { code, out } = await imports.import({ 'assets.csv': 'name,uid\nCrane,\n,C-1\n' }, '--dry-run');
+
+  expect([code, out[0]]).toEqual([2, '2 rows: 1 to create, 0 to update, 0 unchanged, 1 refused']);
+  expect(imports.files()).toEqual(['assets.csv']);
+  expect(await imports.records('assets', 'name')).toEqual([]);
+});
+
+test('a script confirms with --yes, or checks nothing first', async () => {
+  imports.write({ 'assets.csv': 'name\nCrane\n' });
+
+  expect(await imports.command('import', imports.path('assets.csv'))).toMatchObject({
+    code: 1,
+    err: expect.stringContaining('confirm with --yes'),
+  });
+  expect(await imports.command('import', imports.path('assets.csv'), '--no-preview')).toMatchObject({ code: 0 });
+});
+
+test('the changes of others are not among those that the import names', async () => {
+  const yardgraph = new Yardgraph({ serverURL: imports.url() });
+  for (const changeMessage of ['import (1)', 'import (1)', 'other', 'import (1)']) {
+    await yardgraph.locations.create([{ name: 'North' }], { changeMessage });
+  }
+
+  expect(await findRanges(yardgraph, { after: '0', message: 'import (1)', number: 3 })).toEqual([
+    [1, 2],
+    [4, 4],
+  ]);
+});

@@ -1,0 +1,89 @@
+/** An import is killed in the middle, again and again, and finished: every row is stored once, with its links. */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { clientOf } from '../support/client.ts';
+import { byEffort } from '../support/effort.ts';
+import { useProcesses } from '../support/process.ts';
+import { createRandom } from '../support/random.ts';
+import { useSharedService } from '../support/service.ts';
+
+const service = useSharedService();
+const processes = useProcesses();
+
+const kills = byEffort({ small: 10, long: 60 });
+const size = { categories: 200, assets: 2_000 };
+/** Every twentieth asset is refused. */
+const isRefused = (n: number): boolean => n % 20 === 7;
+
+test('an import that is killed at any place goes on, without a row that is lost or stored twice', async () => {
+  const { integer } = createRandom(7);
+  const yardgraph = await clientOf(service);
+  const { port } = service.app.server.address() as AddressInfo;
+  const folder = join(processes.folder, 'files');
+  mkdirSync(folder);
+  const numbers = (count: number) => Array.from({ length: count }, (_, n) => n);
+  // Each category is below the next one, which mostly comes in a later part.
+  const categories = numbers(size.categories).map((n) => `${n},${n},${n + 1 < size.categories ? n + 1 : ''}\n`);
+  const assets = numbers(size.assets).map((n) => `${n},${isRefused(n) ? 'soon' : '2020-02-17'}\n`);
+  writeFileSync(join(folder, 'asset-categories.csv'), `id,name,parentId\n${categories.join('')}`);
+  writeFileSync(join(folder, 'assets.csv'), `name,acquiredAt\n${assets.join('')}`);
+  const start = () =>
+    processes.start(
+      {},
+      'import',
+      folder,
+      '--yes',
+      '--no-preview',
+      '--batch',
+      '20',
+      '--url',
+      `http://127.0.0.1:${port}`,
+    );
+
+  for (let kill = 0; kill < kills; kill += 1) {
+    const { child, exited } = start();
+    const cursor = Number(await yardgraph.changeCursor()) + integer(300);
+    while (Number(await yardgraph.changeCursor()) < cursor && child.exitCode === null) await pause(2);
+    child.kill('SIGKILL');
+    await exited;
+  }
+  const { code, out } = await start().ended();
+
+  expect(out).toContain('2,100 created, 0 updated, 0 unchanged, 100 refused');
+  expect(code).toBe(2);
+  const names = await namesOf('assets', 'name');
+  expect(names).toEqual(
+    numbers(size.assets)
+      .filter((n) => !isRefused(n))
+      .map(String),
+  );
+  const parents = (await service.data('{ assetCategories(first: 1000) { nodes { name parent { name } } } }'))
+    .assetCategories.nodes as { name: string; parent: { name: string } | null }[];
+  expect(parents.map(({ name, parent }) => [name, parent?.name]).toSorted(([a], [b]) => Number(a) - Number(b))).toEqual(
+    numbers(size.categories).map((n) => [`${n}`, n + 1 < size.categories ? `${n + 1}` : undefined]),
+  );
+  const refused = readFileSync(join(folder, 'assets.refused.csv'), 'utf8').trimEnd().split('\n').slice(1);
+  expect(refused.map((line) => line.split(',')[0])).toEqual(numbers(size.assets).filter(isRefused).map(String));
+  expect(readdirSync(folder).toSorted()).toEqual(['asset-categories.csv', 'assets.csv', 'assets.refused.csv']);
+  expect(readdirSync(processes.folder)).toEqual(['files']);
+});
+
+interface Page {
+  readonly nodes: readonly Readonly<Record<string, string>>[];
+  readonly pageInfo: { readonly endCursor: string; readonly hasNextPage: boolean };
+}
+
+async function namesOf(list: string, field: string): Promise<string[]> {
+  const names: string[] = [];
+  let after: string | null = null;
+  do {
+    const query = `query ($after: String) { ${list}(first: 1000, after: $after) { nodes { ${field} } pageInfo { endCursor hasNextPage } } }`;
+    const { nodes, pageInfo }: Page = (await service.data(query, { after }))[list];
+    for (const node of nodes) names.push(node[field] ?? '');
+    after = pageInfo.hasNextPage ? pageInfo.endCursor : null;
+  } while (after !== null);
+  return names;
+}
