@@ -1,7 +1,8 @@
 /** README is short, and what it says works when pasted. */
 import { statSync } from 'node:fs';
 import { expect, test, vi } from 'vitest';
-import { pastePage, stepsOf } from '../support/docs.ts';
+import { version } from '../../package.json';
+import { pastePage, readPage, stepsOf } from '../support/docs.ts';
 import { useProcesses } from '../support/process.ts';
 
 const processes = useProcesses();
@@ -19,4 +20,10 @@ test('the tour and the commands on keys can be pasted, in this order', async () 
   expect(outputs[keys]).toMatch(/\[\]$/);
   // Within five seconds.
   await vi.waitFor(async () => expect((await fetch(`${address}/asset-categories`)).status).toBe(401), 20_000);
+});
+
+test('the page names the version', () => {
+  const [major, minor] = version.split('.');
+
+  expect(readPage('README.md')).toContain(`this is version ${major}.${minor}.`);
 });

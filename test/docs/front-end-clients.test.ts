@@ -1,0 +1,93 @@
+/** The recipes for front-end clients, executed as the page shows them. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { checkedBlock } from '../support/docs.ts';
+import { useService } from '../support/service.ts';
+
+const page = 'docs/front-end-clients.md';
+const service = useService({}, { closed: true });
+let folder: string;
+let key: string;
+
+beforeEach(async () => {
+  key = await service.key();
+  await service.app.listen({ port: 0, host: '127.0.0.1' });
+  folder = mkdtempSync(join(tmpdir(), 'yardgraph-'));
+  symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
+});
+
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** Writes the block as a file, with the address of the service. */
+function write(name: string, text: string): void {
+  const { port } = service.app.server.address() as AddressInfo;
+  writeFileSync(join(folder, name), text.replaceAll('127.0.0.1:4000', `127.0.0.1:${port}`));
+}
+
+async function run(name: string): Promise<string> {
+  const env = { PATH: process.env.PATH, YARDGRAPH_API_KEY: key };
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [name], { cwd: folder, env, timeout: 60_000 });
+  return stdout + stderr;
+}
+
+test.each([
+  ['apollo.mjs', checkedBlock(page, 'apollo.mjs')],
+  ['urql.mjs', checkedBlock(page, 'urql.mjs')],
+])('%s prints what the page shows', async (name, text) => {
+  write(name, text);
+
+  expect(await run(name)).toBe(checkedBlock(page, 'output'));
+});
+
+test('with the environment for Relay, a company and a status with the same id are two', async () => {
+  await service.as(key).create('/assets', { name: 'Crane', ownerId: '7', statusId: '7' });
+  write('environment.mjs', checkedBlock(page, 'environment.mjs'));
+  write('program.mjs', program);
+
+  const { ids, refetched } = JSON.parse(await run('program.mjs'));
+
+  expect(ids).toEqual(expect.arrayContaining(['Company:7', 'Status:7', expect.stringMatching(/^asset_/)]));
+  expect(refetched).toBe('Crane');
+});
+
+/** What Relay's compiler makes of two queries, by hand: a list, and what `@refetchable` asks for. */
+const program = `
+import relay from 'relay-runtime';
+import { newEnvironment } from './environment.mjs';
+
+const scalar = (name) => ({ alias: null, args: null, kind: 'ScalarField', name, storageKey: null });
+const linked = (name, concreteType, plural, selections, args = null) =>
+  ({ alias: null, args, concreteType, kind: 'LinkedField', name, plural, selections, storageKey: null });
+const request = (text, selections, argumentDefinitions = []) => ({
+  fragment: { argumentDefinitions, kind: 'Fragment', metadata: null, name: 'Q', selections, type: 'Query', abstractKey: null },
+  kind: 'Request',
+  operation: { argumentDefinitions, kind: 'Operation', name: 'Q', selections },
+  params: { cacheID: text, id: null, metadata: {}, name: 'Q', operationKind: 'query', text },
+});
+const other = (name, type) => linked(name, type, false, [scalar('id')]);
+const list = request('query Q { assets { nodes { id name owner { id } status { id } } } }', [
+  linked('assets', 'AssetConnection', false, [
+    linked('nodes', 'Asset', true, [scalar('id'), scalar('name'), other('owner', 'Company'), other('status', 'Status')]),
+  ]),
+]);
+const environment = newEnvironment();
+const { assets } = await relay.fetchQuery(environment, list, {}).toPromise();
+const [{ id }] = assets.nodes;
+
+const args = [{ kind: 'Variable', name: 'id', variableName: 'id' }];
+const node = linked('node', null, false, [
+  scalar('__typename'),
+  scalar('id'),
+  { kind: 'InlineFragment', selections: [scalar('name')], type: 'Asset', abstractKey: null },
+], args);
+const refetch = request('query Q($id: ID!) { node(id: $id) { __typename id ... on Asset { name } } }', [node], [
+  { defaultValue: null, kind: 'LocalArgument', name: 'id' },
+]);
+const refetched = await relay.fetchQuery(environment, refetch, { id }).toPromise();
+console.log(JSON.stringify({ ids: environment.getStore().getSource().getRecordIDs(), refetched: refetched.node.name }));
+`;
