@@ -93,6 +93,41 @@ export function createSend(defaults: ResolvedOptions): Send {
   };
 }
 
+/** A response that is read while it arrives. */
+interface Opened {
+  readonly headers: Headers;
+  readonly body: ReadableStream<Uint8Array>;
+}
+
+/** Opens a file. The time limit is for the begin of the response, and an error response is thrown by `reject`. */
+export type Download = (path: string, signal?: AbortSignal) => Promise<Opened>;
+
+export function createDownload(
+  { serverUrl, apiKey, timeout, retries }: ResolvedOptions,
+  reject: (response: ApiResponse) => Error,
+): Download {
+  return (path, signal) => {
+    const attempt = async (): Promise<Opened> => {
+      const key = await apiKey();
+      const late = new AbortController();
+      const timer = setTimeout(() => late.abort(), timeout);
+      const response = await fetch(`${serverUrl}${path}`, {
+        headers: { ...(key !== undefined && { authorization: `Bearer ${key}` }) },
+        redirect: 'manual',
+        signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
+      }).catch((cause: unknown) => {
+        if (late.signal.aborted) throw new TimeoutError(timeout, { mayBeStored: false });
+        signal?.throwIfAborted();
+        throw new ConnectionError(codeOf(cause), { mayBeStored: false, cause });
+      });
+      clearTimeout(timer);
+      if (response.status === 200 && response.body) return { headers: response.headers, body: response.body };
+      throw reject(readResponse(response, await response.text(), { key, isWrite: false }));
+    };
+    return retry(retries, attempt, async () => false);
+  };
+}
+
 /** JSON would turn NaN and Infinity into null, which means "not set". */
 function rejectNonFinite(name: string, value: unknown): unknown {
   if (typeof value !== 'number' || Number.isFinite(value)) return value;

@@ -17,13 +17,15 @@ import type {
   WorkOrder,
 } from './openapi.ts';
 import { type Changes, changeCursor, changes } from './operations/changes.ts';
+import { type ExportFile, type ExportRows, exportFile, exportRows } from './operations/export.ts';
 import { type ImportRows, importRows } from './operations/import.ts';
 import { type ImportRecords, importRecords, type UpdateBatch, type Writes, writes } from './operations/records.ts';
 import { type Options, readOptions } from './options.ts';
-import { type Create, create, type List, list, type Update, update } from './rest.ts';
-import { createSend } from './send.ts';
+import { type Create, create, type List, list, serviceError, type Update, update } from './rest.ts';
+import { createDownload, createSend } from './send.ts';
 
 export type { ChangesOptions, Reconnect } from './operations/changes.ts';
+export type { ExportedFile, ExportedRow, ExportFileOptions, ExportOptions } from './operations/export.ts';
 export type { ImportOptions, ImportResult, ImportRow } from './operations/import.ts';
 export type {
   BatchOptions,
@@ -63,6 +65,10 @@ export class Yardgraph {
   readonly importRecords: ImportRecords;
   /** Imports any number of rows of any kinds, from files or other sources: part by part, of which the valid rows are stored. */
   readonly import: ImportRows;
+  /** Yields all records of a kind, such as `assets`, or of all kinds, `all`, from one state of the database. */
+  readonly export: ExportRows;
+  /** Opens a file with all records of a kind, or of all kinds. */
+  readonly exportFile: ExportFile;
   /**
    * Follows the changes of the workspace, page by page, in the order of their commits: every change once, also while the service
    * restarts. Ends by `break`, by the option `signal`, or with `follow: false` after the last change. To continue later, store the
@@ -79,7 +85,8 @@ export class Yardgraph {
   readonly graphql: Graphql;
 
   constructor(options: Options) {
-    const send = createSend(readOptions(options));
+    const resolved = readOptions(options);
+    const send = createSend(resolved);
     this.graphql = graphql(send);
     this.assets = { create: create(send, '/assets'), ...writes(this.graphql, 'Asset') };
     this.workOrders = { create: create(send, '/work-orders'), ...writes(this.graphql, 'WorkOrder') };
@@ -98,6 +105,8 @@ export class Yardgraph {
     };
     this.importRecords = importRecords(this.graphql);
     this.import = importRows(this.graphql);
+    this.exportFile = exportFile(createDownload(resolved, serviceError));
+    this.export = exportRows(this.exportFile);
     this.changes = changes(this.graphql);
     this.changeCursor = changeCursor(this.graphql);
   }

@@ -7,6 +7,7 @@ import { serveDocumentation } from './explorer/documentation.ts';
 import { sendGraphiql, serveGraphiqlFiles } from './explorer/graphiql.ts';
 import { serveHomePage } from './explorer/home.ts';
 import { serveReference } from './explorer/reference.ts';
+import { serveExports } from './export/route.ts';
 import { serveGraphql } from './graphql/route.ts';
 import { rejectOtherMethods } from './http/methods.ts';
 import { allowOrigins, createServer } from './http/server.ts';
@@ -27,7 +28,12 @@ export async function createApp(database: Database, config: Config, logs?: Logs)
       app.route({ method: route.method, url: route.path, handler: handler(route, config.limits) });
     }
     await app.register(async (scope) => servePublicly(scope, database, config, isOpen));
-    await app.register(async (scope) => serveGraphql(scope, config, config.graphiql ? sendGraphiql : undefined));
+    await app.register(async (scope) => {
+      const { readFilter } = serveGraphql(scope, config, config.graphiql ? sendGraphiql : undefined);
+      // GraphQL has its own form of errors, exports have that of REST.
+      const { connectionTimeout: patience } = config.databaseOptions;
+      serveExports(app, { exportTimeout: config.http.exportTimeout, patience }, readFilter);
+    });
   };
   await rejectOtherMethods(app, methodHint, addRoutes);
   return app;

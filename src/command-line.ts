@@ -115,6 +115,20 @@ function commands(settings: Settings, exitWith: (code: number) => void): Command
       exitWith(await importFiles(files, { ...options, apiKey: settings.YARDGRAPH_API_KEY }));
     });
 
+  program
+    .command('export')
+    .description('export records of a running service as CSV or NDJSON')
+    .argument('<kind>', 'such as assets, or all, as NDJSON')
+    .option('--url <url>', 'the service', settings.YARDGRAPH_URL || 'http://127.0.0.1:4000')
+    .option('--format <format>', 'csv or ndjson; unless set, as the name of the output says')
+    .option('--where <filter>', 'only records that match a GraphQL filter, as JSON')
+    .option('--external-ids <systems>', 'columns for the IDs in these systems, such as erp,crm, also of linked records')
+    .option('--excel', 'for spreadsheet programs: no text is executed', false)
+    .option('--output <file>', 'the file to write, instead of standard output')
+    .action(async (kind, options) =>
+      (await import('./commands/export.ts')).exportRecords(kind, { ...options, apiKey: settings.YARDGRAPH_API_KEY }),
+    );
+
   const keys = program
     .command('keys')
     .description('create, list, rotate and revoke API keys, each of which gives access to one workspace');

@@ -6,6 +6,7 @@ import { _createLRUCache as createCache, createYoga, type Plugin } from 'graphql
 import type { Config } from '../config.ts';
 import { createPage } from '../http/assets.ts';
 import { idempotencyKeyOf, markReplayed } from '../http/idempotency-key.ts';
+import type { RecordKind } from '../model/record-kind.ts';
 import { withIdempotencyKey } from '../services/idempotent-session.ts';
 import { encodedInSlices, isLong } from '../slices.ts';
 import { useOperationChoice } from './choose-operation.ts';
@@ -20,6 +21,7 @@ import { createGraphqlSchema } from './schema/schema.ts';
 import { asEventStream, sendEvents, singleEvent } from './subscription/event-stream.ts';
 import { createOpenStreams } from './subscription/open-streams.ts';
 import { type ServerContext, useSubscriptions, type YogaContext } from './subscription/run-subscription.ts';
+import { readWhere } from './where.ts';
 
 /** The cache holds whole documents: clients can make it use this number times MAX_QUERY_LENGTH of memory. */
 const cachedDocuments = 200;
@@ -88,6 +90,8 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
     },
 
     sendSchema: createPage(printSchema(schema), 'text/plain; charset=utf-8'),
+
+    readFilter: (kind: RecordKind, where: unknown) => readWhere(own, config, kind, where),
 
     sendError: sendGraphqlError,
   };

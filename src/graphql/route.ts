@@ -3,14 +3,18 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
 import { acceptsHtml } from '../http/page.ts';
 import { loadLate } from '../load-late.ts';
+import type { RecordKind } from '../model/record-kind.ts';
 
 /** Milliseconds from the start until GraphQL is loaded, which takes a third of the time of a start: REST is served first. */
 const preloadDelay = 200;
 
 type SendPage = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
-/** Serves `/graphql`, and the schema at `/schema.graphql`. Browsers get the page of `sendPage`; without it, they get what other clients get. */
-export function serveGraphql(app: FastifyInstance, config: Config, sendPage?: SendPage): void {
+/**
+ * Serves `/graphql`, and the schema at `/schema.graphql`. Browsers get the page of `sendPage`; without it, they get what other clients get.
+ * Returns a function that reads filters for others.
+ */
+export function serveGraphql(app: FastifyInstance, config: Config, sendPage?: SendPage) {
   const endpoint = loadLate(async () => (await import('./endpoint.ts')).createEndpoint(config, app.closing.signal));
 
   const isPage = (request: FastifyRequest) => !!sendPage && request.method === 'GET' && acceptsHtml(request);
@@ -28,4 +32,7 @@ export function serveGraphql(app: FastifyInstance, config: Config, sendPage?: Se
   });
   // For tools of developers, also where introspection is off: it needs a key as soon as there is one.
   app.get('/schema.graphql', async (request, reply) => (await endpoint()).sendSchema(request, reply));
+  return {
+    readFilter: async (kind: RecordKind, where: unknown) => (await endpoint()).readFilter(kind, where),
+  };
 }

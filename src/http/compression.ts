@@ -95,7 +95,7 @@ function dependsOnEncoding(reply: FastifyReply): boolean {
   if (reply.statusCode === 304) return true;
   if (reply.statusCode === 206 || reply.hasHeader('content-encoding')) return false;
   // Events must not wait in an encoder until there is enough to compress.
-  return /^text\/(?!event-stream)|\b(?:json|javascript|xml)\b/.test(String(reply.getHeader('content-type')));
+  return /^text\/(?!event-stream)|\b(?:(?:nd)?json|javascript|xml)\b/.test(String(reply.getHeader('content-type')));
 }
 
 /** Says that the response depends on this request header too. */

@@ -96,6 +96,7 @@ export async function allowOrigins(app: FastifyInstance, origins: readonly strin
     exposedHeaders: [
       'api-version',
       'etag',
+      'export-count',
       'idempotency-replayed',
       'preference-applied',
       'ratelimit-limit',

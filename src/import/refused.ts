@@ -1,6 +1,7 @@
 /** Files of refused rows: of the same form as the file imported, with the reasons, so that they can be mended and imported. */
 import { appendFileSync, existsSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
+import { csvCell } from '../model/csv.ts';
 import { formatIssue, type Issue } from '../model/issues.ts';
 import { columnFinder, reasonColumn } from './columns.ts';
 import { type FileOptions, headerOf, type ImportFile } from './files.ts';
@@ -29,7 +30,7 @@ export async function openRefused(file: ImportFile, options: FileOptions, length
     // A row may have fewer cells than the header, or more: the reason stands below its name unless there are more.
     const others = Array.from({ length: Math.max(names.length, cells.length) }, (_, index) => cells[index] ?? null);
     const kept = others.filter((_, index) => names[index] !== reasonColumn);
-    return [...kept, reason].map((cell) => quoted(cell, header?.separator ?? ',')).join(header?.separator);
+    return [...kept, reason].map((cell) => csvCell(cell, header?.separator)).join(header?.separator);
   };
   const textOf = ({ row, issues, known = new Map() }: RefusedRow): string => {
     // The IDs of rows are known to this import only: later, references need those of the records.
@@ -62,10 +63,4 @@ export async function openRefused(file: ImportFile, options: FileOptions, length
       return length;
     },
   };
-}
-
-function quoted(cell: string | null, separator: string): string {
-  if (cell === null) return '';
-  const needsQuotes = cell === '' || cell.includes(separator) || /["\r\n]|^\s|\s$/.test(cell);
-  return needsQuotes ? `"${cell.replaceAll('"', '""')}"` : cell;
 }

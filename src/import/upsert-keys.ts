@@ -1,7 +1,7 @@
 /** Reads `--upsert-by`: the keys by which the records of each kind are found. */
 import { StartError } from '../errors.ts';
 import { quote } from '../model/issues.ts';
-import { listField } from '../model/labels.ts';
+import { constantCase, listField } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { kindCalled, plain } from './columns.ts';
 import type { UpsertKey } from './run.ts';
@@ -52,5 +52,5 @@ function keyOf(kind: RecordKind, name: string): UpsertKey | undefined {
   const externalId = /^external ?ids?\.(.+)$/is.exec(name)?.[1];
   if (externalId !== undefined && kind.fields.externalIds) return { externalId };
   const field = matchableFields(kind).find((candidate) => plain(candidate) === plain(name));
-  return field === undefined ? undefined : { field: field.replace(/[A-Z]/g, '_$&').toUpperCase() };
+  return field === undefined ? undefined : { field: constantCase(field) };
 }

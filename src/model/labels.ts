@@ -23,3 +23,9 @@ export const linkField = (field: string): string => field.replace(/Id$/, '');
 
 /** Returns the name of a kind's list: `workOrders` */
 export const listField = ({ plural }: RecordKind): string => uncapitalized(plural);
+
+/** Returns the name of a kind in paths: `work-orders` */
+export const pathName = (kind: RecordKind): string => listField(kind).replace(/[A-Z]/g, '-$&').toLowerCase();
+
+/** Returns `CURRENT_LOCATION` for `currentLocation`: the form of names in GraphQL's enums. */
+export const constantCase = (name: string): string => name.replace(/[A-Z]/g, '_$&').toUpperCase();

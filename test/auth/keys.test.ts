@@ -1,12 +1,12 @@
 /** API keys: who may use the service, in which workspace, and for how long. */
-import { afterEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { revokeKey, rotateKey } from '../../src/auth/keys.ts';
 import { loadConfig } from '../../src/config.ts';
 import { unavailable } from '../../src/errors.ts';
 import { createKeyStore } from '../../src/store/admin/api-keys.ts';
 import type { Run } from '../../src/store/connections/driver.ts';
-import { useService } from '../support/service.ts';
+import { startService, useService } from '../support/service.ts';
 
 // Thousands of requests at once may wait for connections longer than usual.
 const service = useService({ DATABASE_CONNECTION_TIMEOUT: '60000' }, { closed: true });
@@ -308,4 +308,23 @@ describe('while the database cannot determine whether keys exist, as when one of
     expect(checks.count).toBe(0);
     await app.close();
   });
+});
+
+test('the first key counts at once, also where it is not known yet that there is one: nothing gets into the open workspace', async () => {
+  const open = await startService();
+  onTestFinished(() => open.stop());
+  await open.create('/assets', { name: 'Crane' });
+  const first = open.as(await open.key());
+
+  expect((await first.create('/assets', { name: 'Pump' }))[0].workspaceId).toBe('acme');
+  expect((await open.get('/asset-categories')).status).toBe(401);
+});
+
+test('a key that does not exist is ignored while there are none', async () => {
+  const open = await startService();
+  onTestFinished(() => open.stop());
+
+  expect(
+    (await open.as(`yardgraph_acme_00000000_${'x'.repeat(43)}`).create('/assets', { name: 'Crane' }))[0].workspaceId,
+  ).toBe('default');
 });

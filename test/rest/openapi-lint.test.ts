@@ -55,6 +55,7 @@ test('every operation has one tag, which is described, in the words of people', 
   expect(tags.map(({ name }) => name)).toEqual([
     ...['Assets', 'Work orders', 'Projects', 'Locations', 'Transport orders', 'Asset categories'],
     ...recordKinds.slice(6).map(({ pluralLabel }) => capitalized(pluralLabel)),
+    'Export',
   ]);
   for (const { description } of tags) expect(description).toMatch(/\w/);
   const used = operations.map(({ tags }) => tags);

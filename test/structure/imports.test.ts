@@ -19,8 +19,9 @@ const mayImport: Record<string, string[]> = {
   graphql: ['model', 'records', 'services', 'store', 'config', 'errors', 'http', 'load-late', 'sharing', 'slices'],
   'load-late': ['errors'],
   logs: [],
+  export: ['errors', 'model', 'records', 'sharing', 'slices', 'store'],
   explorer: ['config', 'http', 'load-late', '../package.json'],
-  app: ['auth', 'config', 'explorer', 'graphql', 'http', 'logs', 'rest', 'store', '../package.json'],
+  app: ['auth', 'config', 'explorer', 'export', 'graphql', 'http', 'logs', 'rest', 'store', '../package.json'],
   serve: ['app', 'config', 'errors', 'logs', 'store', '../package.json'],
   // A client of a running service.
   import: ['client', 'errors', 'model', 'records'],
@@ -132,7 +133,9 @@ test('only the store knows Knex, and only the adapters know HTTP and GraphQL', (
 
   expect(new Set(users('knex'))).toEqual(new Set(['store']));
   expect(new Set(users('graphql'))).toEqual(new Set(['graphql']));
-  expect(new Set(users('fastify'))).toEqual(new Set(['app', 'auth', 'explorer', 'graphql', 'http', 'rest', 'serve']));
+  expect(new Set(users('fastify'))).toEqual(
+    new Set(['app', 'auth', 'explorer', 'export', 'graphql', 'http', 'rest', 'serve']),
+  );
 });
 
 test('the client is its own files and nothing else: no packages, nothing of Node', () => {

@@ -3,9 +3,6 @@ import type { Field } from '../../model/fields.ts';
 import { linkField } from '../../model/labels.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 
-/** Returns `CURRENT_LOCATION` */
-export const constantCase = (name: string): string => name.replace(/[A-Z]/g, '_$&').toUpperCase();
-
 /** Returns the name of a type in running text: `work order type` */
 export const typeLabel = (name: string): string => name.replace(/(?<=.)[A-Z]/g, ' $&').toLowerCase();
 

@@ -5,6 +5,7 @@ import { count } from '../../model/issues.ts';
 import { recordKinds } from '../../records/index.ts';
 import { routes } from '../routes.ts';
 import { errorSchemas, sharedErrors } from './errors.ts';
+import { exportOperation, exportPath } from './export.ts';
 import { operation, tagOf } from './operations.ts';
 import { headers, type Json, parameters } from './parts.ts';
 import { kindSchemas } from './schemas.ts';
@@ -15,6 +16,7 @@ export function openApiDocument(limits: Limits): Json {
     const { template } = route;
     paths[template] = { ...paths[template], [route.method.toLowerCase()]: operation(route, limits) };
   }
+  paths[exportPath] = { get: exportOperation() };
   return {
     openapi: '3.1.0',
     info: {
@@ -28,7 +30,10 @@ export function openApiDocument(limits: Limits): Json {
     servers: [{ url: '/', description: 'This service' }],
     // The empty requirement: no key is needed until the first one is created.
     security: [{ bearer: [] }, {}],
-    tags: recordKinds.map((kind) => ({ name: tagOf(kind), description: kind.description })),
+    tags: [
+      ...recordKinds.map((kind) => ({ name: tagOf(kind), description: kind.description })),
+      { name: 'Export', description: 'Files of all records.' },
+    ],
     paths,
     components: {
       schemas: {

@@ -49,6 +49,14 @@ function failureOf(work: () => unknown): ErrorResponse {
   throw new Error('expected the work to fail');
 }
 
+export const invalidParameter: ErrorDescription = {
+  description: 'A parameter is invalid, or unknown.',
+  examples: {
+    'unknown-parameter': badRequest('were: unknown parameter, did you mean "where"?'),
+    'invalid-filter': badRequest('where: expected a filter as JSON, such as {"name":{"eq":"Crane"}}, received "Crane"'),
+  },
+};
+
 export const invalidHost: ErrorDescription = {
   description: 'The service has no API key yet, and the request was sent to a host name that is not a loopback name.',
   examples: {

@@ -9,6 +9,7 @@ import {
   forbiddenRead,
   forbiddenWrite,
   invalidHost,
+  invalidParameter,
   invalidRequest,
   rateLimited,
   tooLargeBatch,
@@ -48,22 +49,25 @@ export const sharedErrors = (): Json =>
     }).map(([name, described]) => [name, errorResponse(described)]),
   );
 
+const everywhere: Json = {
+  401: ref('responses', 'Unauthorized'),
+  429: ref('responses', 'TooManyRequests'),
+  500: ref('responses', 'Unexpected'),
+};
+
+const readErrors = (invalid: ErrorDescription): Json => ({
+  400: errorResponse(invalid),
+  403: errorResponse(forbiddenRead),
+  503: errorResponse(unavailableForReading),
+  ...everywhere,
+});
+
+export const exportErrors = (): Json => readErrors(invalidParameter);
+
 /** Returns the error responses of an operation, by status. */
 export function errorResponses(route: Route, limits: Limits): Json {
   const { kind, operation } = route;
-  const everywhere = {
-    401: ref('responses', 'Unauthorized'),
-    429: ref('responses', 'TooManyRequests'),
-    500: ref('responses', 'Unexpected'),
-  };
-  if (operation === 'list') {
-    return {
-      400: errorResponse(invalidHost),
-      403: errorResponse(forbiddenRead),
-      503: errorResponse(unavailableForReading),
-      ...everywhere,
-    };
-  }
+  if (operation === 'list') return readErrors(invalidHost);
   return {
     400: errorResponse(invalidRequest(route, limits)),
     403: ref('responses', 'Forbidden'),

@@ -20,6 +20,7 @@ export const headers = {
     ),
   ),
   'API-Version': always(text('The version of this interface.')),
+  'Export-Count': always(number('The number of records in the file.')),
   ETag: always(text('Changes whenever the response changes.')),
   'Idempotency-Replayed': text('`true` if this is the response to an earlier request with the same `Idempotency-Key`.'),
   'Preference-Applied': text('`handling=lenient`, if the request asked for it.'),

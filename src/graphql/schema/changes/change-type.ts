@@ -1,6 +1,6 @@
 /** The types of changes, which the feed and the histories of records have in common. */
 import type { Limits } from '../../../config.ts';
-import { capitalized, uncapitalized, withArticle } from '../../../model/labels.ts';
+import { capitalized, constantCase, uncapitalized, withArticle } from '../../../model/labels.ts';
 import type { RecordKind } from '../../../model/record-kind.ts';
 import { kindNamed, recordKinds } from '../../../records/index.ts';
 import type { ChangePage } from '../../../store/log/change-pages.ts';
@@ -8,7 +8,6 @@ import type { Change } from '../../../store/log/read-changes.ts';
 import type { Context } from '../../execution/context.ts';
 import type { FieldExtensions } from '../../plan/extensions.ts';
 import type { Builder, Interface, ObjectFields, ObjectRef, Values } from '../builder.ts';
-import { constantCase } from '../field-labels.ts';
 import type { Foreign } from '../foreign-type.ts';
 import { connectionCost, defaultPageSize } from '../list/connection.ts';
 import { parseHistory } from './change-arguments.ts';

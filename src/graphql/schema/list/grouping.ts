@@ -1,11 +1,10 @@
 /** The groupings of summaries: by reference, by yes or no, or by the month of a time. */
 import type { Field } from '../../../model/fields.ts';
-import { capitalized, linkField, uncapitalized } from '../../../model/labels.ts';
+import { capitalized, constantCase, linkField, uncapitalized } from '../../../model/labels.ts';
 import type { RecordKind } from '../../../model/record-kind.ts';
 import type { Grouping } from '../../../store/query/record-query.ts';
 import { refused } from '../argument.ts';
 import type { Builder } from '../builder.ts';
-import { constantCase } from '../field-labels.ts';
 import { comparedFields } from '../filter/filter-fields.ts';
 
 export interface GroupingOption extends Grouping {

@@ -1,11 +1,10 @@
 /** What identifies records in upserts and deletions besides their IDs: a field, or an external ID. */
-import { withArticle } from '../../../model/labels.ts';
+import { constantCase, withArticle } from '../../../model/labels.ts';
 import { matchableFields, type RecordKind } from '../../../model/record-kind.ts';
 import type { ValueLimits } from '../../../model/schemas.ts';
 import type { RecordKey } from '../../../services/record-keys.ts';
 import { parseArgument } from '../argument.ts';
 import type { Builder, InputRef } from '../builder.ts';
-import { constantCase } from '../field-labels.ts';
 import { exampleKey } from './write-examples.ts';
 
 interface SentKey {

@@ -1,6 +1,7 @@
 /** Examples of writes, for the descriptions of mutations and of their inputs. */
+
+import { constantCase } from '../../../model/labels.ts';
 import { matchableFields, type RecordKind } from '../../../model/record-kind.ts';
-import { constantCase } from '../field-labels.ts';
 
 /** Returns every field of the kind's example. */
 export const exampleFields = ({ example }: RecordKind): string => code(literal(example));

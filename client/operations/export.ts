@@ -1,0 +1,87 @@
+/** Exports records as a file, or row by row, from one state of the database, while the response arrives. */
+import { ConnectionError } from '../errors.ts';
+import type { kinds } from '../graphql-types.ts';
+import type { Download } from '../send.ts';
+
+type ListName = (typeof kinds)[keyof typeof kinds]['list'];
+
+export interface ExportOptions {
+  /** A GraphQL filter of the kind: `{ name: { startsWith: 'Crane' } }`. Not with `all`. */
+  readonly where?: object | undefined;
+  /** The systems whose IDs have columns of their own, also those of linked records: `['erp']`. */
+  readonly externalIds?: readonly string[] | undefined;
+  /** Ends the export when it is aborted. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface ExportFileOptions extends ExportOptions {
+  /** With a byte order mark, and an apostrophe before texts that a spreadsheet program would execute. Only for `csv`. */
+  readonly excel?: boolean | undefined;
+}
+
+/** A record as it was exported, with the name of its kind: `{ kind: 'ASSET', id: 'asset_…', name: 'Crane' }`. Fields without a value are absent. */
+export type ExportedRow = { readonly kind: string; readonly id: string } & Readonly<Record<string, unknown>>;
+
+export interface ExportedFile {
+  /** The number of records. */
+  readonly count: number;
+  /** The bytes, which end with an error if the file is not whole. */
+  readonly body: ReadableStream<Uint8Array>;
+}
+
+/** Yields all records of a kind, or of all kinds, in the order that links need. Throws a ConnectionError if the export is cut off. */
+export type ExportRows = (
+  name: ListName | 'all',
+  options?: ExportOptions,
+) => AsyncGenerator<ExportedRow, void, undefined>;
+
+/** Opens a file with all records of a kind, or of all kinds, which have only one as `ndjson`. */
+export type ExportFile = (
+  name: ListName | 'all',
+  format: 'csv' | 'ndjson',
+  options?: ExportFileOptions,
+) => Promise<ExportedFile>;
+
+export const exportFile =
+  (download: Download): ExportFile =>
+  async (name, format, { where, externalIds, excel, signal } = {}) => {
+    const parameters = new URLSearchParams({
+      ...(where !== undefined && { where: JSON.stringify(where) }),
+      ...(externalIds !== undefined && { externalIds: externalIds.join(',') }),
+      ...(excel !== undefined && { excel: String(excel) }),
+    });
+    const file = `${name.replace(/[A-Z]/g, '-$&').toLowerCase()}.${format}`;
+    const query = parameters.size > 0 ? `?${parameters}` : '';
+    const { headers, body } = await download(`/export/${encodeURIComponent(file)}${query}`, signal);
+    return { count: Number(headers.get('export-count')), body };
+  };
+
+export const exportRows = (open: ExportFile): ExportRows =>
+  async function* (name, options) {
+    const { count, body } = await open(name, 'ndjson', options);
+    let rows = 0;
+    for await (const line of linesIn(body)) {
+      rows += 1;
+      yield JSON.parse(line);
+    }
+    if (rows !== count) throw new ConnectionError('CUT_OFF', { mayBeStored: false });
+  };
+
+async function* linesIn(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
+  let rest = '';
+  try {
+    for (;;) {
+      const { done, value = '' } = await reader.read().catch((cause: unknown) => {
+        throw new ConnectionError('CUT_OFF', { mayBeStored: false, cause });
+      });
+      const lines = (rest + value).split('\n');
+      rest = lines.pop() ?? '';
+      yield* lines;
+      if (done) return;
+    }
+  } finally {
+    // The consumer may have ended before the last row.
+    await reader.cancel().catch(() => {});
+  }
+}

@@ -1,0 +1,191 @@
+/** `GET /export/…`: all records of a kind, or of all kinds, as a file, streamed from one state of the database. */
+import { PassThrough, Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { badRequest, tooManyRequests, unavailable } from '../errors.ts';
+import { count, expected, quote } from '../model/issues.ts';
+import { pathName } from '../model/labels.ts';
+import type { RecordKind } from '../model/record-kind.ts';
+import { unknownFieldIssues } from '../model/schemas.ts';
+import { recordKinds } from '../records/index.ts';
+import { linkOrder } from '../records/link-order.ts';
+import { createShares } from '../sharing/shares.ts';
+import { mapInSlices } from '../slices.ts';
+import type { Condition } from '../store/query/condition.ts';
+import { positionOfId } from '../store/query/record-query.ts';
+import type { RecordReads } from '../store/records/read-records.ts';
+import { type Column, columnsOf, csv, excelCsv, type Format, ndjson, readTargets } from './rows.ts';
+
+/** Reads a GraphQL filter of a kind. Throws a ServiceError 400 for an invalid one. */
+export type ReadFilter = (kind: RecordKind, where: unknown) => Promise<Condition | undefined>;
+
+/**
+ * The most exports at a time, in this process: each keeps a connection, and a state of the database that SQLite must keep in its log as
+ * long.
+ */
+const maxExports = 2;
+const maxExportsOfWorkspace = 1;
+
+/** Records per statement. Other requests are handled between statements. */
+const pageLength = 1_000;
+
+/** The most external IDs with columns of their own. */
+const maxKeys = 10;
+
+/** What is exported of a kind. */
+interface Part {
+  readonly kind: RecordKind;
+  readonly columns: readonly Column[];
+  readonly where?: Condition | undefined;
+}
+
+interface Export {
+  readonly parts: readonly Part[];
+  readonly format: Format;
+  /** True if links have external IDs too. */
+  readonly hasTargets: boolean;
+}
+
+interface Times {
+  /** Milliseconds after which an export is cut off. */
+  readonly exportTimeout: number;
+  /** Milliseconds that a request waits for others. */
+  readonly patience: number;
+}
+
+export function serveExports(app: FastifyInstance, { exportTimeout, patience }: Times, readFilter: ReadFilter): void {
+  const inTurn = createShares(maxExportsOfWorkspace, {
+    milliseconds: patience,
+    error: () => tooManyRequests('a workspace may have one export at a time: try again later', 'too many exports'),
+  });
+  const amongAll = createShares(maxExports, {
+    milliseconds: patience,
+    error: () => unavailable('too many exports are running, try again', 'TOO_MANY_EXPORTS'),
+  });
+
+  const send = async (
+    request: FastifyRequest,
+    reply: FastifyReply,
+    name: string,
+    exported: Export,
+  ): Promise<FastifyReply> => {
+    const workspaceId = String(request.identity?.workspace.number);
+    const body = new PassThrough();
+    // Fastify listens to the errors of what it sends; before that, they are those of the promise below.
+    body.on('error', () => {});
+    const length = await new Promise<number>((resolve, reject) => {
+      const write = () => {
+        const signal = AbortSignal.any([AbortSignal.timeout(exportTimeout), app.closing.signal]);
+        return request.session.store.snapshot(async (snapshot) => {
+          const records = await countAll(snapshot, exported);
+          if (signal.aborted)
+            throw unavailable('the records cannot be counted within the time for an export', 'EXPORT_TIMEOUT');
+          resolve(records);
+          // If the client leaves, the body is destroyed, which ends this.
+          await pipeline(Readable.from(texts(snapshot, exported), { objectMode: false }), body, { signal });
+        });
+      };
+      inTurn(workspaceId, () => amongAll('', write)).catch((error: Error) => {
+        reject(error);
+        // After the first byte, only an end of the connection says that the file is not whole.
+        body.destroy(error);
+      });
+    });
+    return reply
+      .type(exported.format.type)
+      .header('export-count', length)
+      .header('content-disposition', `attachment; filename="${name}"`)
+      .send(body);
+  };
+
+  for (const kind of recordKinds) {
+    for (const [extension, parameters] of [
+      ['csv', ['where', 'externalIds', 'excel']],
+      ['ndjson', ['where', 'externalIds']],
+    ] as const) {
+      const name = `${pathName(kind)}.${extension}`;
+      app.get(`/export/${name}`, { exposeHeadRoute: false }, async (request, reply) => {
+        const sent = readParameters(request, parameters);
+        const keys = readKeys(sent.externalIds);
+        const where = sent.where === undefined ? undefined : await readFilter(kind, parseJson(sent.where));
+        const format = extension === 'ndjson' ? ndjson : readFlag(sent.excel) ? excelCsv : csv;
+        const parts = [{ kind, columns: columnsOf(kind, keys), where }];
+        return send(request, reply, name, { parts, format, hasTargets: keys.length > 0 });
+      });
+    }
+  }
+  app.get('/export/all.ndjson', { exposeHeadRoute: false }, async (request, reply) => {
+    const keys = readKeys(readParameters(request, ['externalIds']).externalIds);
+    const parts = linkOrder.map((kind) => ({ kind, columns: columnsOf(kind, keys) }));
+    return send(request, reply, 'all.ndjson', { parts, format: ndjson, hasTargets: keys.length > 0 });
+  });
+}
+
+async function countAll(snapshot: RecordReads, { parts }: Export): Promise<number> {
+  let length = 0;
+  for (const { kind, where } of parts) length += await snapshot.count(kind, { where });
+  return length;
+}
+
+/** Yields the text of the file in pieces. */
+async function* texts(snapshot: RecordReads, { parts, format, hasTargets }: Export): AsyncGenerator<string> {
+  for (const { kind, columns, where } of parts) {
+    const header = format.header(columns);
+    if (header !== '') yield header;
+    let after: string | undefined;
+    for (;;) {
+      const page = { where, after: after === undefined ? undefined : positionOfId(after), limit: pageLength };
+      const records = await snapshot.list(kind, page);
+      const targets = hasTargets ? await readTargets(snapshot, kind, records) : new Map();
+      const rows = await mapInSlices(records, (record) => format.row(kind, columns, { ...record }, targets));
+      if (rows.length > 0) yield rows.join('');
+      after = records.at(-1)?.id;
+      if (records.length < pageLength) break;
+    }
+  }
+}
+
+/** Returns the parameters of a request, of which each may be sent once. Throws a ServiceError 400 for any others. */
+function readParameters<Name extends string>(
+  { query }: FastifyRequest,
+  names: readonly Name[],
+): Partial<Record<Name, string>> {
+  const sent = query as Readonly<Record<string, string | string[]>>;
+  const [unknown] = unknownFieldIssues(
+    Object.keys(sent).filter((name) => !(names as readonly string[]).includes(name)),
+    names,
+  );
+  if (unknown)
+    throw badRequest(
+      `${String(unknown.path[0] ?? '').slice(0, 100)}: ${unknown.message.replace('field', 'parameter')}`,
+    );
+  for (const [name, value] of Object.entries(sent)) {
+    if (typeof value !== 'string') throw badRequest(`${name}: expected it once, received it several times`);
+  }
+  return sent as Partial<Record<Name, string>>;
+}
+
+function readKeys(sent: string | undefined): readonly string[] {
+  if (sent === undefined) return [];
+  const keys = sent.split(',');
+  if (keys.includes('')) throw badRequest(`externalIds: ${expected('names of systems such as erp,crm', sent)}`);
+  if (keys.length > maxKeys)
+    throw badRequest(`externalIds: expected at most ${maxKeys} names, received ${count(keys.length)}`);
+  if (new Set(keys).size < keys.length)
+    throw badRequest(`externalIds: expected each name once, received ${quote(sent)}`);
+  return keys;
+}
+
+function readFlag(sent: string | undefined): boolean {
+  if (sent === undefined || sent === 'false') return false;
+  if (sent !== 'true') throw badRequest(`excel: ${expected('true or false', sent)}`);
+  return true;
+}
+
+function parseJson(sent: string): unknown {
+  try {
+    return JSON.parse(sent);
+  } catch {
+    throw badRequest(`where: ${expected('a filter as JSON, such as {"name":{"eq":"Crane"}}', sent)}`);
+  }
+}

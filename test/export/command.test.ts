@@ -1,0 +1,69 @@
+/** `yardgraph export`. */
+import { describe, expect, test } from 'vitest';
+import { useImports } from '../support/import.ts';
+
+const imports = useImports();
+
+test('writes to standard output, or to a file that has its name when it is complete', async () => {
+  await imports.service.create('/assets', { name: 'Crane', externalIds: { erp: '1' } }, { name: '=Pump' });
+
+  const { out, code } = await imports.command(
+    'export',
+    'assets',
+    '--where',
+    '{"name":{"eq":"Crane"}}',
+    '--external-ids',
+    'erp',
+  );
+  expect(code).toBe(0);
+  expect(out).toHaveLength(2);
+  expect(out[1]).toContain('Crane');
+
+  const file = imports.path('assets.csv');
+  expect(await imports.command('export', 'Assets', '--output', file, '--excel')).toMatchObject({ code: 0, out: [''] });
+  expect(imports.read('assets.csv')).toContain(",'=Pump,");
+  expect(imports.files()).toEqual(['assets.csv']);
+});
+
+test('writes NDJSON if it is said, or if the name of the file says it, and all kinds only so', async () => {
+  await imports.service.create('/locations', { name: 'North' });
+
+  expect(JSON.parse((await imports.command('export', 'locations', '--format', 'ndjson')).out.join(''))).toMatchObject({
+    kind: 'LOCATION',
+  });
+  await imports.command('export', 'all', '--output', imports.path('all.ndjson'));
+  expect(JSON.parse(imports.read('all.ndjson'))).toMatchObject({ kind: 'LOCATION', name: 'North' });
+});
+
+describe('writes nothing, and ends with 1,', () => {
+  test.each([
+    [
+      'things',
+      [],
+      'expected one of assets, workOrders, projects, locations, transportOrders, assetCategories, all, received "things"',
+    ],
+    ['assets', ['--format', 'xlsx'], '--format: expected csv or ndjson, received "xlsx"'],
+    ['all', ['--format', 'csv'], '--format: all kinds together are exported as ndjson only'],
+    ['assets', ['--where', '{'], '--where: expected a filter as JSON'],
+    [
+      'assets',
+      ['--where', '{"nmae":{}}'],
+      'where: Field "nmae" is not defined by type "AssetFilter". Did you mean "name"?',
+    ],
+    ['assets', ['--external-ids', 'a,,b'], 'externalIds: expected names of systems such as erp,crm, received "a,,b"'],
+  ] as const)('for %s with %j', async (kind, options, message) => {
+    const { code, out, err } = await imports.command('export', kind, ...options);
+
+    expect([code, out]).toEqual([1, ['']]);
+    expect(err.slice(0, message.length)).toBe(message);
+  });
+
+  test('if the file cannot be written', async () => {
+    const { code, err } = await imports.command('export', 'assets', '--output', imports.path('none/assets.csv'));
+
+    expect([code, err.split('\n').at(-1)]).toEqual([
+      1,
+      expect.stringMatching(/^cannot write none\/assets\.csv: ENOENT/),
+    ]);
+  });
+});

@@ -1,0 +1,161 @@
+/** What is exported can be imported into an empty workspace, and is then exported as it was, but for what the service sets itself. */
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { pathName } from '../../src/model/labels.ts';
+import { linkOrder } from '../../src/records/link-order.ts';
+import { byEffort } from '../support/effort.ts';
+import { useImports } from '../support/import.ts';
+import { startService } from '../support/service.ts';
+
+const imports = useImports();
+
+/** Texts of all kinds: separators, quotes, line breaks, formulas, spaces, numbers, surrogate pairs, nothing. */
+const texts = fc.oneof(
+  fc.constantFrom(
+    '',
+    ' ',
+    '""',
+    '"',
+    ',',
+    ';',
+    'a\nb',
+    'a\r\nb',
+    '\r',
+    '=1+1',
+    '-1',
+    '007',
+    'true',
+    'null',
+    '🏗',
+    '\uFEFFx',
+    'x\u2028',
+    "'",
+  ),
+  fc.string({ unit: 'grapheme', maxLength: 20 }),
+);
+const names = texts.filter((text) => text.trim() !== '' && !text.includes('\0'));
+const text = texts.filter((value) => !value.includes('\0'));
+const optional = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: undefined });
+const dates = fc.date({ min: new Date('0002-01-01'), max: new Date('9998-01-01'), noInvalidDate: true });
+const externalIds = fc.dictionary(names, names, { maxKeys: 3 }).filter((ids) => !Object.hasOwn(ids, '__proto__'));
+const id = fc.integer({ min: 0, max: 5 });
+
+const location = fc.record(
+  { name: text, city: text, latitude: fc.double({ min: -90, max: 90, noNaN: true }), externalIds },
+  { requiredKeys: [] },
+);
+const project = fc.record({ name: names, notes: optional(text), startDate: optional(dates), location: optional(id) });
+const category = fc.record({ name: optional(text), parent: optional(id) });
+const asset = fc.record({ name: names, trackUtilization: optional(fc.boolean()), externalIds: optional(externalIds) });
+
+const workspace = fc.record({
+  locations: fc.array(location, { maxLength: 6 }),
+  projects: fc.array(project, { maxLength: 6 }),
+  categories: fc.array(category, { maxLength: 6 }),
+  assets: fc.array(asset, { maxLength: 6 }),
+});
+
+type Workspace = typeof workspace extends fc.Arbitrary<infer T> ? T : never;
+
+async function fill({ locations, projects, categories, assets }: Workspace): Promise<void> {
+  const { service } = imports;
+  const ids = async (path: string, records: readonly object[]): Promise<string[]> =>
+    records.length === 0 ? [] : (await service.create(path, ...records)).map((record) => record.id);
+  const stored = await ids('/locations', locations);
+  await ids(
+    '/projects',
+    projects.map(({ location: at, ...fields }) => ({ ...fields, locationId: at === undefined ? 'ERP-1' : stored[at] })),
+  );
+  const tree = await ids(
+    '/asset-categories',
+    categories.map(({ name }, index) => ({ name, description: `category ${index}` })),
+  );
+  // A parent may have been created later than its child.
+  const input = categories.flatMap(({ parent }, index) =>
+    parent !== undefined && parent > index && tree[parent] !== undefined
+      ? [{ id: tree[index], parentId: tree[parent] }]
+      : [],
+  );
+  await service.data('mutation ($input: [AssetCategoryPatch!]!) { updateAssetCategories(input: $input) { id } }', {
+    input,
+  });
+  await ids('/assets', assets);
+}
+
+/**
+ * The rows of all kinds, without times, and with the place of each record instead of its ID. That of a category is its description: the
+ * service gives parents their IDs before their children.
+ */
+function comparable(text: string): string[] {
+  const rows = text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+  const places = new Map(rows.map(({ id, description }, place) => [id, description ?? place]));
+  return rows
+    .map(({ createdAt: _, updatedAt: __, ...row }) =>
+      JSON.stringify(row).replace(/\b[a-z_]+_[0-9a-z]{26}\b/g, (found) => `#${places.get(found)}`),
+    )
+    .toSorted();
+}
+
+test.each(['all.ndjson', 'csv'])('as %s', async (format) => {
+  const names_ = format === 'csv' ? linkOrder.map((kind) => `${pathName(kind)}.csv`) : [format];
+  await fc.assert(
+    fc.asyncProperty(workspace, async (content) => {
+      const other = await startService();
+      try {
+        await imports.service.data(deleteAll(await idsOf()));
+        await fill(content);
+        const files: Record<string, string> = {};
+        for (const name of names_) files[name] = (await imports.service.get(`/export/${name}`)).text;
+        const before = (await imports.service.get('/export/all.ndjson')).text;
+        imports.write(files);
+        await other.app.listen({ port: 0, host: '127.0.0.1' });
+        const { port } = other.app.server.address() as { port: number };
+
+        const args = [
+          'import',
+          ...names_.map(imports.path),
+          '--yes',
+          '--batch',
+          '2',
+          '--url',
+          `http://127.0.0.1:${port}`,
+        ];
+        const { code, out, err } = await imports.command(...args);
+
+        expect([code, out, err]).toEqual([0, expect.anything(), expect.anything()]);
+        const after = (await other.get('/export/all.ndjson')).text;
+        expect(comparable(after)).toEqual(comparable(before));
+      } finally {
+        await other.stop();
+      }
+    }),
+    { numRuns: byEffort({ small: 15, long: 300 }) },
+  );
+});
+
+async function idsOf(): Promise<ReadonlyMap<string, readonly string[]>> {
+  const rows = (await imports.service.get('/export/all.ndjson')).text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+  const ids = new Map<string, string[]>();
+  for (const row of rows) ids.set(row.kind, [...(ids.get(row.kind) ?? []), row.id]);
+  return ids;
+}
+
+function deleteAll(ids: ReadonlyMap<string, readonly string[]>): string {
+  const mutations = {
+    ASSET: 'deleteAssets',
+    PROJECT: 'deleteProjects',
+    LOCATION: 'deleteLocations',
+    ASSET_CATEGORY: 'deleteAssetCategories',
+  };
+  const fields = Object.entries(mutations).flatMap(([kind, mutation]) => {
+    const all = ids.get(kind);
+    return all ? [`${mutation}(ids: ${JSON.stringify(all)}, references: CLEAR) { id }`] : [];
+  });
+  return fields.length > 0 ? `mutation { ${fields.join(' ')} }` : '{ changeCursor }';
+}
