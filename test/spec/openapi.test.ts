@@ -16,14 +16,14 @@ test('GET /openapi.json returns the document that openapi-lint.test.ts checks', 
   expect([body.openapi, body.info.version]).toEqual(['3.1.0', '1.0.0']);
 });
 
-test('the document describes exactly the eight operations', async () => {
+test('the document describes exactly the eight operations, and the export', async () => {
   const { body } = await service.get('/openapi.json');
 
   const described = Object.entries<object>(body.paths).flatMap(([path, operations]) =>
     Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
   );
   const expected = routes.map(({ method, template }) => `${method} ${template}`);
-  expect(described.toSorted()).toEqual(expected.toSorted());
+  expect(described.toSorted()).toEqual([...expected, 'GET /export/{file}'].toSorted());
 });
 
 test.each(kinds)(
