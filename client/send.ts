@@ -99,7 +99,12 @@ interface Opened {
   readonly body: ReadableStream<Uint8Array>;
 }
 
-/** Opens a file. The time limit is for the begin of the response, and an error response is thrown by `reject`. */
+/**
+ * Milliseconds until a response must have begun, at least: the service reads all records of a file first, which may take almost two minutes.
+ */
+const minDownloadTimeout = 120_000;
+
+/** Opens a file. The time limit is for the beginning of the response, and an error response is thrown by `reject`. */
 export type Download = (path: string, signal?: AbortSignal) => Promise<Opened>;
 
 export function createDownload(
@@ -110,13 +115,14 @@ export function createDownload(
     const attempt = async (): Promise<Opened> => {
       const key = await apiKey();
       const late = new AbortController();
-      const timer = setTimeout(() => late.abort(), timeout);
+      const limit = Math.max(timeout, minDownloadTimeout);
+      const timer = setTimeout(() => late.abort(), limit);
       const response = await fetch(`${serverUrl}${path}`, {
         headers: { ...(key !== undefined && { authorization: `Bearer ${key}` }) },
         redirect: 'manual',
         signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
       }).catch((cause: unknown) => {
-        if (late.signal.aborted) throw new TimeoutError(timeout, { mayBeStored: false });
+        if (late.signal.aborted) throw new TimeoutError(limit, { mayBeStored: false });
         signal?.throwIfAborted();
         throw new ConnectionError(codeOf(cause), { mayBeStored: false, cause });
       });

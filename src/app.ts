@@ -32,7 +32,7 @@ export async function createApp(database: Database, config: Config, logs?: Logs)
       const { readFilter } = serveGraphql(scope, config, config.graphiql ? sendGraphiql : undefined);
       // GraphQL has its own form of errors, exports have that of REST.
       const { connectionTimeout: patience } = config.databaseOptions;
-      serveExports(app, { exportTimeout: config.http.exportTimeout, patience }, readFilter);
+      serveExports(app, { limits: config.limits, exportTimeout: config.http.exportTimeout, patience }, readFilter);
     });
   };
   await rejectOtherMethods(app, methodHint, addRoutes);

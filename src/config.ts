@@ -111,7 +111,8 @@ const http = {
   headerTimeout: setting('HEADER_TIMEOUT', whole(100, 3_600_000), 10_000),
   /** The time to receive the whole request. */
   requestTimeout: setting('REQUEST_TIMEOUT', whole(100, 3_600_000), 120_000),
-  exportTimeout: setting('EXPORT_TIMEOUT', whole(100, 86_400_000), 600_000),
+  /** The time to read an export, before its response begins. */
+  exportTimeout: setting('EXPORT_TIMEOUT', whole(100, 3_600_000), 100_000),
 };
 
 /** Limits of requests and responses; docs/interface.md has their statuses. */

@@ -1,4 +1,5 @@
 /** Exports records as a file, or row by row, from one state of the database, while the response arrives. */
+import { requireKnown } from '../check.ts';
 import { ConnectionError } from '../errors.ts';
 import type { kinds } from '../graphql-types.ts';
 import type { Download } from '../send.ts';
@@ -44,7 +45,8 @@ export type ExportFile = (
 
 export const exportFile =
   (download: Download): ExportFile =>
-  async (name, format, { where, externalIds, excel, signal } = {}) => {
+  async (name, format, { where, externalIds, excel, signal, ...others } = {}) => {
+    requireKnown('export', others);
     const parameters = new URLSearchParams({
       ...(where !== undefined && { where: JSON.stringify(where) }),
       ...(externalIds !== undefined && { externalIds: externalIds.join(',') }),

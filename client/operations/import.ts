@@ -1,5 +1,5 @@
 /** Imports any number of rows: in parts, each sent as one batch of which the valid rows are stored. */
-import { requireInteger } from '../check.ts';
+import { requireInteger, requireKnown } from '../check.ts';
 import type { Graphql } from '../graphql.ts';
 import {
   type ImportInput,
@@ -47,7 +47,9 @@ export type ImportRows = <Row extends ImportRow>(
 ) => AsyncGenerator<ImportResult<Row>, void, undefined>;
 
 export const importRows = (graphql: Graphql): ImportRows =>
-  async function* (rows, { upsertBy = {}, partSize = 1_000, idempotencyKey, ...options } = {}) {
+  async function* (rows, { upsertBy = {}, partSize = 1_000, dryRun, idempotencyKey, ...others } = {}) {
+    requireKnown('import', others);
+    const options = { ...others, dryRun };
     requireInteger('import', 'partSize', partSize, 1, Number.MAX_SAFE_INTEGER);
     let start = 0;
     for await (const part of partsOf(rows, partSize, (kind) => upsertBy[kind] !== undefined)) {

@@ -1,6 +1,6 @@
 /** Updates, upserts, deletes and imports records over GraphQL, and returns them with all their fields, in the form that REST gives them. */
 
-import { received } from '../check.ts';
+import { received, requireKnown } from '../check.ts';
 import type { Graphql } from '../graphql.ts';
 import {
   type ChangePage,
@@ -255,10 +255,4 @@ const storedAs =
 function requireArray(method: string, what: string, value: unknown): void {
   if (!Array.isArray(value))
     throw new TypeError(`${method}: expected an array of ${what}, received ${received(value)}`);
-}
-
-/** Rejects unknown options: a misspelt `dryRun` would write. `options` are those that the method has not read. */
-function requireKnown(method: string, options: WriteOptions): void {
-  const unknown = Object.keys(options).find((name) => name !== 'idempotencyKey' && name !== 'changeMessage');
-  if (unknown !== undefined) throw new TypeError(`${method}: unknown option ${unknown.slice(0, 100)}`);
 }

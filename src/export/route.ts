@@ -1,8 +1,9 @@
-/** `GET /export/…`: all records of a kind, or of all kinds, as a file, streamed from one state of the database. */
-import { PassThrough, Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
+/** `GET /export/…`: all records of a kind, or of all kinds, as a file, from one state of the database. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { badRequest, tooManyRequests, unavailable } from '../errors.ts';
+import type { Limits } from '../config.ts';
+import { badRequest, tooLarge, tooManyRequests, unavailable } from '../errors.ts';
+import { requireSmallJson } from '../http/json-body.ts';
+import { spool } from '../http/spool.ts';
 import { count, expected, quote } from '../model/issues.ts';
 import { pathName } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
@@ -20,14 +21,10 @@ import { type Column, columnsOf, csv, excelCsv, type Format, ndjson, readTargets
 export type ReadFilter = (kind: RecordKind, where: unknown) => Promise<Condition | undefined>;
 
 /**
- * The most exports at a time, in this process: each keeps a connection, and a state of the database that SQLite must keep in its log as
- * long.
+ * Records per statement. Other requests are handled between statements. Few, because a single record may have hundreds of thousands of
+ * characters.
  */
-const maxExports = 2;
-const maxExportsOfWorkspace = 1;
-
-/** Records per statement. Other requests are handled between statements. */
-const pageLength = 1_000;
+const pageLength = 100;
 
 /** The most external IDs with columns of their own. */
 const maxKeys = 10;
@@ -46,21 +43,23 @@ interface Export {
   readonly hasTargets: boolean;
 }
 
-interface Times {
-  /** Milliseconds after which an export is cut off. */
+interface Options {
+  readonly limits: Limits;
+  /** Milliseconds that an export may be read. */
   readonly exportTimeout: number;
-  /** Milliseconds that a request waits for others. */
+  /** Milliseconds that a request waits for another of its workspace. */
   readonly patience: number;
 }
 
-export function serveExports(app: FastifyInstance, { exportTimeout, patience }: Times, readFilter: ReadFilter): void {
-  const inTurn = createShares(maxExportsOfWorkspace, {
+/** Exports are read into a file, at the speed of the database, and then sent: so a client that reads slowly holds nothing but the file. */
+export function serveExports(
+  app: FastifyInstance,
+  { limits, exportTimeout, patience }: Options,
+  readFilter: ReadFilter,
+): void {
+  const inTurn = createShares(1, {
     milliseconds: patience,
     error: () => tooManyRequests('a workspace may have one export at a time: try again later', 'too many exports'),
-  });
-  const amongAll = createShares(maxExports, {
-    milliseconds: patience,
-    error: () => unavailable('too many exports are running, try again', 'TOO_MANY_EXPORTS'),
   });
 
   const send = async (
@@ -70,32 +69,35 @@ export function serveExports(app: FastifyInstance, { exportTimeout, patience }: 
     exported: Export,
   ): Promise<FastifyReply> => {
     const workspaceId = String(request.identity?.workspace.number);
-    const body = new PassThrough();
-    // Fastify listens to the errors of what it sends; before that, they are those of the promise below.
-    body.on('error', () => {});
-    const length = await new Promise<number>((resolve, reject) => {
-      const write = () => {
-        const signal = AbortSignal.any([AbortSignal.timeout(exportTimeout), app.closing.signal]);
-        return request.session.store.snapshot(async (snapshot) => {
-          const records = await countAll(snapshot, exported);
-          if (signal.aborted)
-            throw unavailable('the records cannot be counted within the time for an export', 'EXPORT_TIMEOUT');
-          resolve(records);
-          // If the client leaves, the body is destroyed, which ends this.
-          await pipeline(Readable.from(texts(snapshot, exported), { objectMode: false }), body, { signal });
-        });
+    const { file, records } = await inTurn(workspaceId, () => {
+      const end = performance.now() + exportTimeout;
+      const goOn = () => {
+        if (performance.now() > end) {
+          throw tooLarge(
+            `an export is read for at most ${count(exportTimeout)} ms: export fewer records at a time, with \`where\``,
+          );
+        }
+        // Its response has nobody who reads it.
+        if (reply.raw.destroyed) throw unavailable('the client has left', 'CLIENT_LEFT');
       };
-      inTurn(workspaceId, () => amongAll('', write)).catch((error: Error) => {
-        reject(error);
-        // After the first byte, only an end of the connection says that the file is not whole.
-        body.destroy(error);
+      return request.session.store.longSnapshot(async (snapshot) => {
+        let records = 0;
+        const file = await spool(
+          texts(snapshot, exported, (read) => {
+            goOn();
+            records += read;
+          }),
+          workspaceId,
+        );
+        return { file, records };
       });
     });
     return reply
       .type(exported.format.type)
-      .header('export-count', length)
+      .header('export-count', records)
       .header('content-disposition', `attachment; filename="${name}"`)
-      .send(body);
+      .header('content-length', file.length)
+      .send(file.open());
   };
 
   for (const kind of recordKinds) {
@@ -107,7 +109,7 @@ export function serveExports(app: FastifyInstance, { exportTimeout, patience }: 
       app.get(`/export/${name}`, { exposeHeadRoute: false }, async (request, reply) => {
         const sent = readParameters(request, parameters);
         const keys = readKeys(sent.externalIds);
-        const where = sent.where === undefined ? undefined : await readFilter(kind, parseJson(sent.where));
+        const where = sent.where === undefined ? undefined : await readFilter(kind, parseJson(sent.where, limits));
         const format = extension === 'ndjson' ? ndjson : readFlag(sent.excel) ? excelCsv : csv;
         const parts = [{ kind, columns: columnsOf(kind, keys), where }];
         return send(request, reply, name, { parts, format, hasTargets: keys.length > 0 });
@@ -121,14 +123,12 @@ export function serveExports(app: FastifyInstance, { exportTimeout, patience }: 
   });
 }
 
-async function countAll(snapshot: RecordReads, { parts }: Export): Promise<number> {
-  let length = 0;
-  for (const { kind, where } of parts) length += await snapshot.count(kind, { where });
-  return length;
-}
-
-/** Yields the text of the file in pieces. */
-async function* texts(snapshot: RecordReads, { parts, format, hasTargets }: Export): AsyncGenerator<string> {
+/** Yields the text of the file in pieces. `onRead` gets the number of records of each page. */
+async function* texts(
+  snapshot: RecordReads,
+  { parts, format, hasTargets }: Export,
+  onRead: (records: number) => void,
+): AsyncGenerator<string> {
   for (const { kind, columns, where } of parts) {
     const header = format.header(columns);
     if (header !== '') yield header;
@@ -136,6 +136,7 @@ async function* texts(snapshot: RecordReads, { parts, format, hasTargets }: Expo
     for (;;) {
       const page = { where, after: after === undefined ? undefined : positionOfId(after), limit: pageLength };
       const records = await snapshot.list(kind, page);
+      onRead(records.length);
       const targets = hasTargets ? await readTargets(snapshot, kind, records) : new Map();
       const rows = await mapInSlices(records, (record) => format.row(kind, columns, { ...record }, targets));
       if (rows.length > 0) yield rows.join('');
@@ -182,7 +183,8 @@ function readFlag(sent: string | undefined): boolean {
   return true;
 }
 
-function parseJson(sent: string): unknown {
+function parseJson(sent: string, limits: Limits): unknown {
+  requireSmallJson(Buffer.from(sent), limits);
   try {
     return JSON.parse(sent);
   } catch {

@@ -1,10 +1,12 @@
 /** Reads filters that are sent as JSON outside of a document, with the checks that the variables of a document get. */
 import { coerceInputValue, type GraphQLInputType, type GraphQLSchema } from 'graphql';
 import type { Config } from '../config.ts';
+import { count } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import type { Condition } from '../store/query/condition.ts';
 import { refused } from './schema/argument.ts';
 import { parseFilter } from './schema/filter/filter-condition.ts';
+import { createFilterCost } from './schema/filter/filter-cost.ts';
 
 /** Throws a ServiceError 400 for the first thing that is wrong with the filter. */
 export function readWhere(
@@ -13,6 +15,12 @@ export function readWhere(
   kind: RecordKind,
   where: unknown,
 ): Condition | undefined {
+  if (createFilterCost(limits.maxCost)(kind, where) > limits.maxCost) {
+    throw refused(
+      ['where'],
+      `expected a filter that costs at most ${count(limits.maxCost)}, received one that costs more`,
+    );
+  }
   // The cast is safe: every kind has an input type of this name.
   const type = schema.getType(`${kind.name}Filter`) as GraphQLInputType;
   const coerced = coerceInputValue(

@@ -15,13 +15,14 @@ export interface ErrorResponse {
 /** The request's log, its ID and its limit on bodies for the response, and the reason why it was rejected, for its own log line. */
 export type RequestLog = Pick<FastifyRequest, 'id' | 'log' | 'rejectionReason' | 'routeOptions'>;
 
-/** Seconds until a client should retry after a 503. */
+/** Seconds until a client should retry after a 503, or after a 429 for what is not counted by the minute. */
 export const retryAfter = '1';
 
-/** Sets the headers that an error requires, except for 429, which rate-limits.ts sets. */
+/** Sets the headers that an error requires. Where requests are counted, rate-limits.ts has said already when to retry. */
 export function setErrorHeaders(reply: FastifyReply, response: ErrorResponse): void {
   if (response.status === 401) reply.header('www-authenticate', 'Bearer realm="yardgraph"');
-  if (mayRetry(response)) reply.header('retry-after', retryAfter);
+  const isBusy = response.status === 429 && !reply.hasHeader('retry-after');
+  if (isBusy || mayRetry(response)) reply.header('retry-after', retryAfter);
 }
 
 /** True for a 503 unless the request may be stored: a client that simply repeats it would store it twice. */

@@ -1,10 +1,11 @@
 /** Writes all records of a kind as one JSON array, read slice by slice from a consistent snapshot. */
+
+import { type Spooled, spool } from '../http/spool.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { mapInSlices } from '../slices.ts';
 import { positionOfId } from '../store/query/record-query.ts';
 import type { WorkspaceReads } from '../store/workspace-store.ts';
 import { toResponse } from './response.ts';
-import { type Spooled, spool } from './spool.ts';
 
 type ListStore = Pick<WorkspaceReads, 'list'>;
 

@@ -85,10 +85,11 @@ export async function connectDatabase(databaseUrl: string, options = defaultOpti
 
 function openPools(driver: Driver): Pools<Knex> {
   const open = (config: Knex.Config) => knex({ ...config, log: silent });
-  const { reads } = driver.pools;
+  const { reads, longReads } = driver.pools;
   return {
     writes: open(writesConfig(driver)),
     ...(reads && { reads: open(reads) }),
+    ...(longReads && { longReads: open(longReads) }),
   };
 }
 

@@ -69,6 +69,8 @@ export interface WorkspaceStore extends WorkspaceReads {
 export interface WorkspaceReads extends RecordReads, ChangeReads {
   /** Runs work that only reads, on a consistent snapshot of the workspace. */
   snapshot<T>(work: (store: RecordReads) => Promise<T>): Promise<T>;
+  /** Like `snapshot`, for work that may read for minutes. Others do not wait for it; few run at a time. */
+  longSnapshot<T>(work: (store: RecordReads) => Promise<T>): Promise<T>;
   /**
    * Reads that together return at most the text that a response may hold. Beyond that, they throw ResponseTooLarge. What they return counts
    * as held by the workspace until the response is closed (see held-texts.ts).
@@ -132,6 +134,7 @@ export function createStoreOpener(database: Database): OpenStore {
       ...reads,
       write,
       snapshot: (work) => snapshot((run) => work(createRecordReads(scopeOf(run)))),
+      longSnapshot: (work) => database.longSnapshot(workspaceId, (run) => work(createRecordReads(scopeOf(run)))),
       within(limits, response) {
         const texts = response ? textsOf(workspaceId) : notHeld;
         response?.once('close', texts.release);

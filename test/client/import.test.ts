@@ -99,3 +99,10 @@ test('rejects a part size that is none', async () => {
     'import: expected partSize to be',
   );
 });
+
+test('rejects options that it does not know: a misspelt dryRun would store the rows', async () => {
+  const { message } = await errorOf(TypeError, importAll([asset('Crane')], { dryrun: true } as object));
+
+  expect(message).toBe('import: unknown option dryrun');
+  expect(await yardgraph.changeCursor()).toBe('0');
+});

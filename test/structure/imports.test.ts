@@ -19,7 +19,7 @@ const mayImport: Record<string, string[]> = {
   graphql: ['model', 'records', 'services', 'store', 'config', 'errors', 'http', 'load-late', 'sharing', 'slices'],
   'load-late': ['errors'],
   logs: [],
-  export: ['errors', 'model', 'records', 'sharing', 'slices', 'store'],
+  export: ['config', 'errors', 'http', 'model', 'records', 'sharing', 'slices', 'store'],
   explorer: ['config', 'http', 'load-late', '../package.json'],
   app: ['auth', 'config', 'explorer', 'export', 'graphql', 'http', 'logs', 'rest', 'store', '../package.json'],
   serve: ['app', 'config', 'errors', 'logs', 'store', '../package.json'],

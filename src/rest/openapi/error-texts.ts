@@ -11,6 +11,7 @@ import {
   idempotencyKeyReused,
   invalid,
   notFound,
+  tooLarge,
   tooManyRequests,
   unauthorized,
 } from '../../errors.ts';
@@ -192,5 +193,12 @@ export const unavailableForWriting: ErrorDescription = {
   examples: {
     ...unavailableDatabase,
     'may-be-stored': responseToExample(commitError(new Error(), true)),
+  },
+};
+
+export const tooLongExport: ErrorDescription = {
+  description: 'The records cannot be read within the time for an export.',
+  examples: {
+    'too-long': tooLarge('an export is read for at most 100,000 ms: export fewer records at a time, with `where`'),
   },
 };

@@ -14,6 +14,7 @@ import {
   rateLimited,
   tooLargeBatch,
   tooLargeChange,
+  tooLongExport,
   unauthorizedRequest,
   unavailableForReading,
   unavailableForWriting,
@@ -62,7 +63,7 @@ const readErrors = (invalid: ErrorDescription): Json => ({
   ...everywhere,
 });
 
-export const exportErrors = (): Json => readErrors(invalidParameter);
+export const exportErrors = (): Json => ({ ...readErrors(invalidParameter), 413: errorResponse(tooLongExport) });
 
 /** Returns the error responses of an operation, by status. */
 export function errorResponses(route: Route, limits: Limits): Json {

@@ -20,7 +20,7 @@ export const exportOperation = (): Json => ({
   tags: ['Export'],
   summary: 'Export records',
   description:
-    'Returns all records of a kind, or of all kinds, as CSV or NDJSON, oldest first, from one state of the database. The body is sent while it is read: if it cannot be read to its end, the connection is closed without one. A workspace can have one export at a time.',
+    'Returns all records of a kind, or of all kinds, as CSV or NDJSON, oldest first, from one state of the database. A workspace can have one export at a time; others wait.',
   parameters: [
     {
       name: 'file',

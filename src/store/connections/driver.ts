@@ -8,7 +8,7 @@ export type Run = (sql: string, values?: readonly unknown[]) => Promise<readonly
 
 /** Times are in milliseconds. */
 export interface DatabaseOptions {
-  /** The most connections that a process opens to Postgres. */
+  /** The most connections that a process opens to Postgres, but for two that long reads have. */
   readonly poolSize: number;
   /** Milliseconds to wait for a connection, whether it must be opened or is in use. */
   readonly connectionTimeout: number;
@@ -20,7 +20,12 @@ export interface DatabaseOptions {
 export interface Pools<Pool> {
   readonly writes: Pool;
   readonly reads?: Pool;
+  /** For reads that take long: nothing else waits for its connections. Absent where there is one connection only. */
+  readonly longReads?: Pool;
 }
+
+/** The most connections of the pool for long reads. */
+export const maxLongReads = 2;
 
 /** Connections are those of Knex's pools, which Knex opens with the driver's own library. */
 export interface Driver {

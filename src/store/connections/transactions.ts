@@ -16,6 +16,11 @@ export interface Transactions extends Statements {
    * wait for each other, and not for those of other workspaces. Those that still wait when the signal is aborted fail with its reason.
    */
   forWorkspace(workspaceId: number, signal?: AbortSignal): Statements;
+  /**
+   * Like the `snapshot` of a workspace, for work that may read for minutes: its connection is not taken back for others, who do not wait
+   * for it. Few run at a time.
+   */
+  longSnapshot<T>(workspaceId: number, work: Work<T>): Promise<T>;
 }
 
 export interface Statements {
@@ -49,7 +54,7 @@ const fullTime = 10_000;
 
 /** `reads` defaults to `writes`. */
 export function createTransactions(
-  { writes, reads = writes }: Pools<Knex>,
+  { writes, reads = writes, longReads }: Pools<Knex>,
   driver: Driver,
   dialect: TransactionSql,
   options: Pick<DatabaseOptions, 'connectionTimeout' | 'statementTimeout'>,
@@ -157,6 +162,12 @@ export function createTransactions(
   /** The error of the last write, if the disk was full, and when that was. */
   let full: { readonly error: unknown; readonly at: number } | undefined;
 
+  /** A reader has nothing to commit. */
+  const snapshotOn =
+    <T>(work: Work<T>) =>
+    (connection: Connection): Promise<T> =>
+      attempt(connection, dialect.beginSnapshot, rollBack, work);
+
   const statements = (useConnection: UseConnection): Statements => ({
     run: (sql, values) => useConnection(writes, (connection) => runOn(connection)(sql, values)),
 
@@ -179,9 +190,7 @@ export function createTransactions(
       }
     },
 
-    // A reader has nothing to commit.
-    snapshot: (work) =>
-      useConnection(reads, (connection) => attempt(connection, dialect.beginSnapshot, rollBack, work)),
+    snapshot: (work) => useConnection(reads, snapshotOn(work)),
   });
 
   return {
@@ -190,5 +199,7 @@ export function createTransactions(
       if (full && Date.now() - full.at < fullTime) throw full.error;
     },
     forWorkspace: (workspaceId, signal) => statements(useForWorkspace(workspaceId, signal)),
+    longSnapshot: (workspaceId, work) =>
+      longReads ? use(longReads, snapshotOn(work)) : statements(useForWorkspace(workspaceId)).snapshot(work),
   };
 }

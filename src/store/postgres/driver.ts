@@ -2,25 +2,24 @@
 import { connect, type Socket } from 'node:net';
 import type { Knex } from 'knex';
 import { builtins, getTypeParser as standardParser, type TypeId } from 'pg-types';
-import type { DatabaseOptions, Driver, Row } from '../connections/driver.ts';
+import { type DatabaseOptions, type Driver, maxLongReads, type Row } from '../connections/driver.ts';
 import { connectionSettings } from './url.ts';
 
 /** Throws StartError when the URL has an unknown parameter, or one with an unknown value. */
 export function createPostgresDriver(databaseUrl: string, options: DatabaseOptions): Driver {
   const connection = connectionSettings(databaseUrl, options);
   const { host, port, database } = connection;
+  const pool = (max: number): Knex.Config => ({
+    client: 'pg',
+    // The cast is safe: Knex passes these settings on to pg, whose settings they are.
+    connection: { ...connection, types: { getTypeParser } } as Knex.PgConnectionConfig,
+    pool: { min: 0, max, createTimeoutMillis: options.connectionTimeout },
+    acquireConnectionTimeout: options.connectionTimeout,
+  });
   return {
     name: 'Postgres',
     location: `postgres://${host}:${port}/${database ?? ''}`,
-    pools: {
-      writes: {
-        client: 'pg',
-        // The cast is safe: Knex passes these settings on to pg, whose settings they are.
-        connection: { ...connection, types: { getTypeParser } } as Knex.PgConnectionConfig,
-        pool: { min: 0, max: options.poolSize, createTimeoutMillis: options.connectionTimeout },
-        acquireConnectionTimeout: options.connectionTimeout,
-      },
-    },
+    pools: { writes: pool(options.poolSize), longReads: pool(maxLongReads) },
     // One group is sent while another is synced to disk. More groups would be smaller, and wait for each other's change numbers.
     concurrentGroups: 2,
     query: (connection, sql, values) => query(connection as PostgresConnection, sql, values),

@@ -4,19 +4,19 @@ import { dirname, resolve } from 'node:path';
 import type { Knex } from 'knex';
 import { StartError } from '../../errors.ts';
 import { reason } from '../connections/database-error.ts';
-import type { DatabaseOptions, Driver, Row } from '../connections/driver.ts';
+import { type DatabaseOptions, type Driver, maxLongReads, type Row } from '../connections/driver.ts';
 import { cancel, isIdle, prepareConnection, query, type SqliteConnection } from './connection.ts';
 import { defaultPath, inMemory } from './url.ts';
 
 /** Throws StartError if the file's folder does not exist, unless that is the default's, or if the folder or the file cannot be written to. */
 export function createSqliteDriver(path: string, { connectionTimeout, statementTimeout }: DatabaseOptions): Driver {
   requireFolder(path);
-  const pool = ({ max, readOnly }: { max: number; readOnly: boolean }): Knex.Config => ({
+  const pool = ({ min = 1, max, readOnly }: { min?: number; max: number; readOnly: boolean }): Knex.Config => ({
     client: 'sqlite3',
     connection: { filename: path },
     useNullAsDefault: true,
     pool: {
-      min: 1,
+      min,
       max,
       afterCreate: (connection: SqliteConnection, done: Parameters<typeof prepareConnection>[2]) =>
         prepareConnection(connection, { statementTimeout, readOnly }, done),
@@ -30,7 +30,10 @@ export function createSqliteDriver(path: string, { connectionTimeout, statementT
       // SQLite has one writer: a second connection would only wait for the first, and block one of libuv's threads.
       writes: pool({ max: 1, readOnly: false }),
       // A database in memory has one connection only. Three connections read: a workspace may hold two of them for long.
-      ...(path !== inMemory && { reads: pool({ max: 3, readOnly: true }) }),
+      ...(path !== inMemory && {
+        reads: pool({ max: 3, readOnly: true }),
+        longReads: pool({ min: 0, max: maxLongReads, readOnly: true }),
+      }),
     },
     concurrentGroups: 1,
     requireSpaceToMigrate: () => requireSpace(path),

@@ -1,7 +1,7 @@
 /** Bodies in temporary files: several readers, and limited room. */
 import type { Readable } from 'node:stream';
 import { expect, test } from 'vitest';
-import { spool } from '../../src/rest/spool.ts';
+import { spool } from '../../src/http/spool.ts';
 import { createQuota } from '../../src/sharing/quota.ts';
 
 const megabyte = 'x'.repeat(1_048_576);
