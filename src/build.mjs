@@ -43,7 +43,10 @@ function build() {
   mkdirSync('client/dist', { recursive: true });
   for (const folder of ['dist.new', 'dist.old']) rmSync(folder, { recursive: true, force: true });
   const start = new Date();
-  execSync('tsc --outDir dist.new && npm run --silent build --prefix client', { stdio: 'inherit' });
+  execSync('tsc --outDir dist.new', { stdio: 'inherit' });
+  // Files of an earlier version would be packed with the client.
+  for (const folder of ['esm', 'cjs']) rmSync(join('client/dist', folder), { recursive: true, force: true });
+  execSync('npm run --silent build --prefix client', { stdio: 'inherit' });
   const browser = 'src/explorer/browser';
   cpSync(browser, join('dist.new', browser), { recursive: true, filter: (path) => !path.endsWith('.json') });
   // It says that the client's files are ES modules.

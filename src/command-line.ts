@@ -124,7 +124,7 @@ function commands(settings: Settings, exitWith: (code: number) => void): Command
     .option('--where <filter>', 'only records that match a GraphQL filter, as JSON')
     .option('--external-ids <systems>', 'columns for the IDs in these systems, such as erp,crm, also of linked records')
     .option('--excel', 'for spreadsheet programs: no text is executed', false)
-    .option('--output <file>', 'the file to write, instead of standard output')
+    .option('--output <file>', 'the file to write, instead of standard output (-)')
     .action(async (kind, options) =>
       (await import('./commands/export.ts')).exportRecords(kind, { ...options, apiKey: settings.YARDGRAPH_API_KEY }),
     );

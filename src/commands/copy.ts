@@ -1,7 +1,6 @@
 /** `yardgraph copy`: copies everything from one database to another, with progress in the terminal. */
 
 import { existsSync } from 'node:fs';
-import { Presets, SingleBar } from 'cli-progress';
 import type { Config } from '../config.ts';
 import { StartError } from '../errors.ts';
 import { recordKinds } from '../records/index.ts';
@@ -11,6 +10,7 @@ import { connectDatabase, type Database, openDatabase } from '../store/database.
 import { databaseUrlProblem } from '../store/database-settings.ts';
 import { changeNumbers, changes, idempotencyResults, workspaceNames } from '../store/query/tables.ts';
 import { sqlitePath } from '../store/sqlite/url.ts';
+import { createProgressBar } from './progress-bar.ts';
 
 /** All tables. Without the idempotency keys, a request repeated after a move to another database would run twice. */
 const tables = [workspaceNames, ...recordKinds, apiKeys, changes, changeNumbers, idempotencyResults];
@@ -54,8 +54,7 @@ function requireFileOrServer(option: string, url: string): void {
 
 /** Shows progress on standard error, as a bar if it is a terminal, and the result on standard output. */
 async function copyWithProgress(source: Database, target: Database): Promise<void> {
-  const format = `${process.stderr.isTTY ? '{bar} ' : ''}{percentage}% {value}/{total} {doing}`;
-  const bar = new SingleBar({ format, noTTYOutput: true, notTTYSchedule: 2_000 }, Presets.shades_classic);
+  const bar = createProgressBar('{percentage}% {value}/{total} {doing}');
   try {
     const copied = await copyTables(source, target, tables, {
       start: (total) => bar.start(total, 0, { doing: 'copying' }),

@@ -5,13 +5,13 @@ import { extname } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
-import { Presets, SingleBar } from 'cli-progress';
 import { ServiceError, Yardgraph, YardgraphError } from '../../client/index.ts';
 import { StartError } from '../errors.ts';
 import { kindCalled } from '../import/columns.ts';
 import { expected } from '../model/issues.ts';
 import { listField } from '../model/labels.ts';
 import { recordKinds } from '../records/index.ts';
+import { createProgressBar } from './progress-bar.ts';
 
 interface ExportOptions {
   readonly url: string;
@@ -37,7 +37,7 @@ export async function exportRecords(kindName: string, options: ExportOptions): P
     });
     // The cast is safe: they are the same class, which two libraries declare.
     const bytes = Readable.fromWeb(body as ReadableStream);
-    if (output === undefined) {
+    if (output === undefined || output === '-') {
       await pipeline(bytes, process.stdout, { end: false });
       return;
     }
@@ -52,9 +52,9 @@ export async function exportRecords(kindName: string, options: ExportOptions): P
 }
 
 async function writeFile(output: string, bytes: Readable, count: number): Promise<void> {
-  const part = `${output}.part`;
-  const format = `${process.stderr.isTTY ? '{bar} ' : ''}{percentage}% {value}/{total} records`;
-  const bar = new SingleBar({ format, noTTYOutput: true, notTTYSchedule: 2_000 }, Presets.shades_classic);
+  // Of this process: another may write the same file.
+  const part = `${output}.${process.pid}.part`;
+  const bar = createProgressBar('{percentage}% {value}/{total} records');
   const progress = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       let lines = 0;

@@ -1,8 +1,7 @@
 /** `yardgraph import`: imports files into a running service, with a preview, progress, and files of refused rows. */
 import { resolve } from 'node:path';
-import { createInterface } from 'node:readline/promises';
 import { setFlagsFromString } from 'node:v8';
-import { Presets, SingleBar } from 'cli-progress';
+import type { SingleBar } from 'cli-progress';
 import { Yardgraph, YardgraphError } from '../../client/index.ts';
 import { StartError } from '../errors.ts';
 import { datePatternOf, requireTimeZone } from '../import/cells.ts';
@@ -18,6 +17,8 @@ import { upsertKeysOf } from '../import/upsert-keys.ts';
 import { type UnsetLink, write } from '../import/write.ts';
 import { count } from '../model/issues.ts';
 import { countedRecords } from '../model/labels.ts';
+import { ask } from './ask.ts';
+import { createProgressBar } from './progress-bar.ts';
 
 export interface ImportOptions {
   readonly url: string;
@@ -165,14 +166,13 @@ function readBatch(batch: string): number {
   return size;
 }
 
-/** Shows progress on standard error, as a bar if it is a terminal. */
+/** Shows the progress of one step after the other. */
 function createBar() {
-  const format = `${process.stderr.isTTY ? '{bar} ' : ''}{doing} {percentage}% {value}/{total} rows, {rate}/s, {eta_formatted} left`;
   let bar: SingleBar | undefined;
   let begun = 0;
   return {
     start(doing: string, total: number, done: number) {
-      bar = new SingleBar({ format, noTTYOutput: true, notTTYSchedule: 2_000 }, Presets.shades_classic);
+      bar = createProgressBar('{doing} {percentage}% {value}/{total} rows, {rate}/s, {eta_formatted} left');
       begun = Date.now();
       bar.start(total, done, { doing, rate: 0 });
     },
@@ -200,12 +200,7 @@ function printPreview(
 
 /** Throws a StartError unless the answer is yes. */
 async function confirm(): Promise<void> {
-  if (!process.stdin.isTTY) throw new StartError('not confirmed: in a script, confirm with --yes');
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const closed = new Promise<undefined>((resolve) => terminal.once('close', () => resolve(undefined)));
-  const typed = terminal.question('Store them? [y/N] ');
-  const entered = await Promise.race([typed, closed]);
-  terminal.close();
+  const entered = await ask('Store them? [y/N] ');
   if (!/^y(es)?$/i.test(entered?.trim() ?? '')) throw new StartError('not confirmed: nothing was stored');
 }
 

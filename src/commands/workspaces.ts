@@ -1,5 +1,4 @@
 /** `yardgraph workspaces`: lists workspaces, and renames or deletes one with all its records and keys. A service may run meanwhile. */
-import { createInterface } from 'node:readline/promises';
 import { isWorkspaceName, workspaceNameForm } from '../auth/key.ts';
 import { stateOf } from '../auth/keys.ts';
 import type { Config } from '../config.ts';
@@ -7,6 +6,7 @@ import { StartError } from '../errors.ts';
 import { counted, listField } from '../model/labels.ts';
 import { recordKinds } from '../records/index.ts';
 import { createWorkspaces, sizeOf, type Workspace, type Workspaces } from '../store/admin/workspaces.ts';
+import { ask } from './ask.ts';
 import { requireUpToDate, withDatabase } from './database.ts';
 import { printTable } from './table.ts';
 
@@ -54,13 +54,7 @@ export const deleteWorkspace = (config: Config, name: string, { yes = false }: {
 
 /** Throws a StartError unless the name is typed in the terminal. */
 async function confirm(name: string): Promise<void> {
-  if (!process.stdin.isTTY) throw new StartError('not confirmed: in a script, confirm with --yes');
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // Ctrl-C and Ctrl-D close it.
-  const closed = new Promise<undefined>((resolve) => terminal.once('close', () => resolve(undefined)));
-  const typed = terminal.question(`This cannot be undone. Type ${name} to delete all of it: `);
-  const entered = await Promise.race([typed, closed]);
-  terminal.close();
+  const entered = await ask(`This cannot be undone. Type ${name} to delete all of it: `);
   if (entered !== name) throw new StartError('not confirmed: nothing was deleted');
 }
 

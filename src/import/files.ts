@@ -96,10 +96,11 @@ async function* readCsvRows({ path, name, kind }: ImportFile, options: FileOptio
   if (!kind) return;
   let columns: readonly Column[] | undefined;
   let quotesAll = false;
-  for await (const { line, cells } of readCsv(path, options.encoding)) {
+  for await (const { line, cells, isQuoted } of readCsv(path, options.encoding)) {
     if (!columns) {
       columns = within(name, () => columnsOf(kind, cells, options.columns));
-      quotesAll = await isAllQuoted(path, options.encoding);
+      // In a file of a program that quotes every cell, a quoted empty cell has no value.
+      quotesAll = isQuoted;
       continue;
     }
     if (cells.every((cell) => (cell ?? '') === '')) continue;
@@ -116,12 +117,6 @@ async function* readCsvRows({ path, name, kind }: ImportFile, options: FileOptio
     yield { kind, line, source, ...readRow(kind, values, options.form), issues };
   }
   if (!columns) throw new StartError(`${name} is empty: expected a line with the names of the columns`);
-}
-
-/** In a file whose header is quoted, as by programs that quote every cell, a quoted empty cell has no value. */
-async function isAllQuoted(path: string, encoding: string | undefined): Promise<boolean> {
-  const { value: start } = await readText(path, encoding).next();
-  return start?.startsWith('"') ?? false;
 }
 
 function columnsOf(kind: RecordKind, header: readonly (string | null)[], options: ColumnOptions): Column[] {

@@ -13,10 +13,11 @@ export interface CsvRow {
   readonly line: number;
   readonly cells: readonly (string | null)[];
   readonly separator: string;
+  /** True if its first cell is quoted. */
+  readonly isQuoted: boolean;
 }
 
 interface ParsedRow {
-  readonly info: { readonly lines: number };
   readonly raw: string;
   readonly record: readonly string[];
 }
@@ -29,8 +30,14 @@ export async function* readCsv(path: string, encoding: string | undefined): Asyn
   const text = readText(path, encoding);
   const { value: start = '' } = await text.next();
   const separator = separatorIn(start);
-  const form = { delimiter: separator, relax_column_count: true, relax_quotes: true, max_record_size: maxRowLength };
-  const parser = parse({ ...form, skip_empty_lines: true, info: true, raw: true });
+  const form = {
+    delimiter: separator,
+    relax_column_count: true,
+    relax_quotes: true,
+    max_record_size: maxRowLength,
+    skip_empty_lines: true,
+  };
+  const parser = parse({ ...form, raw: true });
   async function* whole() {
     yield start;
     yield* text;
@@ -39,18 +46,23 @@ export async function* readCsv(path: string, encoding: string | undefined): Asyn
   pipeline(Readable.from(whole()), parser).catch(() => {});
   let line = 1;
   try {
-    for await (const { info, raw, record } of parser as AsyncIterable<ParsedRow>) {
+    for await (const { raw, record } of parser as AsyncIterable<ParsedRow>) {
       // To be told which cells are quoted takes ten times as long, so only rows are read again where it matters.
       const cells =
         raw.includes('""') && record.includes('') ? withQuotes(raw, form) : record.map((cell) => cell || null);
-      yield { line, cells, separator };
-      line = info.lines + 1;
+      // The text of a row begins with the empty lines that were skipped before it.
+      const text = raw.trimStart();
+      line += lineBreaksIn(raw.slice(0, raw.length - text.length));
+      yield { line, cells, separator, isQuoted: text.startsWith('"') };
+      line += lineBreaksIn(text);
     }
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     throw new StartError(`${basename(path)}, line ${line}: a quoted cell is not closed`);
   }
 }
+
+const lineBreaksIn = (text: string): number => text.match(/\r\n|\n|\r/g)?.length ?? 0;
 
 /** Reads the cells of one row. */
 function withQuotes(raw: string, form: Options): readonly (string | null)[] {

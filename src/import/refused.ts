@@ -1,5 +1,5 @@
 /** Files of refused rows: of the same form as the file imported, with the reasons, so that they can be mended and imported. */
-import { appendFileSync, existsSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, statSync, truncateSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { csvCell } from '../model/csv.ts';
 import { formatIssue, type Issue } from '../model/issues.ts';
@@ -34,9 +34,9 @@ export async function openRefused(file: ImportFile, options: FileOptions, length
   };
   const textOf = ({ row, issues, known = new Map() }: RefusedRow): string => {
     // The IDs of rows are known to this import only: later, references need those of the records.
-    const find = columnFinder(row.kind, options.columns);
+    const find = known.size > 0 ? columnFinder(row.kind, options.columns) : undefined;
     const withKnown = <T>(name: string, value: T): T | string => {
-      const column = known.size > 0 ? find(name) : undefined;
+      const column = find?.(name);
       return (column?.is === 'field' ? known.get(column.name) : undefined) ?? value;
     };
     if (typeof row.source !== 'string') {
@@ -52,15 +52,15 @@ export async function openRefused(file: ImportFile, options: FileOptions, length
   // A byte order mark, because spreadsheet programs read other files as Windows-1252.
   const start = header ? `\uFEFF${lineOf(names, reasonColumn)}\n` : '';
 
-  if (length > 0 && existsSync(path)) truncateSync(path, length);
+  // What was written after the last part that is done is written again. Somebody may have moved the file away meanwhile.
+  if (existsSync(path)) truncateSync(path, Math.min(length, statSync(path).size));
   return {
     add(rows) {
       if (rows.length === 0) return length;
       const lines = rows.map((row) => `${textOf(row)}\n`).join('');
-      if (length === 0) writeFileSync(path, start + lines);
-      else appendFileSync(path, lines);
-      length = statSync(path).size;
-      return length;
+      const isNew = !existsSync(path) || statSync(path).size === 0;
+      appendFileSync(path, isNew ? start + lines : lines);
+      return statSync(path).size;
     },
   };
 }

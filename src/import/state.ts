@@ -51,7 +51,7 @@ export interface LateLink {
 }
 
 export interface State {
-  /** Undefined until all files have been read. */
+  /** Undefined until all files have been read; then of an import that has stored something, or of this one. */
   readonly progress: () => Progress | undefined;
   /** Notes rows that have IDs or external IDs to which links may lead. */
   expectRows(
@@ -123,6 +123,13 @@ export async function openState(path: string): Promise<State> {
   }
   const [row] = await all('SELECT json FROM progress');
   let progress: Progress | undefined = row && JSON.parse(String(row.json));
+  if (progress?.after === undefined) {
+    // Stopped before it stored anything: the files are read again, and may be others.
+    progress = undefined;
+    await transaction(async () => {
+      for (const table of ['progress', 'ids', 'outside', 'late']) await all(`DELETE FROM ${table}`);
+    });
+  }
 
   return {
     progress: () => progress,

@@ -1,12 +1,19 @@
 /** `yardgraph import`: files as spreadsheets and other systems write them, into a running service. */
+import { readdirSync, rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { Yardgraph } from '../../client/index.ts';
+import { type FileOptions, findFiles, type ImportFile, readRows } from '../../src/import/files.ts';
 import { findRanges } from '../../src/import/made-changes.ts';
+import { openRefused } from '../../src/import/refused.ts';
+import type { Row } from '../../src/import/row.ts';
+import type { RefusedRow } from '../../src/import/run.ts';
+import { openState, type Progress } from '../../src/import/state.ts';
 import { useImports } from '../support/import.ts';
 
 const imports = useImports();
 
 const bom = '\uFEFF';
+const options: FileOptions = { columns: { map: new Map(), skip: new Set() }, form: { hasDecimalComma: false } };
 
 test('stores the rows of a CSV file, and says which changes it has made', async () => {
   const { code, out } = await imports.import({ 'assets.csv': 'name,uid\nCrane,C-1\nPump,\n' });
@@ -66,6 +73,74 @@ test('an empty cell has no value, a quoted one an empty text, unless all cells a
     { name: 'A', city: null, state: '' },
     { name: 'B', city: null, state: null },
   ]);
+});
+
+test('lines are counted as editors count them: empty ones too, and those within cells', async () => {
+  const file = 'name,uid,acquired at\r\n\r\nA,"",x\r\n"B\r\nb",,x\r\n\r\nC,,x\r\n';
+
+  const { out } = await imports.import({ 'assets.csv': file }, '--dry-run');
+
+  expect(out.slice(1, 4).map((line) => /line \d+/.exec(line)?.[0])).toEqual(['line 3', 'line 4', 'line 7']);
+});
+
+test('a quoted empty cell counts after an empty line, too', async () => {
+  await imports.import({ 'locations.csv': 'name,city,state\n\nA,,""\n' });
+
+  expect(await imports.records('locations', 'name city state')).toEqual([{ name: 'A', city: null, state: '' }]);
+});
+
+test('reads the header once, and leaves no file open', async () => {
+  const open = () => readdirSync('/proc/self/fd').length;
+  await imports.import({ 'assets.csv': 'name\nCrane\n' });
+  const before = open();
+  for (let n = 0; n < 20; n += 1) await imports.import({ 'assets.csv': '"name"\n"Crane"\n' }, '--no-preview');
+
+  expect(open()).toBeLessThan(before + 10);
+});
+
+describe('an import that was stopped', () => {
+  test('before it stored anything begins anew, also with other files', async () => {
+    const { path } = imports;
+    const state = await openState(path('locations.csv.import-state'));
+    await state.expectRows([{ kind: 'Location', id: 'old' }], []);
+    await state.advance({ identity: 'of others' } as Progress);
+    await state.close();
+
+    const { code } = await imports.import({ 'locations.csv': 'id,name\nold,North\n' });
+    expect(code).toBe(0);
+  });
+
+  test('after it stored something is refused with other files, and its state is kept', async () => {
+    const state = await openState(imports.path('assets.csv.import-state'));
+    await state.advance({ identity: 'of others', after: '0' } as Progress);
+    await state.close();
+
+    const { code, err } = await imports.import({ 'assets.csv': 'name\nCrane\n' });
+    expect([code, err]).toEqual([1, expect.stringContaining('is the state of an import that was not finished')]);
+    expect(imports.files()).toContain('assets.csv.import-state');
+  });
+
+  test('cannot be begun a second time while it runs', async () => {
+    const state = await openState(imports.path('assets.csv.import-state'));
+
+    const { code, err } = await imports.import({ 'assets.csv': 'name\nCrane\n' });
+    await state.close();
+    expect([code, err]).toEqual([1, expect.stringContaining('another import of these files is running')]);
+  });
+});
+
+test('the file of refused rows may be moved away while an import is stopped: the rest begins a new one', async () => {
+  imports.write({ 'assets.csv': 'name,acquired at\nA,x\nB,y\n' });
+  const [file] = findFiles([imports.path('assets.csv')], options);
+  const rows: Row[] = [];
+  for await (const row of readRows(file as ImportFile, options)) rows.push(row);
+  const [first, second] = rows.map((row) => ({ row, issues: [{ path: [], message: 'no' }] }));
+  const length = (await openRefused(file as ImportFile, options, 0)).add([first as RefusedRow]);
+  rmSync(imports.path('assets.refused.csv'));
+
+  (await openRefused(file as ImportFile, options, length)).add([second as RefusedRow]);
+
+  expect(imports.read('assets.refused.csv')).toBe(`${bom}name,acquired at,refused because\nB,y,no\n`);
 });
 
 describe('refused rows', () => {

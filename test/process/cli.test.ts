@@ -22,7 +22,7 @@ test('--help names every command, and ends with 0', async () => {
   const { code, out } = await run('--help');
 
   expect(code).toBe(0);
-  for (const command of ['serve', 'demo', 'migrate', 'copy', 'keys', 'workspaces'])
+  for (const command of ['serve', 'demo', 'migrate', 'copy', 'import', 'export', 'keys', 'workspaces'])
     expect(out).toMatch(new RegExp(`^  ${command} `, 'm'));
 });
 
@@ -45,6 +45,8 @@ test.each([
   [['demo']],
   [['migrate']],
   [['copy']],
+  [['import']],
+  [['export']],
   [['keys', 'create']],
   [['keys', 'list']],
   [['keys', 'rotate']],
