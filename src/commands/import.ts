@@ -105,11 +105,11 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
     if (after === undefined) {
       await state.remove();
       if (error instanceof Interrupted) return interruptedBefore();
-      throw error instanceof YardgraphError ? new StartError(error.message) : error;
+      throw isExpected(error) ? new StartError(error.message) : error;
     }
     const stopped = state.progress();
     await state.close();
-    if (!(error instanceof Interrupted || error instanceof YardgraphError)) throw error;
+    if (!isExpected(error)) throw error;
     console.error(
       `${error.message}. Stored so far: ${stopped ? count(doneRows(stopped)) : 0} of ${countedRows(stopped?.total ?? 0)}. Run the same command again to go on.`,
     );
@@ -118,6 +118,12 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
   }
 }
+
+/** True for errors of the service, of the connection to it, and of the file system, such as a full disk. */
+const isExpected = (error: unknown): error is Error =>
+  error instanceof Interrupted ||
+  error instanceof YardgraphError ||
+  (error instanceof Error && 'code' in error && /^(?:E[A-Z]+|SQLITE_\w+)$/.test(String(error.code)));
 
 class Interrupted extends Error {
   override readonly message = 'Interrupted';

@@ -32,22 +32,20 @@ export async function openRefused(file: ImportFile, options: FileOptions, length
     const kept = others.filter((_, index) => names[index] !== reasonColumn);
     return [...kept, reason].map((cell) => csvCell(cell, header?.separator)).join(header?.separator);
   };
-  const textOf = ({ row, issues, known = new Map() }: RefusedRow): string => {
-    // The IDs of rows are known to this import only: later, references need those of the records.
-    const find = known.size > 0 ? columnFinder(row.kind, options.columns) : undefined;
-    const withKnown = <T>(name: string, value: T): T | string => {
-      const column = find?.(name);
-      return (column?.is === 'field' ? known.get(column.name) : undefined) ?? value;
-    };
+  /** The IDs of rows are known to this import only: later, references need those of the records, which are `known`. */
+  const textOf = ({ row, issues, known = new Map<string, string>() }: RefusedRow): string => {
     if (typeof row.source !== 'string') {
-      return lineOf(
-        row.source.map((cell, index) => withKnown(names[index] ?? '', cell)),
-        reasonsOf(issues),
-      );
+      const find = known.size > 0 ? columnFinder(row.kind, options.columns) : undefined;
+      const cells = row.source.map((cell, index) => {
+        const column = find?.(names[index] ?? '');
+        return (column?.is === 'field' ? known.get(column.name) : undefined) ?? cell;
+      });
+      return lineOf(cells, reasonsOf(issues));
     }
-    const { [reasonColumn]: _, ...sent } = JSON.parse(row.source);
-    const entries = Object.entries(sent).map(([name, value]) => [name, withKnown(name, value)]);
-    return JSON.stringify({ ...Object.fromEntries(entries), [reasonColumn]: reasonsOf(issues) });
+    // The line is not parsed, because it may be nested too deeply to be written again. Of two values with a name, the last one counts.
+    const sent = row.source.trim().slice(1, -1).trim();
+    const added = JSON.stringify({ ...Object.fromEntries(known), [reasonColumn]: reasonsOf(issues) });
+    return sent === '' ? added : `{${sent},${added.slice(1)}`;
   };
   // A byte order mark, because spreadsheet programs read other files as Windows-1252.
   const start = header ? `\uFEFF${lineOf(names, reasonColumn)}\n` : '';

@@ -1,5 +1,5 @@
 /** Sends rows to the service, as one part. */
-import type { ImportOptions, ImportResult, ImportRow } from '../../client/index.ts';
+import { GraphqlError, type ImportOptions, type ImportResult, type ImportRow } from '../../client/index.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import type { Row } from './row.ts';
 import type { Import } from './run.ts';
@@ -13,21 +13,61 @@ export interface Item {
 
 export type Result<I extends Item> = ImportResult<I & ImportRow>;
 
-/** Returns what became of each item, in their order. */
+/**
+ * Returns what became of each item, in their order. `key` returns the idempotency key of a part that begins at this item. If the service
+ * rejects the part as a whole, because of one row or of its size, it is halved, until the row is found that must be refused.
+ */
 export async function send<I extends Item>(
+  work: Pick<Import, 'yardgraph' | 'upsertKeys' | 'partSize'>,
+  kind: RecordKind,
+  items: readonly I[],
+  options: Pick<ImportOptions, 'dryRun'> & { readonly key?: (start: number) => string },
+  start = 0,
+): Promise<Result<I>[]> {
+  try {
+    return await sendWhole(work, kind, items, options, start);
+  } catch (error) {
+    if (!isOfRows(error)) throw error;
+    const [first, ...others] = items;
+    if (first && others.length === 0) {
+      // The cast is safe: the kind is that of the item.
+      const row = { ...first, kind: kind.name } as object as I & ImportRow;
+      const message = error instanceof RangeError ? 'nested too deeply to be sent' : error.message;
+      return [{ row, outcome: 'REJECTED', issues: [{ path: [], message }] }];
+    }
+    const half = Math.ceil(items.length / 2);
+    return [
+      ...(await send(work, kind, items.slice(0, half), options, start)),
+      ...(await send(work, kind, items.slice(half), options, start + half)),
+    ];
+  }
+}
+
+/** True for errors because of what rows contain, or of how much that is: of the service, and of JSON for what is nested too deeply. */
+const isOfRows = (error: unknown): error is Error =>
+  error instanceof RangeError ||
+  (error instanceof GraphqlError &&
+    (error.status === 400 || error.status === 413) &&
+    error.errors.every(({ extensions }) => extensions?.code === 'BAD_USER_INPUT'));
+
+async function sendWhole<I extends Item>(
   { yardgraph, upsertKeys, partSize }: Pick<Import, 'yardgraph' | 'upsertKeys' | 'partSize'>,
   kind: RecordKind,
   items: readonly I[],
-  options: ImportOptions,
+  { dryRun, key }: { readonly dryRun?: boolean | undefined; readonly key?: (start: number) => string },
+  start: number,
 ): Promise<Result<I>[]> {
-  const key = upsertKeys.get(kind);
-  const upsertBy = key && { [kind.name]: key };
+  const by = upsertKeys.get(kind);
   // The casts are safe: the service checks the records, and the keys are those of the kind.
   const rows = items.map((item) => ({ ...item, kind: kind.name })) as object[] as (I & ImportRow)[];
+  const options = {
+    dryRun,
+    partSize,
+    upsertBy: (by && { [kind.name]: by }) as never,
+    ...(key && { idempotencyKey: key(start) }),
+  };
   const results: Result<I>[] = [];
-  for await (const result of yardgraph.import(rows, { ...options, upsertBy: upsertBy as never, partSize })) {
-    results.push(result);
-  }
+  for await (const result of yardgraph.import(rows, options)) results.push(result);
   return results;
 }
 

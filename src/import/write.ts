@@ -60,7 +60,8 @@ async function writeSection(work: Import, section: Section, done: number): Promi
     const { run, section: at, counts, refusedBytes } = progressOf(work);
     const linked = await linkRows(state, kind, part, !upsertKeys.has(kind));
     const readable = linked.filter(({ issues }) => issues.length === 0);
-    const results = await send(work, kind, readable, { idempotencyKey: `import-${run}-${at}-${rows}` });
+    const key = (start: number) => `import-${run}-${at}-${rows + start}`;
+    const results = await send(work, kind, readable, { key });
     const rejected = [
       ...linked.filter(({ issues }) => issues.length > 0),
       ...results.flatMap((result): RefusedRow[] =>

@@ -303,6 +303,23 @@ describe('NDJSON', () => {
     ]);
   });
 
+  test('has the IDs of records in refused rows, whatever the name of the column', async () => {
+    const location = { kind: 'LOCATION', id: 'l', name: 'North' };
+    const project = { kind: 'PROJECT', location: 'l', startDate: 'soon', name: 'Wall' };
+    await imports.import({ 'all.ndjson': `${JSON.stringify(location)}\n${JSON.stringify(project)}\n` });
+    const mended = imports.read('all.refused.ndjson').replace('soon', '2026-03-01');
+
+    expect((await imports.import({ 'all.refused.ndjson': mended })).code).toBe(0);
+    expect(await imports.records('projects', 'location { name }')).toEqual([{ location: { name: 'North' } }]);
+  });
+
+  test('may have an empty object as a row, if the name of the file says its kind', async () => {
+    expect((await imports.import({ 'assets.ndjson': '{}\n' })).code).toBe(1);
+    expect(JSON.parse(imports.read('assets.refused.ndjson'))).toEqual({
+      'refused because': 'name: required: the name of the asset',
+    });
+  });
+
   test('has its refused rows in NDJSON, with the reasons', async () => {
     await imports.import({ 'all.ndjson': '{"kind":"ASSET","uid":"C-1"}\n{"kind":"LOCATION"}\n' });
 
@@ -408,6 +425,27 @@ describe('nothing is stored, and the command ends with 1,', () => {
       err: 'there is no file none.csv',
     });
   });
+});
+
+test('a row for which the service would reject all others is refused alone, and a part that is too large is sent in halves', async () => {
+  const ids = JSON.stringify(Object.fromEntries(Array.from({ length: 1_001 }, (_, n) => [`k${n}`, 'v'])));
+  const deep = `${'{"a":'.repeat(5_000)}1${'}'.repeat(5_000)}`;
+  const row = (name: string, externalIds: string) => `{"kind":"ASSET","name":"${name}","externalIds":${externalIds}}\n`;
+  const some = JSON.stringify(Object.fromEntries(Array.from({ length: 90 }, (_, n) => [`k${n}`, 'v'])));
+  // The 400 rows have 36,000 external IDs, which is more than a batch may have.
+  const many = Array.from({ length: 400 }, (_, n) => row(`Asset ${n}`, some)).join('');
+
+  const { code, out } = await imports.import({
+    'all.ndjson': row('A', ids) + row('B', '{}') + row('C', deep) + row('D', '{"a":{"b":{}}}') + many,
+  });
+
+  expect(code).toBe(2);
+  expect(out).toContain('401 created, 0 updated, 0 unchanged, 3 refused');
+  expect(out.slice(1, 4)).toEqual([
+    '  all.ndjson, line 1: expected JSON objects of at most 1,000 keys',
+    '  all.ndjson, line 3: nested too deeply to be sent',
+    expect.stringMatching(/^ {2}all\.ndjson, line 4: externalIds\.a: expected text/),
+  ]);
 });
 
 test('columns have other names with --map, and are left out with --skip', async () => {
