@@ -79,17 +79,34 @@ async function stillReferred(
   ids: readonly (string | undefined)[],
   going: ReadonlySet<string>,
 ): Promise<Issue[]> {
-  const most = Math.max(maxNamed, Math.floor(maxCounted / ids.length));
+  // Records that are deleted themselves do not count.
+  const problems = await findReferring(find, kind, going, new Map([[kind, going]]));
+  return ids.flatMap((id = '', index) => {
+    const found = problems.get(id);
+    if (!found) return [];
+    const message = `${found.problem}; delete ${found.total === 1 ? 'it' : 'them'} first, or send references: CLEAR`;
+    return [{ path: [index], message }];
+  });
+}
+
+/** Returns what refers to each of the records, as `this asset is referenced by …`, if anything does but the records that do not count. */
+export async function findReferring(
+  find: Pick<Lookups, 'pages'>,
+  kind: RecordKind,
+  ids: ReadonlySet<string>,
+  uncounted: ReadonlyMap<RecordKind, ReadonlySet<string>>,
+): Promise<ReadonlyMap<string, { readonly problem: string; readonly total: number }>> {
+  const most = Math.max(maxNamed, Math.floor(maxCounted / ids.size));
   const referring = await Promise.all(
     referencesTo(kind).map(async (link) => {
-      // Records that are deleted themselves do not count.
-      const where: Condition = link.kind === kind ? { not: { field: 'id', in: [...going] } } : { all: [] };
+      const others = uncounted.get(link.kind);
+      const where: Condition = others ? { not: { field: 'id', in: [...others] } } : { all: [] };
       // Reads one more, to see whether there are others.
       const query = { where, limit: most + 1, withCount: false, fields: new Set(['id']) };
-      return { link, pages: await find.pages(link, [...going], query) };
+      return { link, pages: await find.pages(link, [...ids], query) };
     }),
   );
-  return ids.flatMap((id = '', index) => {
+  const problems = [...ids].flatMap((id) => {
     const found = referring.flatMap(({ link, pages }) => {
       const { records = [] } = pages.get(id) ?? {};
       return records.length > 0 ? [{ kind: link.kind, records }] : [];
@@ -99,10 +116,9 @@ async function stillReferred(
     const counts = listed.format(found.map(({ kind, records }) => countedUpTo(most, records.length, kind)));
     const named = found.flatMap(({ records }) => records.map((record) => record.id)).slice(0, maxNamed);
     const list = `${named.join(', ')}${total > named.length ? ', …' : ''}`;
-    const problem = `this ${kind.label} is referenced by ${counts}: ${list}`;
-    const message = `${problem}; delete ${total === 1 ? 'it' : 'them'} first, or send references: CLEAR`;
-    return [{ path: [index], message }];
+    return [[id, { problem: `this ${kind.label} is referenced by ${counts}: ${list}`, total }] as const];
   });
+  return new Map(problems);
 }
 
 /** Returns `2 assets`, or `more than 10,000 assets` */

@@ -42,6 +42,10 @@ function sessionWith(stored: readonly { readonly id: string }[] = [], uniqueness
     pages: async () => new Map(),
     findReferring: async ({ kind, field }, ids) => having(kind, field, ids).map(({ id }) => id),
     idempotencyResults: async () => [],
+    lastChange: async () => 0,
+    changes: async () => [],
+    versions: async (_, keys) => keys.map(() => null),
+    histories: async (ids) => ids.map(() => []),
   };
   const recorded = Object.fromEntries(
     Object.entries(lookups).map(([name, lookup]) => [

@@ -9,6 +9,7 @@ import { importField } from './write/import.ts';
 import { createInputTypes } from './write/input-type.ts';
 import { createKeys } from './write/key-type.ts';
 import { createRejections } from './write/rejections.ts';
+import { revertField } from './write/revert.ts';
 import { updateField } from './write/update.ts';
 import { updateOneField } from './write/update-one.ts';
 import { upsertField } from './write/upsert.ts';
@@ -58,6 +59,7 @@ export function defineMutation(builder: Builder, types: ObjectTypes, limits: Lim
       upsertAssetCategories: upsert(t, assetCategory),
       deleteAssetCategories: remove(t, assetCategory),
       importRecords: importField(schema, t),
+      revertChanges: revertField(schema, t),
     }),
   });
 }

@@ -40,7 +40,7 @@ interface Changes {
 }
 
 /** The most ancestors that are read for one batch. */
-const maxAncestors = 100_000;
+export const maxAncestors = 100_000;
 
 interface Cycles {
   /** An issue for each change that makes a record its own ancestor, if all changes but the rejected ones take place at once. */

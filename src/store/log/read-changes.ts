@@ -63,7 +63,11 @@ export interface ChangesRow extends Omit<Change, 'id'> {
   readonly records: number;
 }
 
-export const rowsIn = (rows: readonly Row[]) => rows as readonly object[] as readonly ChangesRow[];
+/** Returns rows of the log. A restored record counts as created: readers of the feed learn that it exists. */
+export const rowsIn = (rows: readonly Row[]) =>
+  rows.map((row) =>
+    row.action === 'restored' ? { ...row, action: 'created' } : row,
+  ) as readonly object[] as readonly ChangesRow[];
 
 /**
  * Returns the numbers of the last changes of workspaces; those without changes are left out. For the process itself, and not for
@@ -139,8 +143,12 @@ export function createChangeReads(scope: Scope): ChangeReads {
     );
   }
 
-  /** Returns the record in a row of the log, with all fields of its kind, some of which may be newer than the row. */
-  function versionIn<K extends RecordKind>(kind: K, before: Row | null | undefined): RecordOf<K> {
+  /**
+   * Returns the record in a row of the log, with all fields of its kind, some of which may be newer than the row; null if the row
+   * is one of a restored record, which did not exist before.
+   */
+  function versionIn<K extends RecordKind>(kind: K, before: Row | null | undefined): RecordOf<K> | null {
+    if (!before) return null;
     const values: Row = { ...before, workspaceId };
     const [version] = asRecords(scope, kind, [
       Object.fromEntries(columnsOf(kind).map(({ field }) => [field, values[field] ?? null])),

@@ -31,12 +31,18 @@ export interface Author {
 
 export type Action = 'created' | 'updated' | 'deleted';
 
+/**
+ * As in the log, which distinguishes a record that got its ID when it was created from one that was stored again with its ID after
+ * its deletion: only creations can stand for several records, whose IDs follow each other.
+ */
+type LoggedAction = Action | 'restored';
+
 /** The creation of records with successive IDs, or the change or deletion of one record. */
 export interface NewChange extends Author {
   readonly workspaceId: number;
   /** The name of the record kind. */
   readonly kind: string;
-  readonly action: Action;
+  readonly action: LoggedAction;
   readonly firstId: string;
   readonly records: number;
   readonly at: string;
@@ -64,7 +70,7 @@ export const changes: Table = {
     workspaceId: required(text('workspace')),
     number: required(whole('number of the change in its workspace')),
     kind: required(text('kind of the records')),
-    action: required(text('created, updated or deleted')),
+    action: required(text('created, updated, deleted or restored')),
     firstId: required(text('ID of the record, or of the first one')),
     records: required(whole('number of records')),
     at: required(dateTime('when the records were changed')),

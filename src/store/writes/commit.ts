@@ -49,10 +49,19 @@ function prepareOne(writer: Writer, change: Change): Prepared {
       const log = [creationOf({ workspaceId, kind, author }, change.records)];
       return { statements: dialect.inserts(kind, change.records), log };
     }
+    case 'restored': {
+      for (const record of change.records) Object.assign(record, { workspaceId });
+      const log = change.records.map((record) => ({
+        ...changeOf(writer, change, record, record.updatedAt),
+        before: null,
+      }));
+      return { statements: dialect.inserts(kind, change.records), log };
+    }
     case 'updated': {
       const after = change.records.map((record) => record.after);
+      const updates = dialect.updates(kind, workspaceId, after, changedFields(kind, change.records));
       return {
-        statements: dialect.updates(kind, workspaceId, after, changedFields(kind, change.records)),
+        statements: chained(withoutHeldValues(writer, kind, change.records), updates),
         log: change.records.map((record) => changeOf(writer, change, record.before, record.after.updatedAt)),
       };
     }
@@ -66,7 +75,35 @@ function prepareOne(writer: Writer, change: Change): Prepared {
   }
 }
 
-/** Returns the log's entry for a record that is changed or deleted. It has no workspace, which may be renamed. */
+function* chained<T>(...parts: readonly Iterable<T>[]): Generator<T> {
+  for (const part of parts) yield* part;
+}
+
+/**
+ * Returns the statements that first clear the unique values which records of the change take from each other: the database would
+ * find them taken while it changes one record after the other.
+ */
+function withoutHeldValues(
+  { dialect, workspaceId }: Writer,
+  kind: RecordKind,
+  records: readonly Replacement[],
+): Iterable<Statement> {
+  const fields = Object.entries(kind.fields).flatMap(([name, field]) =>
+    field.unique && !field.required ? [name] : [],
+  );
+  return chained(
+    ...fields.map((field) => {
+      const taken = new Set(
+        records.flatMap(({ before, after }) => (before[field] === after[field] ? [] : [after[field]])),
+      );
+      const holders = records.filter(({ before }) => before[field] !== null && taken.has(before[field]));
+      const cleared = holders.map(({ before }) => ({ ...before, [field]: null }));
+      return dialect.updates(kind, workspaceId, cleared, new Set([field]));
+    }),
+  );
+}
+
+/** Returns the log's entry for a record that is changed, deleted or restored. It has no workspace, which may be renamed. */
 const changeOf = (
   { workspaceId, author }: Writer,
   { kind, action }: Change,
@@ -115,7 +152,7 @@ function requireFewExternalIds(changes: readonly Change[]): void {
 
 /** Returns the records whose external IDs the change removes. */
 function rowsWithoutExternalIds(change: Change): readonly Row[] {
-  if (change.action === 'created') return [];
+  if (change.action === 'created' || change.action === 'restored') return [];
   if (change.action === 'deleted') return change.records;
   const isReplaced = ({ before, after }: Replacement) => !isStoredAs(before.externalIds, after.externalIds);
   return change.records.filter(isReplaced).map(({ before }) => before);

@@ -7,15 +7,20 @@ import { count } from '../../model/issues.ts';
 import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import type { Row } from '../connections/driver.ts';
+import { type ChangeReads, createChangeReads } from '../log/read-changes.ts';
+import { createHistoryReads, type HistoryReads } from '../log/read-histories.ts';
 import { columnName } from '../query/columns.ts';
 import { selectRecords } from '../query/dialect.ts';
 import { rowsQuery, runQuery } from '../query/run-query.ts';
-import { selectWithin } from '../records/read-budget.ts';
+import { type ReadBudget, selectWithin } from '../records/read-budget.ts';
 import { asRecords, createRecordReads, type RecordReads, readParents, type Scope } from '../records/read-records.ts';
 import { createRecordMatches, type RecordMatches } from './find-matches.ts';
 import { findIdempotencyResults, type IdempotencyResult } from './idempotency.ts';
 
-export interface Lookups extends RecordMatches, Pick<RecordReads, 'pages'> {
+/** Reads of the log. Like records that are read to write them, the versions that are read are limited together. */
+type LogLookups = Pick<ChangeReads, 'lastChange' | 'changes' | 'versions'> & HistoryReads;
+
+export interface Lookups extends RecordMatches, LogLookups, Pick<RecordReads, 'pages'> {
   /** Waits for all other transactions that hold the lock with this name in the workspace, and keeps it until this one ends. */
   lock(name: string): Promise<void>;
   /**
@@ -40,6 +45,12 @@ export interface Lookups extends RecordMatches, Pick<RecordReads, 'pages'> {
 
 /** The most text of the records that one transaction reads to change or delete them. */
 const maxBytes = 50_000_000;
+
+const tooMuchText = (recordsHold: string) =>
+  tooLarge(
+    `${recordsHold} more than ${count(maxBytes)} bytes of text: change or delete fewer at a time`,
+    'records too large',
+  );
 
 /** Creates the lookups of a transaction. In a dry run they lock nothing, so that no other write waits. */
 export function createLookups(scope: Scope, { isDryRun = false } = {}): Lookups {
@@ -72,12 +83,26 @@ export function createLookups(scope: Scope, { isDryRun = false } = {}): Lookups 
       bytesLeft -= textLengthOfAll(records);
       return records;
     }
-    const most = `more than ${count(maxBytes)} bytes of text`;
-    throw tooLarge(`the ${kind.pluralLabel} hold ${most}: change or delete fewer at a time`, 'records too large');
+    throw tooMuchText(`the ${kind.pluralLabel} hold`);
   }
+
+  const budget: ReadBudget = {
+    async read(bounded) {
+      const result = await bounded.readWithin(bytesLeft);
+      if (result === undefined) throw tooMuchText('the records held');
+      bytesLeft -= textLengthOfAll(bounded.rowsOf(result));
+      return result;
+    },
+    readIfShort: () => undefined,
+  };
+  const { lastChange, changes, versions } = createChangeReads({ ...scope, budget });
 
   return {
     ...createRecordMatches(scope),
+    ...createHistoryReads({ ...scope, budget }),
+    lastChange,
+    changes,
+    versions,
     pages: createRecordReads(scope).pages,
 
     async lock(name) {

@@ -21,9 +21,11 @@ export interface Written<T> {
   readonly returned: T;
 }
 
-/** Creates, updates or deletes records of one kind. */
+/** Creates, updates, deletes or restores records of one kind. */
 export type Change = { readonly kind: RecordKind } & (
   | { readonly action: 'created'; readonly records: readonly Row[] }
+  /** Stores deleted records again, with their IDs. */
+  | { readonly action: 'restored'; readonly records: readonly Row[] }
   | { readonly action: 'updated'; readonly records: readonly Replacement[] }
   | { readonly action: 'deleted'; readonly records: readonly Row[]; readonly at: string }
 );
@@ -82,6 +84,13 @@ export const deleted = <K extends RecordKind>(kind: K, records: readonly RecordO
   action: 'deleted',
   records: rows(records),
   at,
+});
+
+/** Returns the restoration of deleted records, which have an `updatedAt` after their deletion. */
+export const restored = <K extends RecordKind>(kind: K, records: readonly RecordOf<K>[]): Change => ({
+  kind,
+  action: 'restored',
+  records: rows(records),
 });
 
 const rows = (records: readonly object[]) => records as readonly Row[];

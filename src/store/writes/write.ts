@@ -31,6 +31,7 @@ export async function dryRunIn<T>(scope: Scope, author: Author, work: Work<T>): 
 
 /** Returns the result of a write, after giving its new records the name of their workspace. */
 export function named<T>(scope: Pick<Scope, 'workspaceName'>, { changes, returned }: Written<T>): T {
-  for (const { action, records } of changes) if (action === 'created') nameWorkspace(scope, records);
+  for (const { action, records } of changes)
+    if (action === 'created' || action === 'restored') nameWorkspace(scope, records);
   return returned;
 }

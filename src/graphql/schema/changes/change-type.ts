@@ -82,7 +82,10 @@ function createChangeType(
   const action = builder.enumType('ChangeAction', {
     description: 'What was done to a record.',
     values: {
-      CREATED: { value: 'created', description: 'It was created.' },
+      CREATED: {
+        value: 'created',
+        description: 'It was created, or stored again with its ID after it had been deleted.',
+      },
       UPDATED: {
         value: 'updated',
         description:

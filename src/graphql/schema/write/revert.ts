@@ -1,0 +1,85 @@
+/** The mutation that reverses changes: `revertChanges`. */
+import type { Limits } from '../../../config.ts';
+import { badRequest, tooLarge } from '../../../errors.ts';
+import { count } from '../../../model/issues.ts';
+import { type ChangeRange, type NotReversed, type Reverted, revertChanges } from '../../../services/revert-changes.ts';
+import type { FieldExtensions } from '../../plan/extensions.ts';
+import type { MutationFields } from '../builder.ts';
+import { parseChangeCursor } from '../changes/change-arguments.ts';
+import { dryRunArgument, type MutationSchema, write, writeCost } from './write.ts';
+
+export function revertField(schema: MutationSchema, t: MutationFields) {
+  const { maxBatch } = schema.limits;
+  /** As sent: anything but cursors is rejected later. */
+  const changesIn = ({ after, upTo }: { readonly after?: unknown; readonly upTo?: unknown }) => {
+    const changes = Math.trunc(Number(upTo) - Number(after));
+    return Math.min(maxBatch, Math.max(1, changes || 1));
+  };
+  return t.field({
+    type: revertedType(schema),
+    nullable: true,
+    description: `Reverses the changes after \`after\`, up to and with \`upTo\`: the records that they changed get the state back that they had before, by changes of their own. A record that has changed since is kept. At most ${count(maxBatch)} changes: \`revertChanges(after: "4700", upTo: "4711") { reversed kept failed }\`.`,
+    extensions: {
+      cost: { listSize: changesIn, perRecord: writeCost, listSizes: (args) => ({ notReversed: changesIn(args) }) },
+    } satisfies FieldExtensions,
+    args: {
+      after: t.arg.string({ required: true, description: 'The cursor before the first change to reverse.' }),
+      upTo: t.arg.string({ required: true, description: 'The cursor of the last change to reverse.' }),
+      dryRun: dryRunArgument(t),
+    },
+    resolve(_root, { after, upTo, dryRun }, context, info) {
+      const range = parseRange(after, upTo, schema.limits);
+      return write(context, info, { run: (session) => revertChanges(session, range), dryRun });
+    },
+  });
+}
+
+/** Throws a ServiceError: 400, or 413 for too many changes. */
+function parseRange(after: string, upTo: string, { maxBatch }: Limits): ChangeRange {
+  const range = { after: parseChangeCursor('after', after), upTo: parseChangeCursor('upTo', upTo) };
+  const changes = range.upTo - range.after;
+  if (changes < 0) throw badRequest(`upTo: expected a cursor that is not before after, "${after}", received "${upTo}"`);
+  if (changes > maxBatch) {
+    const problem = `expected at most ${count(maxBatch)} changes, received ${count(changes)}`;
+    throw tooLarge(`${problem}: reverse them in several parts, the latest first`, 'batch too large');
+  }
+  return range;
+}
+
+function revertedType({ builder, types }: MutationSchema) {
+  const outcome = builder.enumType('RevertOutcome', {
+    description: 'Why a change was not reversed.',
+    values: {
+      KEPT: { value: 'kept', description: 'Its record has changed since.' },
+      FAILED: {
+        value: 'failed',
+        description:
+          'The record cannot get its earlier state back, for example because another one has its unique value now.',
+      },
+    } as const,
+  });
+  const notReversed = builder.objectRef<NotReversed>('ChangeNotReversed').implement({
+    description: 'A change that was not reversed.',
+    fields: (t) => ({
+      cursor: t.string({ description: 'The cursor of the change.', resolve: ({ change }) => String(change) }),
+      kind: t.field({ type: types.changes.kind, description: 'The kind of the record.', resolve: ({ kind }) => kind }),
+      recordId: t.id({ description: 'The ID of the record.', resolve: ({ recordId }) => recordId }),
+      outcome: t.field({ type: outcome, description: 'What became of it.', resolve: (change) => change.outcome }),
+      message: t.exposeString('message', { description: 'Why it was not reversed.' }),
+    }),
+  });
+  return builder.objectRef<Reverted>('RevertedChanges').implement({
+    description: 'What became of the changes that were to be reversed.',
+    fields: (t) => ({
+      reversed: t.exposeInt('reversed', { description: 'The number of changes that were reversed.' }),
+      kept: t.exposeInt('kept', { description: 'The number of changes whose records have changed since.' }),
+      failed: t.exposeInt('failed', { description: 'The number of changes that cannot be reversed.' }),
+      notReversed: t.field({
+        type: [notReversed],
+        description: 'The changes that were not reversed, in their order.',
+        extensions: { cost: { isSent: true } } satisfies FieldExtensions,
+        resolve: (reverted) => [...reverted.notReversed],
+      }),
+    }),
+  });
+}
