@@ -3,7 +3,7 @@ import { badRequest, conflict, invalid } from '../errors.ts';
 import { count, type Issue, inBatch, type Parsed } from '../model/issues.ts';
 import { counted } from '../model/labels.ts';
 import type { RecordKind, RecordOf, Values } from '../model/record-kind.ts';
-import { kindNamed, recordKinds } from '../records/index.ts';
+import { linkOrder } from '../records/link-order.ts';
 import { reverseLinksOf } from '../records/reverse-links.ts';
 import type { Condition } from '../store/query/condition.ts';
 import type { Lookups } from '../store/writes/lookups.ts';
@@ -80,7 +80,7 @@ async function stillReferred(
   going: ReadonlySet<string>,
 ): Promise<Issue[]> {
   // Records that are deleted themselves do not count.
-  const problems = await findReferring(find, kind, going, new Map([[kind, going]]));
+  const problems = await referenceProblems(find, kind, going, new Map([[kind, going]]));
   return ids.flatMap((id = '', index) => {
     const found = problems.get(id);
     if (!found) return [];
@@ -90,7 +90,7 @@ async function stillReferred(
 }
 
 /** Returns what refers to each of the records, as `this asset is referenced by …`, if anything does but the records that do not count. */
-export async function findReferring(
+export async function referenceProblems(
   find: Pick<Lookups, 'pages'>,
   kind: RecordKind,
   ids: ReadonlySet<string>,
@@ -125,23 +125,6 @@ export async function findReferring(
 const countedUpTo = (most: number, found: number, kind: RecordKind): string =>
   found > most ? `more than ${counted(most, kind)}` : counted(found, kind);
 
-/**
- * Returns the kinds, each after those that it refers to. Deletions lock records in this order: one that deletes a project locks
- * the project before its work orders, and so must one that clears references in both.
- */
-function targetsFirst(): readonly RecordKind[] {
-  const visited = new Set<RecordKind>();
-  const visit = (kind: RecordKind): readonly RecordKind[] => {
-    if (visited.has(kind)) return [];
-    visited.add(kind);
-    const targets = Object.values(kind.fields).flatMap((field) =>
-      field.type === 'reference' ? visit(kindNamed(field.target)) : [],
-    );
-    return [...targets, kind];
-  };
-  return recordKinds.flatMap(visit);
-}
-
 /** Returns a new version of each record that refers to a deleted one, without these references. */
 async function clearedReferences(
   find: Lookups,
@@ -163,7 +146,8 @@ async function clearedReferences(
     throw badRequest(`${problem}: delete fewer records at once, or first change the records that refer to them`);
   }
   const changes: Change[] = [];
-  for (const referring of targetsFirst()) {
+  // A deletion of a project locks it before its work orders, and so must one that clears references in both.
+  for (const referring of linkOrder) {
     const ids = idsByKind.get(referring);
     if (!ids || ids.size === 0) continue;
     const records = await find.findToUpdate(referring, [...ids]);

@@ -2,14 +2,13 @@
 import { badRequest } from '../errors.ts';
 import { isSame } from '../model/fields.ts';
 import { count } from '../model/issues.ts';
-import type { RecordKind, RecordOf, Values } from '../model/record-kind.ts';
+import type { RecordKind } from '../model/record-kind.ts';
 import { kindNamed } from '../records/index.ts';
 import { linkOrder } from '../records/link-order.ts';
 import type { Change as LoggedChange } from '../store/log/read-changes.ts';
 import type { Lookups } from '../store/writes/lookups.ts';
-import { type Change, deleted, restored } from '../store/writes/work.ts';
-import { differing, newVersions } from './change-records.ts';
-import { inTreeOrder, maxAncestors, treeOf } from './checks/cycles.ts';
+import { requireFewExternalIds } from './checks/batch-size.ts';
+import { maxAncestors, treeOf } from './checks/cycles.ts';
 import {
   failImpossible,
   ownReferences,
@@ -19,9 +18,9 @@ import {
   uniqueFields,
   uniqueKey,
 } from './checks/reversals.ts';
-import { findReferring } from './delete-records.ts';
+import { referenceProblems } from './delete-records.ts';
+import { byKind, changesFor, hasState } from './earlier-states.ts';
 import type { Session } from './session.ts';
-import { timeAfter, updateStamps } from './stamps.ts';
 
 /** The changes with greater numbers than `after`, up to the one with the number `upTo`. */
 export interface ChangeRange {
@@ -47,12 +46,11 @@ export interface NotReversed extends Problem {
 
 /** A record that the range has changed, and its state before the range, which it is to get back. */
 interface Touched extends Reversal {
-  readonly kind: RecordKind;
   /** The numbers of its changes in the range. */
   readonly numbers: number[];
   readonly wasCreated: boolean;
-  /** The time of its latest change of all. */
-  latestAt: string;
+  /** Its latest change of all. */
+  latest: LoggedChange;
 }
 
 /**
@@ -66,11 +64,16 @@ export async function revertChanges(session: Session, range: ChangeRange): Promi
   return write(async (find) => {
     const touched = touchedBy(await changesIn(find, range));
     const existing = await readStates(find, touched, range);
+    requireFewExternalIds(touched.flatMap(withNewExternalIds));
     await keepChanged(find, touched, range);
     failImpossible(touched, await surroundingsOf(find, touched, existing));
-    return { changes: reversalsOf(session, touched), returned: outcomeOf(touched) };
+    return { changes: changesFor(session, touched), returned: outcomeOf(touched) };
   });
 }
+
+/** Returns the earlier state of a record if its external IDs are to be stored again. */
+const withNewExternalIds = ({ current, target }: Touched) =>
+  target && !isSame(current?.externalIds, target.externalIds) ? [target] : [];
 
 async function changesIn(find: Lookups, { after, upTo }: ChangeRange): Promise<LoggedChange[]> {
   const last = await find.lastChange();
@@ -83,7 +86,8 @@ async function changesIn(find: Lookups, { after, upTo }: ChangeRange): Promise<L
 
 function touchedBy(changes: readonly LoggedChange[]): Touched[] {
   const byId = new Map<string, Touched>();
-  for (const { id, kind, number, action, at } of changes) {
+  for (const change of changes) {
+    const { id, kind, number, action } = change;
     const earlier = byId.get(id);
     earlier?.numbers.push(number);
     if (earlier) continue;
@@ -93,19 +97,12 @@ function touchedBy(changes: readonly LoggedChange[]): Touched[] {
       kind: kindNamed(kind),
       numbers: [number],
       wasCreated: action === 'created',
-      latestAt: at,
+      latest: change,
       ...states,
     });
   }
   return [...byId.values()];
 }
-
-/** Returns the records of each kind, targets of references first, which is the order in which writes lock them. */
-const byKind = <R extends { readonly kind: RecordKind }>(records: readonly R[]) =>
-  linkOrder.flatMap((kind) => {
-    const ofKind = records.filter((record) => record.kind === kind);
-    return ofKind.length > 0 ? [[kind, ofKind] as const] : [];
-  });
 
 const idsOf = (records: readonly { readonly id: string }[]) => records.map(({ id }) => id);
 
@@ -164,14 +161,8 @@ async function readCurrent(find: Lookups, kind: RecordKind, records: readonly To
 async function keepChanged(find: Lookups, touched: readonly Touched[], { upTo }: ChangeRange): Promise<void> {
   if (touched.length === 0) return;
   const latest = await find.histories(idsOf(touched), { limit: 1, withBefore: false });
-  const later: (Touched & { readonly latest: number })[] = [];
-  for (const [index, record] of touched.entries()) {
-    const [change] = latest[index] ?? [];
-    if (!change) continue;
-    record.latestAt = change.at;
-    if (change.number > upTo) later.push(Object.assign(record, { latest: change.number }));
-  }
-  for (const [kind, records] of byKind(later)) {
+  for (const [index, record] of touched.entries()) record.latest = latest[index]?.[0] ?? record.latest;
+  for (const [kind, records] of byKind(touched.filter((record) => record.latest.number > upTo))) {
     const left = await find.versions(
       kind,
       records.map(({ id }) => ({ id, number: upTo })),
@@ -179,15 +170,10 @@ async function keepChanged(find: Lookups, touched: readonly Touched[], { upTo }:
     for (const [index, record] of records.entries()) {
       const { current, target } = record;
       if (hasState(kind, current, left[index] ?? null) || hasState(kind, current, target)) continue;
-      const message = `this ${kind.label} has changed since, last by change ${record.latest}`;
+      const message = `this ${kind.label} has changed since, last by change ${record.latest.number}`;
       record.problem = { outcome: 'kept', message };
     }
   }
-}
-
-function hasState(kind: RecordKind, record: Values | null, state: Values | null): boolean {
-  if (!record || !state) return record === state;
-  return Object.keys(kind.fields).every((field) => isSame(record[field] ?? null, state[field] ?? null));
 }
 
 /** Looks up what the reversals must agree with in records that the range has not changed. */
@@ -202,7 +188,7 @@ async function surroundingsOf(
   for (const [kind, records] of groups) {
     const going = records.filter(({ problem, current, target }) => !problem && current && !target);
     if (going.length === 0) continue;
-    const found = await findReferring(find, kind, new Set(idsOf(going)), own);
+    const found = await referenceProblems(find, kind, new Set(idsOf(going)), own);
     for (const [id, { problem }] of found) referring.set(id, problem);
   }
   for (const [kind, records] of groups) {
@@ -234,62 +220,6 @@ const textsOf = (records: readonly Touched[], field: string): string[] => [
     }),
   ),
 ];
-
-/** Returns the changes that give the records their earlier states. Those that have them already are left as they are. */
-function reversalsOf(session: Session, touched: readonly Touched[]): Change[] {
-  const changed = touched.filter(({ kind, problem, current, target }) => !problem && !hasState(kind, current, target));
-  const groups = byKind(changed);
-  const restorations = groups.map(([kind, records]) => restorationOf(session, kind, records));
-  const updates = groups.map(([kind, records]) => updateOf(session, kind, records));
-  const deletions = groups.map(([kind, records]) => deletionOf(kind, records));
-  const hasUnique = ({ kind }: Change) => uniqueFields(kind).length > 0;
-  const hasNone = (change: Change) => !hasUnique(change);
-  // Records exist while others refer to them, and unique values are free before others get them.
-  return [
-    ...deletions.filter(hasUnique),
-    ...restorations.filter(hasNone),
-    ...updates,
-    ...restorations.filter(hasUnique),
-    ...deletions.filter(hasNone).reverse(),
-  ];
-}
-
-/** The casts are safe: the values are those of a record of the kind. */
-const asRecord = <K extends RecordKind>(_kind: K, values: Values | null) => values as object as RecordOf<K>;
-
-function restorationOf<K extends RecordKind>(session: Session, kind: K, records: readonly Touched[]): Change {
-  const missing = new Map(records.filter(({ current }) => !current).map((record) => [record.id, record]));
-  const tree = treeOf(kind);
-  const parentOf = (id: string) => {
-    const parent = tree && missing.get(id)?.target?.[tree.field];
-    return typeof parent === 'string' && missing.has(parent) ? parent : undefined;
-  };
-  const { order } = inTreeOrder(missing.keys(), parentOf);
-  const versions = order.map((id) => {
-    const { target = null, latestAt = '' } = missing.get(id) ?? {};
-    const last = { ...asRecord(kind, target), updatedAt: latestAt };
-    return { ...last, ...updateStamps(kind, session, last) };
-  });
-  return restored(kind, versions);
-}
-
-function updateOf<K extends RecordKind>(session: Session, kind: K, records: readonly Touched[]): Change {
-  const changes = records.flatMap(({ current, target }) => {
-    if (!current || !target) return [];
-    const values = Object.fromEntries(Object.keys(kind.fields).map((field) => [field, target[field]]));
-    return [{ record: asRecord(kind, current), values: differing(current, values) }];
-  });
-  return newVersions(session, kind, changes).change;
-}
-
-function deletionOf<K extends RecordKind>(kind: K, records: readonly Touched[]): Change {
-  const going = records.flatMap(({ current, target }) => (current && !target ? [asRecord(kind, current)] : []));
-  const latest = going.reduce(
-    (last, { updatedAt }) => (updatedAt > last ? updatedAt : last),
-    new Date(0).toISOString(),
-  );
-  return deleted(kind, going, timeAfter({ updatedAt: latest }));
-}
 
 function outcomeOf(touched: readonly Touched[]): Reverted {
   const counts = { reversed: 0, kept: 0, failed: 0 };

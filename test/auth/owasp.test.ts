@@ -102,8 +102,13 @@ test('API5 Broken function level authorization: a read-only key is refused by ev
     );
     expect([plural, status]).toEqual([plural, 403]);
   }
-  const { status } = await reader.graphql('mutation { updateProject(id: "x", input: {}) { id } }');
-  expect(status).toBe(403);
+  for (const mutation of [
+    'updateProject(id: "x", input: {}) { id }',
+    'revertChanges(after: "0", upTo: "0") { reversed }',
+  ]) {
+    const { status } = await reader.graphql(`mutation { ${mutation} }`);
+    expect([mutation, status]).toEqual([mutation, 403]);
+  }
 });
 
 test('API6 Unrestricted access to sensitive business flows: the requests of a key are counted over REST and GraphQL together', async () => {

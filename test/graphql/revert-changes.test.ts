@@ -1,9 +1,13 @@
 /** `revertChanges`: records get the state back that they had before a range of changes, by changes of their own. */
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { useService, useSharedService } from '../support/service.ts';
 
 const service = useService();
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 const document = `mutation ($after: String!, $upTo: String!, $dryRun: Boolean) {
   result: revertChanges(after: $after, upTo: $upTo, dryRun: $dryRun) {
@@ -219,6 +223,131 @@ describe('a range of changes', () => {
     expect(await revert(after, middle)).toMatchObject({ reversed: 1 });
     expect((await service.data(`{ location(id: "${yard.id}") { name } }`)).location.name).toBe('One');
   });
+});
+
+test('a repeat with the same key returns what the first request did, and changes nothing', async () => {
+  const after = await cursor();
+  const [yard] = await service.create('/locations', { name: 'North yard' });
+  const [gate] = await service.create('/locations', { name: 'Gate' });
+  const upTo = await cursor();
+  await service.create('/projects', { name: 'Harbour wall', locationId: yard.id });
+  const request = () =>
+    service.post('/graphql', { query: document, variables: { after, upTo } }, { 'idempotency-key': 'undo-once' });
+
+  const first = await request();
+  const last = await cursor();
+  const second = await request();
+
+  expect(first.body.data.result).toMatchObject({
+    reversed: 1,
+    failed: 1,
+    notReversed: [{ recordId: yard.id, outcome: 'FAILED' }],
+  });
+  expect(second.body.data).toEqual(first.body.data);
+  expect(await cursor()).toBe(last);
+  expect((await service.data(`{ node(id: "${gate.id}") { id } }`)).node).toBeNull();
+});
+
+test('a repeated deletion returns what it deleted, also after it was reversed', async () => {
+  const [yard] = await service.create('/locations', { name: 'North yard' });
+  const after = await cursor();
+  const query = 'mutation ($ids: [ID!]) { deleteLocations(ids: $ids) { id name } }';
+  const remove = () =>
+    service.post('/graphql', { query, variables: { ids: [yard.id] } }, { 'idempotency-key': 'delete-once' });
+  const first = await remove();
+  await revert(after, await cursor());
+
+  expect((await remove()).body).toEqual(first.body);
+  expect(first.body.data.deleteLocations).toEqual([{ id: yard.id, name: 'North yard' }]);
+});
+
+test('a restored record counts as changed after its deletion, even when the clock is behind', async () => {
+  const [yard] = await service.create('/locations', { name: 'North yard' });
+  const after = await cursor();
+  const deletedAt = Date.now() + 60_000;
+  vi.useFakeTimers({ toFake: ['Date'], now: deletedAt });
+  await service.data('mutation ($ids: [ID!]) { deleteLocations(ids: $ids) { id } }', { ids: [yard.id] });
+  vi.useRealTimers();
+  await revert(after, await cursor());
+
+  const { location } = await service.data(`{ location(id: "${yard.id}") { updatedAt } }`);
+  expect(Date.parse(location.updatedAt)).toBeGreaterThan(deletedAt);
+});
+
+test('a deletion is reversed again after its reversal was reversed', async () => {
+  const [yard] = await service.create('/locations', { name: 'North yard' });
+  const after = await cursor();
+  await service.data('mutation ($ids: [ID!]) { deleteLocations(ids: $ids) { id } }', { ids: [yard.id] });
+  const upTo = await cursor();
+  await revert(after, upTo);
+  await revert(upTo, await cursor());
+
+  expect(await revert(after, upTo)).toEqual({ ...withNothingReversed, reversed: 1 });
+  expect((await service.data(`{ location(id: "${yard.id}") { name } }`)).location).toEqual({ name: 'North yard' });
+});
+
+test('records are deleted before those that they refer to, as a copy with foreign keys needs', async () => {
+  const after = await cursor();
+  const [yard] = await service.create('/locations', { name: 'North yard' });
+  const [wall] = await service.create('/projects', { name: 'Harbour wall', locationId: yard.id });
+  const upTo = await cursor();
+  await revert(after, upTo);
+  const end = await cursor();
+  await revert(upTo, end);
+
+  const { changes } = await service.data(
+    'query ($after: String) { changes(after: $after) { nodes { action recordId } } }',
+    { after: upTo },
+  );
+  expect(changes.nodes).toEqual([
+    { action: 'DELETED', recordId: wall.id },
+    { action: 'DELETED', recordId: yard.id },
+    { action: 'CREATED', recordId: yard.id },
+    { action: 'CREATED', recordId: wall.id },
+  ]);
+});
+
+test('several reversals of the same changes at once, beside upserts of the same keys, store each record once', async () => {
+  const keyed = ['1', '2', '3'].map((erp) => ({ name: `Yard ${erp}`, externalIds: { 'at once': erp } }));
+  const ids = (await service.create('/locations', ...keyed)).map(({ id }) => id);
+  const after = await cursor();
+  await service.data('mutation ($ids: [ID!]) { deleteLocations(ids: $ids) { id } }', { ids });
+  const upTo = await cursor();
+
+  await Promise.all([
+    ...Array.from({ length: 4 }, () => revert(after, upTo)),
+    ...Array.from({ length: 4 }, () =>
+      service.data(
+        'mutation ($input: [UpsertLocationInput!]!) { upsertLocations(by: { externalId: "at once" }, input: $input) { outcome } }',
+        { input: keyed },
+      ),
+    ),
+  ]);
+
+  const { locations } = await service.data(
+    '{ locations(where: { name: { startsWith: "Yard " } }) { nodes { id externalIds } } }',
+  );
+  const stored = locations.nodes.map(({ id }: { id: string }) => id);
+  expect(ids.filter((id) => stored.includes(id))).toEqual(ids);
+  const { history } = await service.data('query ($id: ID!) { history(id: $id) { nodes { action } } }', { id: ids[0] });
+  expect(history.nodes.map(({ action }: { action: string }) => action)).toEqual(['CREATED', 'DELETED', 'CREATED']);
+});
+
+test('records with too many external IDs are not stored again together', async () => {
+  const externalIds = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`system ${index}`, 'x']));
+  const batch = Array.from({ length: 160 }, () => ({ externalIds }));
+  const ids = [];
+  for (let part = 0; part < 2; part += 1) ids.push((await service.create('/locations', ...batch)).map(({ id }) => id));
+  const after = await cursor();
+  for (const part of ids)
+    await service.data('mutation ($ids: [ID!]) { deleteLocations(ids: $ids) { id } }', { ids: part });
+  const upTo = await cursor();
+
+  const { body } = await service.graphql(document, { after, upTo });
+
+  expect(body.errors[0].message).toContain('expected at most 30,000 external IDs in a batch');
+  expect(await cursor()).toBe(upTo);
+  expect(await revert(String(Number(upTo) - 160), upTo)).toMatchObject({ reversed: 160 });
 });
 
 describe('cursors', () => {

@@ -42,8 +42,9 @@ export const uniqueKey = (kind: RecordKind, field: string, text: unknown): strin
 export const ownReferences = ({ fields }: RecordKind, state: Values | null) =>
   Object.entries(fields).flatMap(([name, field]) => {
     const id = state?.[name];
-    const target = field.type === 'reference' && typeof id === 'string' ? kindOfId(id) : undefined;
-    return target && target.name === (field as { target: string }).target ? [{ kind: target, id: id as string }] : [];
+    if (field.type !== 'reference' || typeof id !== 'string') return [];
+    const kind = kindOfId(id);
+    return kind?.name === field.target ? [{ kind, id }] : [];
   });
 
 const uniqueKeys = (kind: RecordKind, state: Values | null): string[] =>
