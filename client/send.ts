@@ -121,12 +121,13 @@ export function createDownload(
         headers: { ...(key !== undefined && { authorization: `Bearer ${key}` }) },
         redirect: 'manual',
         signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
-      }).catch((cause: unknown) => {
-        if (late.signal.aborted) throw new TimeoutError(limit, { mayBeStored: false });
-        signal?.throwIfAborted();
-        throw new ConnectionError(codeOf(cause), { mayBeStored: false, cause });
-      });
-      clearTimeout(timer);
+      })
+        .catch((cause: unknown) => {
+          if (late.signal.aborted) throw new TimeoutError(limit, { mayBeStored: false });
+          signal?.throwIfAborted();
+          throw new ConnectionError(codeOf(cause), { mayBeStored: false, cause });
+        })
+        .finally(() => clearTimeout(timer));
       if (response.status === 200 && response.body) return { headers: response.headers, body: response.body };
       throw reject(readResponse(response, await response.text(), { key, isWrite: false }));
     };

@@ -63,6 +63,15 @@ test.each([
   expect(code).toBe('CUT_OFF');
 });
 
+test('leaves no timer behind if the service cannot be reached, which would keep a program from ending', async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+  const before = timers();
+  const nobody = new Yardgraph({ serverURL: 'http://127.0.0.1:1', retries: 0 });
+
+  await errorOf(ConnectionError, nobody.exportFile('assets', 'csv'));
+  expect(timers()).toBeLessThanOrEqual(before);
+});
+
 test('rejects options that it does not know, which would export more than is meant', async () => {
   const { message } = await errorOf(TypeError, all(yardgraph.export('assets', { were: {} } as object)));
 
