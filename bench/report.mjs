@@ -91,6 +91,22 @@ const linkedGoal = (times) => Number(((times * 167) / 3_300).toFixed(3));
 
 const sharedGoals = [
   ['start', 'idle, MB', value('start', 'idleMegabytes'), 110, true],
+  ['import', 'import without a preview, of plain batches', value('import', 'ofBatches'), 0.5],
+  [
+    'import, with its preview',
+    'import with its preview, of plain batches',
+    value('import, with its preview', 'ofBatches'),
+    0.5,
+  ],
+  ['export, csv', 'export of a million as CSV, rows per second', value('export, csv', 'perSecond'), 20_000],
+  ['export, ndjson', 'export of a million as NDJSON, rows per second', value('export, ndjson', 'perSecond'), 20_000],
+  ['export, ndjson', 'exports need more memory, MB', value('export, ndjson', 'grownMegabytes'), 100, true],
+  [
+    'reads beside an export',
+    'reads beside an export, of those beside long lists',
+    against('reads beside an export', 'reads beside long lists'),
+    0.9,
+  ],
   ['W3', 'W3 at its peak, MB', value('W3', 'peakMegabytes'), 350, true],
   ['W4, million', 'W4 on a million work orders, of W4', against('W4, million', 'W4'), 0.9],
   [

@@ -5,7 +5,7 @@
  *   --postgres    uses a temporary Postgres server instead of an SQLite file
  *   --peers       also measures PostGraphile; only with --postgres, after `npm install --prefix bench/peers`
  *   --smoke       checks that everything works: half a second per workload, on small tables
- *   --only NAMES  runs only these workloads, such as W1,W4,start,feed,million,million-orders
+ *   --only NAMES  runs only these workloads, such as W1,W4,start,feed,imports,exports,million,million-orders
  *   --json FILE   writes all figures to a file
  */
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { measureFeed } from './feed.mjs';
+import { measureExports, measureImports } from './files.mjs';
 import { startPostgres } from './postgres.mjs';
 import { startServer } from './processes.mjs';
 import { measureReads, measureStart } from './reads.mjs';
@@ -36,8 +37,8 @@ if (options.peers && !existsSync(new URL('peers/node_modules', import.meta.url))
 }
 
 const sizes = options.smoke
-  ? { rounds: 1, seconds: 0.5, orders: 2_000, linked: 100, million: 2_000, idleSeconds: 0.5 }
-  : { rounds: 3, seconds: 4, orders: 20_000, linked: 1_000, million: 1_000_000, idleSeconds: 15 };
+  ? { rounds: 1, seconds: 0.5, orders: 2_000, linked: 100, imported: 2_000, million: 2_000, idleSeconds: 0.5 }
+  : { rounds: 3, seconds: 4, orders: 20_000, linked: 1_000, imported: 100_000, million: 1_000_000, idleSeconds: 15 };
 
 const data = fileURLToPath(new URL('data/', import.meta.url));
 mkdirSync(data, { recursive: true });
@@ -78,6 +79,8 @@ try {
     if (run.isWanted('start')) await measureStart(run, database);
   }
   if (run.isWanted('feed')) await measureFeed(run, await run.createDatabase('feed'));
+  if (run.isWanted('imports')) await measureImports(run);
+  if (run.isWanted('exports')) await measureExports(run);
   if (run.isWanted('million')) await measureMillion(run);
   if (run.isWanted('million-orders')) await measureMillionOrders(run);
 } finally {
