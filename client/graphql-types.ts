@@ -158,6 +158,9 @@ export type RecordLink = { externalId: ExternalIdInput; ref?: never } | { ref: s
 /** What a deletion does if other records refer to the ones it deletes. */
 export type ReferenceHandling = 'CLEAR' | 'REFUSE';
 
+/** Why a change was not reversed. */
+export type RevertOutcome = 'FAILED' | 'KEPT';
+
 /** Refers to a stored record without its ID: `{ externalId: { key: "erp", value: "4711" } }`. */
 export interface StoredRecordLink {
   /** An external ID that exactly one stored record has: `{ key: "erp", value: "4711" }`. */
@@ -293,6 +296,32 @@ export interface RejectedItem {
   list: string;
 }
 
+/** What became of the changes that were to be reversed. */
+export interface RevertedChanges {
+  /** The number of changes that cannot be reversed. */
+  failed: number;
+  /** The number of changes whose records have changed since. */
+  kept: number;
+  /** The changes that were not reversed, in their order. */
+  notReversed: readonly ChangeNotReversed[];
+  /** The number of changes that were reversed. */
+  reversed: number;
+}
+
+/** A change that was not reversed. */
+export interface ChangeNotReversed {
+  /** The cursor of the change. */
+  cursor: string;
+  /** The kind of the record. */
+  kind: RecordKind;
+  /** Why it was not reversed. */
+  message: string;
+  /** What became of it. */
+  outcome: RevertOutcome;
+  /** The ID of the record. */
+  recordId: string;
+}
+
 /** The types of each kind. */
 export interface RecordTypes {
   Asset: {
@@ -391,3 +420,6 @@ export const kinds = {
 /** The fields of a page of changes. */
 export const changePageFields =
   'endCursor hasMore nodes { action at cursor fields { after before field } kind message recordId requestId user { id } }';
+
+/** The fields of what becomes of changes that are reversed. */
+export const revertedChangesFields = 'failed kept notReversed { cursor kind message outcome recordId } reversed';

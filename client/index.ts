@@ -19,6 +19,7 @@ export type { ApiKey, Options } from './options.ts';
 export type { WriteOptions } from './write-options.ts';
 export {
   type BatchOptions,
+  type ChangeRange,
   type ChangesOptions,
   type CreateOptions,
   type DeleteOptions,
@@ -32,6 +33,7 @@ export {
   type ImportRow,
   type Reconnect,
   type Rejected,
+  type RevertOptions,
   type Upserted,
   type UpsertOptions,
   Yardgraph,

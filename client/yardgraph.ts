@@ -16,7 +16,7 @@ import type {
   TransportOrder,
   WorkOrder,
 } from './openapi.ts';
-import { type Changes, changeCursor, changes } from './operations/changes.ts';
+import { type Changes, changeCursor, changes, type RevertChanges, revertChanges } from './operations/changes.ts';
 import { type ExportFile, type ExportRows, exportFile, exportRows } from './operations/export.ts';
 import { type ImportRows, importRows } from './operations/import.ts';
 import { type ImportRecords, importRecords, type UpdateBatch, type Writes, writes } from './operations/records.ts';
@@ -24,7 +24,7 @@ import { type Options, readOptions } from './options.ts';
 import { type Create, create, type List, list, serviceError, type Update, update } from './rest.ts';
 import { createDownload, createSend } from './send.ts';
 
-export type { ChangesOptions, Reconnect } from './operations/changes.ts';
+export type { ChangeRange, ChangesOptions, Reconnect, RevertOptions } from './operations/changes.ts';
 export type { ExportedFile, ExportedRow, ExportFileOptions, ExportOptions } from './operations/export.ts';
 export type { ImportOptions, ImportResult, ImportRow } from './operations/import.ts';
 export type {
@@ -78,6 +78,11 @@ export class Yardgraph {
   /** Returns the last change's cursor. A new consumer gets it, reads the records, then follows `changes` after it. */
   readonly changeCursor: () => Promise<string>;
   /**
+   * Gives the records of a range of changes, such as those of an import, the state back that they had before it, in one transaction.
+   * A record that has changed since is kept, and listed.
+   */
+  readonly revertChanges: RevertChanges;
+  /**
    * Returns the data of a GraphQL operation. Throws a GraphqlError if the response has errors, even if it also has data.
    * The types come from the document, if GraphQL Code Generator or gql.tada made it. For text they may be given as type
    * parameters, which nothing checks; without them, the data is untyped.
@@ -109,6 +114,7 @@ export class Yardgraph {
     this.export = exportRows(this.exportFile);
     this.changes = changes(this.graphql);
     this.changeCursor = changeCursor(this.graphql);
+    this.revertChanges = revertChanges(this.graphql);
   }
 }
 

@@ -129,6 +129,21 @@ function commands(settings: Settings, exitWith: (code: number) => void): Command
       (await import('./commands/export.ts')).exportRecords(kind, { ...options, apiKey: settings.YARDGRAPH_API_KEY }),
     );
 
+  program
+    .command('undo')
+    .description('reverse a range of changes of a running service, such as those of an import')
+    .requiredOption('--from <number>', 'the first change, as import prints it')
+    .requiredOption('--to <number>', 'the last change')
+    .option('--url <url>', 'the service', settings.YARDGRAPH_URL || 'http://127.0.0.1:4000')
+    .option('--batch <changes>', 'the most changes that are reversed at a time', '10000')
+    .option('--message <text>', 'kept with each change that it makes')
+    .option('--dry-run', 'check all changes, and reverse none', false)
+    .option('--yes', 'do not ask before reversing', false)
+    .action(async (options) => {
+      const { undoChanges } = await import('./commands/undo.ts');
+      exitWith(await undoChanges({ ...options, apiKey: settings.YARDGRAPH_API_KEY }));
+    });
+
   const keys = program
     .command('keys')
     .description('create, list, rotate and revoke API keys, each of which gives access to one workspace');

@@ -112,3 +112,6 @@ function summary(issues: readonly Issue[], total: number): string {
 
 /** Thrown when a command cannot run or go on: one line per problem, shown to the operator without a stack. */
 export class StartError extends Error {}
+
+/** Thrown when a command stops amid its work, and can go on when it is run again. */
+export class Interrupted extends Error {}

@@ -1,9 +1,19 @@
-/** Reads changes over GraphQL, page by page: those of the workspace in the order of their commits, and those of one record. */
-import { received, requireInteger } from '../check.ts';
+/**
+ * Reads changes over GraphQL, page by page: those of the workspace in the order of their commits, and those of one record. Reverses those of
+ * a range.
+ */
+import { received, requireInteger, requireKnown } from '../check.ts';
 import type { YardgraphError } from '../errors.ts';
 import type { Graphql } from '../graphql.ts';
-import { type ChangePage, changePageFields, type RecordKind } from '../graphql-types.ts';
+import {
+  type ChangePage,
+  changePageFields,
+  type RecordKind,
+  type RevertedChanges,
+  revertedChangesFields,
+} from '../graphql-types.ts';
 import { reconnectDelay } from '../retry.ts';
+import type { WriteOptions } from '../write-options.ts';
 
 export interface ChangesOptions {
   /** The cursor after which to read: `endCursor` of the last page that was processed. From the first change unless set. */
@@ -115,3 +125,28 @@ const pause = (milliseconds: number, signal: AbortSignal | undefined): Promise<v
     signal?.addEventListener('abort', end);
     if (signal?.aborted) end();
   });
+
+/** The changes after `after`, up to and with `upTo`: cursors, as changes have them. */
+export interface ChangeRange {
+  readonly after: string;
+  readonly upTo: string;
+}
+
+export interface RevertOptions extends WriteOptions {
+  /** Returns what would become of the changes, and reverses none. */
+  readonly dryRun?: boolean | undefined;
+}
+
+/** Gives the records of a range of changes the state back that they had before it, in one transaction. */
+export type RevertChanges = (range: ChangeRange, options?: RevertOptions) => Promise<RevertedChanges>;
+
+const revertDocument = `mutation ($after: String!, $upTo: String!, $dryRun: Boolean!) {
+  revertChanges(after: $after, upTo: $upTo, dryRun: $dryRun) { ${revertedChangesFields} }
+}`;
+
+export const revertChanges =
+  (graphql: Graphql): RevertChanges =>
+  async ({ after, upTo, ...misnamed }, { dryRun = false, ...options } = {}) => {
+    requireKnown('revertChanges', { ...misnamed, ...options });
+    return (await graphql(revertDocument, { after, upTo, dryRun }, options)).revertChanges;
+  };

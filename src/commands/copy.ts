@@ -10,7 +10,7 @@ import { connectDatabase, type Database, openDatabase } from '../store/database.
 import { databaseUrlProblem } from '../store/database-settings.ts';
 import { changeNumbers, changes, idempotencyResults, workspaceNames } from '../store/query/tables.ts';
 import { sqlitePath } from '../store/sqlite/url.ts';
-import { createProgressBar } from './progress-bar.ts';
+import { createProgressBar } from './terminal/progress-bar.ts';
 
 /** All tables. Without the idempotency keys, a request repeated after a move to another database would run twice. */
 const tables = [workspaceNames, ...recordKinds, apiKeys, changes, changeNumbers, idempotencyResults];

@@ -11,7 +11,7 @@ import { kindCalled } from '../import/columns.ts';
 import { expected } from '../model/issues.ts';
 import { listField } from '../model/labels.ts';
 import { recordKinds } from '../records/index.ts';
-import { createProgressBar } from './progress-bar.ts';
+import { createProgressBar } from './terminal/progress-bar.ts';
 
 interface ExportOptions {
   readonly url: string;

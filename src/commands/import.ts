@@ -2,23 +2,24 @@
 import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { SingleBar } from 'cli-progress';
-import { Yardgraph, YardgraphError } from '../../client/index.ts';
-import { StartError } from '../errors.ts';
+import { Yardgraph } from '../../client/index.ts';
+import { Interrupted, StartError } from '../errors.ts';
 import { datePatternOf, requireTimeZone } from '../import/cells.ts';
 import { kindCalled } from '../import/columns.ts';
 import { type FileOptions, findFiles, type ImportFile } from '../import/files.ts';
-import { findRanges } from '../import/made-changes.ts';
+import { describeChanges } from '../import/made-changes.ts';
 import { type Preview, preview } from '../import/preview.ts';
 import { requireEncoding } from '../import/read-csv.ts';
 import { reasonsOf, refusedPath } from '../import/refused.ts';
 import { type Import, identityOf, scan, sectionsOf } from '../import/run.ts';
-import { openState, type Progress } from '../import/state.ts';
+import { openState, type Progress, type State } from '../import/state.ts';
 import { upsertKeysOf } from '../import/upsert-keys.ts';
-import { type UnsetLink, write } from '../import/write.ts';
+import { write } from '../import/write.ts';
 import { count } from '../model/issues.ts';
 import { countedRecords } from '../model/labels.ts';
-import { ask } from './ask.ts';
-import { createProgressBar } from './progress-bar.ts';
+import { confirm } from './terminal/ask.ts';
+import { exitCodes, isExpected, withInterrupts } from './terminal/interrupt.ts';
+import { createProgressBar } from './terminal/progress-bar.ts';
 
 export interface ImportOptions {
   readonly url: string;
@@ -39,9 +40,6 @@ export interface ImportOptions {
   readonly yes: boolean;
 }
 
-/** Exit codes, which docs/import-and-export.md explains. */
-const exitCodes = { allStored: 0, nothingStored: 1, someRefused: 2, interrupted: 3 } as const;
-
 /** Imports the files, and returns the exit code. Throws a StartError before anything is stored. */
 export async function importFiles(paths: readonly string[], options: ImportOptions): Promise<number> {
   // Rows are garbage soon: collected earlier, a million of them take 140 MB of memory instead of 190, and a tenth more time.
@@ -53,9 +51,6 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
   const identity = await identityOf(files, { url, upsertBy, map, skip, dates, timeZone, decimalComma, encoding });
   const statePath = `${resolve(paths[0] ?? '')}.import-state`;
   const state = await openState(statePath);
-  const stop = new AbortController();
-  const onSignal = () => stop.abort(new Interrupted());
-  process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
   const bar = createBar();
   try {
     const known = state.progress();
@@ -64,74 +59,57 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
         `${statePath} is the state of an import that was not finished, of other files or with other options. Finish it, or delete its state to begin anew`,
       );
     }
-    const base = { state, files, options: fileOptions, partSize, signal: stop.signal, onProgress: bar.increment };
-    const progress = known ?? (await scan(base, identity));
-    const work: Import = {
-      ...base,
-      upsertKeys: upsertKeysOf(
-        sectionsOf(base, progress).map(({ kind }) => kind),
-        upsertBy,
-      ),
-      yardgraph: new Yardgraph({
-        serverURL: url,
-        apiKeyAuth: options.apiKey ?? '',
-        changeMessage: changeMessageOf(options, files, progress.run),
-      }),
-    };
-    if (progress.after !== undefined) {
-      console.log(
-        `Going on with the import that stopped after ${count(doneRows(progress))} of ${countedRows(progress.total)}.`,
-      );
-    } else if (options.preview || options.dryRun) {
-      bar.start('checking', progress.total, 0);
-      const found = await preview(work, progress);
-      bar.stop();
-      printPreview(progress, found);
-      if (options.dryRun) {
-        await state.remove();
-        return found.counts.refused > 0 ? exitCodes.someRefused : exitCodes.allStored;
-      }
-      if (!options.yes) await confirm();
-    }
-    bar.start('storing', progress.total, doneRows(state.progress() ?? progress));
-    const unset = await write(work);
-    bar.stop();
-    const code = await printResult(work, options, unset);
-    await state.remove();
-    return code;
+    return await withInterrupts(async (signal) => {
+      const base = { state, files, options: fileOptions, partSize, signal, onProgress: bar.increment };
+      const progress = known ?? (await scan(base, identity));
+      const kinds = sectionsOf(base, progress).map(({ kind }) => kind);
+      const changeMessage = changeMessageOf(options, files, progress.run);
+      const yardgraph = new Yardgraph({ serverURL: url, apiKeyAuth: options.apiKey ?? '', changeMessage });
+      const work = { ...base, upsertKeys: upsertKeysOf(kinds, upsertBy), yardgraph };
+      const code = await checkAndStore(work, progress, options, bar);
+      await state.remove();
+      return code;
+    });
   } catch (error) {
     bar.stop();
-    const { after } = state.progress() ?? {};
-    if (after === undefined) {
-      await state.remove();
-      if (error instanceof Interrupted) return interruptedBefore();
-      throw isExpected(error) ? new StartError(error.message) : error;
-    }
-    const stopped = state.progress();
-    await state.close();
-    if (!isExpected(error)) throw error;
-    console.error(
-      `${error.message}. Stored so far: ${stopped ? count(doneRows(stopped)) : 0} of ${countedRows(stopped?.total ?? 0)}. Run the same command again to go on.`,
-    );
-    return exitCodes.interrupted;
-  } finally {
-    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+    return await leave(state, error);
   }
 }
 
-/** True for errors of the service, of the connection to it, and of the file system, such as a full disk. */
-const isExpected = (error: unknown): error is Error =>
-  error instanceof Interrupted ||
-  error instanceof YardgraphError ||
-  (error instanceof Error && 'code' in error && /^(?:E[A-Z]+|SQLITE_\w+)$/.test(String(error.code)));
-
-class Interrupted extends Error {
-  override readonly message = 'Interrupted';
+/** Shows what would be stored, asks, and stores it. Goes on with an import that was interrupted. Returns the exit code. */
+async function checkAndStore(work: Import, progress: Progress, options: ImportOptions, bar: Bar): Promise<number> {
+  if (progress.after !== undefined) {
+    console.log(
+      `Going on with the import that stopped after ${count(doneRows(progress))} of ${countedRows(progress.total)}.`,
+    );
+  } else if (options.preview || options.dryRun) {
+    bar.start('checking', progress.total, 0);
+    const found = await preview(work, progress);
+    bar.stop();
+    printPreview(progress, found);
+    if (options.dryRun) return found.counts.refused > 0 ? exitCodes.some : exitCodes.all;
+    if (!options.yes) await confirm('Store them?', 'nothing was stored');
+  }
+  bar.start('storing', progress.total, doneRows(progress));
+  await write(work);
+  bar.stop();
+  return printResult(work, options);
 }
 
-function interruptedBefore(): number {
-  console.error('Interrupted: nothing was stored.');
-  return exitCodes.nothingStored;
+/** Says how far the import came that ended with the error, and keeps its state if it has stored something. Returns the exit code. */
+async function leave(state: State, error: unknown): Promise<number> {
+  const progress = state.progress();
+  if (progress?.after === undefined) {
+    await state.remove();
+    if (!isExpected(error)) throw error;
+    throw new StartError(error instanceof Interrupted ? `${error.message}: nothing was stored.` : error.message);
+  }
+  await state.close();
+  if (!isExpected(error)) throw error;
+  console.error(
+    `${error.message}. Stored so far: ${count(doneRows(progress))} of ${countedRows(progress.total)}. Run the same command again to go on.`,
+  );
+  return exitCodes.interrupted;
 }
 
 const countedRows = (n: number): string => `${count(n)} ${n === 1 ? 'row' : 'rows'}`;
@@ -172,6 +150,8 @@ function readBatch(batch: string): number {
   return size;
 }
 
+type Bar = ReturnType<typeof createBar>;
+
 /** Shows the progress of one step after the other. */
 function createBar() {
   let bar: SingleBar | undefined;
@@ -204,18 +184,8 @@ function printPreview(
   if (refused > first.length) console.log(`  and ${count(refused - first.length)} more`);
 }
 
-/** Throws a StartError unless the answer is yes. */
-async function confirm(): Promise<void> {
-  const entered = await ask('Store them? [y/N] ');
-  if (!/^y(es)?$/i.test(entered?.trim() ?? '')) throw new StartError('not confirmed: nothing was stored');
-}
-
 /** Prints what was done, and returns the exit code. */
-async function printResult(
-  { state, yardgraph, files }: Import,
-  options: ImportOptions,
-  unset: readonly UnsetLink[],
-): Promise<number> {
+async function printResult({ state, yardgraph, files }: Import, options: ImportOptions): Promise<number> {
   const { counts, refusedBytes, after = '', run } = state.progress() as Progress;
   const { created, updated, unchanged, refused } = counts;
   console.log(
@@ -224,17 +194,15 @@ async function printResult(
   for (const { path } of files.filter((file) => (refusedBytes[file.path] ?? 0) > 0)) {
     console.log(`The refused rows are in ${refusedPath(path)}, each with the reason: mend them, and import that file.`);
   }
-  for (const { record, field, id, message } of unset.slice(0, 10))
+  const unset = await state.unsetLinks(10);
+  for (const { record, field, id, message } of unset.first)
     console.log(`  ${record}: ${field} ${id} was not set: ${message}`);
-  if (unset.length > 10) console.log(`  and ${countedRecords(unset.length - 10)} more with a link that was not set`);
-  const message = changeMessageOf(options, files, run);
-  const ranges = await findRanges(yardgraph, { after, message, number: created + updated });
-  if (ranges === undefined)
-    console.log(`Its changes are among those of others after ${after}, with the message "${message}".`);
-  else if (ranges.length > 0)
-    console.log(`Its changes: ${ranges.map(([from, to]) => (from === to ? from : `${from} to ${to}`)).join(', ')}.`);
-  if (created + updated + unchanged === 0 && refused > 0) return exitCodes.nothingStored;
-  return refused + unset.length > 0 ? exitCodes.someRefused : exitCodes.allStored;
+  const others = unset.count - unset.first.length;
+  if (others > 0) console.log(`  and ${countedRecords(others)} more with a link that was not set`);
+  const made = { after, message: changeMessageOf(options, files, run), number: created + updated };
+  console.log(await describeChanges(yardgraph, made));
+  if (created + updated + unchanged === 0 && refused > 0) return exitCodes.nothing;
+  return refused + unset.count > 0 ? exitCodes.some : exitCodes.all;
 }
 
 /** The message of all changes of the import, which no other import has. */

@@ -11,7 +11,7 @@ import { recordKinds } from '../records/index.ts';
 import type { Database } from '../store/database.ts';
 import { addIndex, dropIndex, fieldsToIndex, indexName, listIndexes } from '../store/schema/indexes.ts';
 import { requireUpToDate, withDatabase } from './database.ts';
-import { printTable } from './table.ts';
+import { printTable } from './terminal/table.ts';
 
 /** In milliseconds. Long, because an index of millions of records takes minutes. */
 const statementTimeout = 24 * 3_600_000;

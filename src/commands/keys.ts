@@ -15,7 +15,7 @@ import type { Database } from '../store/database.ts';
 import { requireUpToDate, withDatabase } from './database.ts';
 import { parseDuration } from './duration.ts';
 import { type NewKeyOptions, parseNewKey } from './new-key.ts';
-import { printTable } from './table.ts';
+import { printTable } from './terminal/table.ts';
 
 /** Writes a key to standard output. Throws a StartError if it cannot be written, for the change to be undone. */
 async function printKey(text: string): Promise<void> {

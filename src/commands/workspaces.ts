@@ -6,9 +6,9 @@ import { StartError } from '../errors.ts';
 import { counted, listField } from '../model/labels.ts';
 import { recordKinds } from '../records/index.ts';
 import { createWorkspaces, sizeOf, type Workspace, type Workspaces } from '../store/admin/workspaces.ts';
-import { ask } from './ask.ts';
 import { requireUpToDate, withDatabase } from './database.ts';
-import { printTable } from './table.ts';
+import { ask } from './terminal/ask.ts';
+import { printTable } from './terminal/table.ts';
 
 /** In milliseconds. Long, because one statement may change millions of records. */
 const statementTimeout = 24 * 3_600_000;

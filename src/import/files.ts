@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, readdirSync, statSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
-import { StartError } from '../errors.ts';
+import { Interrupted, StartError } from '../errors.ts';
 import { expected, isObject, quote } from '../model/issues.ts';
 import { listField } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
@@ -19,6 +19,8 @@ export interface ImportFile {
   readonly format: 'csv' | 'ndjson';
   /** The kind of all rows; unset if each line says its own. */
   readonly kind?: RecordKind | undefined;
+  /** Its size and the time of its last change, when it was found. */
+  readonly version: string;
 }
 
 export interface FileOptions {
@@ -50,7 +52,7 @@ function filesIn(path: string): string[] {
 function fileOf(path: string, kindOfOthers: RecordKind | undefined): ImportFile {
   const name = basename(path);
   const extension = extname(name).toLowerCase();
-  const file = { path, name };
+  const file = { path, name, version: versionOf(path) };
   // Such as assets-2026-03-01.csv, or assets.refused.csv.
   const kind = kindCalled(/^[a-z _-]*[a-z]/i.exec(basename(name, extname(name)))?.[0] ?? '') ?? kindOfOthers;
   if (extension === '.ndjson' || extension === '.jsonl') return { ...file, format: 'ndjson', kind };
@@ -62,6 +64,16 @@ function fileOf(path: string, kindOfOthers: RecordKind | undefined): ImportFile 
   if (kind) return { ...file, format: 'csv', kind };
   const names = recordKinds.map((known) => `${listField(known)}.csv`).join(', ');
   throw new StartError(`${name}: which kind of record does it have? Name it ${names}, or say it: --kind assets`);
+}
+
+function versionOf(path: string): string {
+  const { size, mtimeMs } = statSync(path);
+  return `${size} ${mtimeMs}`;
+}
+
+/** Throws an Interrupted if the file has changed since it was found: nobody knows which of its rows are stored. */
+export function requireUnchanged({ path, name, version }: ImportFile): void {
+  if (versionOf(path) !== version) throw new Interrupted(`${name} has changed since the import began: restore it`);
 }
 
 /** Returns the SHA-256 of the file, in hexadecimal digits. */

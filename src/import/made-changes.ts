@@ -1,4 +1,4 @@
-/** Finds the changes that an import has made, for those who want to undo it. */
+/** Finds the changes that a command has made, for those who want to undo it. */
 import type { Yardgraph } from '../../client/index.ts';
 
 /** The numbers of the first and of the last change of a series. */
@@ -7,13 +7,28 @@ export type Range = readonly [from: number, to: number];
 /** The most ranges that are listed: beyond it, many others wrote at the same time. */
 const maxRanges = 100;
 
+/** A message that no other changes have after the cursor, and the number of the changes, if it is known. */
+interface MadeChanges {
+  readonly after: string;
+  readonly message: string;
+  readonly number?: number;
+}
+
+/** Says which changes were made: `Its changes: 4701 to 4711.` */
+export async function describeChanges(yardgraph: Yardgraph, made: MadeChanges): Promise<string> {
+  const ranges = await findRanges(yardgraph, made);
+  if (!ranges) return `Its changes are among those of others after ${made.after}, with the message "${made.message}".`;
+  if (ranges.length === 0) return 'It made no changes.';
+  return `Its changes: ${ranges.map(([from, to]) => (from === to ? from : `${from} to ${to}`)).join(', ')}.`;
+}
+
 /**
- * Returns the ranges of the changes after the cursor that have the message, of which there should be so many. Only if others wrote meanwhile
- * are the changes read. Undefined if the ranges are too many.
+ * Returns the ranges of the changes. Only if their number is not known, or others wrote meanwhile, are the changes read. Undefined if the
+ * ranges are too many.
  */
 export async function findRanges(
   yardgraph: Yardgraph,
-  { after, message, number }: { after: string; message: string; number: number },
+  { after, message, number }: MadeChanges,
 ): Promise<readonly Range[] | undefined> {
   const first = Number(after);
   const last = Number(await yardgraph.changeCursor());

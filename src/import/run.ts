@@ -4,7 +4,15 @@ import type { Yardgraph } from '../../client/index.ts';
 import type { Issue } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { kindNamed } from '../records/index.ts';
-import { type FileOptions, hashOf, type ImportFile, inLinkOrder, readRows, type Section } from './files.ts';
+import {
+  type FileOptions,
+  hashOf,
+  type ImportFile,
+  inLinkOrder,
+  readRows,
+  requireUnchanged,
+  type Section,
+} from './files.ts';
 import { isTarget } from './links.ts';
 import type { Row } from './row.ts';
 import type { Counts, Progress, State } from './state.ts';
@@ -89,7 +97,7 @@ export const sectionsOf = ({ files }: Pick<Import, 'files'>, { sections }: Progr
 /** The most characters of the rows of a part together. */
 const maxPartLength = 4_000_000;
 
-/** Yields the rows of a section, but the first ones, in parts. */
+/** Yields the rows of a section, but the first ones, in parts. Throws an Interrupted if the file has changed. */
 export async function* partsIn(
   { options, partSize }: Pick<Import, 'options' | 'partSize'>,
   { file, kind }: Section,
@@ -99,7 +107,10 @@ export async function* partsIn(
     let seen = 0;
     for await (const row of readRows(file, options)) if (row.kind === kind && ++seen > skipped) yield row;
   }
-  yield* partsOf(rows(), partSize);
+  for await (const part of partsOf(rows(), partSize)) {
+    requireUnchanged(file);
+    yield part;
+  }
 }
 
 async function* partsOf<R extends Row>(rows: AsyncIterable<R>, partSize: number): AsyncGenerator<readonly R[]> {

@@ -50,6 +50,11 @@ export interface LateLink {
   readonly id: string;
 }
 
+/** A link that could not be set, because the row that it leads to was refused, or the service refused the link. */
+export interface UnsetLink extends LateLink {
+  readonly message: string;
+}
+
 export interface State {
   /** Undefined until all files have been read; then of an import that has stored something, or of this one. */
   readonly progress: () => Progress | undefined;
@@ -67,9 +72,12 @@ export interface State {
     progress: Progress,
     done?: { readonly ids?: readonly (RowId & { readonly record: string })[]; readonly late?: readonly LateLink[] },
   ): Promise<void>;
-  /** Returns links that were late, with the ID of the record that they lead to, empty if its row was refused. */
+  /** Returns links that are still to be set, with the ID of the record that they lead to, empty if its row was refused. */
   lateLinks(limit: number): Promise<readonly (LateLink & { readonly to: string })[]>;
-  forget(links: readonly LateLink[]): Promise<void>;
+  /** Notes that these links were set, but for those with a message, which say why they could not be. */
+  settle(links: readonly LateLink[], unset: readonly UnsetLink[]): Promise<void>;
+  /** Returns the links that could not be set: the first ones, and the number of all. */
+  unsetLinks(limit: number): Promise<{ readonly first: readonly UnsetLink[]; readonly count: number }>;
   close(): Promise<void>;
   /** Closes it, and deletes the file. */
   remove(): Promise<void>;
@@ -79,7 +87,7 @@ const tables = `
   CREATE TABLE IF NOT EXISTS progress (json TEXT NOT NULL);
   CREATE TABLE IF NOT EXISTS ids (kind TEXT, id TEXT, record TEXT, PRIMARY KEY (kind, id)) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS outside (kind TEXT, key TEXT, value TEXT, PRIMARY KEY (kind, key, value)) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS late (kind TEXT, record TEXT, field TEXT, target TEXT, id TEXT, PRIMARY KEY (record, field)) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS late (kind TEXT, record TEXT, field TEXT, target TEXT, id TEXT, message TEXT, PRIMARY KEY (record, field)) WITHOUT ROWID;
 `;
 
 /** Throws a StartError if another process has it open: it imports the same files. */
@@ -167,7 +175,7 @@ export async function openState(path: string): Promise<State> {
         }
         if (late.length > 0) {
           await all(
-            `INSERT OR REPLACE INTO late SELECT value ->> 'kind', value ->> 'record', value ->> 'field', value ->> 'target', value ->> 'id' FROM json_each(?)`,
+            `INSERT OR REPLACE INTO late SELECT value ->> 'kind', value ->> 'record', value ->> 'field', value ->> 'target', value ->> 'id', NULL FROM json_each(?)`,
             [JSON.stringify(late)],
           );
         }
@@ -178,15 +186,26 @@ export async function openState(path: string): Promise<State> {
     async lateLinks(limit) {
       const found = await all(
         `SELECT late.kind, late.record, field, target, late.id, COALESCE(ids.record, '') AS "to"
-         FROM late LEFT JOIN ids ON ids.kind = target AND ids.id = late.id ORDER BY late.kind, late.record LIMIT ?`,
+         FROM late LEFT JOIN ids ON ids.kind = target AND ids.id = late.id
+         WHERE message IS NULL ORDER BY late.kind, late.record LIMIT ?`,
         [limit],
       );
       return found as readonly object[] as readonly (LateLink & { to: string })[];
     },
-    async forget(links) {
-      await all(`DELETE FROM late WHERE (record, field) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?))`, [
-        JSON.stringify(links.map(({ record, field }) => [record, field])),
-      ]);
+    async settle(links, unset) {
+      await transaction(async () => {
+        await all(`DELETE FROM late WHERE (record, field) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?))`, [
+          JSON.stringify(links.map(({ record, field }) => [record, field])),
+        ]);
+        for (const { kind, record, field, target, id, message } of unset) {
+          await all('INSERT INTO late VALUES (?, ?, ?, ?, ?, ?)', [kind, record, field, target, id, message]);
+        }
+      });
+    },
+    async unsetLinks(limit) {
+      const first = await all('SELECT * FROM late WHERE message IS NOT NULL ORDER BY kind, record LIMIT ?', [limit]);
+      const [counted] = await all('SELECT COUNT(*) AS number FROM late WHERE message IS NOT NULL');
+      return { first: first as readonly object[] as readonly UnsetLink[], count: Number(counted?.number) };
     },
     close,
     async remove() {

@@ -8,18 +8,13 @@ import { isTarget, linkRows } from './links.ts';
 import { openRefused } from './refused.ts';
 import { type Import, partsIn, type RefusedRow, sectionsOf } from './run.ts';
 import { added, send } from './send.ts';
-import type { LateLink, Progress } from './state.ts';
-
-/** A link that could not be set, because the row that it leads to was refused, or the service refused the link. */
-export interface UnsetLink extends LateLink {
-  readonly message: string;
-}
+import type { Progress, UnsetLink } from './state.ts';
 
 /** In milliseconds. Less than the 24 hours for which the service knows an idempotency key. */
 const keyLifetime = 23 * 3_600_000;
 
-/** Stores what is not stored yet, and returns the links that could not be set. */
-export async function write(work: Import): Promise<readonly UnsetLink[]> {
+/** Stores what is not stored yet, then sets the links that led to later rows. */
+export async function write(work: Import): Promise<void> {
   const { state, yardgraph } = work;
   if (progressOf(work).after === undefined) {
     await state.advance({ ...progressOf(work), after: await yardgraph.changeCursor(), since: Date.now() });
@@ -32,7 +27,7 @@ export async function write(work: Import): Promise<readonly UnsetLink[]> {
     await writeSection(work, section, rows);
     await state.advance({ ...progressOf(work), section: index + 1, rows: 0 });
   }
-  return setLateLinks(work);
+  await setLateLinks(work);
 }
 
 function progressOf({ state }: Import): Progress {
@@ -89,22 +84,23 @@ async function writeSection(work: Import, section: Section, done: number): Promi
 }
 
 /** Sets the links that led to later rows, which are stored now. */
-async function setLateLinks(work: Import): Promise<UnsetLink[]> {
+async function setLateLinks(work: Import): Promise<void> {
   const { state, yardgraph, partSize, signal } = work;
-  const unset: UnsetLink[] = [];
   for (;;) {
     const links = await state.lateLinks(partSize);
     const [first] = links;
-    if (!first) return unset;
+    if (!first) return;
     signal.throwIfAborted();
     // A batch of updates has each record once.
     const byRecord = new Map(links.filter(({ kind }) => kind === first.kind).map((link) => [link.record, link]));
     const ofKind = [...byRecord.values()];
     const set = ofKind.filter(({ to }) => to !== '');
-    for (const link of ofKind) if (link.to === '') unset.push({ ...link, message: 'the row with this ID was refused' });
+    const unset = ofKind.filter(({ to }) => to === '');
     const { update } = yardgraph[listField(kindNamed(first.kind)) as 'assets'];
-    for (const link of await updateValid(set)) unset.push(link);
-    await state.forget(ofKind);
+    await state.settle(ofKind, [
+      ...unset.map((link) => ({ ...link, message: 'the row with this ID was refused' })),
+      ...(await updateValid(set)),
+    ]);
 
     /** Sets the links in one batch. Those that the service refuses are left out, and returned. */
     async function updateValid(left: typeof links): Promise<UnsetLink[]> {

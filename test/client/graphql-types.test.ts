@@ -41,7 +41,15 @@ const scalars: Readonly<Record<string, string>> = {
 };
 
 /** The results that the client reads, apart from records, whose types come from the OpenAPI document. */
-const results = ['ChangePage', 'Change', 'FieldChange', 'ItemIssue', 'RejectedItem'];
+const results = [
+  'ChangePage',
+  'Change',
+  'FieldChange',
+  'ItemIssue',
+  'RejectedItem',
+  'RevertedChanges',
+  'ChangeNotReversed',
+];
 
 /** The types of the OpenAPI document that inputs extend, and the fields that these have, by the names of the inputs. */
 const bases = new Map(
@@ -72,7 +80,7 @@ function inputsOfWrites(): Set<GraphQLNamedType> {
   for (const { name, args } of Object.values(schema.getMutationType()?.getFields() ?? {})) {
     if (/^(?:update\w+s|upsert\w+|delete\w+|importRecords)$/.test(name)) for (const { type } of args) add(type);
   }
-  for (const name of ['UpsertOutcome', 'RecordKind', 'ChangeAction']) add(typeNamed(name));
+  for (const name of ['UpsertOutcome', 'RecordKind', 'ChangeAction', 'RevertOutcome']) add(typeNamed(name));
   return found;
 }
 
@@ -202,5 +210,8 @@ export const kinds = {\n${kinds.join('')}} as const;
 
 /** The fields of a page of changes. */
 export const changePageFields =\n  '${selectionOf(typeNamed('ChangePage'))}';
+
+/** The fields of what becomes of changes that are reversed. */
+export const revertedChangesFields =\n  '${selectionOf(typeNamed('RevertedChanges'))}';
 `;
 }

@@ -1,5 +1,5 @@
 /** Prints rows as a table on standard output, with columns as wide as their longest cell. */
-import { count } from '../model/issues.ts';
+import { count } from '../../model/issues.ts';
 
 /** Numbers are aligned to the right. */
 export function printTable(head: readonly string[], rows: readonly (readonly (string | number)[])[]): void {

@@ -1,0 +1,140 @@
+/** `yardgraph undo`: reverses a range of changes of a running service, with a preview. */
+import { type RevertedChanges, Yardgraph } from '../../client/index.ts';
+import { StartError } from '../errors.ts';
+import { describeChanges } from '../import/made-changes.ts';
+import { count, expected } from '../model/issues.ts';
+import { confirm } from './terminal/ask.ts';
+import { exitCodes, isExpected, withInterrupts } from './terminal/interrupt.ts';
+import { createProgressBar } from './terminal/progress-bar.ts';
+
+interface UndoOptions {
+  readonly url: string;
+  readonly apiKey: string | undefined;
+  readonly from: string;
+  readonly to: string;
+  readonly batch: string;
+  readonly message?: string;
+  readonly dryRun: boolean;
+  readonly yes: boolean;
+}
+
+interface Undo {
+  readonly yardgraph: Yardgraph;
+  /** The numbers of the first and of the last change. */
+  readonly from: number;
+  readonly to: number;
+  /** The most changes that are reversed at a time. */
+  readonly size: number;
+  /** Ends it after the changes that are being reversed. */
+  readonly signal: AbortSignal;
+}
+
+/** Reverses the changes, and returns the exit code. Throws a StartError before anything is reversed. */
+export async function undoChanges(options: UndoOptions): Promise<number> {
+  const { url, apiKey = '', dryRun, yes } = options;
+  const [from, to] = [readNumber('from', options.from), readNumber('to', options.to)];
+  if (from > to) throw new StartError(`--to: ${expected(`the number of a change from ${from}`, to)}`);
+  const size = readNumber('batch', options.batch);
+  const message = options.message ?? `undo of changes ${from} to ${to}`;
+  const yardgraph = new Yardgraph({ serverURL: url, apiKeyAuth: apiKey, changeMessage: message });
+  return withInterrupts(async (signal) => {
+    const undo = { yardgraph, from, to, size, signal };
+    const { after, isWhole } = await preview(undo).catch((error) => {
+      throw isExpected(error) ? new StartError(error.message) : error;
+    });
+    if (dryRun) return isWhole ? exitCodes.all : exitCodes.some;
+    if (!yes) await confirm('Reverse them?', 'nothing was reversed');
+    const code = await reverse(undo);
+    if (code !== exitCodes.interrupted) console.log(await describeChanges(yardgraph, { after, message }));
+    return code;
+  });
+}
+
+function readNumber(option: string, text: string): number {
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
+  throw new StartError(`--${option}: ${expected('a whole number from 1', text)}`);
+}
+
+/** Prints what would become of the changes. Returns the cursor of the last change of all, and whether all of them would be reversed. */
+async function preview(undo: Undo): Promise<{ readonly after: string; readonly isWhole: boolean }> {
+  const after = await undo.yardgraph.changeCursor();
+  if (undo.to > Number(after)) throw new StartError(`--to: there is no change ${undo.to}, the last one is ${after}`);
+  const counts = { reversed: 0, kept: 0, failed: 0 };
+  let undecided = 0;
+  let reasons: string[] = [];
+  for await (const { last, ...part } of revertParts(undo, { dryRun: true })) {
+    // While later changes are not reversed, whether earlier ones can be is known only of those on which nothing depends.
+    const isLatest = last === undo.to;
+    add(counts, isLatest ? part : { reversed: part.reversed, kept: 0, failed: 0 });
+    if (isLatest) reasons = reasonsOf(part);
+    else undecided += part.kept + part.failed;
+  }
+  console.log(describe(counts, ['to reverse', 'to keep', 'that cannot be reversed']));
+  for (const reason of reasons.slice(0, maxShown)) console.log(reason);
+  if (reasons.length > maxShown) console.log(`  and ${count(reasons.length - maxShown)} more`);
+  if (undecided > 0)
+    console.log(`${count(undecided)} more depend on later ones, and are checked when these are reversed`);
+  return { after, isWhole: reasons.length + undecided === 0 };
+}
+
+/** The most changes that a preview lists. */
+const maxShown = 10;
+
+/** Prints what became of the changes, and returns the exit code. */
+async function reverse(undo: Undo): Promise<number> {
+  const counts = { reversed: 0, kept: 0, failed: 0 };
+  const reasons: string[] = [];
+  let earliest: number | undefined;
+  let error: Error | undefined;
+  try {
+    for await (const { first, ...part } of revertParts(undo, { dryRun: false })) {
+      earliest = first;
+      add(counts, part);
+      reasons.push(...reasonsOf(part));
+    }
+  } catch (thrown) {
+    if (!isExpected(thrown)) throw thrown;
+    error = thrown;
+  }
+  console.log(describe(counts, ['reversed', 'kept', 'not possible to reverse']));
+  for (const reason of reasons) console.log(reason);
+  if (error) {
+    const left = earliest === undefined ? 'all of them' : `those before ${earliest}`;
+    console.error(`${error.message}. What is left are ${left}: run the same command again to go on.`);
+    return exitCodes.interrupted;
+  }
+  if (counts.reversed === 0) return exitCodes.nothing;
+  return reasons.length > 0 ? exitCodes.some : exitCodes.all;
+}
+
+/** Reverses the changes in parts, the latest first, because later changes may depend on earlier ones. */
+async function* revertParts({ yardgraph, from, to, size, signal }: Undo, { dryRun }: { readonly dryRun: boolean }) {
+  const bar = createProgressBar(`${dryRun ? 'checking' : 'reversing'} {percentage}% {value}/{total} changes`);
+  bar.start(to - from + 1, 0);
+  try {
+    for (let last = to; last >= from; last -= size) {
+      signal.throwIfAborted();
+      const first = Math.max(from, last - size + 1);
+      const part = await yardgraph.revertChanges({ after: String(first - 1), upTo: String(last) }, { dryRun });
+      bar.increment(last - first + 1);
+      yield { ...part, first, last };
+    }
+  } finally {
+    bar.stop();
+  }
+}
+
+type Counts = Record<'reversed' | 'kept' | 'failed', number>;
+
+function add(counts: Counts, { reversed, kept, failed }: Readonly<Counts>): void {
+  counts.reversed += reversed;
+  counts.kept += kept;
+  counts.failed += failed;
+}
+
+const describe = ({ reversed, kept, failed }: Counts, [first, second, third]: readonly [string, string, string]) =>
+  `${count(reversed)} ${first}, ${count(kept)} ${second}, ${count(failed)} ${third}`;
+
+/** Why changes were not reversed, the latest first: so they are listed over all parts. */
+const reasonsOf = ({ notReversed }: Pick<RevertedChanges, 'notReversed'>): string[] =>
+  notReversed.map(({ cursor, recordId, message }) => `  ${cursor} of ${recordId}: ${message}`).reverse();

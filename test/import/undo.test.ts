@@ -1,0 +1,140 @@
+/** `yardgraph undo`: a range of changes, such as those of an import, reversed in a running service. */
+import { beforeEach, describe, expect, test } from 'vitest';
+import { runCommand } from '../support/command.ts';
+import { useImports } from '../support/import.ts';
+
+const imports = useImports();
+
+const undo = (from: number, to: number, ...options: readonly string[]) =>
+  imports.command('undo', '--from', String(from), '--to', String(to), '--yes', ...options);
+
+const lastLine = (text: string) => text.split('\n').at(-1);
+
+const locations = () => imports.records('locations', 'name city');
+
+test('takes an import back, says which changes that made, and takes those back, too', async () => {
+  const { out: imported } = await imports.import({ 'locations.csv': 'name\nNorth\nSouth\n' });
+  expect(imported.at(-1)).toBe('Its changes: 1 to 2.');
+
+  const { code, out } = await undo(1, 2);
+  expect(out).toEqual([
+    '2 to reverse, 0 to keep, 0 that cannot be reversed',
+    '2 reversed, 0 kept, 0 not possible to reverse',
+    'Its changes: 3 to 4.',
+  ]);
+  expect(code).toBe(0);
+  expect(await locations()).toEqual([]);
+
+  await undo(3, 4);
+  expect(await locations()).toEqual([
+    { name: 'North', city: null },
+    { name: 'South', city: null },
+  ]);
+});
+
+describe('with records that cannot get their earlier state back', () => {
+  beforeEach(async () => {
+    await imports.service.create('/locations', { name: 'North' }, { name: 'South' }, { name: 'West' });
+    const [, south, west] = await imports.records('locations', 'id');
+    await imports.service.create('/projects', { name: 'Wall', locationId: south.id });
+    await imports.service.graphql(`mutation { updateLocations(input: [{ id: "${west.id}", city: "Bremen" }]) { id } }`);
+  });
+
+  const reasons = [
+    expect.stringMatching(/^ {2}3 of location_\w+: this location has changed since, last by change 5$/),
+    expect.stringMatching(/^ {2}2 of location_\w+: this location is referenced by 1 project: project_\w+$/),
+  ];
+
+  test('reverses the others, lists these with their reasons, and ends with 2', async () => {
+    const { code, out } = await undo(1, 3);
+
+    expect(out).toEqual([
+      '1 to reverse, 1 to keep, 1 that cannot be reversed',
+      ...reasons,
+      '1 reversed, 1 kept, 1 not possible to reverse',
+      ...reasons,
+      'Its changes: 6.',
+    ]);
+    expect(code).toBe(2);
+    expect(await locations()).toEqual([
+      { name: 'South', city: null },
+      { name: 'West', city: 'Bremen' },
+    ]);
+  });
+
+  test('ends with 1 if there are only these', async () => {
+    const { code, out } = await undo(2, 3);
+
+    expect([code, out.at(-1)]).toEqual([1, 'It made no changes.']);
+  });
+
+  test('only says what it would do with --dry-run', async () => {
+    const { code, out } = await undo(1, 3, '--dry-run');
+
+    expect([code, out]).toEqual([2, ['1 to reverse, 1 to keep, 1 that cannot be reversed', ...reasons]]);
+    expect(await locations()).toHaveLength(3);
+  });
+
+  test('reverses a long range in parts, the latest first, of which earlier ones may depend on later ones', async () => {
+    const { code, out } = await undo(1, 5, '--batch', '2');
+
+    expect([code, out]).toEqual([
+      0,
+      [
+        '3 to reverse, 0 to keep, 0 that cannot be reversed',
+        '2 more depend on later ones, and are checked when these are reversed',
+        '5 reversed, 0 kept, 0 not possible to reverse',
+        'Its changes: 6 to 10.',
+      ],
+    ]);
+    expect(await locations()).toEqual([]);
+  });
+});
+
+test('ends after the part that is being reversed when it is interrupted, says what is left, and goes on when it is run again', async () => {
+  await imports.service.create('/locations', ...Array.from({ length: 6 }, (_, n) => ({ name: `L${n}` })));
+  const interrupt = ({ sql }: { sql: string }) => {
+    // As Ctrl-C would, but for the listeners of the tests themselves.
+    if (/^delete from locations/.test(sql)) process.listeners('SIGINT').at(-1)?.('SIGINT');
+  };
+  imports.service.database.knex.on('query', interrupt);
+  const { code, out, err } = await undo(1, 6, '--batch', '2');
+  imports.service.database.knex.removeListener('query', interrupt);
+
+  expect([code, out.at(-1)]).toEqual([3, '2 reversed, 0 kept, 0 not possible to reverse']);
+  expect(lastLine(err)).toBe('Interrupted. What is left are those before 5: run the same command again to go on.');
+  expect(await locations()).toHaveLength(4);
+
+  expect(await undo(1, 6, '--batch', '2')).toMatchObject({ code: 0 });
+  expect(await locations()).toEqual([]);
+});
+
+describe('reverses nothing, and ends with 1,', () => {
+  test.each([
+    [['--from', '0', '--to', '1'], '--from: expected a whole number from 1, received "0"'],
+    [['--from', 'x', '--to', '1'], '--from: expected a whole number from 1, received "x"'],
+    [['--from', '2', '--to', '1'], '--to: expected the number of a change from 2, received 1'],
+    [['--from', '1', '--to', '9'], '--to: there is no change 9, the last one is 1'],
+    [['--from', '1', '--to', '1', '--batch', '1.5'], '--batch: expected a whole number from 1, received "1.5"'],
+    [['--from', '1'], "error: required option '--to <number>' not specified"],
+    [['--from', '1', '--to', '1'], 'not confirmed: in a script, confirm with --yes'],
+  ])('for %j', async (options, message) => {
+    await imports.service.create('/locations', { name: 'North' });
+
+    const { code, err } = await imports.command('undo', ...options);
+    expect([code, lastLine(err)]).toEqual([1, message]);
+    expect(await locations()).toHaveLength(1);
+  });
+
+  test('with a key that may only read', async () => {
+    const writing = imports.service.as(await imports.service.key());
+    await writing.create('/locations', { name: 'North' });
+    const key = await imports.service.key({ readOnly: true });
+
+    const { code, err } = await runCommand(
+      { YARDGRAPH_URL: imports.url(), YARDGRAPH_API_KEY: key },
+      ...['undo', '--from', '1', '--to', '1', '--yes'],
+    );
+    expect([code, lastLine(err)]).toEqual([1, 'this API key is read-only']);
+  });
+});
