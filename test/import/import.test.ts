@@ -120,6 +120,53 @@ describe('an import that was stopped', () => {
     expect(imports.files()).toContain('assets.csv.import-state');
   });
 
+  /** Runs the work once, when the service is about to run such a statement. */
+  const once = (statement: RegExp, work: () => void) => {
+    const { knex } = imports.service.database;
+    const listen = ({ sql }: { sql: string }) => {
+      if (!statement.test(sql)) return;
+      knex.removeListener('query', listen);
+      work();
+    };
+    knex.on('query', listen);
+  };
+
+  test('amid the links to later rows still says in the end which could not be set', async () => {
+    const rows = ['a,A,b', 'c,C,d', 'e,E,f', 'b,,', 'd,D,', 'f,F,'];
+    const files = { 'asset-categories.csv': `id,name,parentId\n${rows.map((row) => `${row}\n`).join('')}` };
+    // `b` is refused for its text, which is too long.
+    files['asset-categories.csv'] = files['asset-categories.csv'].replace('\nb,,', `\nb,${'x'.repeat(10_001)},`);
+    once(/^update asset_categories/, () => {
+      // As Ctrl-C would, but for the listeners of the tests themselves.
+      process.listeners('SIGINT').at(-1)?.('SIGINT');
+    });
+    const options = ['--batch', '1', '--no-preview'];
+    expect((await imports.import(files, ...options)).code).toBe(3);
+
+    const { code, out } = await imports.import(files, ...options);
+
+    expect([code, out.filter((line) => line.includes('was not set'))]).toEqual([
+      2,
+      [expect.stringMatching(/^ {2}category_\w+: parentId b was not set: the row with this ID was refused$/)],
+    ]);
+    const { assetCategories } = await imports.service.data('{ assetCategories { nodes { name parent { name } } } }');
+    expect(assetCategories.nodes).toContainEqual({ name: 'E', parent: { name: 'F' } });
+  });
+
+  test('because a file was changed goes on when the file is as it was', async () => {
+    const files = { 'assets.csv': 'name\nA\nB\nC\n' };
+    once(/insert into assets/, () => imports.write({ 'assets.csv': 'name\nNew\nA\nB\nC\n' }));
+
+    const { code, err } = await imports.import(files, '--batch', '1', '--no-preview');
+    expect([code, err.split('\n').at(-1)]).toEqual([
+      3,
+      'assets.csv has changed since the import began: restore it. Stored so far: 1 of 3 rows. Run the same command again to go on.',
+    ]);
+
+    expect(await imports.import(files, '--batch', '1', '--no-preview')).toMatchObject({ code: 0 });
+    expect(await imports.records('assets', 'name')).toEqual([{ name: 'A' }, { name: 'B' }, { name: 'C' }]);
+  });
+
   test('cannot be begun a second time while it runs', async () => {
     const state = await openState(imports.path('assets.csv.import-state'));
 
