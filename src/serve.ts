@@ -2,6 +2,7 @@
  * Runs the service as a process: opens the database, listens, and on SIGTERM or SIGINT finishes open requests. Logs when it
  * starts and when it stops.
  */
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
@@ -10,6 +11,7 @@ import { createApp } from './app.ts';
 import type { Config } from './config.ts';
 import { StartError } from './errors.ts';
 import { type Announcement, announce, createLog, openLogs } from './logs.ts';
+import { program } from './program.ts';
 import { createKeyStore } from './store/admin/api-keys.ts';
 import { startSweep } from './store/admin/sweep.ts';
 import { type Database, openDatabase } from './store/database.ts';
@@ -53,7 +55,7 @@ async function requireKeys(database: Database, { host, openAccess }: Config): Pr
   if (!isOpen || openAccess !== 'no') return isOpen;
   throw new StartError(
     `without a key the service would be open to anyone who can reach ${host}: create one with ` +
-      '"node dist/src/cli.js keys create", or change HOST or ALLOW_OPEN_ACCESS (see docs/settings.md)',
+      `"${program} keys create", or change HOST or ALLOW_OPEN_ACCESS (see docs/settings.md)`,
   );
 }
 

@@ -1,5 +1,7 @@
 /** Creates, rotates and revokes API keys. A secret is returned once, when it is created; only its hash is stored. */
+
 import { StartError } from '../errors.ts';
+import { program } from '../program.ts';
 import type { ApiKey, KeyStore } from '../store/admin/api-keys.ts';
 import { formatKey, hashOf, newPrefix, newSecret } from './key.ts';
 
@@ -75,7 +77,7 @@ async function keyWith(store: KeyStore, prefix: string): Promise<ApiKey> {
 
 /** The key may have been deleted meanwhile, with its workspace. */
 function requireFound(found: unknown): asserts found {
-  if (!found) throw new StartError('there is no key with this prefix: see node dist/src/cli.js keys list');
+  if (!found) throw new StartError(`there is no key with this prefix: see ${program} keys list`);
 }
 
 const after = (milliseconds: number): string => new Date(Date.now() + milliseconds).toISOString();

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import type { Config } from '../config.ts';
 import { StartError } from '../errors.ts';
+import { program } from '../program.ts';
 import { recordKinds } from '../records/index.ts';
 import { apiKeys } from '../store/admin/api-keys.ts';
 import { copyTables } from '../store/admin/copy.ts';
@@ -33,7 +34,7 @@ export async function copyDatabase(
     const pending = await source.pendingMigrations();
     if (pending.length > 0) {
       throw new StartError(
-        `--from: the database is not up to date, run node dist/src/cli.js migrate on it: ${pending.join(', ')}`,
+        `--from: the database is not up to date, run ${program} migrate on it: ${pending.join(', ')}`,
       );
     }
     const target = await openDatabase(to, options);

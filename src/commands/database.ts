@@ -1,8 +1,10 @@
 /** Opens the database that a command works on: prints which one, and creates no file by mistake. */
+
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Config } from '../config.ts';
 import { StartError } from '../errors.ts';
+import { program } from '../program.ts';
 import { connectDatabase, type Database } from '../store/database.ts';
 import { inMemory, sqlitePath } from '../store/sqlite/url.ts';
 
@@ -16,7 +18,7 @@ interface Options {
 /** Throws StartError if the schema is not this version's: commands that only read do not update it. */
 export async function requireUpToDate(database: Database): Promise<void> {
   const pending = await database.pendingMigrations();
-  if (pending.length > 0) throw new StartError('the database is not up to date, run node dist/src/cli.js migrate');
+  if (pending.length > 0) throw new StartError(`the database is not up to date, run ${program} migrate`);
 }
 
 /** Runs work on the configured database, without bringing its schema up to date, and names it on standard error first. */

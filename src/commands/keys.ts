@@ -2,11 +2,13 @@
  * `yardgraph keys`: creates, lists, rotates and revokes API keys. `create` and `rotate` print only the text of the key on
  * standard output, so that it can be piped into a file or a secret store; messages go to standard error.
  */
+
 import { anonymousWorkspace } from '../auth/keyring.ts';
 import { createKey, revokeKey, rotateKey, stateOf } from '../auth/keys.ts';
 import type { Config } from '../config.ts';
 import { StartError } from '../errors.ts';
 import { countedRecords } from '../model/labels.ts';
+import { program } from '../program.ts';
 import { recordKinds } from '../records/index.ts';
 import { type ApiKey, createKeyStore, type KeyStore } from '../store/admin/api-keys.ts';
 import { createWorkspaces, sizeOf } from '../store/admin/workspaces.ts';
@@ -90,7 +92,7 @@ async function explainFirst(database: Database, name: string): Promise<void> {
   console.error(
     `Stored so far: ${countedRecords(records)} in the workspace ${open}, to which this key gives no access.`,
   );
-  console.error(`To move what is there, run: node dist/src/cli.js workspaces rename ${open} ${name}`);
+  console.error(`To move what is there, run: ${program} workspaces rename ${open} ${name}`);
 }
 
 export function rotateApiKey(config: Config, prefix: string, { overlap }: { overlap: string }): Promise<void> {
@@ -121,7 +123,7 @@ export const listApiKeys = (config: Config, { json = false }: { json?: boolean }
     await requireUpToDate(database);
     const keys = await createKeyStore(database).list();
     if (json) return console.log(JSON.stringify(keys.map(toJson), null, 2));
-    if (keys.length === 0) return console.error('There are no keys: create one with node dist/src/cli.js keys create.');
+    if (keys.length === 0) return console.error(`There are no keys: create one with ${program} keys create.`);
     printTable(columns, keys.map(rowOf));
   });
 

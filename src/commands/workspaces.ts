@@ -1,9 +1,11 @@
 /** `yardgraph workspaces`: lists workspaces, and renames or deletes one with all its records and keys. A service may run meanwhile. */
+
 import { isWorkspaceName, workspaceNameForm } from '../auth/key.ts';
 import { stateOf } from '../auth/keys.ts';
 import type { Config } from '../config.ts';
 import { StartError } from '../errors.ts';
 import { counted, listField } from '../model/labels.ts';
+import { program } from '../program.ts';
 import { recordKinds } from '../records/index.ts';
 import { createWorkspaces, sizeOf, type Workspace, type Workspaces } from '../store/admin/workspaces.ts';
 import { requireUpToDate, withDatabase } from './database.ts';
@@ -24,8 +26,7 @@ export const listWorkspaces = (config: Config, { json = false }: { json?: boolea
     await requireUpToDate(database);
     const list = await createWorkspaces(database, recordKinds).list();
     if (json) return console.log(JSON.stringify(list.map(toJson), null, 2));
-    if (list.length === 0)
-      return console.error('There are no workspaces: create one with node dist/src/cli.js keys create.');
+    if (list.length === 0) return console.error(`There are no workspaces: create one with ${program} keys create.`);
     printTable(
       ['workspace', 'records', 'keys', 'valid keys'],
       list.map((workspace) => [workspace.name, sizeOf(workspace), workspace.keys.length, validKeys(workspace)]),

@@ -1,10 +1,12 @@
 /** The home page: what this service is, and where to go from here. It is public, and shows nothing of any workspace. */
+
 import type { FastifyInstance } from 'fastify';
 import { version } from '../../package.json';
 import type { Config } from '../config.ts';
 import { addVary } from '../http/compression.ts';
 import { acceptsHtml, contentSecurityPolicy, pageHead, styleSource } from '../http/page.ts';
 import { loadLate } from '../load-late.ts';
+import { program } from '../program.ts';
 import { readOwnFile } from './own-files.ts';
 
 const loadStyles = loadLate(async () => {
@@ -74,8 +76,7 @@ with records to look around; where the package is installed, <code>yardgraph ser
 </html>
 `;
 
-const keyNeeded =
-  'Requests need an API key. <code>node dist/src/cli.js keys create</code> creates one, or <code>yardgraph keys create</code> where the package is installed.';
+const keyNeeded = `Requests need an API key. <code>${program} keys create</code> creates one.`;
 const noKeyNeeded =
   'Requests need no API key until the first one is <a href="documentation/README.md#keys">created</a>: anyone who can reach this service can read and change its records.';
 

@@ -1,4 +1,7 @@
 /** The command line: what it says, and what it ends with. */
+import { spawnSync } from 'node:child_process';
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { version } from '../../package.json';
 import { openDatabase } from '../../src/store/database.ts';
@@ -22,7 +25,7 @@ test('--help names every command, and ends with 0', async () => {
   const { code, out } = await run('--help');
 
   expect(code).toBe(0);
-  for (const command of ['serve', 'demo', 'migrate', 'copy', 'import', 'export', 'keys', 'workspaces'])
+  for (const command of ['serve', 'demo', 'migrate', 'copy', 'import', 'export', 'undo', 'keys', 'workspaces'])
     expect(out).toMatch(new RegExp(`^  ${command} `, 'm'));
 });
 
@@ -41,12 +44,33 @@ test.each([
 });
 
 test.each([
+  ['dist/src/cli.js', 'node dist/src/cli.js'],
+  // As npm links it where the package is installed.
+  ['yardgraph', 'yardgraph'],
+])('messages of %s call it %s', async (path, name) => {
+  symlinkSync(join(process.cwd(), 'dist'), join(processes.folder, 'dist'));
+  symlinkSync(join(process.cwd(), 'dist/src/cli.js'), join(processes.folder, 'yardgraph'));
+  const { url, remove } = await createDatabase();
+  const env = { PATH: process.env.PATH, DATABASE_URL: url };
+
+  const { stderr } = spawnSync(process.execPath, [path, 'keys', 'list'], {
+    cwd: processes.folder,
+    env,
+    encoding: 'utf8',
+  });
+
+  await remove();
+  expect(stderr).toContain(`There are no keys: create one with ${name} keys create.\n`);
+});
+
+test.each([
   [['serve']],
   [['demo']],
   [['migrate']],
   [['copy']],
   [['import']],
   [['export']],
+  [['undo']],
   [['keys', 'create']],
   [['keys', 'list']],
   [['keys', 'rotate']],

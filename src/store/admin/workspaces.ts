@@ -6,6 +6,7 @@
 import type { Knex } from 'knex';
 import { StartError } from '../../errors.ts';
 import type { Table } from '../../model/record-kind.ts';
+import { program } from '../../program.ts';
 import { isConflict } from '../connections/database-error.ts';
 import type { Run } from '../connections/driver.ts';
 import type { Database } from '../database.ts';
@@ -57,7 +58,7 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
   async function findExisting(run: Run, name: string): Promise<Workspace> {
     const workspace = await find(run, name);
     if (workspace && (isShown(workspace) || (await hasLog(run, workspace)))) return workspace;
-    throw new StartError(`there is no workspace ${name}: see node dist/src/cli.js workspaces list`);
+    throw new StartError(`there is no workspace ${name}: see ${program} workspaces list`);
   }
 
   /** Serializes changes: on Postgres, two commands could otherwise together delete all keys. */
