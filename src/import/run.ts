@@ -97,11 +97,18 @@ export const sectionsOf = ({ files }: Pick<Import, 'files'>, { sections }: Progr
 /** The most characters of the rows of a part together. */
 const maxPartLength = 4_000_000;
 
-/** Yields the rows of a section, but the first ones, in parts. Throws an Interrupted if the file has changed. */
-export async function* partsIn(
+/** Yields the rows of a section, but the first ones, in parts. The next part is read while one is sent. */
+export const partsIn = (
+  work: Pick<Import, 'options' | 'partSize'>,
+  section: Section,
+  skipped = 0,
+): AsyncGenerator<readonly Row[]> => oneAhead(readParts(work, section, skipped));
+
+/** Throws an Interrupted if the file has changed. */
+async function* readParts(
   { options, partSize }: Pick<Import, 'options' | 'partSize'>,
   { file, kind }: Section,
-  skipped = 0,
+  skipped: number,
 ): AsyncGenerator<readonly Row[]> {
   async function* rows() {
     let seen = 0;
@@ -110,6 +117,23 @@ export async function* partsIn(
   for await (const part of partsOf(rows(), partSize)) {
     requireUnchanged(file);
     yield part;
+  }
+}
+
+/** Begins to make the next item before it yields one. */
+async function* oneAhead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
+  let next = items.next();
+  try {
+    for (;;) {
+      const { done, value } = await next;
+      if (done) return;
+      next = items.next();
+      // An error is thrown when its item is due, or not at all if nobody asks for it.
+      next.catch(() => {});
+      yield value;
+    }
+  } finally {
+    await items.return(undefined);
   }
 }
 

@@ -160,7 +160,7 @@ describe('an import that was stopped', () => {
     const { code, err } = await imports.import(files, '--batch', '1', '--no-preview');
     expect([code, err.split('\n').at(-1)]).toEqual([
       3,
-      'assets.csv has changed since the import began: restore it. Stored so far: 1 of 3 rows. Run the same command again to go on.',
+      'assets.csv has changed since the import began: restore it. Stored so far: 2 of 3 rows. Run the same command again to go on.',
     ]);
 
     expect(await imports.import(files, '--batch', '1', '--no-preview')).toMatchObject({ code: 0 });
