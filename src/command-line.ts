@@ -135,7 +135,6 @@ function commands(settings: Settings, exitWith: (code: number) => void): Command
     .requiredOption('--from <number>', 'the first change, as import prints it')
     .requiredOption('--to <number>', 'the last change')
     .option('--url <url>', 'the service', settings.YARDGRAPH_URL || 'http://127.0.0.1:4000')
-    .option('--batch <changes>', 'the most changes that are reversed at a time', '10000')
     .option('--message <text>', 'kept with each change that it makes')
     .option('--dry-run', 'check all changes, and reverse none', false)
     .option('--yes', 'do not ask before reversing', false)

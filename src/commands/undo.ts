@@ -1,5 +1,5 @@
 /** `yardgraph undo`: reverses a range of changes of a running service, with a preview. */
-import { type RevertedChanges, Yardgraph } from '../../client/index.ts';
+import { GraphqlError, type RevertedChanges, Yardgraph } from '../../client/index.ts';
 import { StartError } from '../errors.ts';
 import { describeChanges } from '../import/made-changes.ts';
 import { count, expected } from '../model/issues.ts';
@@ -12,7 +12,6 @@ interface UndoOptions {
   readonly apiKey: string | undefined;
   readonly from: string;
   readonly to: string;
-  readonly batch: string;
   readonly message?: string;
   readonly dryRun: boolean;
   readonly yes: boolean;
@@ -23,8 +22,6 @@ interface Undo {
   /** The numbers of the first and of the last change. */
   readonly from: number;
   readonly to: number;
-  /** The most changes that are reversed at a time. */
-  readonly size: number;
   /** Ends it after the changes that are being reversed. */
   readonly signal: AbortSignal;
 }
@@ -34,18 +31,22 @@ export async function undoChanges(options: UndoOptions): Promise<number> {
   const { url, apiKey = '', dryRun, yes } = options;
   const [from, to] = [readNumber('from', options.from), readNumber('to', options.to)];
   if (from > to) throw new StartError(`--to: ${expected(`the number of a change from ${from}`, to)}`);
-  const size = readNumber('batch', options.batch);
   const message = options.message ?? `undo of changes ${from} to ${to}`;
   const yardgraph = new Yardgraph({ serverURL: url, apiKeyAuth: apiKey, changeMessage: message });
   return withInterrupts(async (signal) => {
-    const undo = { yardgraph, from, to, size, signal };
+    const undo = { yardgraph, from, to, signal };
     const { after, isWhole } = await preview(undo).catch((error) => {
       throw isExpected(error) ? new StartError(error.message) : error;
     });
     if (dryRun) return isWhole ? exitCodes.all : exitCodes.some;
     if (!yes) await confirm('Reverse them?', 'nothing was reversed');
     const code = await reverse(undo);
-    if (code !== exitCodes.interrupted) console.log(await describeChanges(yardgraph, { after, message }));
+    if (code === exitCodes.interrupted) return code;
+    const made = await describeChanges(yardgraph, { after, message }).catch((error) => {
+      if (!isExpected(error)) throw error;
+      return `${error.message}. Its changes, after ${after}, have the message "${message}".`;
+    });
+    console.log(made);
     return code;
   });
 }
@@ -90,39 +91,61 @@ async function reverse(undo: Undo): Promise<number> {
     for await (const { first, ...part } of revertParts(undo, { dryRun: false })) {
       earliest = first;
       add(counts, part);
-      reasons.push(...reasonsOf(part));
+      for (const reason of reasonsOf(part)) reasons.push(reason);
     }
   } catch (thrown) {
     if (!isExpected(thrown)) throw thrown;
     error = thrown;
   }
-  console.log(describe(counts, ['reversed', 'kept', 'not possible to reverse']));
+  console.log(describe(counts, ['reversed', 'kept', 'failed']));
   for (const reason of reasons) console.log(reason);
   if (error) {
-    const left = earliest === undefined ? 'all of them' : `those before ${earliest}`;
-    console.error(`${error.message}. What is left are ${left}: run the same command again to go on.`);
+    const left = earliest === undefined ? 'all changes' : `the changes before ${earliest}`;
+    console.error(`${error.message}. Still to be reversed: ${left}. Run the same command again to go on.`);
     return exitCodes.interrupted;
   }
   if (counts.reversed === 0) return exitCodes.nothing;
   return reasons.length > 0 ? exitCodes.some : exitCodes.all;
 }
 
-/** Reverses the changes in parts, the latest first, because later changes may depend on earlier ones. */
-async function* revertParts({ yardgraph, from, to, size, signal }: Undo, { dryRun }: { readonly dryRun: boolean }) {
+/** The most changes that are reversed at a time: what the service accepts, unless its settings say less. */
+const maxPart = 10_000;
+
+/**
+ * Reverses the changes in parts, each all or nothing, the latest first, because later changes may depend on earlier ones. A part is halved if
+ * it is too large for the service, which may be because of what its records hold.
+ */
+async function* revertParts({ yardgraph, from, to, signal }: Undo, { dryRun }: { readonly dryRun: boolean }) {
   const bar = createProgressBar(`${dryRun ? 'checking' : 'reversing'} {percentage}% {value}/{total} changes`);
   bar.start(to - from + 1, 0);
   try {
-    for (let last = to; last >= from; last -= size) {
+    let size = maxPart;
+    for (let last = to; last >= from; ) {
       signal.throwIfAborted();
       const first = Math.max(from, last - size + 1);
-      const part = await yardgraph.revertChanges({ after: String(first - 1), upTo: String(last) }, { dryRun });
-      bar.increment(last - first + 1);
+      const length = last - first + 1;
+      const range = { after: String(first - 1), upTo: String(last) };
+      const part = await yardgraph.revertChanges(range, { dryRun }).catch((error) => {
+        if (!isRejected(error) || length === 1) throw error;
+      });
+      if (!part) {
+        size = Math.ceil(length / 2);
+        continue;
+      }
+      bar.increment(length);
       yield { ...part, first, last };
+      last = first - 1;
     }
   } finally {
     bar.stop();
   }
 }
+
+/** True if the service rejects the part, and has reversed nothing: most probably, it is too large. */
+const isRejected = (error: unknown): boolean =>
+  error instanceof GraphqlError &&
+  !error.mayBeStored &&
+  error.errors.every(({ extensions }) => extensions?.code === 'BAD_USER_INPUT');
 
 type Counts = Record<'reversed' | 'kept' | 'failed', number>;
 

@@ -3,7 +3,8 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { runCommand } from '../support/command.ts';
 import { useImports } from '../support/import.ts';
 
-const imports = useImports();
+/** A part of a reversal has at most three changes, and is halved to two. */
+const imports = useImports({ MAX_BATCH: '3' });
 
 const undo = (from: number, to: number, ...options: readonly string[]) =>
   imports.command('undo', '--from', String(from), '--to', String(to), '--yes', ...options);
@@ -19,7 +20,7 @@ test('takes an import back, says which changes that made, and takes those back, 
   const { code, out } = await undo(1, 2);
   expect(out).toEqual([
     '2 to reverse, 0 to keep, 0 that cannot be reversed',
-    '2 reversed, 0 kept, 0 not possible to reverse',
+    '2 reversed, 0 kept, 0 failed',
     'Its changes: 3 to 4.',
   ]);
   expect(code).toBe(0);
@@ -51,7 +52,7 @@ describe('with records that cannot get their earlier state back', () => {
     expect(out).toEqual([
       '1 to reverse, 1 to keep, 1 that cannot be reversed',
       ...reasons,
-      '1 reversed, 1 kept, 1 not possible to reverse',
+      '1 reversed, 1 kept, 1 failed',
       ...reasons,
       'Its changes: 6.',
     ]);
@@ -74,39 +75,48 @@ describe('with records that cannot get their earlier state back', () => {
     expect([code, out]).toEqual([2, ['1 to reverse, 1 to keep, 1 that cannot be reversed', ...reasons]]);
     expect(await locations()).toHaveLength(3);
   });
+});
 
-  test('reverses a long range in parts, the latest first, of which earlier ones may depend on later ones', async () => {
-    const { code, out } = await undo(1, 5, '--batch', '2');
+describe('a long range is reversed in parts, the latest first,', () => {
+  beforeEach(async () => {
+    await imports.service.create('/locations', { name: 'North' }, { name: 'South' }, { name: 'West' });
+    const [, south] = await imports.records('locations', 'id');
+    await imports.service.create('/projects', { name: 'Wall', locationId: south.id }, { name: 'Quay' });
+  });
+
+  test('of which earlier ones may depend on later ones', async () => {
+    const { code, out } = await undo(1, 5);
 
     expect([code, out]).toEqual([
       0,
       [
-        '3 to reverse, 0 to keep, 0 that cannot be reversed',
-        '2 more depend on later ones, and are checked when these are reversed',
-        '5 reversed, 0 kept, 0 not possible to reverse',
+        '4 to reverse, 0 to keep, 0 that cannot be reversed',
+        '1 more depend on later ones, and are checked when these are reversed',
+        '5 reversed, 0 kept, 0 failed',
         'Its changes: 6 to 10.',
       ],
     ]);
     expect(await locations()).toEqual([]);
   });
-});
 
-test('ends after the part that is being reversed when it is interrupted, says what is left, and goes on when it is run again', async () => {
-  await imports.service.create('/locations', ...Array.from({ length: 6 }, (_, n) => ({ name: `L${n}` })));
-  const interrupt = ({ sql }: { sql: string }) => {
-    // As Ctrl-C would, but for the listeners of the tests themselves.
-    if (/^delete from locations/.test(sql)) process.listeners('SIGINT').at(-1)?.('SIGINT');
-  };
-  imports.service.database.knex.on('query', interrupt);
-  const { code, out, err } = await undo(1, 6, '--batch', '2');
-  imports.service.database.knex.removeListener('query', interrupt);
+  test('and goes on, when it is run again, after an interruption, which ends it after the part that is being reversed', async () => {
+    const interrupt = ({ sql }: { sql: string }) => {
+      // As Ctrl-C would, but for the listeners of the tests themselves.
+      if (/^delete from projects/.test(sql)) process.listeners('SIGINT').at(-1)?.('SIGINT');
+    };
+    imports.service.database.knex.on('query', interrupt);
+    const { code, out, err } = await undo(1, 5);
+    imports.service.database.knex.removeListener('query', interrupt);
 
-  expect([code, out.at(-1)]).toEqual([3, '2 reversed, 0 kept, 0 not possible to reverse']);
-  expect(lastLine(err)).toBe('Interrupted. What is left are those before 5: run the same command again to go on.');
-  expect(await locations()).toHaveLength(4);
+    expect([code, out.at(-1)]).toEqual([3, '3 reversed, 0 kept, 0 failed']);
+    expect(lastLine(err)).toBe(
+      'Interrupted. Still to be reversed: the changes before 3. Run the same command again to go on.',
+    );
+    expect(await locations()).toHaveLength(2);
 
-  expect(await undo(1, 6, '--batch', '2')).toMatchObject({ code: 0 });
-  expect(await locations()).toEqual([]);
+    expect(await undo(1, 5)).toMatchObject({ code: 0 });
+    expect(await locations()).toEqual([]);
+  });
 });
 
 describe('reverses nothing, and ends with 1,', () => {
@@ -115,7 +125,6 @@ describe('reverses nothing, and ends with 1,', () => {
     [['--from', 'x', '--to', '1'], '--from: expected a whole number from 1, received "x"'],
     [['--from', '2', '--to', '1'], '--to: expected the number of a change from 2, received 1'],
     [['--from', '1', '--to', '9'], '--to: there is no change 9, the last one is 1'],
-    [['--from', '1', '--to', '1', '--batch', '1.5'], '--batch: expected a whole number from 1, received "1.5"'],
     [['--from', '1'], "error: required option '--to <number>' not specified"],
     [['--from', '1', '--to', '1'], 'not confirmed: in a script, confirm with --yes'],
   ])('for %j', async (options, message) => {

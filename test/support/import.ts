@@ -7,8 +7,8 @@ import { afterEach, beforeEach } from 'vitest';
 import { runCommand } from './command.ts';
 import { useService } from './service.ts';
 
-export function useImports() {
-  const service = useService();
+export function useImports(settings: Readonly<Record<string, string>> = {}) {
+  const service = useService(settings);
   let folder: string;
 
   beforeEach(async () => {
