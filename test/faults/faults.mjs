@@ -793,7 +793,7 @@ export const faults = [
   },
   {
     name: 'a write may change records with any number of external IDs',
-    plant: [['src/store', 'requireFewExternalIds', isAlways(undefined)]],
+    plant: [['src/store', 'requireFewRemovedExternalIds', isAlways(undefined)]],
     tests: externalIdLimit,
   },
   {

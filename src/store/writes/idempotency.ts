@@ -9,7 +9,7 @@ import { isObject } from '../../model/issues.ts';
 import type { Row } from '../connections/driver.ts';
 import { rowsQuery } from '../query/run-query.ts';
 import { idempotencyResults } from '../query/tables.ts';
-import { type Scope, selectRows } from '../records/read-records.ts';
+import { readRows, type Scope } from '../records/read-records.ts';
 
 /** Identifies a request that may be repeated. */
 export interface IdempotencyKey {
@@ -98,7 +98,7 @@ export async function findIdempotencyResults(
 ): Promise<readonly IdempotencyResult[]> {
   const rows = rowsQuery(scope.dialect, idempotencyResults, scope.workspaceId, { where: { field: 'key', in: keys } });
   // The cast is safe: rows are written only by idempotencyRow.
-  return (await selectRows(scope, idempotencyResults, rows, {})) as readonly object[] as readonly IdempotencyResult[];
+  return (await readRows(scope, idempotencyResults, rows, {})) as readonly object[] as readonly IdempotencyResult[];
 }
 
 /** Throws if one of the results belongs to this request, or to another one with its key. */
