@@ -8,7 +8,7 @@ import { linkOrder } from '../records/link-order.ts';
 import type { Change as LoggedChange } from '../store/log/read-changes.ts';
 import type { Lookups } from '../store/writes/lookups.ts';
 import { requireFewExternalIds } from './checks/batch-size.ts';
-import { maxAncestors, treeOf } from './checks/cycles.ts';
+import { maxAncestors, treeLock, treeOf } from './checks/cycles.ts';
 import {
   failImpossible,
   ownReferences,
@@ -21,6 +21,7 @@ import {
 import { referenceProblems } from './delete-records.ts';
 import { byKind, changesFor, hasState } from './earlier-states.ts';
 import type { Session } from './session.ts';
+import { upsertLock } from './upsert-records.ts';
 
 /** The changes with greater numbers than `after`, up to the one with the number `upTo`. */
 export interface ChangeRange {
@@ -113,8 +114,8 @@ const idsOf = (records: readonly { readonly id: string }[]) => records.map(({ id
 async function readStates(find: Lookups, touched: readonly Touched[], { after }: ChangeRange): Promise<Set<string>> {
   const groups = byKind(touched);
   // Upserts look for records that are restored here, and so do other reversals: nothing else could make them wait.
-  for (const [kind] of groups) await find.lock(`upsert ${kind.table}`);
-  for (const [kind] of groups) if (treeOf(kind)) await find.lock(`tree ${kind.table}`);
+  for (const [kind] of groups) await find.lock(upsertLock(kind));
+  for (const [kind] of groups) if (treeOf(kind)) await find.lock(treeLock(kind));
   for (const [kind, records] of groups) {
     const known = records.filter(({ wasCreated }) => !wasCreated);
     const versions = await find.versions(

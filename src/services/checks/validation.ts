@@ -3,7 +3,7 @@
  * invalid field of a batch, so that an integrator can fix all of them at once.
  */
 import { conflict, invalid } from '../../errors.ts';
-import { count, type Issue, type Parsed, type Path, type PathOf, quote } from '../../model/issues.ts';
+import { count, type Issue, type Parsed, type Path, type PathOf, quote, validValues } from '../../model/issues.ts';
 import type { RecordKind, Values } from '../../model/record-kind.ts';
 import { kindNamed, kindOfId } from '../../records/index.ts';
 import type { Lookups } from '../../store/writes/lookups.ts';
@@ -126,8 +126,8 @@ interface SentText {
 
 /** Yields the valid texts of a field, each with its path in the input. */
 function* textsOf({ parsed, pathOf }: ParsedBatch, field: string): Generator<SentText> {
-  for (const [index, { issues, value, validFields }] of parsed.entries()) {
-    const text = ((issues ? validFields : value) as Values)[field];
+  for (const [index, item] of parsed.entries()) {
+    const text = validValues(item)[field];
     if (typeof text === 'string') yield { index, path: [...pathOf(index), field], text };
   }
 }
