@@ -32,7 +32,5 @@ export function serveGraphql(app: FastifyInstance, config: Config, sendPage?: Se
   });
   // For tools of developers, also where introspection is off: it needs a key as soon as there is one.
   app.get('/schema.graphql', async (request, reply) => (await endpoint()).sendSchema(request, reply));
-  return {
-    readFilter: async (kind: RecordKind, where: unknown) => (await endpoint()).readFilter(kind, where),
-  };
+  return async (kind: RecordKind, where: unknown) => (await endpoint()).readFilter(kind, where);
 }

@@ -67,18 +67,12 @@ const prepare = (connection: SqliteConnection, sql: string): Promise<Statement> 
     });
   });
 
-function statementsOf(connection: SqliteConnection): Statements {
+/** Returns the statements of a connection that was set up. */
+export function statementsOf(connection: SqliteConnection): Statements {
   const statements = statementsByConnection.get(connection);
   if (!statements) throw new Error('the connection was not set up');
   return statements;
 }
-
-/** Returns the driver's rows. */
-export const query = async (connection: SqliteConnection, sql: string, values: readonly unknown[]): Promise<unknown> =>
-  statementsOf(connection).run(sql, values);
-
-/** Makes the statement that is running fail. */
-export const cancel = (connection: SqliteConnection): void => statementsOf(connection).cancel();
 
 /** True if no transaction is open and no writing statement is active: if one is, SQLite rejects `begin`, or `commit`. */
 export const isIdle = (connection: SqliteConnection): Promise<boolean> =>
