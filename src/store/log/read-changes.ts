@@ -156,7 +156,7 @@ export function createChangeReads(scope: Scope): ChangeReads {
     return version as RecordOf<K>;
   }
 
-  const changeReads: ChangeReads = {
+  return {
     async lastChange() {
       const rows = builder('change_numbers').where('workspace_id', workspaceId).select('number');
       const [row] = await runQuery(run, rows);
@@ -197,11 +197,10 @@ export function createChangeReads(scope: Scope): ChangeReads {
           ? []
           : await readRows(scope, table, rows, { fields: versionFields, limit: numbers.length });
       const ended = new Map(rowsIn(found).map(({ number, before }) => [number, versionIn(kind, before)]));
-      const versions = keys.map(({ id }, index) => {
+      return keys.map(({ id }, index) => {
         const end = ends[index];
         return (end === null || end === undefined ? current.get(id) : ended.get(end)) ?? null;
       });
-      return versions;
     },
 
     async versionAt(kind, id, time) {
@@ -212,7 +211,6 @@ export function createChangeReads(scope: Scope): ChangeReads {
       return version && version.createdAt <= time && version.updatedAt <= time ? version : null;
     },
   };
-  return changeReads;
 }
 
 /** Returns the changes that a row stands for, at most `limit` of them after those that are skipped. */
