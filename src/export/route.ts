@@ -18,7 +18,7 @@ import type { RecordReads } from '../store/records/read-records.ts';
 import { type Column, columnsOf, csv, excelCsv, type Format, ndjson, readTargets } from './rows.ts';
 
 /** Reads a GraphQL filter of a kind. Throws a ServiceError 400 for an invalid one. */
-export type ReadFilter = (kind: RecordKind, where: unknown) => Promise<Condition | undefined>;
+type ReadFilter = (kind: RecordKind, where: unknown) => Promise<Condition | undefined>;
 
 /**
  * Records per statement. Other requests are handled between statements. Few, because a single record may have hundreds of thousands of
