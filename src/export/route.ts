@@ -77,7 +77,7 @@ export function serveExports(
             `an export is read for at most ${count(exportTimeout)} ms: export fewer records at a time, with \`where\``,
           );
         }
-        // Its response has nobody who reads it.
+        // Nobody reads the response any more.
         if (reply.raw.destroyed) throw unavailable('the client has left', 'CLIENT_LEFT');
       };
       return request.session.store.longSnapshot(async (snapshot) => {

@@ -56,9 +56,9 @@ interface Touched extends Reversal {
 
 /**
  * Gives the records that the range has changed the state back that they had before it, in one transaction: records that it created are
- * deleted, and records that it deleted are stored again, with their IDs. A record that does not have the state any more in which the range
- * left it is kept. Throws a ServiceError: 403 if the session may not write, 400 if there are no such changes yet, 413 if the records are
- * too large together.
+ * deleted, and records that it deleted are stored again, with their IDs. A record that is no longer in the state in which the range left it
+ * is kept. Throws a ServiceError: 403 if the session may not write, 400 if there are no such changes yet, 413 if the records are too large
+ * together.
  */
 export async function revertChanges(session: Session, range: ChangeRange): Promise<Reverted> {
   const write = session.writer();
@@ -108,8 +108,8 @@ function touchedBy(changes: readonly LoggedChange[]): Touched[] {
 const idsOf = (records: readonly { readonly id: string }[]) => records.map(({ id }) => id);
 
 /**
- * Reads the state that each record had before the range, and the one that it has now. Locks the records, and others that the earlier
- * states refer to, of which it returns the IDs of those that exist.
+ * Reads the state that each record had before the range, and the one that it has now. Locks the records, and the others to which the
+ * earlier states refer; returns the IDs of those others that exist.
  */
 async function readStates(find: Lookups, touched: readonly Touched[], { after }: ChangeRange): Promise<Set<string>> {
   const groups = byKind(touched);

@@ -99,7 +99,7 @@ export async function findCycles(
 }
 
 /**
- * Rejects the moves that form cycles when the rejected ones are left out. Without them too, others may form cycles, and so on: then all
+ * Rejects the moves that form cycles when the rejected ones are left out. Leaving these out can close other cycles, and so on: then all
  * moves are rejected.
  */
 export function rejectCycles(rejected: RejectedItems, { among, moves, field }: Cycles): void {

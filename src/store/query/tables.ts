@@ -1,4 +1,4 @@
-/** The tables of the service itself, beside those of the records: what their rows mean, and how those of a write belong together. */
+/** The tables of the service itself, besides those of the records: what their rows mean, and how those of a write belong together. */
 import { dateTime, json, required, text } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
 import type { Row } from '../connections/driver.ts';

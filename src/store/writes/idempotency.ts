@@ -50,7 +50,10 @@ export const creationResult = (firstId: string, records: number): WriteResult =>
 /** Returns an ID and the `n` that follow it as one text, `ID+n`, for lists. */
 const successors = (firstId: string, count: number): string => (count === 1 ? firstId : `${firstId}+${count - 1}`);
 
-/** Returns the value with the ID of each record instead of the record. A text that looks like an ID, `asset_…`, is stored as `{ text: 'asset_…' }`. */
+/**
+ * Returns the value with the ID of each record instead of the record. A text that looks like an ID, `asset_…`, is stored as
+ * `{ text: 'asset_…' }`.
+ */
 export function recordsToIds(value: unknown): unknown {
   if (isRecord(value)) return value.id;
   if (idsIn(value)) return { text: value };
