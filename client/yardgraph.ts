@@ -63,7 +63,7 @@ export class Yardgraph {
    * one by its external ID.
    */
   readonly importRecords: ImportRecords;
-  /** Imports any number of rows of any kinds, from files or other sources: part by part, of which the valid rows are stored. */
+  /** Imports any number of rows of any kinds, from files or other sources, part by part; the valid rows of each part are stored. */
   readonly import: ImportRows;
   /** Yields all records of a kind, such as `assets`, or of all kinds, `all`, from one state of the database. */
   readonly export: ExportRows;
@@ -118,7 +118,7 @@ export class Yardgraph {
   }
 }
 
-/** Accepts one project by its ID, as before there were batches of changes, or a batch. */
+/** Accepts one project by its ID, as the client did before it had batches of changes, or a batch. */
 const updateOneOrMany = (
   one: Update<ProjectChanges, Project>,
   many: UpdateBatch<'Project'>,

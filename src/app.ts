@@ -29,9 +29,9 @@ export async function createApp(database: Database, config: Config, logs?: Logs)
     }
     await app.register(async (scope) => servePublicly(scope, database, config, isOpen));
     await app.register(async (scope) => {
-      const { readFilter } = serveGraphql(scope, config, config.graphiql ? sendGraphiql : undefined);
-      // GraphQL has its own form of errors, exports have that of REST.
+      const readFilter = serveGraphql(scope, config, config.graphiql ? sendGraphiql : undefined);
       const { connectionTimeout: patience } = config.databaseOptions;
+      // With `app`, not `scope`, whose errors have GraphQL's form: exports have REST's.
       serveExports(app, { limits: config.limits, exportTimeout: config.http.exportTimeout, patience }, readFilter);
     });
   };
@@ -49,7 +49,7 @@ async function servePublicly(
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, isPublic: () => true };
   });
-  // The client asks for it before it repeats a write: a service without the field would carry it out twice.
+  // The client looks for `idempotencyKeys` before it repeats a write: a service without this field would carry the write out twice.
   app.get('/healthz', async () => ({ status: 'ok', idempotencyKeys: true, version, schema: schemaVersion }));
   app.get('/readyz', async () => {
     await database.ping();

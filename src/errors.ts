@@ -17,7 +17,7 @@ export class ServiceError extends Error {
     status: ErrorStatus,
     message: string,
     issues: readonly Issue[] = [],
-    { type, reason, ...options }: ErrorOptions & { type?: string; reason?: string | undefined } = {},
+    { type, reason, ...options }: ErrorOptions & { type?: string | undefined; reason?: string | undefined } = {},
   ) {
     super(message, options);
     this.name = 'ServiceError';
@@ -32,7 +32,7 @@ export class ServiceError extends Error {
     if (this.issues.length === 0) return this;
     const { status, message, type, reason, cause } = this;
     const issues = this.issues.map((issue) => ({ ...issue, path: [argument, ...issue.path] }));
-    return new ServiceError(status, message, issues, { reason, cause, ...(type !== undefined && { type }) });
+    return new ServiceError(status, message, issues, { type, reason, cause });
   }
 }
 
@@ -55,7 +55,7 @@ export const tooManyRequests = withStatus(429);
 
 /** Something the service needs is unavailable, usually the database: a retry may succeed. The cause is for the log. */
 export const unavailable = (message: string, cause: string, type?: string) =>
-  new ServiceError(503, message, [], { cause, ...(type !== undefined && { type }) });
+  new ServiceError(503, message, [], { cause, type });
 
 /** The type of the 503 while the database's disk is full: nothing is stored until an operator frees space. */
 export const diskFullType = 'urn:yardgraph:disk-full';
@@ -76,13 +76,10 @@ export function mayBeStored(advice: string, cause: string): ServiceError {
   });
 }
 
-/** The type of the only 409 that is not about a value. */
-export const idempotencyKeyReusedType = 'urn:yardgraph:idempotency-key-reused';
-
-/** Returns the error for a key that was used for another request. */
+/** Returns the error for a key that was used for another request, the only 409 that is not about a value. */
 export const idempotencyKeyReused = () =>
   new ServiceError(409, 'this Idempotency-Key was sent with another request: a new request needs a new key', [], {
-    type: idempotencyKeyReusedType,
+    type: 'urn:yardgraph:idempotency-key-reused',
     reason: 'idempotency key reused',
   });
 
@@ -109,6 +106,10 @@ function summary(issues: readonly Issue[], total: number): string {
   const unnamed = total - named.length;
   return [...named, ...(unnamed > 0 ? [`and ${unnamed} more`] : [])].join('; ');
 }
+
+/** Returns the code of an error of Node, Fastify or a library; empty if it has none. */
+export const errorCode = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : '';
 
 /** Thrown when a command cannot run or go on: one line per problem, shown to the operator without a stack. */
 export class StartError extends Error {}

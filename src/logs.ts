@@ -66,12 +66,9 @@ export function createLogs(
   return logs;
 }
 
-/** Returns a destination for lines of JSON on standard error. */
-export const standardError = (): Logs => toStandardError();
-
 /** Returns a destination for readable lines if standard error is a terminal, otherwise for JSON. */
 export const openLogs = async (): Promise<Logs> =>
-  toStandardError(process.stderr.isTTY ? await readableForm() : undefined);
+  standardError(process.stderr.isTTY ? await readableForm() : undefined);
 
 /** A log of what happens before there are requests, in the form of their lines. */
 export const createLog = (level: string, logs: Logs) => pino({ level }, logs);
@@ -96,7 +93,8 @@ interface Terminal {
   readonly _handle?: { setBlocking?(isBlocking: boolean): void };
 }
 
-function toStandardError(format?: (line: string) => string): Logs {
+/** Returns a destination on standard error for lines of JSON, each in the form that `format` gives it. */
+export function standardError(format?: (line: string) => string): Logs {
   // Opening its stream makes a pipe or socket non-blocking: without a reader, a write fails instead of waiting for one.
   const { stderr } = process;
   if (stderr.isTTY) (stderr as Terminal)._handle?.setBlocking?.(false);

@@ -9,7 +9,7 @@ import type { FastifyInstance } from 'fastify';
 import { version } from '../package.json';
 import { createApp } from './app.ts';
 import type { Config } from './config.ts';
-import { StartError } from './errors.ts';
+import { errorCode, StartError } from './errors.ts';
 import { type Announcement, announce, createLog, openLogs } from './logs.ts';
 import { program } from './program.ts';
 import { createKeyStore } from './store/admin/api-keys.ts';
@@ -65,7 +65,7 @@ async function listen(app: FastifyInstance, { host, port }: Config): Promise<str
     return await app.listen({ host: host === 'localhost' ? '127.0.0.1' : host, port });
   } catch (error) {
     await app.close();
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const code = errorCode(error);
     if (code === 'EADDRINUSE') {
       throw new StartError(
         `PORT: ${port} is in use on ${host}: choose another one with --port or PORT, such as PORT=4001`,

@@ -19,12 +19,12 @@ import { isObject } from '../rest.ts';
 import type { WriteOptions } from '../write-options.ts';
 import { type ChangesOptions, historyOf } from './changes.ts';
 
-export interface ImportOptions extends WriteOptions {
+interface DryRunOptions extends WriteOptions {
   /** Checks everything and returns what the records would be, but stores nothing. IDs of records that it would create are not final. */
   readonly dryRun?: boolean | undefined;
 }
 
-export interface BatchOptions extends ImportOptions, PartOptions {
+export interface BatchOptions extends DryRunOptions, PartOptions {
   /** With `outcome`, records are returned with their IDs only: a long batch takes little memory. Default: `record`. */
   readonly returning?: 'record' | 'outcome' | undefined;
 }
@@ -97,7 +97,7 @@ export interface Writes<Kind extends KindName> {
   readonly history: (id: string, options?: Pick<ChangesOptions, 'after' | 'pageSize'>) => AsyncGenerator<ChangePage>;
 }
 
-export interface ImportRecordsOptions extends ImportOptions {
+export interface ImportRecordsOptions extends DryRunOptions {
   /** With `SKIP`, valid records are stored although others are not valid: these are listed as `rejected`. Default: `FAIL`. */
   readonly onInvalid?: OnInvalid | undefined;
 }

@@ -2,12 +2,12 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Config, isLoopback } from '../config.ts';
 import { badRequest, forbidden, ServiceError, unauthorized } from '../errors.ts';
+import { changeMessage } from '../http/change-message.ts';
 import { expected } from '../model/issues.ts';
 import { createSession, type Session } from '../services/session.ts';
 import type { Usage } from '../store/connections/usage.ts';
 import type { Database } from '../store/database.ts';
 import { createStoreOpener, type StoreUser } from '../store/workspace-store.ts';
-import { authorOf } from './author.ts';
 import { createKeyring, type Identity } from './keyring.ts';
 import { createRateLimits } from './rate-limits.ts';
 
@@ -34,7 +34,7 @@ export function createSessionOpener(database: Database) {
 
 type Settings = Pick<Config, 'openAccess' | 'corsOrigins' | 'requestsPerMinute' | 'failedLoginsPerMinute'>;
 
-/** Authenticates every request before its body is read. */
+/** Authenticates every request before its body is read. Returns `isOpen`, which says whether there are no keys yet. */
 export async function authenticate(app: FastifyInstance, database: Database, settings: Settings) {
   const openSession = createSessionOpener(database);
   const keyring = createKeyring(database);
@@ -82,12 +82,14 @@ export async function authenticate(app: FastifyInstance, database: Database, set
 
   const admit = (request: FastifyRequest, identity: Identity): void => {
     request.identity = identity;
-    request.session = openSession(identity, { author: authorOf(request, identity), usage: request.usage });
+    // Kept with each change that the request makes. Throws a ServiceError 400 for a message that is too long.
+    const author = { userId: identity.userId, requestId: request.id, message: changeMessage(request.headers) };
+    request.session = openSession(identity, { author, usage: request.usage });
   };
 
   const admitOrThrow = async (request: FastifyRequest, reply: FastifyReply, keys: readonly string[]): Promise<void> => {
     const open = await findAnonymous(keys);
-    // The first key may be newer than what is known of there being none: its requests must not get into the open workspace.
+    // That there are no keys may have been cached before the first one was created: its requests must not get into the open workspace.
     const anonymous = open && !(await isValid(keys)) ? open : undefined;
     if (anonymous && settings.openAccess === 'loopback') requireSameMachine(request, settings.corsOrigins);
     const login = () => identify(keys);

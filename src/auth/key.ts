@@ -1,6 +1,7 @@
 /**
  * The text of an API key: `yardgraph_acme_5f0c21d9_` and 256 random bits. The part before the secret is the prefix: it has
- * the name that the workspace had when the key was created, identifies the key in lists and logs, and lets secret scanners find a key that has leaked.
+ * the name that the workspace had when the key was created, identifies the key in lists and logs, and lets secret scanners find a
+ * key that has leaked.
  */
 import { hash as hashText, randomBytes, timingSafeEqual } from 'node:crypto';
 

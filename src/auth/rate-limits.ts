@@ -1,6 +1,6 @@
 /**
  * Limits the requests of a key, and the failed logins of an address. Each process counts separately: behind a load balancer,
- * each of several processes allows that many.
+ * each process allows the full number.
  */
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';

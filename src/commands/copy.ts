@@ -11,13 +11,11 @@ import { connectDatabase, type Database, openDatabase } from '../store/database.
 import { databaseUrlProblem } from '../store/database-settings.ts';
 import { changeNumbers, changes, idempotencyResults, workspaceNames } from '../store/query/tables.ts';
 import { sqlitePath } from '../store/sqlite/url.ts';
+import { longStatementTimeout } from './database.ts';
 import { createProgressBar } from './terminal/progress-bar.ts';
 
 /** All tables. Without the idempotency keys, a request repeated after a move to another database would run twice. */
 const tables = [workspaceNames, ...recordKinds, apiKeys, changes, changeNumbers, idempotencyResults];
-
-/** In milliseconds. Long: the checks at the end of a large transaction are slow, and no request waits for them. */
-const statementTimeout = 24 * 3_600_000;
 
 export async function copyDatabase(
   { databaseOptions }: Config,
@@ -25,7 +23,7 @@ export async function copyDatabase(
 ): Promise<void> {
   requireFileOrServer('--from', from);
   requireFileOrServer('--to', to);
-  const options = { ...databaseOptions, statementTimeout };
+  const options = { ...databaseOptions, statementTimeout: longStatementTimeout };
   const path = sqlitePath(from);
   if (path !== undefined && !existsSync(path)) throw new StartError(`--from: there is no file ${path}`);
 

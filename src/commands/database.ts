@@ -8,6 +8,9 @@ import { program } from '../program.ts';
 import { connectDatabase, type Database } from '../store/database.ts';
 import { inMemory, sqlitePath } from '../store/sqlite/url.ts';
 
+/** In milliseconds. For statements on millions of records, for which no request waits. */
+export const longStatementTimeout = 24 * 3_600_000;
+
 interface Options {
   /** True if a database file that does not exist may be created. */
   readonly mayCreate?: boolean;

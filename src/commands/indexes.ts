@@ -1,5 +1,5 @@
 /**
- * `yardgraph indexes`: lists the indexes of records, and adds or drops one that this company's own filters and orders need. The service
+ * `yardgraph indexes`: lists the indexes of records, and adds or drops one that the operator's own filters and orders need. The service
  * may run meanwhile.
  */
 import type { Config } from '../config.ts';
@@ -10,14 +10,11 @@ import type { RecordKind } from '../model/record-kind.ts';
 import { recordKinds } from '../records/index.ts';
 import type { Database } from '../store/database.ts';
 import { addIndex, dropIndex, fieldsToIndex, indexName, listIndexes } from '../store/schema/indexes.ts';
-import { requireUpToDate, withDatabase } from './database.ts';
+import { longStatementTimeout, requireUpToDate, withDatabase } from './database.ts';
 import { printTable } from './terminal/table.ts';
 
-/** In milliseconds. Long, because an index of millions of records takes minutes. */
-const statementTimeout = 24 * 3_600_000;
-
 const withIndexes = (config: Config, work: (database: Database) => Promise<void>): Promise<void> =>
-  withDatabase(config, { statementTimeout }, async (database) => {
+  withDatabase(config, { statementTimeout: longStatementTimeout }, async (database) => {
     await requireUpToDate(database);
     await work(database);
   });

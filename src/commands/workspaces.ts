@@ -8,21 +8,18 @@ import { counted, listField } from '../model/labels.ts';
 import { program } from '../program.ts';
 import { recordKinds } from '../records/index.ts';
 import { createWorkspaces, sizeOf, type Workspace, type Workspaces } from '../store/admin/workspaces.ts';
-import { requireUpToDate, withDatabase } from './database.ts';
+import { longStatementTimeout, requireUpToDate, withDatabase } from './database.ts';
 import { ask } from './terminal/ask.ts';
 import { printTable } from './terminal/table.ts';
 
-/** In milliseconds. Long, because one statement may change millions of records. */
-const statementTimeout = 24 * 3_600_000;
-
 const withWorkspaces = (config: Config, work: (workspaces: Workspaces) => Promise<void>): Promise<void> =>
-  withDatabase(config, { statementTimeout }, async (database) => {
+  withDatabase(config, { statementTimeout: longStatementTimeout }, async (database) => {
     await database.migrate();
     await work(createWorkspaces(database, recordKinds));
   });
 
 export const listWorkspaces = (config: Config, { json = false }: { json?: boolean }) =>
-  withDatabase(config, { statementTimeout }, async (database) => {
+  withDatabase(config, { statementTimeout: longStatementTimeout }, async (database) => {
     await requireUpToDate(database);
     const list = await createWorkspaces(database, recordKinds).list();
     if (json) return console.log(JSON.stringify(list.map(toJson), null, 2));

@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, extname, join, resolve } from 'node:path';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { createPage } from '../http/assets.ts';
+import type { FastifyInstance } from 'fastify';
+import { createPage, type Send } from '../http/assets.ts';
 import { contentSecurityPolicy, pageHead, styleSource } from '../http/page.ts';
 import { loadLate } from '../load-late.ts';
 import { readOwnFile } from './own-files.ts';
@@ -17,8 +17,6 @@ const types: Readonly<Record<string, string>> = {
   '.graphql': 'text/plain; charset=utf-8',
   '': 'text/plain; charset=utf-8',
 };
-
-type Send = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
 /** Only these can be requested: no path of a request reaches the file system. */
 const files = loadLate(async () => {

@@ -18,7 +18,7 @@ import type { RecordReads } from '../store/records/read-records.ts';
 import { type Column, columnsOf, csv, excelCsv, type Format, ndjson, readTargets } from './rows.ts';
 
 /** Reads a GraphQL filter of a kind. Throws a ServiceError 400 for an invalid one. */
-export type ReadFilter = (kind: RecordKind, where: unknown) => Promise<Condition | undefined>;
+type ReadFilter = (kind: RecordKind, where: unknown) => Promise<Condition | undefined>;
 
 /**
  * Records per statement. Other requests are handled between statements. Few, because a single record may have hundreds of thousands of
@@ -77,7 +77,7 @@ export function serveExports(
             `an export is read for at most ${count(exportTimeout)} ms: export fewer records at a time, with \`where\``,
           );
         }
-        // Its response has nobody who reads it.
+        // Nobody reads the response any more.
         if (reply.raw.destroyed) throw unavailable('the client has left', 'CLIENT_LEFT');
       };
       return request.session.store.longSnapshot(async (snapshot) => {

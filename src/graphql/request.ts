@@ -11,7 +11,7 @@ import { eventStreamType } from './subscription/event-stream.ts';
 const mediaTypes = ['application/graphql-response+json', 'application/json'] as const;
 
 /** The types of responses that a client accepts. */
-export interface Acceptable {
+interface Acceptable {
   readonly json: boolean;
   readonly events: boolean;
 }

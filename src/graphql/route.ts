@@ -1,6 +1,7 @@
 /** The route of GraphQL and of its page for browsers. GraphQL is loaded late, and must not be imported here. */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
+import type { Send } from '../http/assets.ts';
 import { acceptsHtml } from '../http/page.ts';
 import { loadLate } from '../load-late.ts';
 import type { RecordKind } from '../model/record-kind.ts';
@@ -8,13 +9,11 @@ import type { RecordKind } from '../model/record-kind.ts';
 /** Milliseconds from the start until GraphQL is loaded, which takes a third of the time of a start: REST is served first. */
 const preloadDelay = 200;
 
-type SendPage = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
-
 /**
  * Serves `/graphql`, and the schema at `/schema.graphql`. Browsers get the page of `sendPage`; without it, they get what other clients get.
  * Returns a function that reads filters for others.
  */
-export function serveGraphql(app: FastifyInstance, config: Config, sendPage?: SendPage) {
+export function serveGraphql(app: FastifyInstance, config: Config, sendPage?: Send) {
   const endpoint = loadLate(async () => (await import('./endpoint.ts')).createEndpoint(config, app.closing.signal));
 
   const isPage = (request: FastifyRequest) => !!sendPage && request.method === 'GET' && acceptsHtml(request);
@@ -32,7 +31,5 @@ export function serveGraphql(app: FastifyInstance, config: Config, sendPage?: Se
   });
   // For tools of developers, also where introspection is off: it needs a key as soon as there is one.
   app.get('/schema.graphql', async (request, reply) => (await endpoint()).sendSchema(request, reply));
-  return {
-    readFilter: async (kind: RecordKind, where: unknown) => (await endpoint()).readFilter(kind, where),
-  };
+  return async (kind: RecordKind, where: unknown) => (await endpoint()).readFilter(kind, where);
 }

@@ -7,7 +7,7 @@ import fresh from 'fresh';
 import { notFound } from '../errors.ts';
 import { acceptedEncoding, addVary, type Encoding } from './compression.ts';
 
-type Send = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
+export type Send = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
 export interface Asset {
   /** Unique to this name and content. */

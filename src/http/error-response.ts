@@ -1,7 +1,7 @@
 /** Turns any error into a status and a message. The adapters render them; nothing internal may reach the client. */
 import { STATUS_CODES } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { mayBeStoredType, ServiceError } from '../errors.ts';
+import { errorCode, mayBeStoredType, ServiceError } from '../errors.ts';
 import { count, type Issue } from '../model/issues.ts';
 import { reasonFor } from './rejection-reasons.ts';
 
@@ -50,7 +50,7 @@ export function responseTo(
   if (error instanceof ServiceError) return error;
   const status = statusOf(error);
   if (status < 400 || status >= 500) return { status: 500, message: `unexpected error, request ${id}`, issues: [] };
-  const code = codeOf(error);
+  const code = errorCode(error);
   const isTooLarge = code === 'FST_ERR_CTP_BODY_TOO_LARGE';
   const message = isTooLarge ? bodyTooLarge(maxBytes) : clientErrorMessages[code];
   return { status, message: message ?? clientErrorMessage(status), issues: [] };
@@ -59,12 +59,9 @@ export function responseTo(
 const statusOf = (error: unknown): number =>
   error instanceof Error && 'statusCode' in error ? Number(error.statusCode) : 500;
 
-/** Returns Fastify's code of the error. */
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : '');
-
 function rejectionReasonOf(error: unknown): string {
   if (error instanceof ServiceError) return error.reason ?? reasonFor(error.status);
-  return codeOf(error) === 'FST_ERR_BAD_URL' ? 'malformed URL' : reasonFor(statusOf(error));
+  return errorCode(error) === 'FST_ERR_BAD_URL' ? 'malformed URL' : reasonFor(statusOf(error));
 }
 
 const bodyTooLarge = (maxBytes: number): string =>

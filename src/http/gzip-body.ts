@@ -5,7 +5,7 @@
 import { promisify } from 'node:util';
 import { type Gunzip, gunzip as inflate } from 'node:zlib';
 import { errorCodes, type FastifyReply, type FastifyRequest } from 'fastify';
-import { badRequest, ServiceError } from '../errors.ts';
+import { badRequest, errorCode, ServiceError } from '../errors.ts';
 import { createTurns } from '../sharing/turns.ts';
 
 /**
@@ -107,7 +107,7 @@ async function inflateAll(body: Buffer, maxBytes: number): Promise<Buffer> {
     if (engine.bytesWritten !== body.length) throw badRequest('the body has bytes after the end of its gzip data');
     return buffer;
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const code = errorCode(error);
     if (code === 'ERR_BUFFER_TOO_LARGE') throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE();
     if (/^Z_(?:DATA|BUF)_ERROR$/.test(code)) throw badRequest('the body is not valid gzip');
     throw error;

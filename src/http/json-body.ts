@@ -7,7 +7,7 @@ import { badRequest, ServiceError, tooLarge } from '../errors.ts';
 import { count } from '../model/issues.ts';
 import { oneEachTurn } from '../slices.ts';
 import { createGunzip, isGzip, requireKnownEncoding } from './gzip-body.ts';
-import { jsonProblem } from './json-problem.ts';
+import { isSpace, jsonProblem } from './json-problem.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -160,8 +160,6 @@ function requireFewDistinctKeys(bytes: Buffer, limit: number): void {
     if (keys.size > limit) throw tooMany(limit, 'different keys');
   }
 }
-
-const isSpace = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
 
 /** Returns the index of the quote that ends a string. */
 function endOfString(bytes: Buffer, start: number): number {

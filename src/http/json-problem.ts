@@ -85,7 +85,9 @@ function skipSpace(text: string, start: number): number {
   return at;
 }
 
-const isSpace = (code: number): boolean => code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d;
+/** True for the code of a character that JSON ignores between tokens. */
+export const isSpace = (code: number | undefined): boolean =>
+  code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d;
 
 /** Returns the end of a sticky expression's match; undefined if there is none at this place. */
 function endOf(expression: RegExp, text: string, at: number): number | undefined {

@@ -7,7 +7,7 @@ import { type FileHandle, open as openFile, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { unavailable } from '../errors.ts';
+import { errorCode, unavailable } from '../errors.ts';
 import { createQuota, type Quota } from '../sharing/quota.ts';
 
 export interface Spooled {
@@ -74,7 +74,7 @@ async function openTemporaryFile(workspaceId: string, quota: Quota): Promise<Tem
     file = await openFile(path, 'wx+', 0o600);
     await unlink(path);
   } catch (error) {
-    throw noRoom(codeOf(error));
+    throw noRoom(errorCode(error) || 'unknown');
   }
 
   let length = 0;
@@ -83,7 +83,7 @@ async function openTemporaryFile(workspaceId: string, quota: Quota): Promise<Tem
       if (quota.take(workspaceId, bytes.length)) throw noRoom('TEMPORARY_FILES_FULL');
       length += bytes.length;
       await file.writeFile(bytes).catch((error: unknown) => {
-        throw noRoom(codeOf(error));
+        throw noRoom(errorCode(error) || 'unknown');
       });
     },
     read: async (buffer, position) => (await file.read(buffer, 0, buffer.length, position)).bytesRead,
@@ -96,8 +96,6 @@ async function openTemporaryFile(workspaceId: string, quota: Quota): Promise<Tem
 }
 
 const noRoom = (cause: string) => unavailable('there is no room for a list of this size, try again', cause);
-
-const codeOf = (error: unknown): string => (error instanceof Error && 'code' in error ? String(error.code) : 'unknown');
 
 /** Returns a function that opens streams over the whole file, which is closed after the last of them. */
 function readers(file: TemporaryFile): () => Readable {

@@ -1,4 +1,4 @@
-/** Reads the text of a cell as a value of its field. A text that is none stays as it is: the service says what it expected. */
+/** Reads the text of a cell as a value of its field. Text that is not such a value stays as it is: the service says what it expected. */
 import { DateTime } from 'luxon';
 import { StartError } from '../errors.ts';
 import type { Field } from '../model/fields.ts';

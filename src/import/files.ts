@@ -148,7 +148,7 @@ function columnsOf(kind: RecordKind, header: readonly (string | null)[], options
 }
 
 /** Names the file in the errors of the work. */
-export function within<T>(name: string, work: () => T): T {
+function within<T>(name: string, work: () => T): T {
   try {
     return work();
   } catch (error) {

@@ -7,7 +7,7 @@ import type { Outside, Row } from './row.ts';
 import type { LateLink, State } from './state.ts';
 
 /** A row as it is sent. */
-export interface Linked {
+interface Linked {
   readonly row: Row;
   readonly record: Readonly<Record<string, unknown>>;
   readonly issues: readonly Issue[];

@@ -2,7 +2,7 @@
 import type { Yardgraph } from '../../client/index.ts';
 
 /** The numbers of the first and of the last change of a series. */
-export type Range = readonly [from: number, to: number];
+type Range = readonly [from: number, to: number];
 
 /** The most ranges that are listed: beyond it, many others wrote at the same time. */
 const maxRanges = 100;

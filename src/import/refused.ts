@@ -16,7 +16,7 @@ export function refusedPath(path: string): string {
 /** Lists what is wrong with a row: `name: required: the name of the asset; …` */
 export const reasonsOf = (issues: readonly Issue[]): string => issues.map(formatIssue).join('; ');
 
-export interface RefusedFile {
+interface RefusedFile {
   /** Adds the rows, and returns the length of the file in bytes. */
   add(rows: readonly RefusedRow[]): number;
 }

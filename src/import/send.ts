@@ -6,7 +6,7 @@ import type { Import } from './run.ts';
 import type { Counts } from './state.ts';
 
 /** A row, and the record that is sent for it. */
-export interface Item {
+interface Item {
   readonly row: Row;
   readonly record: Readonly<Record<string, unknown>>;
 }

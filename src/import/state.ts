@@ -35,7 +35,7 @@ export interface Counts {
   readonly refused: number;
 }
 
-export interface RowId {
+interface RowId {
   readonly kind: string;
   readonly id: string;
 }

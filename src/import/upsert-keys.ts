@@ -2,7 +2,7 @@
 import { StartError } from '../errors.ts';
 import { quote } from '../model/issues.ts';
 import { constantCase, listField } from '../model/labels.ts';
-import type { RecordKind } from '../model/record-kind.ts';
+import { matchableFields, type RecordKind } from '../model/record-kind.ts';
 import { kindCalled, plain } from './columns.ts';
 import type { UpsertKey } from './run.ts';
 
@@ -44,9 +44,6 @@ function splitOption(option: string): [RecordKind | undefined, string] {
   if (!kind) throw new StartError(`--upsert-by: unknown kind ${quote(kindName)}, expected one such as assets`);
   return [kind, key];
 }
-
-const matchableFields = ({ fields }: RecordKind): string[] =>
-  Object.entries(fields).flatMap(([name, field]) => ('matchable' in field && field.matchable ? [name] : []));
 
 function keyOf(kind: RecordKind, name: string): UpsertKey | undefined {
   const externalId = /^external ?ids?\.(.+)$/is.exec(name)?.[1];

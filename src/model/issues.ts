@@ -23,6 +23,10 @@ export type Parsed<T> =
       readonly validFields: Readonly<Record<string, unknown>>;
     };
 
+/** Returns the values of parsed input that are valid. */
+export const validValues = ({ value, validFields = {} }: Parsed<object>) =>
+  (value ?? validFields) as Readonly<Record<string, unknown>>;
+
 /** The most characters of input that a message repeats. */
 export const maxQuoted = 100;
 

@@ -1,5 +1,5 @@
 /**
- * Parts of an input item beside the fields of its kind: references by an external ID or by the `ref` of another item,
+ * Parts of an input item besides the fields of its kind: references by an external ID or by the `ref` of another item,
  * instead of an ID, and the item's own `ref`. The services resolve them: see services/resolve-links.ts.
  */
 import type { ReferenceField } from './fields.ts';

@@ -12,8 +12,8 @@ import { createRecords } from '../services/create-records.ts';
 import { withIdempotencyKey } from '../services/idempotent-session.ts';
 import { updateRecord } from '../services/update-records.ts';
 import { mapInSlices } from '../slices.ts';
-import { listBody, toJson } from './list-body.ts';
-import { toResponse } from './response.ts';
+import { listBody } from './list-body.ts';
+import { toJson, toResponse } from './response.ts';
 import type { Route } from './routes.ts';
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;

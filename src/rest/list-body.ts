@@ -2,10 +2,9 @@
 
 import { type Spooled, spool } from '../http/spool.ts';
 import type { RecordKind } from '../model/record-kind.ts';
-import { mapInSlices } from '../slices.ts';
 import { positionOfId } from '../store/query/record-query.ts';
 import type { WorkspaceReads } from '../store/workspace-store.ts';
-import { toResponse } from './response.ts';
+import { toJson } from './response.ts';
 
 type ListStore = Pick<WorkspaceReads, 'list'>;
 
@@ -33,10 +32,4 @@ async function* slices(store: ListStore, kind: RecordKind): AsyncGenerator<strin
     if (records.length < sliceLength) break;
   }
   yield after === undefined ? '[]' : ']';
-}
-
-/** Returns a JSON array of the records as the interface returns them. */
-export async function toJson(kind: RecordKind, records: readonly object[]): Promise<string> {
-  const items = await mapInSlices(records, (record) => JSON.stringify(toResponse(kind, record)));
-  return `[${items.join(',')}]`;
 }

@@ -1,5 +1,6 @@
 /** Records as the interface returns them. */
 import type { RecordKind } from '../model/record-kind.ts';
+import { mapInSlices } from '../slices.ts';
 
 /**
  * Returns the record as REST sends it. In an asset, a field that is not set is null. In every other kind it is absent: the
@@ -12,4 +13,10 @@ export function toResponse(kind: RecordKind, record: object): object {
     if (value !== null) response[field] = value;
   }
   return response;
+}
+
+/** Returns a JSON array of the records as the interface returns them. */
+export async function toJson(kind: RecordKind, records: readonly object[]): Promise<string> {
+  const items = await mapInSlices(records, (record) => JSON.stringify(toResponse(kind, record)));
+  return `[${items.join(',')}]`;
 }

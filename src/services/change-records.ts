@@ -55,14 +55,14 @@ export async function checkedChanges<K extends RecordKind>(
 ): Promise<(CheckedChange<K> | Rejected)[]> {
   await lockTree(find, kind, sent);
   const resolved = await resolveLinks(find, sent);
-  const references = await referenceIssues(find, kind, { parsed: resolved, pathOf });
+  const unresolved = await referenceIssues(find, kind, { parsed: resolved, pathOf });
   const { changes, records, invalid = [], conflicts = [] } = await match(resolved);
   const cycles = await findCycles(find, kind, { changes, records, pathOf });
   const check = (found: readonly Issue[]) =>
     findIssues(
       find,
       kind,
-      { parsed: changes, pathOf, current: records, lookedUp, ...references, invalid: found, conflicts },
+      { parsed: changes, pathOf, current: records, lookedUp, unresolved, invalid: found, conflicts },
       'lookup',
     );
   let rejected: RejectedItems = new Map();

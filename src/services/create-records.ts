@@ -5,7 +5,7 @@ import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
 import { mapInSlices } from '../slices.ts';
 import { created, draftOf, newRecords } from '../store/writes/work.ts';
 import { requireFewParsedExternalIds } from './checks/batch-size.ts';
-import { referenceIssues, requireValid } from './checks/validation.ts';
+import { findIssues, referenceIssues, throwIssues } from './checks/validation.ts';
 import { importRecords } from './import-records.ts';
 import { hasLinks } from './resolve-links.ts';
 import type { Session } from './session.ts';
@@ -29,14 +29,14 @@ export async function createRecords<K extends RecordKind>(
   }
   requireFewParsedExternalIds(batch);
   const stamps = creationStamps(kind, session);
-  // Invalid items are dropped here; requireValid then rejects the whole batch.
+  // Invalid items are dropped here; throwIssues then rejects the whole batch.
   const inputs = batch.flatMap(({ value }) => (value ? [value] : []));
   const drafts = await mapInSlices(inputs, (input) => draftOf(kind, input, stamps));
   return write(
     async (find, uniqueness) => {
       const sent = { parsed: batch, pathOf: inBatch };
-      const references = await referenceIssues(find, kind, sent);
-      await requireValid(find, kind, { ...sent, ...references }, uniqueness);
+      const unresolved = await referenceIssues(find, kind, sent);
+      throwIssues([await findIssues(find, kind, { ...sent, unresolved }, uniqueness)]);
       const records = newRecords(kind, drafts);
       return { changes: [created(kind, records)], returned: records };
     },

@@ -24,8 +24,8 @@ interface DeleteOptions {
 
 /**
  * Deletes all records with these IDs or keys in one transaction, or none, and returns them in the order sent. Throws a ServiceError: 403
- * if the session may not write, 400 for those that are unknown or malformed, 409 if records that are not deleted refer to those that are, with every issue
- * of the batch.
+ * if the session may not write, 400 for those that are unknown or malformed, 409 if records that are not deleted refer to those that are,
+ * with every issue of the batch.
  */
 export async function deleteRecords<K extends RecordKind>(
   session: Session,

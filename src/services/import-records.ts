@@ -50,7 +50,7 @@ async function checked(find: Lookups, { batches, refs }: Planned) {
   const known = accepting(find, new Set(batches.flatMap(({ ids }) => ids)));
   const candidates = await inTurn(resolved, async ({ kind, items: parsed, pathOf }) => {
     const sent = { parsed, pathOf };
-    return { kind, sent: { ...sent, ...(await referenceIssues(known, kind, sent)) } };
+    return { kind, sent: { ...sent, unresolved: await referenceIssues(known, kind, sent) } };
   });
   const issues = await inTurn(candidates, ({ kind, sent }) => findIssues(known, kind, sent, 'lookup'));
   return { planned: { batches: resolved, refs }, issues };

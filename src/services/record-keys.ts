@@ -1,8 +1,8 @@
 /** Finds the records that the items of an upsert or a deletion are about, by the key that other systems know them by. */
 import type { ExternalIds } from '../model/fields.ts';
-import { type Issue, type Parsed, type Path, quote } from '../model/issues.ts';
+import { type Issue, type Parsed, type Path, quote, validValues } from '../model/issues.ts';
 import { type Linkable, withIssues } from '../model/links.ts';
-import type { RecordKind, RecordOf, Values } from '../model/record-kind.ts';
+import type { RecordKind, RecordOf } from '../model/record-kind.ts';
 import { lookupOutdated } from '../store/connections/database-error.ts';
 import type { Lookups } from '../store/writes/lookups.ts';
 import { emptyKeyProblem, noRecordWith } from './checks/unknown-ids.ts';
@@ -17,9 +17,12 @@ interface Keyed<T> {
   readonly key?: string;
 }
 
-/** Returns the text of the key, or undefined: keys of external IDs may be any, such as `constructor`. */
-function keyIn({ value, validFields = {} }: Linkable<object>, by: RecordKey): unknown {
-  const values = (value ?? validFields) as Values;
+/**
+ * Returns the value of the key; undefined if there is none. Only own properties count: the key of an external ID may be any text, such as
+ * `constructor`.
+ */
+function keyIn(item: Parsed<object>, by: RecordKey): unknown {
+  const values = validValues(item);
   if ('field' in by) return values[by.field];
   const externalIds = values.externalIds as ExternalIds | null | undefined;
   return externalIds && Object.hasOwn(externalIds, by.externalId) ? externalIds[by.externalId] : undefined;
@@ -119,9 +122,8 @@ export async function findToDeleteByKeys<K extends RecordKind>(
   const ambiguous = new Map(invalid.map(({ path, message }) => [path[0], message]));
   const issues = keyed.flatMap(({ item, key }, index): Issue[] => {
     if (records[index]) return [];
-    const several = ambiguous.get(index);
     const messages = item.issues?.map(({ message }) => message) ?? [
-      several ?? noRecordWith(kind, describeKey(by, key ?? '')),
+      ambiguous.get(index) ?? noRecordWith(kind, describeKey(by, key ?? '')),
     ];
     return messages.map((message) => ({ path: [index], message }));
   });

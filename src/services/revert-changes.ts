@@ -8,7 +8,7 @@ import { linkOrder } from '../records/link-order.ts';
 import type { Change as LoggedChange } from '../store/log/read-changes.ts';
 import type { Lookups } from '../store/writes/lookups.ts';
 import { requireFewExternalIds } from './checks/batch-size.ts';
-import { maxAncestors, treeOf } from './checks/cycles.ts';
+import { maxAncestors, treeLock, treeOf } from './checks/cycles.ts';
 import {
   failImpossible,
   ownReferences,
@@ -21,6 +21,7 @@ import {
 import { referenceProblems } from './delete-records.ts';
 import { byKind, changesFor, hasState } from './earlier-states.ts';
 import type { Session } from './session.ts';
+import { upsertLock } from './upsert-records.ts';
 
 /** The changes with greater numbers than `after`, up to the one with the number `upTo`. */
 export interface ChangeRange {
@@ -55,9 +56,9 @@ interface Touched extends Reversal {
 
 /**
  * Gives the records that the range has changed the state back that they had before it, in one transaction: records that it created are
- * deleted, and records that it deleted are stored again, with their IDs. A record that does not have the state any more in which the range
- * left it is kept. Throws a ServiceError: 403 if the session may not write, 400 if there are no such changes yet, 413 if the records are
- * too large together.
+ * deleted, and records that it deleted are stored again, with their IDs. A record that is no longer in the state in which the range left it
+ * is kept. Throws a ServiceError: 403 if the session may not write, 400 if there are no such changes yet, 413 if the records are too large
+ * together.
  */
 export async function revertChanges(session: Session, range: ChangeRange): Promise<Reverted> {
   const write = session.writer();
@@ -107,14 +108,14 @@ function touchedBy(changes: readonly LoggedChange[]): Touched[] {
 const idsOf = (records: readonly { readonly id: string }[]) => records.map(({ id }) => id);
 
 /**
- * Reads the state that each record had before the range, and the one that it has now. Locks the records, and others that the earlier
- * states refer to, of which it returns the IDs of those that exist.
+ * Reads the state that each record had before the range, and the one that it has now. Locks the records, and the others to which the
+ * earlier states refer; returns the IDs of those others that exist.
  */
 async function readStates(find: Lookups, touched: readonly Touched[], { after }: ChangeRange): Promise<Set<string>> {
   const groups = byKind(touched);
   // Upserts look for records that are restored here, and so do other reversals: nothing else could make them wait.
-  for (const [kind] of groups) await find.lock(`upsert ${kind.table}`);
-  for (const [kind] of groups) if (treeOf(kind)) await find.lock(`tree ${kind.table}`);
+  for (const [kind] of groups) await find.lock(upsertLock(kind));
+  for (const [kind] of groups) if (treeOf(kind)) await find.lock(treeLock(kind));
   for (const [kind, records] of groups) {
     const known = records.filter(({ wasCreated }) => !wasCreated);
     const versions = await find.versions(

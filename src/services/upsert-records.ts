@@ -1,6 +1,6 @@
 /** Creates or changes records by a key that other systems know them by. */
 import type { ExternalIds } from '../model/fields.ts';
-import { inBatch } from '../model/issues.ts';
+import { inBatch, validValues } from '../model/issues.ts';
 import { type Linkable, withIssues } from '../model/links.ts';
 import type { CreateOf, RecordKind, RecordOf, UpdateOf, Values } from '../model/record-kind.ts';
 import { externalIdsProblem, recordLengthProblem, requiredMessage, type ValueLimits } from '../model/schemas.ts';
@@ -22,6 +22,9 @@ interface UpsertOptions {
   readonly onInvalid?: OnInvalid;
 }
 
+/** The lock of writes that may create records for keys that they have looked up. */
+export const upsertLock = ({ table }: RecordKind): string => `upsert ${table}`;
+
 /**
  * Changes the records that have the keys of the items, and creates those that are missing, all in one transaction, or none. Returns them
  * in the order sent. A record that has all values already stays as it is, including its `updatedAt`. Throws a ServiceError: 403 if the
@@ -39,7 +42,7 @@ export async function upsertRecords<K extends RecordKind>(
   requireFewParsedExternalIds(batch);
   return write(async (find) => {
     // Otherwise two upserts of a key that no record has would both create one.
-    await find.lock(`upsert ${kind.table}`);
+    await find.lock(upsertLock(kind));
     const read = (ids: readonly string[]) => find.findToUpdate(kind, ids);
     const match = async (resolved: typeof batch) => {
       const keyed = requireKeys(kind, by, resolved);
@@ -67,7 +70,7 @@ function completed<K extends RecordKind>(
   record: RecordOf<K> | undefined,
   limits: ValueLimits,
 ): Linkable<UpdateOf<K>> {
-  const sent = (item.value ?? item.validFields) as Values;
+  const sent = validValues(item);
   if (!record) {
     const missing = Object.entries(kind.fields).filter(
       ([name, field]) =>

@@ -6,7 +6,7 @@ import pLimit, { type LimitFunction } from 'p-limit';
 const maxWorkspaces = 10_000;
 
 /** Runs work when its workspace has less running than its share. */
-export type Shares = <T>(workspaceId: string | number, work: () => Promise<T>) => Promise<T>;
+type Shares = <T>(workspaceId: string | number, work: () => Promise<T>) => Promise<T>;
 
 /** Work that waits for its share fails after a time, if `patience` is given. */
 export function createShares(

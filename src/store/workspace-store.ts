@@ -100,13 +100,13 @@ export interface StoreUser {
 }
 
 /** Opens the store of a workspace. */
-export type OpenStore = (workspace: WorkspaceId, user: StoreUser) => WorkspaceStore;
+type OpenStore = (workspace: WorkspaceId, user: StoreUser) => WorkspaceStore;
 
 /** Called once per database: the stores that it opens share group commits and cached values. */
 export function createStoreOpener(database: Database): OpenStore {
   const { dialect, driver, options } = database;
-  const values = createDerivedCache();
-  const texts = createTextCache();
+  const derivedValues = createDerivedCache();
+  const derivedTexts = createTextCache();
   const { pool } = driver.pools.reads ?? driver.pools.writes;
   const textsOf = createHeldTexts({ maxReads: pool?.max ?? 1, timeout: options.connectionTimeout });
   const watch = createChangeWatch((workspaceIds) => lastChanges({ dialect, run: database.read }, workspaceIds));
@@ -130,7 +130,7 @@ export function createStoreOpener(database: Database): OpenStore {
       return returned;
     };
     const source = { workspace, lastChange: reads.lastChange };
-    const store: WorkspaceStore = {
+    return {
       ...reads,
       write,
       snapshot: (work) => snapshot((run) => work(createRecordReads(scopeOf(run)))),
@@ -147,12 +147,11 @@ export function createStoreOpener(database: Database): OpenStore {
         const { hold } = texts;
         return { ...readsIn(scope), ...createChangePageReads(scope), ...createHistoryReads(scope), listLinked, hold };
       },
-      derive: (name, make) => values.derive(source, name, make),
-      deriveText: (name, write) => texts.derive(source, name, write),
+      derive: (name, make) => derivedValues.derive(source, name, make),
+      deriveText: (name, write) => derivedTexts.derive(source, name, write),
       until: (signal) => open(workspace, user, signal),
       waitForChange: (after, signal) => watch.wait(workspaceId, after, signal),
     };
-    return store;
   }
   return (workspace, user) => open(workspace, user);
 }

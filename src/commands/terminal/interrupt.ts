@@ -1,6 +1,6 @@
 /** Commands that can be interrupted, and run again to go on. */
 import { YardgraphError } from '../../../client/index.ts';
-import { Interrupted } from '../../errors.ts';
+import { errorCode, Interrupted } from '../../errors.ts';
 
 /** Exit codes of commands that carry out much, one part after the other. */
 export const exitCodes = { all: 0, nothing: 1, some: 2, interrupted: 3 } as const;
@@ -19,6 +19,4 @@ export async function withInterrupts<T>(work: (signal: AbortSignal) => Promise<T
 
 /** True for errors of the service, of the connection to it, and of the file system, such as a full disk. */
 export const isExpected = (error: unknown): error is Error =>
-  error instanceof Interrupted ||
-  error instanceof YardgraphError ||
-  (error instanceof Error && 'code' in error && /^(?:E[A-Z]+|SQLITE_\w+)$/.test(String(error.code)));
+  error instanceof Interrupted || error instanceof YardgraphError || /^(?:E[A-Z]+|SQLITE_\w+)$/.test(errorCode(error));

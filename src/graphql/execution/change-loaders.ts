@@ -34,7 +34,7 @@ export function createChangeLoaders(
 ): ChangeLoaders & { clear(): void } {
   // `before` can be long: it is read only if the document selects it.
   const withBefore = plan.storedFields.get('Change')?.has('before') ?? false;
-  const histories = new Map<string, DataLoader<string, ChangePage>>();
+  const historyLoaders = new Map<string, DataLoader<string, ChangePage>>();
 
   function createHistoryLoader({ limit, before }: Omit<HistoryQuery, 'withBefore'>) {
     return createBatchLoader(async (ids: readonly string[]) => {
@@ -66,8 +66,8 @@ export function createChangeLoaders(
     changePage: (query) => once(`changes ${JSON.stringify(query)}`, () => store.changePage({ ...query, withBefore })),
     history(id, query) {
       const key = `${query.limit} ${query.before}`;
-      const loader = histories.get(key) ?? createHistoryLoader(query);
-      histories.set(key, loader);
+      const loader = historyLoaders.get(key) ?? createHistoryLoader(query);
+      historyLoaders.set(key, loader);
       return loader.load(id);
     },
     after: async (change) => (change.action === 'deleted' ? null : versions.load(change)),
@@ -75,7 +75,7 @@ export function createChangeLoaders(
       kindOfId(id) === kind ? once(`version ${id} ${time}`, () => store.versionAt(kind, id, time)) : null,
     lastChange: () => once('last change', () => store.lastChange()),
     clear() {
-      histories.clear();
+      historyLoaders.clear();
       versions.clearAll();
     },
   };

@@ -26,7 +26,7 @@ export interface SubscriptionContext extends Omit<Context, 'loaders' | 'holdText
   readonly stream: Stream;
 }
 
-export interface Stream {
+interface Stream {
   /** The ID of the last event that a browser received before it reconnected. */
   readonly lastEventId: string | undefined;
   /** Reads what the document selects of a page. Throws a ResponseTooLarge if it holds more text than an event may. */

@@ -17,14 +17,14 @@ export interface FieldExtensions {
 }
 
 /** The stored field that a field of a record, or of a group of records, is read from. */
-export interface FieldSource {
+interface FieldSource {
   readonly storedField: string;
   /** For a link to stored records: the name of their kind. */
   readonly target?: string;
 }
 
 /** The records of a connection: all of a kind, or those that refer to the object that has the field. */
-export interface ConnectionSource {
+interface ConnectionSource {
   readonly kind: RecordKind;
   readonly link?: ReverseLink;
 }

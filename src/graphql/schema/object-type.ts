@@ -15,7 +15,7 @@ import { reverseLinkFields } from './list/reverse-link.ts';
 /** Returns the type with this name. A declaration that names an unknown type fails here, when the schema is built. */
 type TypeNamed<T> = (name: string) => ObjectRef<T>;
 
-export interface LinkTypes {
+interface LinkTypes {
   readonly stored: TypeNamed<Values>;
   readonly foreign: ForeignTypes;
 }

@@ -7,7 +7,7 @@ import { createQuota } from '../../sharing/quota.ts';
 const maxStreams = 1_000;
 const maxStreamsOfWorkspace = 100;
 
-export interface OpenStreams {
+interface OpenStreams {
   /**
    * Reserves a slot until `end` aborts, at the latest when the service stops. Throws a ServiceError: 429, or 503 if
    * other workspaces have taken all slots.

@@ -42,7 +42,7 @@ export interface ServerContext extends Pick<Context, 'session' | 'sessionFor' | 
 /** The endpoint's additions to the context of each execution. */
 export type YogaContext = Pick<Context, 'responseSize'>;
 
-export interface Subscription {
+interface Subscription {
   readonly events: AsyncIterable<ServerEvent>;
   /**
    * Aborted when the client leaves (here), when its access ends or all events are sent (event-stream.ts), and when the
@@ -71,7 +71,7 @@ export function useSubscriptions(limits: Limits): Plugin<BeginningContext, Serve
   const longEvents = createShares(maxLongEvents);
 
   /** Waits for a slot for a long event. The returned function frees it. */
-  const takePlace = (workspaceId: string): Promise<() => void> =>
+  const takeSlot = (workspaceId: string): Promise<() => void> =>
     new Promise((resolve) => {
       void longEvents(workspaceId, () => new Promise<void>((free) => resolve(free)));
     });
@@ -101,7 +101,7 @@ export function useSubscriptions(limits: Limits): Plugin<BeginningContext, Serve
             parts.unshift(...halvesOf(part));
             continue;
           }
-          const free = isLong ? await takePlace(context.client.workspaceId) : undefined;
+          const free = isLong ? await takeSlot(context.client.workspaceId) : undefined;
           try {
             const result = isLong ? await resultOf(part, args, context, limits.maxResponseLength) : short;
             if (!result) return;

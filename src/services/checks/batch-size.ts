@@ -1,7 +1,7 @@
 /** The limits on the size of a batch. */
 import { tooLarge } from '../../errors.ts';
 import { externalIdCount } from '../../model/fields.ts';
-import { count, isObject, type Parsed } from '../../model/issues.ts';
+import { count, isObject, type Parsed, validValues } from '../../model/issues.ts';
 import { longExternalIds, maxExternalIdsPerWrite } from '../../store/writes/commit.ts';
 
 /** Throws a ServiceError 413. Adapters call this before they parse the items, so that a batch that is too large costs nothing. */
@@ -32,4 +32,4 @@ export function requireFewExternalIds(records: readonly unknown[]): void {
 
 /** Limits external IDs like requireFewExternalIds, for parsed records. */
 export const requireFewParsedExternalIds = (items: readonly Parsed<object>[]): void =>
-  requireFewExternalIds(items.map(({ value, validFields }) => value ?? validFields));
+  requireFewExternalIds(items.map(validValues));

@@ -1,9 +1,9 @@
 /** Keeps trees of records free of cycles: no asset category may become its own ancestor. */
 import { badRequest } from '../../errors.ts';
-import { count, expected, type Issue, type Parsed, type PathOf } from '../../model/issues.ts';
+import { count, expected, type Issue, type Parsed, type PathOf, validValues } from '../../model/issues.ts';
 import { withArticle } from '../../model/labels.ts';
 import type { Linkable } from '../../model/links.ts';
-import type { RecordKind, Values } from '../../model/record-kind.ts';
+import type { RecordKind } from '../../model/record-kind.ts';
 import { kindOfId } from '../../records/index.ts';
 import { reverseLinksOf } from '../../records/reverse-links.ts';
 import type { Lookups } from '../../store/writes/lookups.ts';
@@ -13,7 +13,8 @@ import { type RejectedItems, rejectedItems, rejectItem } from './validation.ts';
 export const treeOf = (kind: RecordKind) =>
   reverseLinksOf(kind.name).find(({ direction }) => direction === 'ancestors');
 
-const valuesOf = ({ value, validFields = {} }: Parsed<object>): Values => (value ?? validFields) as Values;
+/** The lock of writes that move records in the kind's tree. */
+export const treeLock = ({ table }: RecordKind): string => `tree ${table}`;
 
 /**
  * Makes the transaction wait for others that move records in the tree, because two moves can form a cycle that neither forms alone. Does
@@ -27,9 +28,9 @@ export async function lockTree(
   const tree = treeOf(kind);
   if (!tree) return;
   const mayMove = (change: Linkable<object>): boolean =>
-    typeof valuesOf(change)[tree.field] === 'string' ||
+    typeof validValues(change)[tree.field] === 'string' ||
     change.links?.some(({ field }) => field === tree.field) === true;
-  if (changes.some(mayMove)) await find.lock(`tree ${kind.table}`);
+  if (changes.some(mayMove)) await find.lock(treeLock(kind));
 }
 
 interface Changes {
@@ -61,7 +62,7 @@ export async function findCycles(
   if (!tree) return noCycles;
   const { field } = tree;
   const moves = changes.flatMap((change, index) => {
-    const { [field]: parentId } = valuesOf(change);
+    const { [field]: parentId } = validValues(change);
     const id = records[index]?.id;
     return id === undefined || parentId === undefined ? [] : [{ index, id, parentId }];
   });
@@ -98,7 +99,7 @@ export async function findCycles(
 }
 
 /**
- * Rejects the moves that form cycles when the rejected ones are left out. Without them too, others may form cycles, and so on: then all
+ * Rejects the moves that form cycles when the rejected ones are left out. Leaving these out can close other cycles, and so on: then all
  * moves are rejected.
  */
 export function rejectCycles(rejected: RejectedItems, { among, moves, field }: Cycles): void {

@@ -22,11 +22,11 @@ export interface Reversal {
 
 /** What other records say about the reversals. */
 export interface Surroundings {
-  /** The IDs of the others that exist, of those to which the reversals refer. */
+  /** Of the other records to which the reversals refer, the IDs of those that exist. */
   readonly existing: ReadonlySet<string>;
   /** Why records cannot be deleted, by their IDs: others refer to them. */
   readonly referring: ReadonlyMap<string, string>;
-  /** The stored parents of all records above those in a tree. */
+  /** In a tree, the stored parents of the records' new parents and of all above them, by ID; null for a root. */
   readonly parents: ReadonlyMap<string, string | null>;
   /** The unique values that records have, whether others or these, as `uniqueKey` returns them. */
   readonly taken: ReadonlySet<string>;
@@ -56,12 +56,12 @@ const uniqueKeys = (kind: RecordKind, state: Values | null): string[] =>
 /** The state that a record will have. */
 const stateOf = ({ problem, current, target }: Reversal): Values | null => (problem ? current : target);
 
-/** The most times that records which would form cycles are left out one by one, before all that move are. */
+/** The most rounds in which only the moves in cycles fail: after them, all moves fail. */
 const maxRounds = 10;
 
 /**
- * Gives a problem to each reversal that is impossible: of which a reference would lead nowhere, or a unique value is taken, or which deletes
- * what others refer to, or forms a cycle. One that fails can make others fail, which are looked at again.
+ * Gives a problem to each reversal that is impossible: because a reference would lead nowhere, a unique value is taken, it deletes what
+ * others refer to, or it would form a cycle. A failure can make others fail, so these are checked again.
  */
 export function failImpossible(reversals: readonly Reversal[], surroundings: Surroundings): void {
   const failDependents = checksOf(reversals, surroundings);
@@ -80,7 +80,7 @@ export function failImpossible(reversals: readonly Reversal[], surroundings: Sur
   }
 }
 
-/** Returns the records that move in cycles; if there are some and `all` is set, all that move. */
+/** Returns the records that would become their own ancestors; with `all`, if there are any, all that get another parent. */
 function movesInCycles(reversals: readonly Reversal[], field: string, { parents }: Surroundings, all: boolean) {
   const byId = new Map(reversals.map((reversal) => [reversal.id, reversal]));
   const parentOf = (id: string): string | undefined => {
@@ -96,7 +96,7 @@ function movesInCycles(reversals: readonly Reversal[], field: string, { parents 
   return all && found.length > 0 ? moves : found;
 }
 
-/** Returns a function that checks these reversals if they have no problem, and after a failure those that depend on them. */
+/** Returns a function that checks the reversals it is given. Instead of one that has a problem, it checks those that depend on it. */
 function checksOf(reversals: readonly Reversal[], { existing, referring, taken }: Surroundings) {
   const byId = new Map(reversals.map((reversal) => [reversal.id, reversal]));
   /** The records that refer to an ID, or have a unique value, in either state. */

@@ -3,7 +3,7 @@
  * invalid field of a batch, so that an integrator can fix all of them at once.
  */
 import { conflict, invalid } from '../../errors.ts';
-import { count, type Issue, type Parsed, type Path, type PathOf, quote } from '../../model/issues.ts';
+import { count, type Issue, type Parsed, type Path, type PathOf, quote, validValues } from '../../model/issues.ts';
 import type { RecordKind, Values } from '../../model/record-kind.ts';
 import { kindNamed, kindOfId } from '../../records/index.ts';
 import type { Lookups } from '../../store/writes/lookups.ts';
@@ -18,12 +18,9 @@ interface ParsedBatch {
   readonly pathOf: PathOf;
 }
 
-/** The result of referenceIssues. */
-interface CheckedReferences {
+interface Candidates extends ParsedBatch {
+  /** What referenceIssues returns. */
   readonly unresolved: readonly Issue[];
-}
-
-interface Candidates extends ParsedBatch, CheckedReferences {
   /** For changes, the stored record of each, if there is one: it may keep its own unique values. */
   readonly current?: readonly (object | undefined)[];
   /** Issues that the service has found itself: invalid input, and conflicts with stored records. */
@@ -31,21 +28,6 @@ interface Candidates extends ParsedBatch, CheckedReferences {
   readonly conflicts?: readonly Issue[];
   /** A field of which the service has looked up all values itself. */
   readonly lookedUp?: string | undefined;
-}
-
-/**
- * Throws a ServiceError that lists every issue of the candidates: 400, or 409 if all of them are conflicts with other records.
- * Runs inside the transaction that stores them. With `uniqueness: 'database'` it looks up taken values only if there are other
- * issues. They are rare, and the lookup costs a statement: otherwise the database rejects them, and the check runs again with
- * 'lookup'.
- */
-export async function requireValid(
-  find: CheckLookups,
-  kind: RecordKind,
-  candidates: Candidates,
-  uniqueness: Uniqueness,
-): Promise<void> {
-  throwIssues([await findIssues(find, kind, candidates, uniqueness)]);
 }
 
 /** The issues of candidates, in their order. */
@@ -87,7 +69,7 @@ export function rejectItem(rejected: RejectedItems, index: number, issue: Issue)
   else rejected.set(index, [issue]);
 }
 
-/** Throws a ServiceError if there are issues. */
+/** Throws a ServiceError that lists every issue, if there are any: 400, or 409 if all of them are conflicts with other records. */
 export function throwIssues(found: readonly Issues[]): void {
   const issues = found.flatMap((each) => each.issues);
   if (issues.length === 0) return;
@@ -98,7 +80,11 @@ export function throwIssues(found: readonly Issues[]): void {
   );
 }
 
-/** Finds the issues that requireValid would throw. */
+/**
+ * Finds the issues of the candidates, inside the transaction that stores them. With `uniqueness: 'database'` it looks up taken values only
+ * if there are other issues. They are rare, and the lookup costs a statement: otherwise the database rejects them, and the check runs again
+ * with 'lookup'.
+ */
 export async function findIssues(
   find: CheckLookups,
   kind: RecordKind,
@@ -140,8 +126,8 @@ interface SentText {
 
 /** Yields the valid texts of a field, each with its path in the input. */
 function* textsOf({ parsed, pathOf }: ParsedBatch, field: string): Generator<SentText> {
-  for (const [index, { issues, value, validFields }] of parsed.entries()) {
-    const text = ((issues ? validFields : value) as Values)[field];
+  for (const [index, item] of parsed.entries()) {
+    const text = validValues(item)[field];
     if (typeof text === 'string') yield { index, path: [...pathOf(index), field], text };
   }
 }
@@ -163,11 +149,7 @@ interface Reference {
  * Checks references: an ID of this service must be of the right kind and exist. Any other text is a foreign identifier, if the
  * field may have one.
  */
-export async function referenceIssues(
-  find: CheckLookups,
-  kind: RecordKind,
-  batch: ParsedBatch,
-): Promise<CheckedReferences> {
+export async function referenceIssues(find: CheckLookups, kind: RecordKind, batch: ParsedBatch): Promise<Issue[]> {
   const unresolved: Issue[] = [];
   const own: Reference[] = [];
   for (const [name, field] of Object.entries(kind.fields)) {
@@ -188,7 +170,7 @@ export async function referenceIssues(
       if (!existing.has(id)) unresolved.push({ path, message: noRecord(target, id) });
     }
   }
-  return { unresolved };
+  return unresolved;
 }
 
 /** Checks unique values: none may be taken by a stored record, nor by an earlier record of the batch. */

@@ -20,8 +20,8 @@ const maxPageSize = 100;
 
 /**
  * Yields the records of these pages, which are ordered by workspace and ID, with each parent before its children. A parent has
- * the greater ID if a category was moved below a newer one, or if processes with different clocks created the two. A child that comes before its parent is deferred, and
- * read again after it. Only its ID is held until then: a million of them take about 400 MB.
+ * the greater ID if a category was moved below a newer one, or if processes with different clocks created the two. A child that
+ * comes before its parent is deferred, and read again after it. Only its ID is held until then: a million of them take about 400 MB.
  */
 export async function* parentsFirst(table: Table, pages: AsyncIterable<Page>, find: Find): AsyncGenerator<Page> {
   const field = parentField(table);

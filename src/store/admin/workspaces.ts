@@ -92,7 +92,10 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
     return records;
   }
 
-  /** Gives up the number of a workspace without records, in which writes are stopped. What is still written with it, by a process that has not noticed yet, fails. */
+  /**
+   * Gives up the number of a workspace without records, in which writes are stopped. What is still written with it, by a process that
+   * has not noticed yet, fails.
+   */
   async function giveUp(run: Run, { number }: WorkspaceId): Promise<void> {
     for (const table of ['changes', 'idempotency_keys']) {
       await runQuery(run, builder(table).where('workspace_id', number).delete());

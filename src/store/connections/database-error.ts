@@ -124,7 +124,7 @@ export class WorkspaceDeleted extends ServiceError {
 /** A statement that the server has rejected, and that may succeed later. Other statements may succeed at once. */
 export class StatementFailed extends ServiceError {
   constructor(code: string) {
-    super(503, unavailableMessage(code), [], { cause: code, ...(isFull(code) && { type: diskFullType }) });
+    super(503, unavailableMessage(code), [], { cause: code, type: isFull(code) ? diskFullType : undefined });
   }
 }
 

@@ -6,9 +6,8 @@ export type Row = Readonly<Record<string, unknown>>;
 /** Runs a statement in the database's own form, and returns its rows. Throws the errors of database-error.ts. */
 export type Run = (sql: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
 
-/** Times are in milliseconds. */
 export interface DatabaseOptions {
-  /** The most connections that a process opens to Postgres, but for two that long reads have. */
+  /** The most connections that a process opens to Postgres, not counting those for long reads (`maxLongReads`). */
   readonly poolSize: number;
   /** Milliseconds to wait for a connection, whether it must be opened or is in use. */
   readonly connectionTimeout: number;

@@ -42,8 +42,9 @@ interface Options {
 const minHeld = 100;
 
 /**
- * The longest that work may go on, in milliseconds. The time doubles with each repetition, but to less if the other workspace is light, or
- * has held connections for much less time; and of all work, the oldest has the longest: so long work ends, even if many workspaces have some.
+ * The longest that work may go on, in milliseconds. The time doubles with each repetition, up to this; to less if the waiting workspace is
+ * light, or has held connections for much less time. The oldest work always has the longest time, so that long work ends, even if many
+ * workspaces have some.
  */
 const maxMinHeld = 5_000;
 const maxMinHeldForLight = 400;

@@ -48,7 +48,8 @@ export function createChangePageReads(scope: Scope): ChangePageReads {
   return {
     async changePage({ limit, ...query }) {
       const { after } = query;
-      // Read first: numbers up to the last one to which no change belongs, such as of changes that an older version has moved, are passed.
+      // Read first, so that the end of the page also passes numbers without a change, such as those of changes that an older version has
+      // moved.
       const { last, upTo } = await extentAfter(after);
       if (after > last) throw beyondLast(after, last);
       const found = await changes({ ...query, upTo, limit: limit + 1 });

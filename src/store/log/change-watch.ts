@@ -24,7 +24,7 @@ interface Watch {
   readonly waiting: Set<Waiting>;
 }
 
-export interface ChangeWatch {
+interface ChangeWatch {
   /** To be called after this process has changed something in the workspace. */
   changed(workspaceId: number): void;
   /** Resolves when the workspace has a change with a greater number, or the signal is aborted. */

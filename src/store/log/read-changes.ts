@@ -8,7 +8,7 @@ import { columnsOf } from '../query/columns.ts';
 import { requireWhole } from '../query/rows.ts';
 import { rowsQuery, runQuery } from '../query/run-query.ts';
 import { type Action, type Author, changes as table } from '../query/tables.ts';
-import { asRecords, createRecordReads, type Scope, selectRows } from '../records/read-records.ts';
+import { asRecords, createRecordReads, readRows, type Scope } from '../records/read-records.ts';
 
 /** One change of one record. */
 export interface Change extends Author {
@@ -100,7 +100,7 @@ export function createChangeReads(scope: Scope): ChangeReads {
           order by number limit 1) is null`,
         [workspaceId, last],
       );
-    return asRecords(scope, kind, await selectRows(scope, kind, rows, { limit: ids.length }));
+    return asRecords(scope, kind, await readRows(scope, kind, rows, { limit: ids.length }));
   }
 
   /** Returns the numbers of the changes that ended each version; null for a version that is stored now. */
@@ -156,7 +156,7 @@ export function createChangeReads(scope: Scope): ChangeReads {
     return version as RecordOf<K>;
   }
 
-  const changeReads: ChangeReads = {
+  return {
     async lastChange() {
       const rows = builder('change_numbers').where('workspace_id', workspaceId).select('number');
       const [row] = await runQuery(run, rows);
@@ -175,7 +175,7 @@ export function createChangeReads(scope: Scope): ChangeReads {
           `case when ${kinds.map(() => 'kind = ?').join(' or ') || 'false'} then true else false end`,
           kinds,
         );
-      const found = rowsIn(await selectRows(scope, table, rows, { fields: fieldsOfChanges({ withBefore }), limit }));
+      const found = rowsIn(await readRows(scope, table, rows, { fields: fieldsOfChanges({ withBefore }), limit }));
       const changes: Change[] = [];
       for (const row of found) {
         const skipped = Math.max(0, after - (row.number - row.records));
@@ -195,24 +195,22 @@ export function createChangeReads(scope: Scope): ChangeReads {
       const found =
         numbers.length === 0
           ? []
-          : await selectRows(scope, table, rows, { fields: versionFields, limit: numbers.length });
+          : await readRows(scope, table, rows, { fields: versionFields, limit: numbers.length });
       const ended = new Map(rowsIn(found).map(({ number, before }) => [number, versionIn(kind, before)]));
-      const versions = keys.map(({ id }, index) => {
+      return keys.map(({ id }, index) => {
         const end = ends[index];
         return (end === null || end === undefined ? current.get(id) : ended.get(end)) ?? null;
       });
-      return versions;
     },
 
     async versionAt(kind, id, time) {
       const [current] = await reads.find(kind, [id]);
       const rows = changesOf(id).where('number', '>=', firstAfter(id, time)).orderBy('number').limit(1);
-      const [end] = rowsIn(await selectRows(scope, table, rows, { fields: versionFields, limit: 1 }));
+      const [end] = rowsIn(await readRows(scope, table, rows, { fields: versionFields, limit: 1 }));
       const version = end ? versionIn(kind, end.before) : current;
       return version && version.createdAt <= time && version.updatedAt <= time ? version : null;
     },
   };
-  return changeReads;
 }
 
 /** Returns the changes that a row stands for, at most `limit` of them after those that are skipped. */

@@ -3,7 +3,7 @@ import { placeAfter } from '../../model/ids.ts';
 import { requireWhole } from '../query/rows.ts';
 import { rowsQuery, runQuery } from '../query/run-query.ts';
 import { changes as table } from '../query/tables.ts';
-import { type Scope, selectRows } from '../records/read-records.ts';
+import { readRows, type Scope } from '../records/read-records.ts';
 import { type Change, type ChangesRow, expanded, fieldsOfChanges, rowsIn } from './read-changes.ts';
 
 export interface HistoryQuery {
@@ -56,7 +56,7 @@ export function createHistoryReads(scope: Scope): HistoryReads {
       if (wanted.length === 0) return ids.map(() => []);
       const rows = rowsQuery(dialect, table, workspaceId, { where: { field: 'number', in: wanted } });
       const found = rowsIn(
-        await selectRows(scope, table, rows, { fields: fieldsOfChanges(query), limit: wanted.length }),
+        await readRows(scope, table, rows, { fields: fieldsOfChanges(query), limit: wanted.length }),
       );
       const byNumber = new Map(found.map((row) => [row.number, row]));
       const rowsWith = (these: readonly number[]) => these.flatMap((number) => byNumber.get(number) ?? []);

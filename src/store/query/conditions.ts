@@ -12,7 +12,7 @@ import type { Dialect } from './dialect.ts';
 import { isAlways, simplified } from './simplify.ts';
 
 /** The records that a condition is about: rows of a table, under the alias that columns are qualified with. */
-export interface Scope {
+interface Scope {
   readonly dialect: Dialect;
   readonly workspaceId: number;
   readonly table: Table;

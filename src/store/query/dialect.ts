@@ -40,7 +40,7 @@ export interface Filters {
 }
 
 /** The column with the external IDs of the records that a condition is about. */
-export interface ExternalIdsColumn {
+interface ExternalIdsColumn {
   readonly workspaceId: number;
   readonly table: string;
   readonly alias: string;

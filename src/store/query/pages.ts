@@ -2,8 +2,7 @@
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import { ancestorsOf } from './ancestors.ts';
 import { columnName, partOf } from './columns.ts';
-import type { Dialect, PagesSelection } from './dialect.ts';
-import { bytesSql } from './dialect.ts';
+import { bytesSql, type Dialect, type PagesSelection } from './dialect.ts';
 import { oldestFirst, type PagesQuery } from './record-query.ts';
 import { type Source, selectRows } from './rows.ts';
 

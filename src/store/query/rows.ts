@@ -14,7 +14,7 @@ export interface Source {
   readonly dialect: Dialect;
   readonly workspaceId: number;
   readonly table: Table;
-  /** A subquery for rows of the table, if not all of them come into question. */
+  /** A subquery for rows of the table, if only some of them can match. */
   readonly from?: Knex.QueryBuilder;
   /** A condition on every row. */
   readonly restriction?: Knex.Raw;
@@ -180,7 +180,7 @@ function ordered(rows: Knex.QueryBuilder, terms: readonly Term[], { orderBy, fro
   return rows;
 }
 
-/** Knex omits a limit that is not a number. */
+/** Throws unless the number is whole: Knex omits a limit that is not a number. */
 export function requireWhole(limit: number): number {
   if (!Number.isSafeInteger(limit)) throw new Error(`expected a whole number as limit, received ${limit}`);
   return limit;

@@ -1,4 +1,4 @@
-/** Queries for the records of a workspace, built with Knex: see the folder query/ for their conditions and orders. */
+/** Builds and runs queries for the rows of a workspace: rows.ts has their conditions and orders. */
 import type { Knex } from 'knex';
 import type { Table } from '../../model/record-kind.ts';
 import { DatabaseError } from '../connections/database-error.ts';

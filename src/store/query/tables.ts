@@ -1,10 +1,9 @@
-/** The tables of the service itself, beside those of the records: what their rows mean, and how those of a write belong together. */
+/** The tables of the service itself, besides those of the records: what their rows mean, and how those of a write belong together. */
 import { dateTime, json, required, text } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
 import type { Row } from '../connections/driver.ts';
 
-export const whole = (description: string) =>
-  ({ type: 'number', description, min: 1, max: Number.MAX_SAFE_INTEGER }) as const;
+const whole = (description: string) => ({ type: 'number', description, min: 1, max: Number.MAX_SAFE_INTEGER }) as const;
 
 /** Identifies a workspace: to databases by its number, to clients by its name. */
 export interface WorkspaceId {

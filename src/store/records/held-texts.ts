@@ -63,7 +63,7 @@ export function createHeldTexts({ maxReads, timeout }: Options): (workspaceId: n
   const mayRead = ({ held, reading }: Workspace): boolean =>
     held < little ? reading < maxReads : reading < 1 && held < maxPerWorkspace && total < maxOfAll;
 
-  /** After something has been released or read, which may be another workspace's. */
+  /** Lets waiting reads begin, after something has been released or read by whichever workspace. */
   function admitWaiting(): void {
     for (const [workspaceId, workspace] of workspaces) {
       while (workspace.waiting.length > 0 && mayRead(workspace)) workspace.waiting.shift()?.();

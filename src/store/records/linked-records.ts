@@ -60,7 +60,6 @@ export const readLinked =
 
 /** A table of the statement, and where its values are in a row. */
 interface JoinedTable {
-  readonly alias: string;
   readonly columns: readonly Column[];
   readonly start: number;
   readonly idAt: number;
@@ -80,7 +79,6 @@ async function selectLinked(scope: Scope, page: Page, rows: Knex.QueryBuilder): 
     const start = selected.length;
     selected.push(...columns.map(({ name, type }) => ({ name: `${alias}.${name}`, type })));
     return {
-      alias,
       columns,
       start,
       idAt: start + columns.findIndex(({ field }) => field === 'id'),

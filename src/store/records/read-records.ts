@@ -57,7 +57,7 @@ const readBounded = <T>({ budget }: Scope, bounded: BoundedRead<T>): Promise<T> 
   budget ? budget.read(bounded) : bounded.readAll();
 
 /** Returns the rows of a query, with these fields. A query with a limit is read within the budget. */
-export function selectRows(
+export function readRows(
   scope: Scope,
   whole: Table,
   rows: Knex.QueryBuilder,
@@ -82,14 +82,14 @@ export function createRecordReads(scope: Scope): RecordReads {
       asRecords(
         scope,
         kind,
-        await selectRows(scope, kind, dialect.rowsById(kind, workspaceId, ids), { fields, limit: ids.length }),
+        await readRows(scope, kind, dialect.rowsById(kind, workspaceId, ids), { fields, limit: ids.length }),
       ),
 
     list: async (kind, query = {}) =>
       asRecords(
         scope,
         kind,
-        await selectRows(scope, kind, rowsQuery(dialect, kind, workspaceId, { orderBy: oldestFirst, ...query }), query),
+        await readRows(scope, kind, rowsQuery(dialect, kind, workspaceId, { orderBy: oldestFirst, ...query }), query),
       ),
 
     async count(kind, query) {

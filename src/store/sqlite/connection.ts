@@ -1,10 +1,10 @@
 /** A connection to SQLite: its settings, how its statements are cancelled, and how it is closed. */
-import { createStatements, type Statement, type Statements } from './statements.ts';
+import { createStatements, type PreparedStatement, type PreparedStatements } from './statements.ts';
 
 /** The part of the driver's connection that is used here. */
 export interface SqliteConnection {
   exec(sql: string, done: (error: Error | null) => void): void;
-  prepare(sql: string, done: (this: Statement, error: Error | null) => void): void;
+  prepare(sql: string, done: (this: PreparedStatement, error: Error | null) => void): void;
   interrupt(): void;
   close(done: (error: Error | null) => void): void;
 }
@@ -33,7 +33,7 @@ interface ConnectionOptions {
   readonly readOnly: boolean;
 }
 
-const statementsByConnection = new WeakMap<SqliteConnection, Statements>();
+const statementsByConnection = new WeakMap<SqliteConnection, PreparedStatements>();
 
 /** Sets up a connection for Knex's pool. */
 export function prepareConnection(
@@ -59,7 +59,7 @@ export function prepareConnection(
   );
 }
 
-const prepare = (connection: SqliteConnection, sql: string): Promise<Statement> =>
+const prepare = (connection: SqliteConnection, sql: string): Promise<PreparedStatement> =>
   new Promise((resolve, reject) => {
     connection.prepare(sql, function (error) {
       if (error) reject(error);
@@ -67,18 +67,12 @@ const prepare = (connection: SqliteConnection, sql: string): Promise<Statement> 
     });
   });
 
-function statementsOf(connection: SqliteConnection): Statements {
+/** Returns the statements of a connection that was set up. */
+export function statementsOf(connection: SqliteConnection): PreparedStatements {
   const statements = statementsByConnection.get(connection);
   if (!statements) throw new Error('the connection was not set up');
   return statements;
 }
-
-/** Returns the driver's rows. */
-export const query = async (connection: SqliteConnection, sql: string, values: readonly unknown[]): Promise<unknown> =>
-  statementsOf(connection).run(sql, values);
-
-/** Makes the statement that is running fail. */
-export const cancel = (connection: SqliteConnection): void => statementsOf(connection).cancel();
 
 /** True if no transaction is open and no writing statement is active: if one is, SQLite rejects `begin`, or `commit`. */
 export const isIdle = (connection: SqliteConnection): Promise<boolean> =>

@@ -5,7 +5,7 @@ import type { Knex } from 'knex';
 import { StartError } from '../../errors.ts';
 import { reason } from '../connections/database-error.ts';
 import { type DatabaseOptions, type Driver, maxLongReads, type Row } from '../connections/driver.ts';
-import { cancel, isIdle, prepareConnection, query, type SqliteConnection } from './connection.ts';
+import { isIdle, prepareConnection, type SqliteConnection, statementsOf } from './connection.ts';
 import { defaultPath, inMemory } from './url.ts';
 
 /** Throws StartError if the file's folder does not exist, unless that is the default's, or if the folder or the file cannot be written to. */
@@ -37,9 +37,10 @@ export function createSqliteDriver(path: string, { connectionTimeout, statementT
     },
     concurrentGroups: 1,
     requireSpaceToMigrate: () => requireSpace(path),
-    query: async (connection, sql, values) => (await query(connection as SqliteConnection, sql, values)) as Row[],
+    query: async (connection, sql, values) =>
+      (await statementsOf(connection as SqliteConnection).run(sql, values)) as Row[],
     isIdle: (connection) => isIdle(connection as SqliteConnection),
-    cancel: (connection) => cancel(connection as SqliteConnection),
+    cancel: (connection) => statementsOf(connection as SqliteConnection).cancel(),
     destroy: (connection) => (connection as SqliteConnection).close(() => {}),
   };
 }

@@ -6,7 +6,7 @@
 import { LRUCache } from 'lru-cache';
 
 /** The part of the driver's statement that is used here. */
-export interface Statement {
+export interface PreparedStatement {
   all(values: readonly unknown[], done: (error: Error | null, rows: unknown) => void): void;
   finalize(done: () => void): void;
 }
@@ -16,17 +16,17 @@ const maxStatements = 200;
 /** Milliseconds between attempts to interrupt a statement. */
 const interruptInterval = 20;
 
-export type Statements = ReturnType<typeof createStatements>;
+export type PreparedStatements = ReturnType<typeof createStatements>;
 
 interface SqliteDriver {
-  prepare(sql: string): Promise<Statement>;
+  prepare(sql: string): Promise<PreparedStatement>;
   interrupt(): void;
 }
 
 export function createStatements({ prepare, interrupt }: SqliteDriver) {
   /** Statements that are no longer cached but not finalized yet. */
-  let discarded: Statement[] = [];
-  const cache = new LRUCache<string, Statement>({
+  let discarded: PreparedStatement[] = [];
+  const cache = new LRUCache<string, PreparedStatement>({
     max: maxStatements,
     dispose: (statement) => void discarded.push(statement),
   });
@@ -34,7 +34,7 @@ export function createStatements({ prepare, interrupt }: SqliteDriver) {
   let running: symbol | undefined;
   let close: (() => void) | undefined;
 
-  async function prepared(sql: string): Promise<Statement> {
+  async function prepared(sql: string): Promise<PreparedStatement> {
     const cached = cache.get(sql);
     if (cached) return cached;
     const statement = await prepare(sql);

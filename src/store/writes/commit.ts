@@ -36,7 +36,7 @@ interface Prepared {
 
 /** Prepares the changes in their order. Throws a ServiceError 413 if too much would be replaced or deleted. */
 export function prepare(writer: Writer, changes: readonly Change[]): Prepared[] {
-  requireFewExternalIds(changes);
+  requireFewRemovedExternalIds(changes);
   return changes.filter(({ records }) => records.length > 0).map((change) => prepareOne(writer, change));
 }
 
@@ -103,7 +103,7 @@ function withoutHeldValues(
   );
 }
 
-/** Returns the log's entry for a record that is changed, deleted or restored. It has no workspace, which may be renamed. */
+/** Returns the log's entry for a record that is changed, deleted or restored. Its `before` has no workspace, which may be renamed. */
 const changeOf = (
   { workspaceId, author }: Writer,
   { kind, action }: Change,
@@ -137,7 +137,7 @@ const isStoredAs = (before: unknown, after: unknown): boolean =>
   (typeof before === 'object' && typeof after === 'object' && JSON.stringify(before) === JSON.stringify(after));
 
 /** Limits the external IDs of replaced and deleted records. A single record may have as many as the settings allow. */
-function requireFewExternalIds(changes: readonly Change[]): void {
+function requireFewRemovedExternalIds(changes: readonly Change[]): void {
   let found = 0;
   for (const change of changes) {
     const removed = rowsWithoutExternalIds(change);

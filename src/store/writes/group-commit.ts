@@ -18,7 +18,7 @@ import type { DatabaseOptions, Driver, Row } from '../connections/driver.ts';
 import type { Statements, Transactions } from '../connections/transactions.ts';
 import type { Dialect } from '../query/dialect.ts';
 import { type Addition, createAdditionStore } from './store-additions.ts';
-import { createWaitingAdditions } from './waiting-additions.ts';
+import { createWaitingAdditions, type Measured } from './waiting-additions.ts';
 import type { Work, Written } from './work.ts';
 
 export interface GroupCommit {
@@ -26,11 +26,7 @@ export interface GroupCommit {
   add<T>(addition: Addition & { readonly work: Work<T> }): Promise<Written<T>>;
 }
 
-interface Waiting extends Addition {
-  /** The number of external IDs of all records. */
-  readonly externalIds: number;
-  /** Characters of all texts. */
-  readonly length: number;
+interface Waiting extends Addition, Pick<Measured, 'externalIds' | 'length'> {
   readonly resolve: (written: Written<unknown>) => void;
   readonly reject: (reason: unknown) => void;
 }

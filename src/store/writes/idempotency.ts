@@ -9,7 +9,7 @@ import { isObject } from '../../model/issues.ts';
 import type { Row } from '../connections/driver.ts';
 import { rowsQuery } from '../query/run-query.ts';
 import { idempotencyResults } from '../query/tables.ts';
-import { type Scope, selectRows } from '../records/read-records.ts';
+import { readRows, type Scope } from '../records/read-records.ts';
 
 /** Identifies a request that may be repeated. */
 export interface IdempotencyKey {
@@ -50,7 +50,10 @@ export const creationResult = (firstId: string, records: number): WriteResult =>
 /** Returns an ID and the `n` that follow it as one text, `ID+n`, for lists. */
 const successors = (firstId: string, count: number): string => (count === 1 ? firstId : `${firstId}+${count - 1}`);
 
-/** Returns the value with the ID of each record instead of the record. A text that looks like an ID, `asset_…`, is stored as `{ text: 'asset_…' }`. */
+/**
+ * Returns the value with the ID of each record instead of the record. A text that looks like an ID, `asset_…`, is stored as
+ * `{ text: 'asset_…' }`.
+ */
 export function recordsToIds(value: unknown): unknown {
   if (isRecord(value)) return value.id;
   if (idsIn(value)) return { text: value };
@@ -98,7 +101,7 @@ export async function findIdempotencyResults(
 ): Promise<readonly IdempotencyResult[]> {
   const rows = rowsQuery(scope.dialect, idempotencyResults, scope.workspaceId, { where: { field: 'key', in: keys } });
   // The cast is safe: rows are written only by idempotencyRow.
-  return (await selectRows(scope, idempotencyResults, rows, {})) as readonly object[] as readonly IdempotencyResult[];
+  return (await readRows(scope, idempotencyResults, rows, {})) as readonly object[] as readonly IdempotencyResult[];
 }
 
 /** Throws if one of the results belongs to this request, or to another one with its key. */

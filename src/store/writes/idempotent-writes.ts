@@ -1,6 +1,6 @@
 /**
- * Carries out a write once for a key. A transaction looks the key up first: it may be long, and others wait for it. Group commits, short and
- * many, skip the lookup: a used key fails the insert of its row, or the records do, which are stored already.
+ * Carries out a write once for a key. A transaction looks the key up first: it may be long, and others wait for it. Group commits, which
+ * are short and many, skip the lookup: with a used key, the insert of its row fails, or that of the records, which are stored already.
  */
 import { mayBeStored, mayBeStoredType, ServiceError } from '../../errors.ts';
 import { createChangeReads } from '../log/read-changes.ts';

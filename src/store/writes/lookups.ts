@@ -124,8 +124,9 @@ export function createLookups(scope: Scope, { isDryRun = false } = {}): Lookups 
 
     ancestors: (tree, ids, limit) => readParents(scope, tree, ids, limit),
 
-    async findReferring({ kind: table, field }, ids, limit) {
-      const rows = await runQuery(run, dialect.rowsReferring({ table, field }, workspaceId, ids, limit).select('id'));
+    async findReferring({ kind, field }, ids, limit) {
+      const referring = dialect.rowsReferring({ table: kind, field }, workspaceId, ids, limit);
+      const rows = await runQuery(run, referring.select('id'));
       return rows.map(({ id }) => String(id));
     },
 

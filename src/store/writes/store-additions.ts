@@ -25,7 +25,7 @@ export interface Addition {
 }
 
 /** Returns the outcome of each work: the records of those that were fulfilled are stored. Throws if none is. */
-export type StoreAdditions = (
+type StoreAdditions = (
   group: readonly Addition[],
   uniqueness: Uniqueness,
   transaction: Statements['transaction'],
@@ -128,4 +128,4 @@ const countLookups = (lookups: Lookups, usage: Usage): Lookups => ({
 });
 
 /** True if a rule rejects the records. Any other error of a work is a failure of the database or of this service. */
-export const isRejection = (error: unknown): boolean => error instanceof ServiceError && error.status < 500;
+const isRejection = (error: unknown): boolean => error instanceof ServiceError && error.status < 500;

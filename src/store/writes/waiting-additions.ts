@@ -1,7 +1,7 @@
 /** The additions that wait for a transaction, and which of them share the next one. Runs nothing. */
 import { createTurns } from '../../sharing/turns.ts';
 
-interface Measured {
+export interface Measured {
   readonly workspaceId: number;
   readonly drafts: readonly unknown[];
   /** The external IDs of all records, as externalIdCount counts them: each is a row of its own on SQLite. */

@@ -36,7 +36,7 @@ export interface Replacement<R = Row> {
   readonly after: R;
 }
 
-/** The fields that the service sets on a new record, beside its ID and its workspace. */
+/** The fields that the service sets on a new record, besides its ID and its workspace. */
 export interface Stamps {
   readonly createdAt: string;
   readonly updatedAt: string;

@@ -7,8 +7,7 @@ import { count, type Path } from '../../../model/issues.ts';
 import type { RecordKind } from '../../../model/record-kind.ts';
 import type { Condition } from '../../../store/query/condition.ts';
 import { refused } from '../argument.ts';
-import type { Filter } from './filter-fields.ts';
-import { type FilterField, filterFields } from './filter-fields.ts';
+import { type Filter, type FilterField, filterFields } from './filter-fields.ts';
 import { maxValues } from './operators.ts';
 import { forUnset, nearCondition, type Reading, requireObject, valueConditions } from './value-condition.ts';
 

@@ -2,8 +2,7 @@
 import { isAscii } from '../../../model/characters.ts';
 import { isObject } from '../../../model/issues.ts';
 import type { RecordKind } from '../../../model/record-kind.ts';
-import type { Filter } from './filter-fields.ts';
-import { type FilterField, filterFields } from './filter-fields.ts';
+import { type Filter, type FilterField, filterFields } from './filter-fields.ts';
 import { maxValues } from './operators.ts';
 
 const conditionCost = 10;

@@ -7,7 +7,7 @@ import { refused } from '../argument.ts';
 import type { Builder } from '../builder.ts';
 import { comparedFields } from '../filter/filter-fields.ts';
 
-export interface GroupingOption extends Grouping {
+interface GroupingOption extends Grouping {
   readonly declared: Field;
   /** The field of the group. */
   readonly name: string;

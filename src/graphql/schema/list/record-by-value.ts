@@ -2,9 +2,9 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Limits } from '../../../config.ts';
 import { ServiceError } from '../../../errors.ts';
-import { quote } from '../../../model/issues.ts';
 import type { RecordKind, RecordOf } from '../../../model/record-kind.ts';
 import { emptyKeyProblem } from '../../../services/checks/unknown-ids.ts';
+import { describeExternalId } from '../../../services/resolve-links.ts';
 import type { Context } from '../../execution/context.ts';
 import { parseArgument, refused } from '../argument.ts';
 
@@ -40,7 +40,7 @@ export async function recordByExternalId<K extends RecordKind>(
   }));
   const [record, other] = await loaders.list(kind, query, fieldNodes);
   if (other) {
-    const problem = `several ${kind.pluralLabel} have the external ID ${quote(value)} of ${quote(key)}`;
+    const problem = `several ${kind.pluralLabel} have ${describeExternalId({ key, value })}`;
     throw new ServiceError(409, `${problem}: list them with where: { externalIds: { key: …, value: … } }`);
   }
   return record ?? null;

@@ -15,7 +15,7 @@ import { exampleDelete, exampleKey } from './write-examples.ts';
 export function deleteField({ builder, types, keys, limits }: MutationSchema) {
   const { maxBatch, maxTextLength } = limits;
   const requireLength = (length: number) => requireBatchSize(length, maxBatch);
-  const isLimited = { extensions: { requireLength } satisfies ArgumentExtensions };
+  const limited = { extensions: { requireLength } satisfies ArgumentExtensions };
 
   const handling = builder.enumType('ReferenceHandling', {
     description: 'What a deletion does if other records refer to the ones it deletes.',
@@ -47,12 +47,12 @@ export function deleteField({ builder, types, keys, limits }: MutationSchema) {
         cost: { listSize: ({ ids, keys }) => lengthOf(ids ?? keys), perRecord: writeCost },
       } satisfies FieldExtensions,
       args: {
-        ids: t.arg.idList({ ...isLimited, description: `The IDs of the ${kind.pluralLabel}, each once.` }),
+        ids: t.arg.idList({ ...limited, description: `The IDs of the ${kind.pluralLabel}, each once.` }),
         by: t.arg({
           type: keys.typeFor(kind),
           description: `The key by which \`keys\` identify the ${kind.pluralLabel}, instead of their IDs: ${exampleKey(kind)}.`,
         }),
-        keys: t.arg.stringList({ ...isLimited, description: `The values of the key, each once: \`["4711"]\`.` }),
+        keys: t.arg.stringList({ ...limited, description: `The values of the key, each once: \`["4711"]\`.` }),
         references,
         dryRun: dryRunArgument(t),
       },

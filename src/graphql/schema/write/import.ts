@@ -17,7 +17,7 @@ import type { ItemType } from './input-type.ts';
 import { byId, dryRunArgument, type MutationSchema, write, writeCost } from './write.ts';
 import { exampleImport, exampleImportInput } from './write-examples.ts';
 
-/** The records of each kind, and the items of which none were made. */
+/** The records of each kind, and the items that were left out. */
 interface Imported {
   readonly records: ReadonlyMap<RecordKind, readonly RecordOf<RecordKind>[]>;
   readonly rejected: readonly RejectedItem[];
