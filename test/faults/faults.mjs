@@ -31,6 +31,10 @@ const keptResults = ['sqlite', 'test/store/idempotency.test.ts'];
 const clientRepeats = ['sqlite', 'test/client/repeats.test.ts'];
 const earlierVersions = ['sqlite', 'test/store/earlier-versions.test.ts'];
 const citus = ['postgres', 'test/spec/postgres/citus.test.ts'];
+const reversals = ['sqlite', 'test/graphql/revert-changes.test.ts'];
+const files = ['sqlite', 'test/import/import.test.ts'];
+const undo = ['sqlite', 'test/import/undo.test.ts'];
+const exports = ['sqlite', 'test/export/export.test.ts'];
 
 const isAlways = (value) => () => () => value;
 const constant = (value) => () => value;
@@ -930,5 +934,65 @@ export const faults = [
     sql: (sql) =>
       sql.replace(/^update change_numbers set final_number = number\b/, 'update change_numbers set number = number'),
     tests: workspaces,
+  },
+  {
+    name: 'a reversal overwrites what has changed since',
+    plant: [['src/services/revert-changes.ts', 'keepChanged', isAlways(undefined)]],
+    tests: reversals,
+  },
+  {
+    name: 'a reversal does what is impossible',
+    plant: [['src/services/checks/reversals.ts', 'failImpossible', isAlways(undefined)]],
+    tests: reversals,
+  },
+  {
+    name: 'a reversal restores records before those that they refer to',
+    plant: [
+      ['src/services/earlier-states.ts', 'byKind', (original) => (records) => [...original(records)].toReversed()],
+    ],
+    tests: reversals,
+  },
+  {
+    name: 'undo reverses only the latest part of a range',
+    plant: [
+      [
+        'src/commands/undo.ts',
+        'revertParts',
+        (original) =>
+          async function* latest(...args) {
+            for await (const part of original(...args)) return yield part;
+          },
+      ],
+    ],
+    tests: undo,
+  },
+  {
+    name: 'an import reads on when its file has changed',
+    plant: [['src/import/files.ts', 'requireUnchanged', isAlways(undefined)]],
+    tests: files,
+  },
+  {
+    name: 'an import forgets the links that could not be set',
+    plant: [
+      [
+        'src/import/state.ts',
+        'openState',
+        (original) => async (path) => {
+          const state = await original(path);
+          return { ...state, settle: (links) => state.settle(links, []) };
+        },
+      ],
+    ],
+    tests: files,
+  },
+  {
+    name: 'an interrupted import begins anew',
+    plant: [['src/import/run.ts', 'readParts', (original) => (work, section) => original(work, section, 0)]],
+    tests: files,
+  },
+  {
+    name: 'an export guards no texts that spreadsheet programs would execute',
+    plant: [['src/export/route.ts', 'readFlag', isAlways(false)]],
+    tests: exports,
   },
 ];
