@@ -1,4 +1,5 @@
 /** Sends a GraphQL operation and returns its data. */
+import { requireKnown } from './check.ts';
 import { type GraphqlDocument, textOf, type UntypedObject, type VariableArguments } from './document.ts';
 import { type FailingItem, GraphqlError, type GraphqlErrorItem } from './errors.ts';
 import { isObject, serviceError } from './rest.ts';
@@ -17,8 +18,9 @@ export function graphql(send: Send): Graphql {
   return async <Result>(
     document: GraphqlDocument<Result, never>,
     variables?: object,
-    options?: WriteOptions,
+    options: WriteOptions = {},
   ): Promise<Result> => {
+    requireKnown('graphql', options);
     const query = textOf(document);
     const body = { query, ...(variables && { variables }) };
     return send({ method: 'POST', path: '/graphql', accept, body, isWrite: mayWrite(query), options }, dataIn<Result>);

@@ -1,5 +1,5 @@
 /** Sends a batch in parts, one after the other, each all or nothing. */
-import { requireInteger } from './check.ts';
+import { requireInteger, requireKnown } from './check.ts';
 import { PartialBatchError } from './errors.ts';
 import type { WriteOptions } from './write-options.ts';
 
@@ -21,6 +21,7 @@ export async function inParts<Item, Result>(
   { partSize, onProgress, ...options }: PartOptions,
   send: (part: readonly Item[], options: WriteOptions) => Promise<Result[]>,
 ): Promise<Result[]> {
+  requireKnown(method, options);
   if (partSize === undefined) {
     const results = await send(items, options);
     onProgress?.(items.length, items.length);

@@ -1,5 +1,5 @@
 /** Creates, updates and lists records over REST, and turns error responses into errors. */
-import { received } from './check.ts';
+import { received, requireKnown } from './check.ts';
 import { ServiceError, type YardgraphError } from './errors.ts';
 import type { ErrorResponse, Problem } from './openapi.ts';
 import { inParts, type PartOptions } from './parts.ts';
@@ -38,8 +38,9 @@ export function create<New, Stored>(send: Send, path: string): Create<New, Store
 }
 
 export function update<Changes, Stored>(send: Send, path: string): Update<Changes, Stored> {
-  return async (id, changes, options) => {
+  return async (id, changes, options = {}) => {
     if (typeof id !== 'string') throw new TypeError(`update: expected the ID as a string, received ${received(id)}`);
+    requireKnown('update', options);
     return send(
       { method: 'PATCH', path: `${path}/${encodeURIComponent(id)}`, accept, body: changes, isWrite: true, options },
       accepted<Stored>((body) => isObject(body) && typeof body.id === 'string'),

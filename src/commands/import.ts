@@ -15,7 +15,7 @@ import { type Import, identityOf, scan, sectionsOf } from '../import/run.ts';
 import { openState, type Progress, type State } from '../import/state.ts';
 import { upsertKeysOf } from '../import/upsert-keys.ts';
 import { write } from '../import/write.ts';
-import { count } from '../model/issues.ts';
+import { count, quote } from '../model/issues.ts';
 import { countedRecords } from '../model/labels.ts';
 import { confirm } from './terminal/ask.ts';
 import { exitCodes, isExpected, withInterrupts } from './terminal/interrupt.ts';
@@ -175,13 +175,20 @@ function createBar() {
 
 function printPreview(
   { total }: Progress,
-  { counts: { created, updated, unchanged, refused }, refused: first }: Preview,
+  { counts: { created, updated, unchanged, refused }, refused: first, foreign, firstForeign }: Preview,
 ): void {
   console.log(
     `${countedRows(total)}: ${count(created)} to create, ${count(updated)} to update, ${count(unchanged)} unchanged, ${count(refused)} refused`,
   );
   for (const { file, row, issues } of first) console.log(`  ${file.name}, line ${row.line}: ${reasonsOf(issues)}`);
   if (refused > first.length) console.log(`  and ${count(refused - first.length)} more`);
+  if (firstForeign) {
+    const { link, id, file, line } = firstForeign;
+    const example = `${link} ${quote(id)} in ${file.name}, line ${line}`;
+    console.log(
+      `Links to IDs of other systems, which lead to no record here: ${count(foreign)}, the first is ${example}`,
+    );
+  }
 }
 
 /** Prints what was done, and returns the exit code. */
@@ -191,8 +198,13 @@ async function printResult({ state, yardgraph, files }: Import, options: ImportO
   console.log(
     `${count(created)} created, ${count(updated)} updated, ${count(unchanged)} unchanged, ${count(refused)} refused`,
   );
-  for (const { path } of files.filter((file) => (refusedBytes[file.path] ?? 0) > 0)) {
-    console.log(`The refused rows are in ${refusedPath(path)}, each with the reason: mend them, and import that file.`);
+  const withRefused = files.filter((file) => (refusedBytes[file.path] ?? 0) > 0).map(({ path }) => refusedPath(path));
+  if (withRefused.length === 1)
+    console.log(`The refused rows are in ${withRefused}, each with the reason: mend them, and import that file.`);
+  else if (withRefused.length > 1) {
+    // Links between their rows are found only within one import.
+    console.log('The refused rows are in these files, each with the reason: mend them, and import the files together.');
+    for (const path of withRefused) console.log(`  ${path}`);
   }
   const unset = await state.unsetLinks(10);
   for (const { record, field, id, message } of unset.first)

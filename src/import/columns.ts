@@ -14,6 +14,8 @@ export type Column =
   | { readonly is: 'link'; readonly name: string; readonly key: string }
   /** Names the row: links of other rows may have it. */
   | { readonly is: 'id' }
+  /** No row may have a value below an empty name. */
+  | { readonly is: 'unnamed' }
   | { readonly is: 'skipped' };
 
 export interface ColumnOptions {
@@ -28,9 +30,9 @@ export const reasonColumn = 'refused because';
 
 /**
  * Returns a function that finds the column with a name, which may be the name of a field in any case, with or without spaces:
- * `Current location ID`. It throws a StartError for unknown columns.
+ * `Current location ID`. Returns undefined for an unknown column.
  */
-export function columnFinder(kind: RecordKind, { map, skip }: ColumnOptions): (name: string) => Column {
+export function columnFinder(kind: RecordKind, { map, skip }: ColumnOptions): (name: string) => Column | undefined {
   const fields = new Map<string, string>();
   for (const name of Object.keys(kind.fields)) {
     fields.set(plain(linkField(name)), name);
@@ -54,14 +56,23 @@ export function columnFinder(kind: RecordKind, { map, skip }: ColumnOptions): (n
   };
 
   return (name) => {
-    if (skip.has(name) || name.trim() === '') return { is: 'skipped' };
-    const column = find(map.get(name) ?? name.trim());
-    if (column) return column;
-    const hint = suggestion(map.get(name) ?? name, Object.keys(kind.fields));
-    throw new StartError(
-      `unknown column ${quote(name)}${hint}: map it to a field of ${kind.pluralLabel} with --map ${quote(`${name}=…`)}, or leave it out with --skip ${quote(name)}`,
-    );
+    if (skip.has(name)) return { is: 'skipped' };
+    return name.trim() === '' ? { is: 'unnamed' } : find(map.get(name) ?? name.trim());
   };
+}
+
+/** Returns the error for columns that are unknown, the first of which it takes as an example. */
+export function unknownColumns(kind: RecordKind, names: readonly string[], { map }: ColumnOptions): StartError {
+  const [first = ''] = names;
+  const fields = Object.keys(kind.fields);
+  const listed = names.slice(0, 10).map((name) => {
+    const field = map.get(name);
+    return `${quote(name)}${field === undefined ? '' : `, mapped to ${quote(field)}`}${suggestion(field ?? name, fields)}`;
+  });
+  const others = names.length > listed.length ? `, and ${names.length - listed.length} more` : '';
+  return new StartError(
+    `unknown column${names.length > 1 ? 's' : ''} ${listed.join('; ')}${others}: map it to a field with --map ${quote(`${first}=…`)}, or leave it out with --skip ${quote(first)}. The fields of ${kind.pluralLabel} are ${fields.join(', ')}`,
+  );
 }
 
 /** Returns `currentlocationid` for `Current location ID`. */

@@ -1,6 +1,6 @@
 /** The files of an import: found, read row by row, and put in the order that links need. */
 import { createHash } from 'node:crypto';
-import { createReadStream, readdirSync, statSync } from 'node:fs';
+import { createReadStream, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import { Interrupted, StartError } from '../errors.ts';
 import { expected, isObject, quote } from '../model/issues.ts';
@@ -9,7 +9,7 @@ import type { RecordKind } from '../model/record-kind.ts';
 import { recordKinds } from '../records/index.ts';
 import { linkOrder } from '../records/link-order.ts';
 import type { CellForm } from './cells.ts';
-import { type Column, type ColumnOptions, columnFinder, kindCalled } from './columns.ts';
+import { type Column, type ColumnOptions, columnFinder, kindCalled, unknownColumns } from './columns.ts';
 import { type CsvRow, readCsv, readText } from './read-csv.ts';
 import { type Row, readRow } from './row.ts';
 
@@ -31,9 +31,10 @@ export interface FileOptions {
   readonly kind?: RecordKind | undefined;
 }
 
-/** Finds the files with these paths, and those in folders. Throws a StartError for a file that is not of a known form or kind. */
+/** Finds the files with these paths, and those in folders, each once. Throws a StartError for a file that is not of a known form or kind. */
 export function findFiles(paths: readonly string[], { kind }: FileOptions): ImportFile[] {
-  const files = paths.flatMap((path) => filesIn(path)).map((path) => fileOf(path, kind));
+  const found = new Map(paths.flatMap((path) => filesIn(path)).map((path) => [realpathSync(path), path]));
+  const files = [...found.values()].map((path) => fileOf(path, kind));
   if (files.length === 0)
     throw new StartError('there is no file to import: expected files that end with .csv or .ndjson');
   return files;
@@ -122,29 +123,43 @@ async function* readCsvRows({ path, name, kind }: ImportFile, options: FileOptio
       const column = known[index];
       return column ? [[column, cell]] : [];
     });
-    const issues =
+    const ragged =
       cells.length === columns.length
         ? []
         : [{ path: [], message: `expected ${columns.length} cells, as the header has, received ${cells.length}` }];
-    yield { kind, line, source, ...readRow(kind, values, options.form), issues };
+    const { issues, ...row } = readRow(kind, values, options.form);
+    yield { kind, line, source, ...row, issues: [...ragged, ...issues] };
   }
   if (!columns) throw new StartError(`${name} is empty: expected a line with the names of the columns`);
 }
 
 function columnsOf(kind: RecordKind, header: readonly (string | null)[], options: ColumnOptions): Column[] {
-  const find = columnFinder(kind, options);
+  const cells = header.map((cell) => cell ?? '');
+  const columns = knownColumns(kind, cells, columnFinder(kind, options), options);
   const names = new Map<string, string>();
-  return header.map((cell) => {
-    const name = cell ?? '';
-    const column = find(name);
-    const same = JSON.stringify(column);
+  for (const [index, column] of columns.entries()) {
+    const [same, name] = [JSON.stringify(column), cells[index] ?? ''];
     const other = names.get(same);
-    if (column.is !== 'skipped' && other !== undefined) {
-      throw new StartError(`the columns ${quote(other)} and ${quote(name)} are the same: leave one out with --skip`);
+    if (column.is !== 'skipped' && column.is !== 'unnamed' && other !== undefined) {
+      const mend = other === name ? 'rename one in the first line' : `leave one out with --skip ${quote(name)}`;
+      throw new StartError(`the columns ${quote(other)} and ${quote(name)} are the same: ${mend}`);
     }
     names.set(same, name);
-    return column;
-  });
+  }
+  return columns;
+}
+
+/** Throws a StartError that lists all columns that are unknown. */
+function knownColumns(
+  kind: RecordKind,
+  names: readonly string[],
+  find: ReturnType<typeof columnFinder>,
+  options: ColumnOptions,
+): Column[] {
+  const columns = names.map((name) => find(name));
+  const unknown = names.filter((_, index) => !columns[index]);
+  if (unknown.length > 0) throw unknownColumns(kind, unknown, options);
+  return columns.flatMap((column) => column ?? []);
 }
 
 /** Names the file in the errors of the work. */
@@ -158,7 +173,7 @@ function within<T>(name: string, work: () => T): T {
 }
 
 async function* readNdjsonRows(file: ImportFile, options: FileOptions) {
-  const finders = new Map<RecordKind, (name: string) => Column>();
+  const finders = new Map<RecordKind, ReturnType<typeof columnFinder>>();
   let line = 0;
   for await (const text of linesOf(file, options.encoding)) {
     line += 1;
@@ -171,10 +186,12 @@ async function* readNdjsonRows(file: ImportFile, options: FileOptions) {
     if (!kind) throw new StartError(`${where}: ${expected('a kind such as "ASSET"', name)}`);
     const find = finders.get(kind) ?? columnFinder(kind, options.columns);
     finders.set(kind, find);
-    const entries = within(where, () =>
-      Object.entries(values).map(([column, value]) => [find(column), value] as const),
-    );
-    yield { kind, line, source: text, ...readRow(kind, entries, options.form), issues: [] };
+    const columns = within(where, () => knownColumns(kind, Object.keys(values), find, options.columns));
+    const entries = Object.values(values).flatMap((value, index): [Column, unknown][] => {
+      const column = columns[index];
+      return column ? [[column, value]] : [];
+    });
+    yield { kind, line, source: text, ...readRow(kind, entries, options.form) };
   }
 }
 

@@ -2,7 +2,7 @@
 import { type Issue, quote } from '../model/issues.ts';
 import { linkFields } from '../model/links.ts';
 import type { RecordKind } from '../model/record-kind.ts';
-import { recordKinds } from '../records/index.ts';
+import { kindOfId, recordKinds } from '../records/index.ts';
 import type { Outside, Row } from './row.ts';
 import type { LateLink, State } from './state.ts';
 
@@ -64,7 +64,7 @@ export async function linkRows(
         setOutside(record, row.outside, { link, field });
         continue;
       }
-      if (to === '') issues.push({ path: [field], message: `the row with the ID ${quote(id)} was refused` });
+      if (to === '') issues.push(refusedTarget(field, id));
       else if (to !== null) {
         record[field] = to;
         known.set(field, to);
@@ -103,6 +103,16 @@ export interface Checked {
   readonly record: Readonly<Record<string, unknown>>;
   /** The names of these links and references. The service cannot find their targets before they are stored. */
   readonly coming: ReadonlySet<string>;
+  /** Why the row will be refused, whatever the service says of it. */
+  readonly issues: readonly Issue[];
+  /** Links to IDs that no row has, and that the service does not give: it keeps them as those of another system. */
+  readonly foreign: readonly ForeignLink[];
+}
+
+export interface ForeignLink {
+  /** The name of the link. */
+  readonly link: string;
+  readonly id: string;
 }
 
 /** Returns the rows with their links, before any of them is stored. */
@@ -111,29 +121,49 @@ export async function linkUnstored(state: State, kind: RecordKind, rows: readonl
     row,
     record: { ...row.fields } as Record<string, unknown>,
     coming: new Set<string>(),
+    issues: [] as Issue[],
+    foreign: [] as ForeignLink[],
   }));
   for (const [link, field, { target }] of linkFields(kind)) {
-    const byId = new Map<string, Set<string>[]>();
-    const byKey = new Map<string, Map<string, Set<string>[]>>();
-    for (const { row, record, coming } of checked) {
-      const given = setOutside(record, row.outside, { link, field });
-      const { [field]: id } = record;
-      if (given) append(byKey.get(given.key) ?? setIn(byKey, given.key), given.value, coming);
-      else if (typeof id === 'string') append(byId, id, coming);
+    const byId = new Map<string, Unchecked[]>();
+    const byKey = new Map<string, Map<string, Unchecked[]>>();
+    for (const row of checked) {
+      const given = setOutside(row.record, row.row.outside, { link, field });
+      const { [field]: id } = row.record;
+      if (given) append(byKey.get(given.key) ?? setIn(byKey, given.key), given.value, row);
+      else if (typeof id === 'string') append(byId, id, row);
     }
     if (byId.size > 0) {
-      for (const id of (await state.findRows(target, [...byId.keys()])).keys()) {
-        for (const coming of byId.get(id) ?? []) coming.add(field);
+      const expected = await state.findExpected(target, [...byId.keys()]);
+      for (const [id, rowsWithId] of byId) {
+        const isRefused = expected.get(id);
+        for (const { coming, issues, foreign } of rowsWithId) {
+          if (isRefused !== undefined) coming.add(field);
+          else if (kindOfId(id)?.name !== target) foreign.push({ link, id });
+          if (isRefused) issues.push(refusedTarget(field, id));
+        }
       }
     }
     for (const [key, byValue] of byKey) {
       for (const value of await state.findOutside(target, key, [...byValue.keys()])) {
-        for (const coming of byValue.get(value) ?? []) coming.add(link);
+        for (const { coming } of byValue.get(value) ?? []) coming.add(link);
       }
     }
   }
   return checked;
 }
+
+/** A row while its links are looked up. */
+interface Unchecked extends Checked {
+  readonly coming: Set<string>;
+  readonly issues: Issue[];
+  readonly foreign: ForeignLink[];
+}
+
+const refusedTarget = (field: string, id: string): Issue => ({
+  path: [field],
+  message: `the row with the ID ${quote(id)} was refused`,
+});
 
 function append<T>(lists: Map<string, T[]>, key: string, value: T): void {
   const list = lists.get(key);

@@ -28,8 +28,11 @@ const maxRowLength = 2_000_000;
 /** Reads the rows, of which the first is the header. Throws a StartError if the file is not CSV, or not in this encoding. */
 export async function* readCsv(path: string, encoding: string | undefined): AsyncGenerator<CsvRow> {
   const text = readText(path, encoding);
-  const { value: start = '' } = await text.next();
-  const separator = separatorIn(start);
+  const { value: first = '' } = await text.next();
+  // Excel reads and writes such a line above the header.
+  const [declaration = '', declared] = /^sep=(.)(?:\r\n|\n|\r)/i.exec(first) ?? [];
+  const start = first.slice(declaration.length);
+  const separator = declared ?? separatorIn(start);
   const form = {
     delimiter: separator,
     relax_column_count: true,
@@ -44,7 +47,7 @@ export async function* readCsv(path: string, encoding: string | undefined): Asyn
   }
   // Its error ends the iteration below, too.
   pipeline(Readable.from(whole()), parser).catch(() => {});
-  let line = 1;
+  let line = 1 + lineBreaksIn(declaration);
   try {
     for await (const { raw, record } of parser as AsyncIterable<ParsedRow>) {
       // To be told which cells are quoted takes ten times as long, so only rows are read again where it matters.
@@ -78,7 +81,7 @@ export async function* readText(path: string, encoding: string | undefined): Asy
   let decoder: TextDecoder | undefined;
   let lines = 1;
   for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
-    decoder ??= new TextDecoder(encodingOf(path, chunk) ?? encoding ?? 'utf-8', { fatal: true });
+    decoder ??= new TextDecoder(encodingOf(path, chunk) ?? encoding ?? likelyEncoding(chunk), { fatal: true });
     const text = decode(decoder, chunk);
     for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines += 1;
     yield text;
@@ -109,6 +112,14 @@ function encodingOf(path: string, start: Buffer): string | undefined {
   return undefined;
 }
 
+/** Returns UTF-16 without a byte order mark, if every second byte is zero in most of the text, and else UTF-8. */
+function likelyEncoding(start: Buffer): string {
+  const sample = start.subarray(0, 1_000);
+  const zeros = (parity: number) => sample.filter((byte, index) => byte === 0 && index % 2 === parity).length;
+  const [most, encoding] = zeros(1) > zeros(0) ? [zeros(1), 'utf-16le'] : [zeros(0), 'utf-16be'];
+  return most > sample.length / 4 ? encoding : 'utf-8';
+}
+
 /** Throws a StartError unless there is such an encoding. */
 export function requireEncoding(encoding: string): void {
   try {
@@ -124,6 +135,6 @@ export function requireEncoding(encoding: string): void {
 function separatorIn(start: string): string {
   const unquoted = start.split('"').filter((_, index) => index % 2 === 0);
   const [header = ''] = unquoted.join('').split(/[\r\n]/, 1);
-  const [most = ','] = [',', ';', '\t'].toSorted((a, b) => header.split(b).length - header.split(a).length);
+  const [most = ','] = [',', ';', '\t', '|'].toSorted((a, b) => header.split(b).length - header.split(a).length);
   return most;
 }

@@ -29,10 +29,11 @@ export function readRow(
   kind: RecordKind,
   values: Iterable<readonly [Column, unknown]>,
   form: CellForm,
-): Pick<Row, 'id' | 'fields' | 'outside'> {
+): Pick<Row, 'id' | 'fields' | 'outside' | 'issues'> {
   const fields: Record<string, unknown> = {};
   const externalIds: Record<string, string> = {};
   const outside: Outside[] = [];
+  const issues: Issue[] = [];
   let id: string | undefined;
   for (const [column, value] of values) {
     if (column.is === 'field') {
@@ -42,9 +43,11 @@ export function readRow(
     else if (column.is === 'externalId') externalIds[column.key] = String(value);
     else if (column.is === 'link') outside.push({ link: column.name, key: column.key, value: String(value) });
     else if (column.is === 'id') id = String(value);
+    else if (column.is === 'unnamed')
+      issues.push({ path: [], message: 'a column without a name has a value: name it' });
   }
   if (Object.keys(externalIds).length > 0) {
     fields.externalIds = { ...(isObject(fields.externalIds) && fields.externalIds), ...externalIds };
   }
-  return { id, fields, outside };
+  return { id, fields, outside, issues };
 }

@@ -15,7 +15,7 @@ import {
 } from './files.ts';
 import { isTarget } from './links.ts';
 import type { Row } from './row.ts';
-import type { Counts, Progress, State } from './state.ts';
+import type { Counts, OutsideId, Progress, RowId, State } from './state.ts';
 
 export type UpsertKey = { readonly field: string } | { readonly externalId: string };
 
@@ -64,11 +64,7 @@ export async function scan(
     for await (const rows of partsOf(readRows(file, options), 1_000)) {
       total += rows.length;
       for (const { kind } of rows) sections.set(JSON.stringify([file.path, kind.name]), { file, kind });
-      const named = rows.filter(({ kind }) => isTarget(kind));
-      const ids = named.flatMap(({ kind, id }) => (id === undefined ? [] : [{ kind: kind.name, id }]));
-      const outside = named.flatMap(({ kind, fields: { externalIds } }) =>
-        Object.entries(externalIds ?? {}).map(([key, value]) => [kind.name, key, String(value)] as const),
-      );
+      const { ids, outside } = namesOf(rows);
       if (ids.length + outside.length > 0) await state.expectRows(ids, outside);
     }
   }
@@ -85,6 +81,20 @@ export async function scan(
   };
   await state.advance(progress);
   return progress;
+}
+
+/** Returns the IDs and the external IDs by which links may lead to these rows. */
+export function namesOf(rows: readonly Row[]): {
+  readonly ids: readonly RowId[];
+  readonly outside: readonly OutsideId[];
+} {
+  const targets = rows.filter(({ kind }) => isTarget(kind));
+  return {
+    ids: targets.flatMap(({ kind, id }) => (id === undefined ? [] : [{ kind: kind.name, id }])),
+    outside: targets.flatMap(({ kind, fields: { externalIds } }) =>
+      Object.entries(externalIds ?? {}).map(([key, value]) => [kind.name, key, String(value)] as const),
+    ),
+  };
 }
 
 /** Returns the sections of the import, in the order in which they are written. */

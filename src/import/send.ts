@@ -67,8 +67,19 @@ async function sendWhole<I extends Item>(
     ...(key && { idempotencyKey: key(start) }),
   };
   const results: Result<I>[] = [];
-  for await (const result of yardgraph.import(rows, options)) results.push(result);
+  for await (const result of yardgraph.import(rows, options)) results.push(withLines(result, items));
   return results;
+}
+
+/** Names other rows by their lines in the file, where the service names them by their places in the batch. */
+function withLines<I extends Item>(result: Result<I>, items: readonly I[]): Result<I> {
+  if (result.outcome !== 'REJECTED') return result;
+  const issues = result.issues.map(({ path, message }) => {
+    const place = /^item \[(\d+)\] of this batch/.exec(message);
+    const line = items[Number(place?.[1])]?.row.line;
+    return { path, message: place && line !== undefined ? message.replace(place[0], `line ${line}`) : message };
+  });
+  return { ...result, issues };
 }
 
 /** Returns the counts with those of a part added. */

@@ -2,7 +2,7 @@
  * Where an import is, in a small SQLite file beside its first file, so that it goes on after it was stopped at any moment: what is stored,
  * the IDs that rows got, and the links that could not be set yet.
  */
-import { rmSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import sqlite3 from 'sqlite3';
 import { StartError } from '../errors.ts';
 
@@ -35,10 +35,13 @@ export interface Counts {
   readonly refused: number;
 }
 
-interface RowId {
+export interface RowId {
   readonly kind: string;
   readonly id: string;
 }
+
+/** An external ID that a row has. */
+export type OutsideId = readonly [kind: string, key: string, value: string];
 
 /** A link that could not be set, since its target comes later. */
 export interface LateLink {
@@ -59,13 +62,14 @@ export interface State {
   /** Undefined until all files have been read; then of an import that has stored something, or of this one. */
   readonly progress: () => Progress | undefined;
   /** Notes rows that have IDs or external IDs to which links may lead. */
-  expectRows(
-    ids: readonly RowId[],
-    outside: readonly (readonly [kind: string, key: string, value: string])[],
-  ): Promise<void>;
+  expectRows(ids: readonly RowId[], outside: readonly OutsideId[]): Promise<void>;
   /** Returns what became of the rows: their record's ID, null if they come later, or an empty text if they were refused. */
   findRows(kind: string, ids: readonly string[]): Promise<ReadonlyMap<string, string | null>>;
-  /** Returns those of these external IDs that rows of this import have. */
+  /** Notes that these rows would be refused, as a preview has found. */
+  expectRefusal(ids: readonly RowId[], outside: readonly OutsideId[]): Promise<void>;
+  /** Returns which of these IDs rows have that were noted: true if they would be refused. */
+  findExpected(kind: string, ids: readonly string[]): Promise<ReadonlyMap<string, boolean>>;
+  /** Returns those of these external IDs that rows of this import have, unless they would be refused. */
   findOutside(kind: string, key: string, values: readonly string[]): Promise<ReadonlySet<string>>;
   /** Stores what a part has done, all or nothing. */
   advance(
@@ -85,8 +89,8 @@ export interface State {
 
 const tables = `
   CREATE TABLE IF NOT EXISTS progress (json TEXT NOT NULL);
-  CREATE TABLE IF NOT EXISTS ids (kind TEXT, id TEXT, record TEXT, PRIMARY KEY (kind, id)) WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS outside (kind TEXT, key TEXT, value TEXT, PRIMARY KEY (kind, key, value)) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS ids (kind TEXT, id TEXT, record TEXT, refused INTEGER, PRIMARY KEY (kind, id)) WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS outside (kind TEXT, key TEXT, value TEXT, refused INTEGER, PRIMARY KEY (kind, key, value)) WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS late (kind TEXT, record TEXT, field TEXT, target TEXT, id TEXT, message TEXT, PRIMARY KEY (record, field)) WITHOUT ROWID;
 `;
 
@@ -112,7 +116,8 @@ export async function openState(path: string): Promise<State> {
     const { code } = error as { code?: string };
     if (code === 'SQLITE_BUSY') throw new StartError(`another import of these files is running (it has ${path} open)`);
     if (code === 'SQLITE_NOTADB') throw new StartError(`${path} is not the state of an import: move it away`);
-    throw error;
+    if (statSync(path).size === 0) rmSync(path);
+    throw cannotWrite(path, error as Error);
   }
 
   async function transaction(work: () => Promise<void>): Promise<void> {
@@ -143,12 +148,13 @@ export async function openState(path: string): Promise<State> {
     progress: () => progress,
     async expectRows(ids, outside) {
       await transaction(async () => {
-        await all(`INSERT OR IGNORE INTO ids SELECT value ->> 'kind', value ->> 'id', NULL FROM json_each(?)`, [
+        await all(`INSERT OR IGNORE INTO ids SELECT value ->> 'kind', value ->> 'id', NULL, NULL FROM json_each(?)`, [
           JSON.stringify(ids),
         ]);
-        await all(`INSERT OR IGNORE INTO outside SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?)`, [
-          JSON.stringify(outside),
-        ]);
+        await all(
+          `INSERT OR IGNORE INTO outside SELECT value ->> 0, value ->> 1, value ->> 2, NULL FROM json_each(?)`,
+          [JSON.stringify(outside)],
+        );
       });
     },
     async findRows(kind, ids) {
@@ -158,9 +164,29 @@ export async function openState(path: string): Promise<State> {
       ]);
       return new Map(found.map(({ id, record }) => [String(id), record === null ? null : String(record)]));
     },
+    async expectRefusal(ids, outside) {
+      await transaction(async () => {
+        await all(
+          `UPDATE ids SET refused = 1 WHERE (kind, id) IN (SELECT value ->> 'kind', value ->> 'id' FROM json_each(?))`,
+          [JSON.stringify(ids)],
+        );
+        await all(
+          `UPDATE outside SET refused = 1
+           WHERE (kind, key, value) IN (SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?))`,
+          [JSON.stringify(outside)],
+        );
+      });
+    },
+    async findExpected(kind, ids) {
+      const found = await all('SELECT id, refused FROM ids WHERE kind = ? AND id IN (SELECT value FROM json_each(?))', [
+        kind,
+        JSON.stringify(ids),
+      ]);
+      return new Map(found.map(({ id, refused }) => [String(id), refused !== null]));
+    },
     async findOutside(kind, key, values) {
       const found = await all(
-        'SELECT value FROM outside WHERE kind = ? AND key = ? AND value IN (SELECT value FROM json_each(?))',
+        'SELECT value FROM outside WHERE kind = ? AND key = ? AND refused IS NULL AND value IN (SELECT value FROM json_each(?))',
         [kind, key, JSON.stringify(values)],
       );
       return new Set(found.map(({ value }) => String(value)));
@@ -169,7 +195,7 @@ export async function openState(path: string): Promise<State> {
       await transaction(async () => {
         if (ids.length > 0) {
           await all(
-            `INSERT OR REPLACE INTO ids SELECT value ->> 'kind', value ->> 'id', value ->> 'record' FROM json_each(?)`,
+            `INSERT OR REPLACE INTO ids SELECT value ->> 'kind', value ->> 'id', value ->> 'record', NULL FROM json_each(?)`,
             [JSON.stringify(ids)],
           );
         }
@@ -218,8 +244,10 @@ export async function openState(path: string): Promise<State> {
 const open = (path: string): Promise<sqlite3.Database> =>
   new Promise((resolve, reject) => {
     const database = new sqlite3.Database(path, (error) => {
-      if (error)
-        reject(new StartError(`cannot write ${path}, where an import notes what it has done: ${error.message}`));
+      if (error) reject(cannotWrite(path, error));
       else resolve(database);
     });
   });
+
+const cannotWrite = (path: string, { message }: Error): StartError =>
+  new StartError(`cannot write ${path}, where an import notes what it has done: ${message}`);

@@ -289,6 +289,15 @@ test('wrong arguments throw before anything is sent', async () => {
   await expect(assets.delete([], { dryrun: true } as never)).rejects.toThrow(
     new TypeError('delete: unknown option dryrun'),
   );
+  // REST and GraphQL have no dry runs that are options of the client: they would write.
+  const dry = { dryRun: true } as never;
+  for (const [method, written] of [
+    ['create', assets.create([{ name: 'Crane' }], dry)],
+    ['update', projects.update('project_1', {}, dry)],
+    ['graphql', yardgraph.graphql('mutation { createAssets(input: []) { id } }', {}, dry)],
+  ] as const) {
+    await expect(written).rejects.toThrow(new TypeError(`${method}: unknown option dryRun`));
+  }
   await expect(assets.upsert({ field: 'UID' }, {} as never)).rejects.toThrow(TypeError);
   await expect(assets.delete('asset_1' as never)).rejects.toThrow(TypeError);
   await expect(importRecords([] as never)).rejects.toThrow(TypeError);

@@ -35,7 +35,11 @@ test('reads what spreadsheets write: a byte order mark, semicolons, CRLF, quoted
   const file = `${bom}Name;Manufactured at;Current location ID;External IDs.erp;\r\n"Crane ""big""\r\nor so";31.12.2019;ERP-1;4711;\r\n;;;;\r\n`;
   const { code, out } = await imports.import({ 'Assets 2026.csv': file }, '--dates', '31.12.2026');
 
-  expect([code, out.at(1)]).toEqual([0, '1 created, 0 updated, 0 unchanged, 0 refused']);
+  expect([code, ...out.slice(1, 3)]).toEqual([
+    0,
+    'Links to IDs of other systems, which lead to no record here: 1, the first is currentLocation "ERP-1" in Assets 2026.csv, line 2',
+    '1 created, 0 updated, 0 unchanged, 0 refused',
+  ]);
   expect(
     await imports.service.data('{ assets { nodes { name manufacturedAt currentLocationId externalIds } } }'),
   ).toEqual({
@@ -63,6 +67,36 @@ test('reads other encodings: UTF-16 by its mark, and others by their name', asyn
   });
   expect((await imports.import({ 'locations-2.csv': windows }, '--encoding', 'windows-1252')).code).toBe(0);
   expect(await imports.records('locations', 'city')).toEqual([{ city: 'Köln' }, { city: 'Köln' }]);
+});
+
+test('reads UTF-16 without a mark, other separators, and the line with which Excel names one', async () => {
+  const text = 'name,city\nHafen,Köln\n';
+
+  for (const file of [
+    Buffer.from(text, 'utf16le'),
+    Buffer.from(text, 'utf16le').swap16(),
+    text.replaceAll(',', '|'),
+    `sep=^\r\n${text.replaceAll(',', '^')}`,
+  ]) {
+    expect(await imports.import({ 'locations.csv': file })).toMatchObject({ code: 0 });
+  }
+  expect(await imports.records('locations', 'name city')).toEqual(Array(4).fill({ name: 'Hafen', city: 'Köln' }));
+});
+
+test('refuses a row with a value below an empty name, which would be lost', async () => {
+  const { out } = await imports.import({ 'locations.csv': 'name,\nNorth,\nSouth,note\n' });
+
+  expect(out.slice(0, 2)).toEqual([
+    '2 rows: 1 to create, 0 to update, 0 unchanged, 1 refused',
+    '  locations.csv, line 3: a column without a name has a value: name it',
+  ]);
+});
+
+test('imports a file once that is named twice', async () => {
+  imports.write({ 'locations.csv': 'name\nNorth\n' });
+  const paths = [imports.path('locations.csv'), imports.path('./locations.csv')];
+
+  expect((await imports.command('import', ...paths, '--yes')).out.at(1)).toMatch(/^1 created/);
 });
 
 test('an empty cell has no value, a quoted one an empty text, unless all cells are quoted', async () => {
@@ -199,7 +233,7 @@ describe('refused rows', () => {
     expect(code).toBe(2);
     expect(out).toEqual([
       '4 rows: 1 to create, 0 to update, 0 unchanged, 3 refused',
-      '  assets.csv, line 3: uid: item [0] of this batch also has the uid "C-1"',
+      '  assets.csv, line 3: uid: line 2 also has the uid "C-1"',
       '  assets.csv, line 4: acquiredAt: expected a date such as 2026-03-01 or 2026-03-01T07:30:00Z, received "soon"',
       '  assets.csv, line 5: expected 3 cells, as the header has, received 1',
       '1 created, 0 updated, 0 unchanged, 3 refused',
@@ -208,7 +242,7 @@ describe('refused rows', () => {
     ]);
     expect(imports.read('assets.refused.csv').split('\n')).toEqual([
       `${bom}name,uid,acquired at,refused because`,
-      'Pump,C-1,2020-02-17,"uid: item [0] of this batch also has the uid ""C-1"""',
+      'Pump,C-1,2020-02-17,"uid: line 2 also has the uid ""C-1"""',
       'Drill,C-3,soon,"acquiredAt: expected a date such as 2026-03-01 or 2026-03-01T07:30:00Z, received ""soon"""',
       'Ragged,,,"expected 3 cells, as the header has, received 1"',
       '',
@@ -293,6 +327,37 @@ describe('links', () => {
     expect(out).toContain('0 created, 0 updated, 0 unchanged, 3 refused');
     expect(imports.read('projects.refused.csv')).toContain('locationId: the row with the ID ""1"" was refused');
     expect(imports.read('projects.refused.csv')).toContain('no location with the external ID ""L9"" of ""erp""');
+  });
+
+  test('to rows that would be refused are refused by the preview, too; refused rows of several files are mended together', async () => {
+    const { code, out } = await imports.import({
+      'locations.csv': 'id,externalIds.erp,name,latitude\n1,L1,North,high\n2,L2,South,\n',
+      'projects.csv': 'name,location,location.externalIds.erp\nA,1,\nB,,L1\nC,2,\nD,,L2\n',
+    });
+
+    expect([code, ...out.slice(0, -1)]).toEqual([
+      2,
+      '6 rows: 3 to create, 0 to update, 0 unchanged, 3 refused',
+      expect.stringContaining('locations.csv, line 2: latitude: expected a number'),
+      '  projects.csv, line 2: locationId: the row with the ID "1" was refused',
+      '  projects.csv, line 3: location.externalId: there is no location with the external ID "L1" of "erp" in this workspace',
+      '3 created, 0 updated, 0 unchanged, 3 refused',
+      'The refused rows are in these files, each with the reason: mend them, and import the files together.',
+      '  locations.refused.csv',
+      '  projects.refused.csv',
+    ]);
+    for (const name of ['locations', 'projects']) {
+      const refused = imports.read(`${name}.refused.csv`).replace('high', '53');
+      imports.write({ [`${name}.refused.csv`]: refused });
+    }
+    const paths = ['locations', 'projects'].map((name) => imports.path(`${name}.refused.csv`));
+    expect(await imports.command('import', ...paths, '--yes')).toMatchObject({ code: 0 });
+    expect(await imports.records('projects', 'name location { name }')).toEqual([
+      { name: 'C', location: { name: 'South' } },
+      { name: 'D', location: { name: 'South' } },
+      { name: 'A', location: { name: 'North' } },
+      { name: 'B', location: { name: 'North' } },
+    ]);
   });
 
   test('do not lead to a second row with the same ID, which is refused', async () => {
@@ -388,10 +453,22 @@ describe('nothing is stored, and the command ends with 1,', () => {
       'assets.csv: unknown column "nmae", did you mean "name"?: map it',
     ],
     [
+      'several columns are unknown',
+      { 'locations.csv': 'Colour,name,Size,Place\n,North,,\n' },
+      ['--map', 'Place=ctiy'],
+      'locations.csv: unknown columns "Colour"; "Size"; "Place", mapped to "ctiy", did you mean "city"?: map it to a field with --map "Colour=…", or leave it out with --skip "Colour". The fields of locations are name, latitude,',
+    ],
+    [
       'two columns are the same',
       { 'assets.csv': 'name,Name\nA,B\n' },
       [],
-      'assets.csv: the columns "name" and "Name" are the same',
+      'assets.csv: the columns "name" and "Name" are the same: leave one out with --skip "Name"',
+    ],
+    [
+      'two columns have the same name',
+      { 'assets.csv': 'name,name\nA,B\n' },
+      [],
+      'assets.csv: the columns "name" and "name" are the same: rename one in the first line',
     ],
     ['a file is empty', { 'assets.csv': '' }, [], 'assets.csv is empty'],
     [
