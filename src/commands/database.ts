@@ -6,6 +6,7 @@ import type { Config } from '../config.ts';
 import { StartError } from '../errors.ts';
 import { program } from '../program.ts';
 import { connectDatabase, type Database } from '../store/database.ts';
+import { migrationNames } from '../store/schema/migrations.ts';
 import { inMemory, sqlitePath } from '../store/sqlite/url.ts';
 
 /** In milliseconds. For statements on millions of records, for which no request waits. */
@@ -22,6 +23,13 @@ interface Options {
 export async function requireUpToDate(database: Database): Promise<void> {
   const pending = await database.pendingMigrations();
   if (pending.length > 0) throw new StartError(`the database is not up to date, run ${program} migrate`);
+}
+
+/** Creates the tables of a new database. Throws a StartError for one of an earlier version: a service of that version may use it. */
+export async function createTables(database: Database): Promise<void> {
+  const pending = await database.pendingMigrations();
+  if (pending.length === migrationNames.length) await database.migrate();
+  else await requireUpToDate(database);
 }
 
 /** Runs work on the configured database, without bringing its schema up to date, and names it on standard error first. */

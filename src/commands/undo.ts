@@ -41,7 +41,6 @@ export async function undoChanges(options: UndoOptions): Promise<number> {
     if (dryRun) return isWhole ? exitCodes.all : exitCodes.some;
     if (!yes) await confirm('Reverse them?', 'nothing was reversed');
     const code = await reverse(undo);
-    if (code === exitCodes.interrupted) return code;
     const made = await describeChanges(yardgraph, { after, message }).catch((error) => {
       if (!isExpected(error)) throw error;
       return `${error.message}. Its changes, after ${after}, have the message "${message}".`;
@@ -74,7 +73,7 @@ async function preview(undo: Undo): Promise<{ readonly after: string; readonly i
   for (const reason of reasons.slice(0, maxShown)) console.log(reason);
   if (reasons.length > maxShown) console.log(`  and ${count(reasons.length - maxShown)} more`);
   if (undecided > 0)
-    console.log(`${count(undecided)} more depend on later ones, and are checked when these are reversed`);
+    console.log(`${count(undecided)} more can be checked only when later ones are reversed: others may depend on them`);
   return { after, isWhole: reasons.length + undecided === 0 };
 }
 
@@ -160,4 +159,4 @@ const describe = ({ reversed, kept, failed }: Counts, [first, second, third]: re
 
 /** Why changes were not reversed, the latest first: so they are listed over all parts. */
 const reasonsOf = ({ notReversed }: Pick<RevertedChanges, 'notReversed'>): string[] =>
-  notReversed.map(({ cursor, recordId, message }) => `  ${cursor} of ${recordId}: ${message}`).reverse();
+  notReversed.map(({ cursor, recordId, message }) => `  change ${cursor}, ${recordId}: ${message}`).reverse();

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import type { FastifyInstance } from 'fastify';
+import { notFound } from '../errors.ts';
 import { createPage, type Send } from '../http/assets.ts';
 import { contentSecurityPolicy, pageHead, styleSource } from '../http/page.ts';
 import { loadLate } from '../load-late.ts';
@@ -32,7 +33,7 @@ export function serveDocumentation(app: FastifyInstance): void {
   app.get('/documentation', async (_request, reply) => reply.redirect('documentation/README.md', 308));
   app.get<{ Params: { '*': string } }>('/documentation/*', async (request, reply) => {
     const file = (await files()).get(request.params['*']);
-    if (!file) return reply.callNotFound();
+    if (!file) throw notFound('there is no page at this path', 'unknown path');
     const send = await file();
     return send(request, reply);
   });

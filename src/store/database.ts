@@ -84,7 +84,17 @@ export async function connectDatabase(databaseUrl: string, options = defaultOpti
 }
 
 function openPools(driver: Driver): Pools<Knex> {
-  const open = (config: Knex.Config) => knex({ ...config, log: silent });
+  const open = (config: Knex.Config) => {
+    try {
+      return knex({ ...config, log: silent });
+    } catch (error) {
+      // Knex tells how to install the driver in a project of one's own.
+      if (!(error instanceof Error && error.message.startsWith('Knex: run'))) throw error;
+      throw new StartError(
+        `the driver of ${driver.name} is missing, or not compiled for this machine: install Yardgraph again, and let npm run the driver's script (--allow-scripts=sqlite3, see docs/install.md)`,
+      );
+    }
+  };
   const { reads, longReads } = driver.pools;
   return {
     writes: open(writesConfig(driver)),

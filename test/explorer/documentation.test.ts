@@ -76,5 +76,8 @@ test.each([
   'docs/..%2f..%2fpackage.json',
   '__proto__',
 ])('nothing else is there: /documentation/%s', async (path) => {
-  expect((await service.get(`/documentation/${path}`)).status).toBe(404);
+  expect(await service.get(`/documentation/${path}`)).toMatchObject({
+    status: 404,
+    body: { error: expect.stringMatching(/^there is (?:nothing|no page) at this path/), code: '404' },
+  });
 });

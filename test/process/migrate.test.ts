@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { connectDatabase } from '../../src/store/database.ts';
 import { migrationNames } from '../../src/store/schema/migrations.ts';
+import { runCommand } from '../support/command.ts';
 import { isPostgres } from '../support/database.ts';
 import { earlierDatabase, migrationsOf, startAndCompare, versionsToMigrate } from '../support/earlier-databases.ts';
 import { byEffort } from '../support/effort.ts';
@@ -59,6 +60,23 @@ test('migrating says what disk it may need, and how long each step has taken', a
     ...pending.map((name) => expect.stringMatching(new RegExp(`^migrated ${name} in \\d+ ms$`))),
     `migrated: ${pending.join(', ')}`,
   ]);
+  await earlier.remove();
+});
+
+test.each([
+  [['keys', 'create', '--workspace', 'acme', '--user', 'erp-sync']],
+  [['workspaces', 'rename', 'acme', 'other']],
+])('%j does not migrate: a service of the earlier version may use the database', async (command) => {
+  const earlier = await earlierDatabase(versionsToMigrate.at(-1) ?? '');
+  const before = await contents(earlier.url);
+
+  const { code, err } = await runCommand({ DATABASE_URL: earlier.url }, ...command);
+
+  expect([code, err.split('\n').at(-1)]).toEqual([
+    1,
+    'the database is not up to date, run node dist/src/cli.js migrate',
+  ]);
+  expect(await contents(earlier.url)).toEqual(before);
   await earlier.remove();
 });
 

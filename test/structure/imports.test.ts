@@ -21,7 +21,7 @@ const mayImport: Record<string, string[]> = {
   'load-late': ['errors'],
   logs: [],
   export: ['config', 'errors', 'http', 'model', 'records', 'sharing', 'slices', 'store'],
-  explorer: ['config', 'http', 'load-late', 'program', '../package.json'],
+  explorer: ['config', 'errors', 'http', 'load-late', 'program', '../package.json'],
   app: ['auth', 'config', 'explorer', 'export', 'graphql', 'http', 'logs', 'rest', 'store', '../package.json'],
   serve: ['app', 'config', 'errors', 'logs', 'store', 'program', '../package.json'],
   // A client of a running service.

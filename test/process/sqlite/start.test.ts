@@ -62,6 +62,23 @@ describe('what keeps it from starting is one clear line, and exit code 1', () =>
     ]);
   });
 
+  test('a driver that npm has not compiled, because its script was not allowed', async () => {
+    const preload = join(processes.folder, 'no-driver.cjs');
+    writeFileSync(
+      preload,
+      `const Module = require('node:module');
+      const load = Module._load;
+      Module._load = (name, ...rest) => {
+        if (name === 'sqlite3') throw new Error('Could not locate the bindings file');
+        return load(name, ...rest);
+      };`,
+    );
+
+    const { code, error } = await failure({ NODE_OPTIONS: `--require ${preload}` });
+    expect(code).toBe(1);
+    expect(error).toMatch(/^the driver of SQLite is missing, or not compiled for this machine: [^\n]+$/);
+  });
+
   test('a folder for the file that does not exist, because it is probably mistyped', async () => {
     const { code, error } = await failure({ DATABASE_URL: 'sqlite:dta/yardgraph.db' });
 
