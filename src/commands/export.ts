@@ -5,12 +5,13 @@ import { extname } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
-import { ServiceError, Yardgraph, YardgraphError } from '../../client/index.ts';
+import { Yardgraph, YardgraphError } from '../../client/index.ts';
 import { StartError } from '../errors.ts';
 import { kindCalled } from '../import/columns.ts';
 import { expected } from '../model/issues.ts';
 import { listField } from '../model/labels.ts';
 import { recordKinds } from '../records/index.ts';
+import { messageOf } from './terminal/interrupt.ts';
 import { createProgressBar } from './terminal/progress-bar.ts';
 
 interface ExportOptions {
@@ -43,7 +44,7 @@ export async function exportRecords(kindName: string, options: ExportOptions): P
     }
     await writeFile(output, bytes, count);
   } catch (error) {
-    if (error instanceof ServiceError || error instanceof YardgraphError) throw new StartError(error.message);
+    if (error instanceof YardgraphError) throw new StartError(messageOf(error, url));
     const { code, message } = error as NodeJS.ErrnoException;
     if (code !== undefined && output !== undefined) throw new StartError(`cannot write ${output}: ${message}`);
     if (isCutOff(error)) throw new StartError('the export was cut off, run it again');
@@ -87,7 +88,7 @@ function nameOf(kindName: string): Name {
   if (kind) return listField(kind) as Name;
   if (kindName === 'all') return kindName;
   const names = [...recordKinds.map(listField), 'all'].join(', ');
-  throw new StartError(`${expected(`one of ${names}`, kindName)}`);
+  throw new StartError(`<kind>: ${expected(`one of ${names}`, kindName)}`);
 }
 
 function formatOf(name: Name, { format, output = '' }: ExportOptions): 'csv' | 'ndjson' {

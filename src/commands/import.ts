@@ -18,7 +18,7 @@ import { write } from '../import/write.ts';
 import { count, quote } from '../model/issues.ts';
 import { countedRecords } from '../model/labels.ts';
 import { confirm } from './terminal/ask.ts';
-import { exitCodes, isExpected, withInterrupts } from './terminal/interrupt.ts';
+import { exitCodes, isExpected, messageOf, withInterrupts } from './terminal/interrupt.ts';
 import { createProgressBar } from './terminal/progress-bar.ts';
 
 export interface ImportOptions {
@@ -72,7 +72,7 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
     });
   } catch (error) {
     bar.stop();
-    return await leave(state, error);
+    return await leave(state, error, url);
   }
 }
 
@@ -97,17 +97,19 @@ async function checkAndStore(work: Import, progress: Progress, options: ImportOp
 }
 
 /** Says how far the import came that ended with the error, and keeps its state if it has stored something. Returns the exit code. */
-async function leave(state: State, error: unknown): Promise<number> {
+async function leave(state: State, error: unknown, url: string): Promise<number> {
   const progress = state.progress();
   if (progress?.after === undefined) {
     await state.remove();
     if (!isExpected(error)) throw error;
-    throw new StartError(error instanceof Interrupted ? `${error.message}: nothing was stored.` : error.message);
+    throw new StartError(
+      error instanceof Interrupted ? `${error.message}: nothing was stored.` : messageOf(error, url),
+    );
   }
   await state.close();
   if (!isExpected(error)) throw error;
   console.error(
-    `${error.message}. Stored so far: ${count(doneRows(progress))} of ${countedRows(progress.total)}. Run the same command again to go on.`,
+    `${messageOf(error, url)}. Stored so far: ${count(doneRows(progress))} of ${countedRows(progress.total)}. Run the same command again to go on.`,
   );
   return exitCodes.interrupted;
 }

@@ -4,7 +4,7 @@ import { StartError } from '../errors.ts';
 import { describeChanges } from '../import/made-changes.ts';
 import { count, expected } from '../model/issues.ts';
 import { confirm } from './terminal/ask.ts';
-import { exitCodes, isExpected, withInterrupts } from './terminal/interrupt.ts';
+import { exitCodes, isExpected, messageOf, withInterrupts } from './terminal/interrupt.ts';
 import { createProgressBar } from './terminal/progress-bar.ts';
 
 interface UndoOptions {
@@ -36,14 +36,14 @@ export async function undoChanges(options: UndoOptions): Promise<number> {
   return withInterrupts(async (signal) => {
     const undo = { yardgraph, from, to, signal };
     const { after, isWhole } = await preview(undo).catch((error) => {
-      throw isExpected(error) ? new StartError(error.message) : error;
+      throw isExpected(error) ? new StartError(messageOf(error, url)) : error;
     });
     if (dryRun) return isWhole ? exitCodes.all : exitCodes.some;
     if (!yes) await confirm('Reverse them?', 'nothing was reversed');
-    const code = await reverse(undo);
+    const code = await reverse(undo, url);
     const made = await describeChanges(yardgraph, { after, message }).catch((error) => {
       if (!isExpected(error)) throw error;
-      return `${error.message}. Its changes, after ${after}, have the message "${message}".`;
+      return `${messageOf(error, url)}. Its changes, after ${after}, have the message "${message}".`;
     });
     console.log(made);
     return code;
@@ -81,7 +81,7 @@ async function preview(undo: Undo): Promise<{ readonly after: string; readonly i
 const maxShown = 10;
 
 /** Prints what became of the changes, and returns the exit code. */
-async function reverse(undo: Undo): Promise<number> {
+async function reverse(undo: Undo, url: string): Promise<number> {
   const counts = { reversed: 0, kept: 0, failed: 0 };
   const reasons: string[] = [];
   let earliest: number | undefined;
@@ -100,7 +100,7 @@ async function reverse(undo: Undo): Promise<number> {
   for (const reason of reasons) console.log(reason);
   if (error) {
     const left = earliest === undefined ? 'all changes' : `the changes before ${earliest}`;
-    console.error(`${error.message}. Still to be reversed: ${left}. Run the same command again to go on.`);
+    console.error(`${messageOf(error, url)}. Still to be reversed: ${left}. Run the same command again to go on.`);
     return exitCodes.interrupted;
   }
   if (counts.reversed === 0) return exitCodes.nothing;

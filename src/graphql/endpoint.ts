@@ -89,7 +89,7 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
       return asEventStream(reply).send(bodyOf(singleEvent(text)));
     },
 
-    sendSchema: createPage(printSchema(schema), 'text/plain; charset=utf-8'),
+    sendSchema: createPage(`${printSchema(schema)}\n`, 'text/plain; charset=utf-8'),
 
     readFilter: (kind: RecordKind, where: unknown) => readWhere(own, config, kind, where),
 

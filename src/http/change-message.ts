@@ -1,4 +1,4 @@
-/** The header `X-Change-Message`, with which a client says why it changes records. Interface: "Who changed what". */
+/** The header `X-Change-Message`, with which a client says why it changes records. Interface: "Every rule". */
 import type { FastifyRequest } from 'fastify';
 import { badRequest } from '../errors.ts';
 import { count } from '../model/issues.ts';

@@ -1,6 +1,6 @@
 /**
  * The header `Idempotency-Key`, with which a client marks a request that it may repeat, and `Idempotency-Replayed` of the response to a
- * repeat. Interface: "Retries".
+ * repeat. Interface: "Every rule".
  */
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';

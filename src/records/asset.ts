@@ -11,7 +11,7 @@ import {
 } from '../model/fields.ts';
 import { recordKind } from '../model/record-kind.ts';
 
-/** Interface: "Asset". */
+/** Interface: "Records". */
 export const asset = recordKind({
   name: 'Asset',
   plural: 'Assets',

@@ -1,7 +1,7 @@
 import { externalIds, indexed, number, text } from '../model/fields.ts';
 import { recordKind } from '../model/record-kind.ts';
 
-/** Interface: "Location". */
+/** Interface: "Records". */
 export const location = recordKind({
   name: 'Location',
   plural: 'Locations',

@@ -10,7 +10,7 @@ import {
 } from '../model/fields.ts';
 import { recordKind } from '../model/record-kind.ts';
 
-/** Interface: "Project". */
+/** Interface: "Records". */
 export const project = recordKind({
   name: 'Project',
   plural: 'Projects',

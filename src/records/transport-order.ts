@@ -1,7 +1,7 @@
 import { foreignReference, indexed, matchable, reference, text } from '../model/fields.ts';
 import { recordKind } from '../model/record-kind.ts';
 
-/** Interface: "Transport order". */
+/** Interface: "Records". */
 export const transportOrder = recordKind({
   name: 'TransportOrder',
   plural: 'TransportOrders',

@@ -1,7 +1,7 @@
 import { dateTime, externalIds, foreignReference, indexed, matchable, reference, text } from '../model/fields.ts';
 import { recordKind } from '../model/record-kind.ts';
 
-/** Interface: "Work order". */
+/** Interface: "Records". */
 export const workOrder = recordKind({
   name: 'WorkOrder',
   plural: 'WorkOrders',

@@ -1,4 +1,4 @@
-/** The eight operations, in the order of the interface's table. Interface: "Endpoints". */
+/** The eight operations, in the order of the interface's first table. */
 import type { RecordKind } from '../model/record-kind.ts';
 import { asset, assetCategory, location, project, transportOrder, workOrder } from '../records/index.ts';
 

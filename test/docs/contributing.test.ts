@@ -164,6 +164,8 @@ test('the recipe for a record kind, followed to the letter, gives its operations
 function applied(change: string, source: string): string {
   const lines = change.trimEnd().split('\n');
   const having = (signs: string) => lines.filter((line) => signs.includes(line[0] ?? '')).map((line) => line.slice(1));
-  expect(source).toContain(having(' -').join('\n'));
-  return source.replace(having(' -').join('\n'), having(' +').join('\n'));
+  const [before, after] = [having(' -'), having(' +')].map((some) => `\n${some.join('\n')}\n`) as [string, string];
+  // Whole lines, in one place: as somebody finds them who follows the page.
+  expect(`\n${source}`.split(before), before).toHaveLength(2);
+  return `\n${source}`.replace(before, () => after).slice(1);
 }

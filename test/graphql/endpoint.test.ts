@@ -517,7 +517,7 @@ describe('GET /schema.graphql', () => {
     const { status, headers, text } = await withKey.get('/schema.graphql');
 
     expect([status, headers['content-type']]).toEqual([200, 'text/plain; charset=utf-8']);
-    expect(`${text}\n`).toBe(readFileSync('schema.graphql', 'utf8'));
+    expect(text).toBe(readFileSync('schema.graphql', 'utf8'));
     expect((await production.get('/schema.graphql')).status).toBe(401);
     const again = await withKey.get('/schema.graphql', { 'if-none-match': String(headers.etag) });
     expect([again.status, again.text]).toEqual([304, '']);

@@ -526,7 +526,7 @@ describe('nothing is stored, and the command ends with 1,', () => {
       'the service is not there',
       { 'assets.csv': asset },
       ['--url', 'http://127.0.0.1:65534'],
-      'no response from the service: ECONNREFUSED',
+      'no response from the service: ECONNREFUSED (http://127.0.0.1:65534)',
     ],
     [
       'an upsert has no such key',

@@ -1,5 +1,5 @@
 /** Commands that can be interrupted, and run again to go on. */
-import { YardgraphError } from '../../../client/index.ts';
+import { ConnectionError, TimeoutError, YardgraphError } from '../../../client/index.ts';
 import { errorCode, Interrupted } from '../../errors.ts';
 
 /** Exit codes of commands that carry out much, one part after the other. */
@@ -15,6 +15,13 @@ export async function withInterrupts<T>(work: (signal: AbortSignal) => Promise<T
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
   }
+}
+
+/** Returns the message of an error, with the address of the service if that could not be reached. */
+export function messageOf(error: Error, url: string): string {
+  const isUnreachable = error instanceof ConnectionError || error instanceof TimeoutError;
+  // Nothing else of the URL: it may contain a password.
+  return isUnreachable ? `${error.message} (${new URL(url).origin})` : error.message;
 }
 
 /** True for errors of the service, of the connection to it, and of the file system, such as a full disk. */
