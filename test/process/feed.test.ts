@@ -3,13 +3,14 @@ import { connect } from 'node:net';
 import { expect, test } from 'vitest';
 import { openDatabase } from '../../src/store/database.ts';
 import { createDatabase } from '../support/database.ts';
+import { byEffort } from '../support/effort.ts';
 import { eventReader } from '../support/event-stream.ts';
 import { ask, post, useProcesses } from '../support/process.ts';
 import { createRandom } from '../support/random.ts';
 
 const processes = useProcesses();
 
-const total = 20_000;
+const total = byEffort({ small: 5_000, long: 20_000 });
 const seed = Number(process.env.FEED_SEED ?? Date.now());
 const random = createRandom(seed);
 

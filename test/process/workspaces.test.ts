@@ -376,8 +376,8 @@ test('rename to something that is no workspace name is refused before the databa
 });
 
 describe('kill -9', () => {
-  const rounds = byEffort({ small: 4, long: 60 });
-  const count = 40_000;
+  const rounds = byEffort({ small: 2, long: 60 });
+  const count = byEffort({ small: 20_000, long: 40_000 });
 
   /** Of two kinds, so that one might be changed without the other. */
   const addMany = () =>
