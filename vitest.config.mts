@@ -14,7 +14,7 @@ const onAnyDatabase = [
   'test/client/**/!(dropped).test.ts',
   'test/graphql/{endpoint,event-stream-clients,filter-cost,limits,schema-file,written}.test.ts',
   'test/{load-late,logs,slices}.test.ts',
-  'test/process/{build,descriptors,logs,package}.test.ts',
+  'test/process/{build,cli,descriptors,import-kills,logs,open-access,package,start-and-end}.test.ts',
   'test/rest/**',
   'test/spec/compression.test.ts',
   'test/store/{change-watch,group-commit,held-texts,query}.test.ts',

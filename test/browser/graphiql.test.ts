@@ -5,9 +5,9 @@ import { revokeKey } from '../../src/auth/keys.ts';
 import { fillDemo } from '../../src/demo/fill.ts';
 import { graphiqlTabs } from '../../src/explorer/graphiql-tabs.ts';
 import { createKeyStore } from '../../src/store/admin/api-keys.ts';
-import { describeInChromium, executeUntil, listen, screenshot, useBrowser, usePages } from '../support/browser.ts';
+import { describeInChromium, executeUntil, screenshot, useBrowser, usePages } from '../support/browser.ts';
 import { storeOpener } from '../support/open-store.ts';
-import { useSharedService } from '../support/service.ts';
+import { listen, useSharedService } from '../support/service.ts';
 
 /** What the page and the lists show of a key. */
 const prefixOf = (key: string) => /^\w+?_[\w-]+?_[0-9a-f]{8}/.exec(key)?.[0] ?? '';

@@ -8,14 +8,13 @@ import { createKeyStore } from '../../src/store/admin/api-keys.ts';
 import {
   describeInChromium,
   execute,
-  listen,
   look,
   openOperation,
   screenshot,
   useBrowser,
   usePages,
 } from '../support/browser.ts';
-import { useService } from '../support/service.ts';
+import { listen, useService } from '../support/service.ts';
 
 const patient = { timeout: 20_000 };
 

@@ -7,9 +7,8 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { pathName } from '../../src/model/labels.ts';
 import { recordKinds } from '../../src/records/index.ts';
-import { listen } from '../support/browser.ts';
 import { fullRecord } from '../support/records.ts';
-import { startService, useService } from '../support/service.ts';
+import { listen, startService, useService } from '../support/service.ts';
 import { openTemporaryFiles } from '../support/temporary-files.ts';
 
 const service = useService();

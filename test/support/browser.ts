@@ -1,7 +1,5 @@
 /** Chromium for the tests of the pages: opens pages, operates what is on them, and collects what a page must not do. */
 import { existsSync, mkdirSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import type { FastifyInstance } from 'fastify';
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
 
@@ -61,12 +59,6 @@ export function usePages(browser: () => Browser) {
     });
     return { page, visit };
   };
-}
-
-/** The origin of the service, which listens from now on. */
-export async function listen(app: FastifyInstance): Promise<string> {
-  if (!app.server.listening) await app.listen({ port: 0, host: '127.0.0.1' });
-  return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
 }
 
 export const screenshot = (page: Page, name: string) => page.screenshot({ path: `${screenshots}/${name}.png` });
