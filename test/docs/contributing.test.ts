@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { blocksOf, checkedBlock, isPath } from '../support/docs.ts';
-import { byEffort } from '../support/effort.ts';
+import { byEffort, isThorough } from '../support/effort.ts';
 import { ask, post, useProcesses } from '../support/process.ts';
 
 const page = 'docs/contributing.md';
@@ -50,7 +50,7 @@ const concerned = [
   'test/structure/imports',
 ];
 
-test('the recipe for a record kind, followed to the letter, gives its operations over REST and GraphQL, and the tests pass', async () => {
+test.runIf(isThorough)('the recipe for a record kind, followed to the letter, gives its operations over REST and GraphQL, and the tests pass', async () => {
   const { folder } = processes;
   const run = (command: string, ...args: string[]) =>
     promisify(execFile)(command, args, {
