@@ -10,13 +10,13 @@ const pgbouncer = process.env.PGBOUNCER ?? '/usr/sbin/pgbouncer';
 /** Tests of what is the same on any database, and tests that use none: they run only once. */
 const onAnyDatabase = [
   'test/{browser,docs,explorer,http,import,model}/**',
-  'test/auth/{owasp,production,rate-limits}.test.ts',
+  'test/auth/{owasp,production,rate-limits,trusted-proxies}.test.ts',
   'test/client/**/!(dropped).test.ts',
-  'test/graphql/{endpoint,event-stream-clients,filter-cost,limits,schema-file,written}.test.ts',
+  'test/graphql/{endpoint,event-stream-clients,federation-gateway,filter-cost,limits,schema-file,written}.test.ts',
   'test/{load-late,logs,slices}.test.ts',
-  'test/process/{build,cli,descriptors,import-kills,logs,open-access,package,start-and-end}.test.ts',
+  'test/process/{build,cli,descriptors,feed-end,import-kills,logs,open-access,package,start-and-end}.test.ts',
   'test/rest/**',
-  'test/spec/compression.test.ts',
+  'test/spec/{bad-input,compression,errors,openapi}.test.ts',
   'test/store/{change-watch,group-commit,held-texts,query}.test.ts',
   'test/structure/{faults,imports,regular-expressions}.test.ts',
 ];
