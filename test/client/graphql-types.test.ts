@@ -212,6 +212,6 @@ export const kinds = {\n${kinds.join('')}} as const;
 export const changePageFields =\n  '${selectionOf(typeNamed('ChangePage'))}';
 
 /** The fields of what becomes of changes that are reversed. */
-export const revertedChangesFields =\n  '${selectionOf(typeNamed('RevertedChanges'))}';
+export const revertedChangesFields = '${selectionOf(typeNamed('RevertedChanges'))}';
 `;
 }
