@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 const { resolve } = createRequire(import.meta.url);
@@ -37,8 +38,8 @@ const shared = {
 export default defineConfig({
   test: {
     globalSetup: ['test/support/build.ts', 'test/support/sqlite-template.ts'],
-    // Much of the time, tests wait for a database or a process.
-    maxWorkers: '100%',
+    // Much of the time, tests wait for a database or a process: on two cores, three workers keep both busy.
+    maxWorkers: Math.ceil(1.5 * availableParallelism()),
     // The same tests on both databases; what concerns only one of them is in a folder with its name.
     projects: [
       { ...shared, test: { ...shared.test, name: 'sqlite', include: [all], exclude: ['test/**/postgres/**'] } },
