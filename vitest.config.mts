@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 const { resolve } = createRequire(import.meta.url);
@@ -10,13 +11,13 @@ const pgbouncer = process.env.PGBOUNCER ?? '/usr/sbin/pgbouncer';
 /** Tests of what is the same on any database, and tests that use none: they run only once. */
 const onAnyDatabase = [
   'test/{browser,docs,explorer,http,import,model}/**',
-  'test/auth/{owasp,production,rate-limits}.test.ts',
+  'test/auth/{owasp,production,rate-limits,trusted-proxies}.test.ts',
   'test/client/**/!(dropped).test.ts',
-  'test/graphql/{endpoint,event-stream-clients,filter-cost,limits,schema-file,written}.test.ts',
+  'test/graphql/{endpoint,event-stream-clients,federation-gateway,filter-cost,limits,schema-file,written}.test.ts',
   'test/{load-late,logs,slices}.test.ts',
-  'test/process/{build,descriptors,logs,package}.test.ts',
+  'test/process/{build,cli,descriptors,feed-end,import-kills,logs,open-access,package,start-and-end}.test.ts',
   'test/rest/**',
-  'test/spec/compression.test.ts',
+  'test/spec/{bad-input,compression,errors,openapi}.test.ts',
   'test/store/{change-watch,group-commit,held-texts,query}.test.ts',
   'test/structure/{faults,imports,regular-expressions}.test.ts',
 ];
@@ -26,7 +27,7 @@ const shared = {
   // Node resolves graphql to its CommonJS file, Vite to its module: two copies, which do not know each other's types.
   resolve: { alias: [{ find: /^graphql$/, replacement: resolve('graphql') }] },
   test: {
-    setupFiles: ['test/support/same-schemas.ts'],
+    setupFiles: ['test/support/same-schemas.ts', 'test/support/fewer-methods.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // Importing the service again for each file would take half of the CPU time.
@@ -37,8 +38,8 @@ const shared = {
 export default defineConfig({
   test: {
     globalSetup: ['test/support/build.ts', 'test/support/sqlite-template.ts'],
-    // Much of the time, tests wait for a database or a process.
-    maxWorkers: '100%',
+    // Much of the time, tests wait for a database or a process: on two cores, three workers keep both busy.
+    maxWorkers: Math.ceil(1.5 * availableParallelism()),
     // The same tests on both databases; what concerns only one of them is in a folder with its name.
     projects: [
       { ...shared, test: { ...shared.test, name: 'sqlite', include: [all], exclude: ['test/**/postgres/**'] } },

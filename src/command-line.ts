@@ -91,12 +91,16 @@ function commands(settings: Settings, exitWith: (code: number) => void): Command
     .requiredOption('--to <url>', 'the database to fill, sqlite:PATH or postgres://…')
     .action(async (urls) => (await import('./commands/copy.ts')).copyDatabase(config(), urls));
 
+  /** A command that is a client of a running service. */
+  const ofClient = (command: Command) =>
+    command
+      .option('--url <url>', 'the service', settings.YARDGRAPH_URL || 'http://127.0.0.1:4000')
+      .addHelpText('after', '\nThe API key of the service, if it has keys, is read from YARDGRAPH_API_KEY.');
+
   const several = (value: string, others: readonly string[]) => [...others, value];
-  program
-    .command('import')
+  ofClient(program.command('import'))
     .description('import CSV or NDJSON files, or a folder of them, into a running service')
     .argument('<file...>', 'files named like assets.csv, or folders')
-    .option('--url <url>', 'the service', settings.YARDGRAPH_URL || 'http://127.0.0.1:4000')
     .option('--kind <kind>', 'the kind of files whose names do not say it, such as assets')
     .option('--upsert-by <key>', 'uid, reference or externalIds.erp; for one kind: projects=reference', several, [])
     .option('--map <column=field>', 'a column whose name is not that of its field', several, [])
@@ -115,11 +119,9 @@ function commands(settings: Settings, exitWith: (code: number) => void): Command
       exitWith(await importFiles(files, { ...options, apiKey: settings.YARDGRAPH_API_KEY }));
     });
 
-  program
-    .command('export')
+  ofClient(program.command('export'))
     .description('export records of a running service as CSV or NDJSON')
     .argument('<kind>', 'such as assets, or all, as NDJSON')
-    .option('--url <url>', 'the service', settings.YARDGRAPH_URL || 'http://127.0.0.1:4000')
     .option('--format <format>', 'csv or ndjson; unless set, as the name of the output says')
     .option('--where <filter>', 'only records that match a GraphQL filter, as JSON')
     .option('--external-ids <systems>', 'columns for the IDs in these systems, such as erp,crm, also of linked records')
@@ -129,12 +131,10 @@ function commands(settings: Settings, exitWith: (code: number) => void): Command
       (await import('./commands/export.ts')).exportRecords(kind, { ...options, apiKey: settings.YARDGRAPH_API_KEY }),
     );
 
-  program
-    .command('undo')
+  ofClient(program.command('undo'))
     .description('reverse a range of changes of a running service, such as those of an import')
     .requiredOption('--from <number>', 'the first change, as import prints it')
     .requiredOption('--to <number>', 'the last change')
-    .option('--url <url>', 'the service', settings.YARDGRAPH_URL || 'http://127.0.0.1:4000')
     .option('--message <text>', 'kept with each change that it makes')
     .option('--dry-run', 'check all changes, and reverse none', false)
     .option('--yes', 'do not ask before reversing', false)

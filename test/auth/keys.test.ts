@@ -6,6 +6,7 @@ import { loadConfig } from '../../src/config.ts';
 import { unavailable } from '../../src/errors.ts';
 import { createKeyStore } from '../../src/store/admin/api-keys.ts';
 import type { Run } from '../../src/store/connections/driver.ts';
+import { passTime } from '../support/clock.ts';
 import { startService, useService } from '../support/service.ts';
 
 // Thousands of requests at once may wait for connections longer than usual.
@@ -92,7 +93,7 @@ describe('a key', () => {
     expect((await service.as(key).get('/asset-categories')).status).toBe(200);
 
     await revokeKey(keys(), prefixOf(key));
-    await new Promise((resolve) => setTimeout(resolve, 2_100));
+    await passTime(2_001);
 
     expect((await service.as(key).get('/asset-categories')).status).toBe(401);
     expect((await service.as(second).get('/asset-categories')).status).toBe(401);
@@ -128,7 +129,7 @@ describe('a key', () => {
     const unknown = (index: number) => `yardgraph_acme_${index.toString(16).padStart(8, '0')}_${'x'.repeat(43)}`;
 
     const statements = await service.statements(async () => {
-      const others = Array.from({ length: 12_000 }, (_, index) => service.as(unknown(index)).get('/asset-categories'));
+      const others = Array.from({ length: 3_000 }, (_, index) => service.as(unknown(index)).get('/asset-categories'));
       const ours = Array.from({ length: 3 }, () => key.get('/asset-categories'));
 
       expect((await Promise.all(ours)).map(({ status }) => status)).toEqual([200, 200, 200]);
@@ -137,8 +138,8 @@ describe('a key', () => {
 
     // At most a thousand keys each; more statements if a lookup began before all requests had arrived.
     const lookups = statements.filter((sql) => /^select .* from api_keys inner join/s.test(sql)).length;
-    expect(lookups).toBeGreaterThan(12);
-    expect(lookups).toBeLessThan(200);
+    expect(lookups).toBeGreaterThan(3);
+    expect(lookups).toBeLessThan(50);
   });
 
   test('has the time of its last use written, at most once a minute', async () => {
@@ -244,13 +245,13 @@ describe('a service without keys', () => {
     expect((await open.get('/asset-categories')).status).toBe(200);
 
     const key = await open.key({ workspace: 'default' });
-    await new Promise((resolve) => setTimeout(resolve, 2_100));
+    await passTime(2_001);
 
     expect((await open.get('/asset-categories')).status).toBe(401);
     expect((await open.as(key).get('/asset-categories')).status).toBe(200);
 
     await revokeKey(createKeyStore(open.database), prefixOf(key));
-    await new Promise((resolve) => setTimeout(resolve, 2_100));
+    await passTime(2_001);
     expect((await open.get('/asset-categories')).status).toBe(401);
     expect((await open.as(key).get('/asset-categories')).status).toBe(401);
   });

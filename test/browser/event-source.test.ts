@@ -1,8 +1,8 @@
 /** A browser's own EventSource follows the feed, and goes on after the service was away. */
 import { expect, test } from 'vitest';
-import { describeInChromium, listen, useBrowser, usePages } from '../support/browser.ts';
+import { describeInChromium, useBrowser, usePages } from '../support/browser.ts';
 import { createFile } from '../support/database.ts';
-import { startService, useService } from '../support/service.ts';
+import { listen, startService, useService } from '../support/service.ts';
 
 describeInChromium('EventSource', () => {
   const browser = useBrowser();

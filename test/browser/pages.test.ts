@@ -6,13 +6,12 @@ import {
   describeInChromium,
   execute,
   executeUntil,
-  listen,
   look,
   openOperation,
   useBrowser,
   usePages,
 } from '../support/browser.ts';
-import { useSharedService } from '../support/service.ts';
+import { listen, useSharedService } from '../support/service.ts';
 
 describeInChromium('the pages', () => {
   const browser = useBrowser();

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { Yardgraph } from '../../client/index.ts';
 import { asset, project } from '../../src/records/index.ts';
-import { clientOf } from '../support/client.ts';
+import { clientOf, useShortDelays } from '../support/client.ts';
 import { startDroppingProxy } from '../support/dropping-proxy.ts';
 import { byEffort } from '../support/effort.ts';
 import { storeOpener } from '../support/open-store.ts';
@@ -10,6 +10,7 @@ import { createRandom } from '../support/random.ts';
 import { useService } from '../support/service.ts';
 
 const service = useService({ LOG_LEVEL: 'silent' });
+useShortDelays();
 
 const batches = byEffort({ small: 200, long: 2_000 });
 const seed = Number(process.env.DROPPED_SEED ?? Date.now());

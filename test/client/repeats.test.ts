@@ -1,10 +1,11 @@
 /** Writes with an Idempotency-Key: the client sends them again although they may be stored, because the service stores them once. */
 import { describe, expect, test } from 'vitest';
 import { ConnectionError, type Options, ServiceError, type WriteOptions, Yardgraph } from '../../client/index.ts';
-import { errorOf } from '../support/client.ts';
+import { errorOf, useShortDelays } from '../support/client.ts';
 import { hang, hangUp, json, page, problem, useScriptedServer } from '../support/scripted-server.ts';
 
 const server = useScriptedServer();
+useShortDelays();
 
 const client = (options: Partial<Options> = {}) => new Yardgraph({ serverURL: server.url, ...options });
 const write = (options: Partial<Options> = {}, own: WriteOptions = {}) =>

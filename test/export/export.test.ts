@@ -4,12 +4,11 @@ import { once } from 'node:events';
 import { type ClientRequest, get, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { pathName } from '../../src/model/labels.ts';
 import { recordKinds } from '../../src/records/index.ts';
-import { listen } from '../support/browser.ts';
 import { fullRecord } from '../support/records.ts';
-import { startService, useService } from '../support/service.ts';
+import { listen, startService, useService, useSharedService } from '../support/service.ts';
 import { openTemporaryFiles } from '../support/temporary-files.ts';
 
 const service = useService();
@@ -283,15 +282,17 @@ describe('an export', () => {
 
 describe('a long file', () => {
   // Longer than what stays in memory, and than what the buffers of a connection hold.
-  const records = Array.from({ length: 9_000 }, () => ({ name: randomBytes(1_000).toString('hex') }));
+  const records = Array.from({ length: 2_000 }, () => ({ name: randomBytes(3_000).toString('hex') }));
   const names = records.map(({ name }) => name);
 
-  const fill = async () => {
-    for (let n = 0; n < records.length; n += 3_000) await service.create('/assets', ...records.slice(n, n + 3_000));
-  };
+  const own = useSharedService();
+
+  beforeAll(async () => {
+    for (let n = 0; n < records.length; n += 1_000) await own.create('/assets', ...records.slice(n, n + 1_000));
+  });
 
   async function open(headers = {}): Promise<[ClientRequest, IncomingMessage]> {
-    const request = get(`${await listen(service.app)}/export/assets.ndjson`, { headers, agent: false });
+    const request = get(`${await listen(own.app)}/export/assets.ndjson`, { headers, agent: false });
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     return [request, response];
   }
@@ -299,7 +300,6 @@ describe('a long file', () => {
   const namesIn = (text: string) => rowsOf(text).map(({ name }) => name);
 
   test('arrives whole, with its length, or compressed', async () => {
-    await fill();
     const [, plain] = await open();
     const bytes = await buffer(plain);
     expect(Number(plain.headers['content-length'])).toBe(bytes.length);
@@ -311,10 +311,9 @@ describe('a long file', () => {
   });
 
   test('that is not read holds nothing but a file: others are exported meanwhile, and it ends with its client', async () => {
-    await fill();
     const [request, response] = await open();
 
-    expect((await service.get('/export/locations.csv')).status).toBe(200);
+    expect((await own.get('/export/locations.csv')).status).toBe(200);
     response.on('error', () => {});
     request.destroy();
     await expect.poll(openTemporaryFiles).toEqual([]);

@@ -3,8 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createClient } from 'graphql-sse';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { listen } from '../support/browser.ts';
-import { startService, useService } from '../support/service.ts';
+import { listen, startService, useService } from '../support/service.ts';
 
 const service = useService({}, { closed: true });
 

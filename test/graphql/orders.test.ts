@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { cursorOf, parseCursor } from '../../src/graphql/schema/list/cursor.ts';
 import { project, recordKinds } from '../../src/records/index.ts';
+import { byEffort } from '../support/effort.ts';
 import { useSharedService } from '../support/service.ts';
 
 const service = useSharedService({ MAX_PAGE_SIZE: '30' });
@@ -120,7 +121,7 @@ test('pages of any size, in any order, from both ends, are the whole list', asyn
       expect(forward).toEqual(all);
       expect(back).toEqual(all);
     }),
-    { numRuns: 40 },
+    { numRuns: byEffort({ small: 12, long: 200 }) },
   );
 });
 

@@ -1,6 +1,7 @@
 /** `revertChanges`: records get the state back that they had before a range of changes, by changes of their own. */
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import { byEffort } from '../support/effort.ts';
 import { useService, useSharedService } from '../support/service.ts';
 
 const service = useService();
@@ -461,6 +462,6 @@ describe('random changes', () => {
       // For the next run.
       await reverted('0', await last());
     });
-    await fc.assert(reverses, { numRuns: 25 });
+    await fc.assert(reverses, { numRuns: byEffort({ small: 8, long: 100 }) });
   });
 });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createSessionOpener } from '../../src/auth/authenticate.ts';
 import { asset, assetCategory } from '../../src/records/index.ts';
+import { byEffort } from '../support/effort.ts';
 import { anonymous, nobody } from '../support/open-store.ts';
 import { useService } from '../support/service.ts';
 
@@ -144,7 +145,7 @@ describe('an upsert that skips invalid items', () => {
         const isValid = (_: object, index: number) => items[index].outcome !== 'REJECTED';
         expect((await run(input.filter(isValid), 'FAIL')).items).toEqual(items.filter(isValid));
       }),
-      { numRuns: 60 },
+      { numRuns: byEffort({ small: 20, long: 300 }) },
     );
   });
 });

@@ -5,15 +5,22 @@ import { unavailable } from '../../src/errors.ts';
 import { sendEvents } from '../../src/graphql/subscription/event-stream.ts';
 import { asset as assetKind } from '../../src/records/index.ts';
 import { plantCreations } from '../support/changes.ts';
+import { passTime } from '../support/clock.ts';
 import { createDatabase } from '../support/database.ts';
 import { openEvents } from '../support/event-stream.ts';
 import { startService, useService } from '../support/service.ts';
 
 const service = useService();
-const closed = useService({}, { closed: true });
 
 const subscription = `subscription ($after: String, $kinds: [RecordKind!]) {
   changes(after: $after, kinds: $kinds) { nodes { cursor recordId } endCursor hasMore } }`;
+
+/** A service that needs a key, for the current test. */
+async function startClosed() {
+  const closed = await startService({}, { closed: true });
+  onTestFinished(() => closed.stop());
+  return closed;
+}
 
 type App = Pick<typeof service, 'app'>;
 type Options = Readonly<{ variables?: object; headers?: Record<string, string>; query?: string }>;
@@ -155,6 +162,7 @@ describe('a subscription', () => {
 });
 
 test('a subscription sends nothing of another workspace, whatever its cursor', async () => {
+  const closed = await startClosed();
   const [acme, bolt] = [await closed.key(), await closed.key({ workspace: 'bolt' })];
   await closed.as(bolt).create('/assets', ...names(5));
   const [fromNow, fromStart] = [
@@ -235,6 +243,7 @@ describe('what cannot be sent', () => {
   });
 
   test('an error of the request has its status, as JSON', async () => {
+    const closed = await startClosed();
     const events = await follow(closed);
 
     expect(events.status).toBe(401);
@@ -428,6 +437,9 @@ test('a query to a client that accepts JSON, too, is JSON', async () => {
 
 describe('the end of a subscription', () => {
   test('comes within seconds after its key was revoked, without complete', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const closed = await startClosed();
     const key = await closed.key();
     const events = await follow(closed, { headers: { authorization: `Bearer ${key}` } });
     await closed.as(key).create('/assets', { name: 'Crane' });
@@ -437,15 +449,21 @@ describe('the end of a subscription', () => {
       new Date().toISOString(),
       `%${/_([0-9a-f]{8})_/.exec(key)?.[1]}%`,
     ]);
+    await passTime(2_001);
+    vi.advanceTimersByTime(3_000);
 
     expect(await events.next()).toBeUndefined();
     expect(events.text()).not.toContain('complete');
   });
 
   test('comes when the first key is created, for one without a key', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
     const events = await follow(service);
 
     await service.key();
+    await passTime(2_001);
+    vi.advanceTimersByTime(3_000);
 
     expect(await events.next()).toBeUndefined();
   });
@@ -585,6 +603,7 @@ describe('a long event', () => {
 
 describe('limits', () => {
   test('a workspace may have 100 at a time; each that ends makes room for another', async () => {
+    const closed = await startClosed();
     const [acme, bolt] = [await closed.key(), await closed.key({ workspace: 'bolt' })];
     const open = (key: string) => follow(closed, { headers: { authorization: `Bearer ${key}` } });
     const all = await Promise.all(Array.from({ length: 100 }, () => open(acme)));

@@ -8,9 +8,11 @@ import { openRefused } from '../../src/import/refused.ts';
 import type { Row } from '../../src/import/row.ts';
 import type { RefusedRow } from '../../src/import/run.ts';
 import { openState, type Progress } from '../../src/import/state.ts';
+import { useShortDelays } from '../support/client.ts';
 import { useImports } from '../support/import.ts';
 
 const imports = useImports();
+useShortDelays();
 
 const bom = '\uFEFF';
 const options: FileOptions = { columns: { map: new Map(), skip: new Set() }, form: { hasDecimalComma: false } };

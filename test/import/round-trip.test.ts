@@ -132,7 +132,7 @@ test.each(['all.ndjson', 'csv'])('as %s', async (format) => {
         await other.stop();
       }
     }),
-    { numRuns: byEffort({ small: 15, long: 300 }) },
+    { numRuns: byEffort({ small: 5, long: 300 }) },
   );
 });
 

@@ -13,300 +13,303 @@ import { migrationNames } from '../../src/store/schema/migrations.ts';
 import { createStoreOpener } from '../../src/store/workspace-store.ts';
 import { Repeated } from '../../src/store/writes/idempotency.ts';
 import { runCommand } from '../support/command.ts';
-import { createDatabase, createFile } from '../support/database.ts';
+import { createDatabase, createFile, isPostgres } from '../support/database.ts';
 import { change, insert, withKey } from '../support/insert.ts';
 import { addWorkspace, nobody, numberOf, storeOpener } from '../support/open-store.ts';
 import { anyRecord, kinds } from '../support/records.ts';
 
 const silent = { start: () => {}, step: () => {} };
 
-/** On SQLite from file to file, on Postgres from file to server and back. */
+/** On SQLite from file to file, once; on Postgres from file to server and back. */
 const directions = [
   ['a file', 'the tested database', createFile, createDatabase],
   ['the tested database', 'a file', createDatabase, createFile],
 ] as const;
 
-describe.each(directions)('a copy from %s to %s:', (_from, _to, createSource, createTarget) => {
-  let source: Awaited<ReturnType<typeof createDatabase>>;
-  let target: Awaited<ReturnType<typeof createDatabase>>;
-  let from: Database;
-  let to: Database;
+describe.each(directions.slice(isPostgres ? 0 : 1))(
+  'a copy from %s to %s:',
+  (_from, _to, createSource, createTarget) => {
+    let source: Awaited<ReturnType<typeof createDatabase>>;
+    let target: Awaited<ReturnType<typeof createDatabase>>;
+    let from: Database;
+    let to: Database;
 
-  beforeEach(async () => {
-    source = await createSource();
-    target = await createTarget();
-    from = await openDatabase(source.url);
-  });
+    beforeEach(async () => {
+      source = await createSource();
+      target = await createTarget();
+      from = await openDatabase(source.url);
+    });
 
-  afterEach(async () => {
-    await from.close();
-    await source.remove();
-    await target.remove();
-  });
+    afterEach(async () => {
+      await from.close();
+      await source.remove();
+      await target.remove();
+    });
 
-  const now = '2026-03-01T00:00:00.000Z';
+    const now = '2026-03-01T00:00:00.000Z';
 
-  /** Everything of two workspaces that is in a database. */
-  const contents = async (database: Database) =>
-    Promise.all(
-      ['ours', 'theirs'].flatMap((workspace) => [
-        ...recordKinds.map((kind) => storeOpener(database)(workspace).list(kind)),
-        storeOpener(database)(workspace).changes({ after: 0, limit: 10_000, withBefore: true }),
-      ]),
-    );
+    /** Everything of two workspaces that is in a database. */
+    const contents = async (database: Database) =>
+      Promise.all(
+        ['ours', 'theirs'].flatMap((workspace) => [
+          ...recordKinds.map((kind) => storeOpener(database)(workspace).list(kind)),
+          storeOpener(database)(workspace).changes({ after: 0, limit: 10_000, withBefore: true }),
+        ]),
+      );
 
-  test('whatever records there may be arrive as they were, and the command says how many', async () => {
-    const newKey = { workspace: 'ours', user: 'erp', readOnly: true, expires: 60_000, label: 'ERP' };
-    await addWorkspace(from, 'ours');
-    const { key } = await createKey(createKeyStore(from), newKey);
-    for (const workspace of ['ours', 'theirs']) {
+    test('whatever records there may be arrive as they were, and the command says how many', async () => {
+      const newKey = { workspace: 'ours', user: 'erp', readOnly: true, expires: 60_000, label: 'ERP' };
+      await addWorkspace(from, 'ours');
+      const { key } = await createKey(createKeyStore(from), newKey);
+      for (const workspace of ['ours', 'theirs']) {
+        for (const { kind } of kinds) {
+          const inputs = fc.sample(anyRecord(kind), 100);
+          // Valid because the records are of the kind.
+          await insert(storeOpener(from)(workspace), kind, inputs as never);
+        }
+      }
+
+      // Some of each are changed, of the second page, too.
       for (const { kind } of kinds) {
-        const inputs = fc.sample(anyRecord(kind), 100);
-        // Valid because the records are of the kind.
-        await insert(storeOpener(from)(workspace), kind, inputs as never);
+        const store = storeOpener(from)('theirs');
+        for (const { id } of (await store.list(kind)).slice(-25))
+          await change(store, kind, id, { externalIds: null } as never);
       }
-    }
+      const gone = await openWorkspace(from, 'gone');
+      await insert(createStoreOpener(from)(gone, { author: nobody }), location, [{}]);
+      await createWorkspaces(from, recordKinds).remove('gone');
+      const request = { operation: 'POST /locations', key: 'import 1', requestHash: 'x' };
+      await insert(withKey(storeOpener(from)('ours'), request), location, [{ name: 'North yard' }]);
 
-    // Some of each are changed, of the second page, too.
-    for (const { kind } of kinds) {
-      const store = storeOpener(from)('theirs');
-      for (const { id } of (await store.list(kind)).slice(-25))
-        await change(store, kind, id, { externalIds: null } as never);
-    }
-    const gone = await openWorkspace(from, 'gone');
-    await insert(createStoreOpener(from)(gone, { author: nobody }), location, [{}]);
-    await createWorkspaces(from, recordKinds).remove('gone');
-    const request = { operation: 'POST /locations', key: 'import 1', requestHash: 'x' };
-    await insert(withKey(storeOpener(from)('ours'), request), location, [{ name: 'North yard' }]);
+      const { code, out, err } = await runCommand({}, 'copy', '--from', source.url, '--to', target.url);
 
-    const { code, out, err } = await runCommand({}, 'copy', '--from', source.url, '--to', target.url);
-
-    // Three workspaces, one of which was deleted, each record, the API key, each row of the log, each number and the key of a request, once when it is written and once when it is compared.
-    const changes = 2 * kinds.length + 25 * kinds.length + 1;
-    const steps = 2 * (3 + 2 * kinds.length * 100 + 1 + 1 + changes + 3 + 1);
-    expect([code, err]).toEqual([0, expect.stringMatching(new RegExp(`^100% ${steps}/${steps} done$`, 'm'))]);
-    expect(out.split('\n').map((line) => line.replace(/ +/g, ' '))).toEqual(
-      [
-        'workspace 3',
-        ...recordKinds.map((kind) => `${kind.label} ${kind === location ? 201 : 200}`),
-        'API key 1',
-        `change ${changes}`,
-        'change number 3',
-        'idempotency key 1',
-      ].map((counted) => expect.stringMatching(`^${counted} records, the same in both: [0-9a-f]{64}$`)),
-    );
-    to = await openDatabase(target.url);
-    expect(await contents(to)).toEqual(await contents(from));
-    expect(await createKeyStore(to).list()).toEqual([key]);
-    const newer = await openWorkspace(to, 'newer');
-    expect(newer.number).toBeGreaterThan(Math.max(gone.number, numberOf('ours')));
-    const last = await storeOpener(from)('ours').lastChange();
-    await insert(storeOpener(to)('ours'), location, [{}]);
-    expect(await storeOpener(to)('ours').lastChange()).toBe(last + 1);
-    const repeat = insert(withKey(storeOpener(to)('ours'), request), location, [{ name: 'North yard' }]);
-    await expect(repeat).rejects.toThrow(Repeated);
-    await to.close();
-  });
-
-  /** Stores categories in a workspace as `[id, parentId]`, each after its parent. */
-  const plant = (workspace: string, categories: readonly (readonly [string, string | null])[]) =>
-    from.transaction(async (run) => {
-      for (const [id, parentId] of categories) {
-        await run(
-          `insert into asset_categories (workspace_id, id, parent_id, created_at, updated_at) values ($1, $2, $3, '${now}', '${now}')`,
-          [numberOf(workspace), `category_${id}`, parentId && `category_${parentId}`],
-        );
-      }
+      // Three workspaces, one of which was deleted, each record, the API key, each row of the log, each number and the key of a request, once when it is written and once when it is compared.
+      const changes = 2 * kinds.length + 25 * kinds.length + 1;
+      const steps = 2 * (3 + 2 * kinds.length * 100 + 1 + 1 + changes + 3 + 1);
+      expect([code, err]).toEqual([0, expect.stringMatching(new RegExp(`^100% ${steps}/${steps} done$`, 'm'))]);
+      expect(out.split('\n').map((line) => line.replace(/ +/g, ' '))).toEqual(
+        [
+          'workspace 3',
+          ...recordKinds.map((kind) => `${kind.label} ${kind === location ? 201 : 200}`),
+          'API key 1',
+          `change ${changes}`,
+          'change number 3',
+          'idempotency key 1',
+        ].map((counted) => expect.stringMatching(`^${counted} records, the same in both: [0-9a-f]{64}$`)),
+      );
+      to = await openDatabase(target.url);
+      expect(await contents(to)).toEqual(await contents(from));
+      expect(await createKeyStore(to).list()).toEqual([key]);
+      const newer = await openWorkspace(to, 'newer');
+      expect(newer.number).toBeGreaterThan(Math.max(gone.number, numberOf('ours')));
+      const last = await storeOpener(from)('ours').lastChange();
+      await insert(storeOpener(to)('ours'), location, [{}]);
+      expect(await storeOpener(to)('ours').lastChange()).toBe(last + 1);
+      const repeat = insert(withKey(storeOpener(to)('ours'), request), location, [{ name: 'North yard' }]);
+      await expect(repeat).rejects.toThrow(Repeated);
+      await to.close();
     });
 
-  test('parents are written before their children, whichever of their ids is greater', async () => {
-    const number = (index: number) => String(index).padStart(3, '0');
-    const chain = Array.from({ length: 250 }, (_, index) => number(index));
-    const roots = Array.from({ length: 120 }, (_, index): [string, null] => [`4${number(index)}`, null]);
-    await plant('ours', [
-      // Each has the next one as its parent, over three pages; the last one's parent comes two pages later.
-      ['9', null],
-      ...roots,
-      ...chain.toReversed().map((id, index) => [id, index === 0 ? '9' : number(250 - index)] as const),
-      // Children of some that wait, with ids on either side of their parents'.
-      ['1001', '100'],
-      ['0991', '1001'],
-      ['95', '0991'],
-    ]);
-    // The same ids, and other parents.
-    await plant('theirs', [
-      ['000', null],
-      ['001', '000'],
-      ['9', '001'],
-      ['002', '9'],
-      ['1001', '002'],
-    ]);
-    to = await openDatabase(target.url);
-    const written: Record<string, unknown>[] = [];
-    const noting: Database = {
-      ...to,
-      dialect: {
-        ...to.dialect,
-        inserts: (table, records) => {
-          expect(records.length).toBeLessThanOrEqual(100);
-          written.push(...records);
-          return to.dialect.inserts(table, records);
+    /** Stores categories in a workspace as `[id, parentId]`, each after its parent. */
+    const plant = (workspace: string, categories: readonly (readonly [string, string | null])[]) =>
+      from.transaction(async (run) => {
+        for (const [id, parentId] of categories) {
+          await run(
+            `insert into asset_categories (workspace_id, id, parent_id, created_at, updated_at) values ($1, $2, $3, '${now}', '${now}')`,
+            [numberOf(workspace), `category_${id}`, parentId && `category_${parentId}`],
+          );
+        }
+      });
+
+    test('parents are written before their children, whichever of their ids is greater', async () => {
+      const number = (index: number) => String(index).padStart(3, '0');
+      const chain = Array.from({ length: 250 }, (_, index) => number(index));
+      const roots = Array.from({ length: 120 }, (_, index): [string, null] => [`4${number(index)}`, null]);
+      await plant('ours', [
+        // Each has the next one as its parent, over three pages; the last one's parent comes two pages later.
+        ['9', null],
+        ...roots,
+        ...chain.toReversed().map((id, index) => [id, index === 0 ? '9' : number(250 - index)] as const),
+        // Children of some that wait, with ids on either side of their parents'.
+        ['1001', '100'],
+        ['0991', '1001'],
+        ['95', '0991'],
+      ]);
+      // The same ids, and other parents.
+      await plant('theirs', [
+        ['000', null],
+        ['001', '000'],
+        ['9', '001'],
+        ['002', '9'],
+        ['1001', '002'],
+      ]);
+      to = await openDatabase(target.url);
+      const written: Record<string, unknown>[] = [];
+      const noting: Database = {
+        ...to,
+        dialect: {
+          ...to.dialect,
+          inserts: (table, records) => {
+            expect(records.length).toBeLessThanOrEqual(100);
+            written.push(...records);
+            return to.dialect.inserts(table, records);
+          },
         },
-      },
-    };
+      };
 
-    await copyTables(from, noting, recordKinds, silent);
+      await copyTables(from, noting, recordKinds, silent);
 
-    const place = (workspaceId: unknown, id: unknown) =>
-      written.findIndex((record) => record.workspaceId === workspaceId && record.id === id);
-    expect(written).toHaveLength(379);
-    for (const { workspaceId, id, parentId } of written) {
-      if (parentId === null) continue;
-      expect(place(workspaceId, parentId)).toBeGreaterThanOrEqual(0);
-      expect(place(workspaceId, parentId), `${id} before ${parentId}`).toBeLessThan(place(workspaceId, id));
-    }
-    expect(await contents(to)).toEqual(await contents(from));
-    await to.close();
-  });
-
-  test('nothing is deferred: a category is refused at once where its parent is not there', async () => {
-    to = await openDatabase(target.url);
-    const outcome = to.transaction(
-      async (run) => {
-        if (to.dialect.prepareCopy) await run(to.dialect.prepareCopy);
-        await run(
-          `insert into asset_categories (workspace_id, id, parent_id, created_at, updated_at) values (1, 'a', 'b', '${now}', '${now}')`,
-        );
-        throw new Error('it was stored');
-      },
-      { maxAttempts: 1 },
-    );
-
-    await expect(outcome).rejects.toThrow(/^database error: (?:23503|SQLITE_CONSTRAINT)$/);
-    await to.close();
-  });
-
-  test('a category that is its own parent arrives, and those that are their own ancestors are refused by name', async () => {
-    await plant('ours', [
-      ['1', null],
-      ['2', '1'],
-      ['3', '2'],
-      ['4', '4'],
-    ]);
-    to = await openDatabase(target.url);
-
-    await from.run(
-      `update asset_categories set parent_id = 'category_2' where workspace_id = ${numberOf('ours')} and id = 'category_1'`,
-    );
-    await expect(copyTables(from, to, recordKinds, silent)).rejects.toThrow(
-      new StartError('asset category records that are their own ancestors cannot be copied: category_1 and 2 more'),
-    );
-    expect((await contents(to)).flat()).toEqual([]);
-
-    await from.run(
-      `update asset_categories set parent_id = null where workspace_id = ${numberOf('ours')} and id = 'category_1'`,
-    );
-    await copyTables(from, to, recordKinds, silent);
-    expect(await contents(to)).toEqual(await contents(from));
-    await to.close();
-  });
-
-  test('a target that holds anything, in any workspace, is left as it is', async () => {
-    to = await openDatabase(target.url);
-    await insert(storeOpener(from)('ours'), location, [{}]);
-    await insert(storeOpener(to)('theirs'), location, [{}]);
-    const kept = await contents(to);
-    await to.close();
-
-    const { code, out, err } = await runCommand({}, 'copy', '--from', source.url, '--to', target.url);
-
-    expect([code, out, err]).toEqual([1, '', 'the target is not empty: it has location records']);
-    to = await openDatabase(target.url);
-    expect(await contents(to)).toEqual(kept);
-    await to.close();
-  });
-
-  test('records that arrive otherwise than they were sent are noticed, and nothing is kept', async () => {
-    await insert(storeOpener(from)('ours'), location, [{ name: 'Yard', latitude: 1 }]);
-    to = await openDatabase(target.url);
-    const { inserts } = to.dialect;
-    const forgetful: Database = {
-      ...to,
-      dialect: {
-        ...to.dialect,
-        inserts: (kind, records) =>
-          inserts(
-            kind,
-            records.map((record) => ({ ...record, latitude: null })),
-          ),
-      },
-    };
-
-    await expect(copyTables(from, forgetful, recordKinds, silent)).rejects.toThrow(
-      new StartError('the location records differ from the originals after the copy: nothing was kept'),
-    );
-
-    expect((await contents(to)).flat()).toEqual([]);
-    await to.close();
-  });
-
-  test('what is written to the source meanwhile is left out as a whole', async () => {
-    await insert(
-      storeOpener(from)('ours'),
-      location,
-      Array.from({ length: 4_500 }, () => ({})),
-    );
-    const writer = await openDatabase(source.url);
-    to = await openDatabase(target.url);
-    let written: Promise<unknown> | undefined;
-
-    const copied = await copyTables(from, to, recordKinds, {
-      start: () => {},
-      step: () => {
-        written ??= insert(storeOpener(writer)('zzz'), location, [{}]);
-      },
+      const place = (workspaceId: unknown, id: unknown) =>
+        written.findIndex((record) => record.workspaceId === workspaceId && record.id === id);
+      expect(written).toHaveLength(379);
+      for (const { workspaceId, id, parentId } of written) {
+        if (parentId === null) continue;
+        expect(place(workspaceId, parentId)).toBeGreaterThanOrEqual(0);
+        expect(place(workspaceId, parentId), `${id} before ${parentId}`).toBeLessThan(place(workspaceId, id));
+      }
+      expect(await contents(to)).toEqual(await contents(from));
+      await to.close();
     });
 
-    expect(copied.find(({ table }) => table === location)?.records).toBe(4_500);
-    await written;
-    expect(await storeOpener(from)('zzz').count(location)).toBe(1);
-    await writer.close();
-    await to.close();
-  });
-
-  test('a hundred records are held at a time, for each may be of megabytes', async () => {
-    await insert(
-      storeOpener(from)('ours'),
-      location,
-      Array.from({ length: 250 }, () => ({})),
-    );
-    to = await openDatabase(target.url);
-    const sizes: number[] = [];
-    const noting: Database = {
-      ...to,
-      dialect: {
-        ...to.dialect,
-        inserts: (table, records) => {
-          sizes.push(records.length);
-          return to.dialect.inserts(table, records);
+    test('nothing is deferred: a category is refused at once where its parent is not there', async () => {
+      to = await openDatabase(target.url);
+      const outcome = to.transaction(
+        async (run) => {
+          if (to.dialect.prepareCopy) await run(to.dialect.prepareCopy);
+          await run(
+            `insert into asset_categories (workspace_id, id, parent_id, created_at, updated_at) values (1, 'a', 'b', '${now}', '${now}')`,
+          );
+          throw new Error('it was stored');
         },
-      },
-    };
+        { maxAttempts: 1 },
+      );
 
-    await copyTables(from, noting, recordKinds, silent);
+      await expect(outcome).rejects.toThrow(/^database error: (?:23503|SQLITE_CONSTRAINT)$/);
+      await to.close();
+    });
 
-    expect(sizes).toEqual([100, 100, 50]);
-    await to.close();
-  });
+    test('a category that is its own parent arrives, and those that are their own ancestors are refused by name', async () => {
+      await plant('ours', [
+        ['1', null],
+        ['2', '1'],
+        ['3', '2'],
+        ['4', '4'],
+      ]);
+      to = await openDatabase(target.url);
 
-  test('a source that is not up to date is not touched', async () => {
-    await from.knex.migrate.rollback(undefined, true);
+      await from.run(
+        `update asset_categories set parent_id = 'category_2' where workspace_id = ${numberOf('ours')} and id = 'category_1'`,
+      );
+      await expect(copyTables(from, to, recordKinds, silent)).rejects.toThrow(
+        new StartError('asset category records that are their own ancestors cannot be copied: category_1 and 2 more'),
+      );
+      expect((await contents(to)).flat()).toEqual([]);
 
-    const { code, err } = await runCommand({}, 'copy', '--from', source.url, '--to', target.url);
+      await from.run(
+        `update asset_categories set parent_id = null where workspace_id = ${numberOf('ours')} and id = 'category_1'`,
+      );
+      await copyTables(from, to, recordKinds, silent);
+      expect(await contents(to)).toEqual(await contents(from));
+      await to.close();
+    });
 
-    expect([code, err]).toEqual([
-      1,
-      `--from: the database is not up to date, run node dist/src/cli.js migrate on it: ${migrationNames.join(', ')}`,
-    ]);
-  });
-});
+    test('a target that holds anything, in any workspace, is left as it is', async () => {
+      to = await openDatabase(target.url);
+      await insert(storeOpener(from)('ours'), location, [{}]);
+      await insert(storeOpener(to)('theirs'), location, [{}]);
+      const kept = await contents(to);
+      await to.close();
+
+      const { code, out, err } = await runCommand({}, 'copy', '--from', source.url, '--to', target.url);
+
+      expect([code, out, err]).toEqual([1, '', 'the target is not empty: it has location records']);
+      to = await openDatabase(target.url);
+      expect(await contents(to)).toEqual(kept);
+      await to.close();
+    });
+
+    test('records that arrive otherwise than they were sent are noticed, and nothing is kept', async () => {
+      await insert(storeOpener(from)('ours'), location, [{ name: 'Yard', latitude: 1 }]);
+      to = await openDatabase(target.url);
+      const { inserts } = to.dialect;
+      const forgetful: Database = {
+        ...to,
+        dialect: {
+          ...to.dialect,
+          inserts: (kind, records) =>
+            inserts(
+              kind,
+              records.map((record) => ({ ...record, latitude: null })),
+            ),
+        },
+      };
+
+      await expect(copyTables(from, forgetful, recordKinds, silent)).rejects.toThrow(
+        new StartError('the location records differ from the originals after the copy: nothing was kept'),
+      );
+
+      expect((await contents(to)).flat()).toEqual([]);
+      await to.close();
+    });
+
+    test('what is written to the source meanwhile is left out as a whole', async () => {
+      await insert(
+        storeOpener(from)('ours'),
+        location,
+        Array.from({ length: 4_500 }, () => ({})),
+      );
+      const writer = await openDatabase(source.url);
+      to = await openDatabase(target.url);
+      let written: Promise<unknown> | undefined;
+
+      const copied = await copyTables(from, to, recordKinds, {
+        start: () => {},
+        step: () => {
+          written ??= insert(storeOpener(writer)('zzz'), location, [{}]);
+        },
+      });
+
+      expect(copied.find(({ table }) => table === location)?.records).toBe(4_500);
+      await written;
+      expect(await storeOpener(from)('zzz').count(location)).toBe(1);
+      await writer.close();
+      await to.close();
+    });
+
+    test('a hundred records are held at a time, for each may be of megabytes', async () => {
+      await insert(
+        storeOpener(from)('ours'),
+        location,
+        Array.from({ length: 250 }, () => ({})),
+      );
+      to = await openDatabase(target.url);
+      const sizes: number[] = [];
+      const noting: Database = {
+        ...to,
+        dialect: {
+          ...to.dialect,
+          inserts: (table, records) => {
+            sizes.push(records.length);
+            return to.dialect.inserts(table, records);
+          },
+        },
+      };
+
+      await copyTables(from, noting, recordKinds, silent);
+
+      expect(sizes).toEqual([100, 100, 50]);
+      await to.close();
+    });
+
+    test('a source that is not up to date is not touched', async () => {
+      await from.knex.migrate.rollback(undefined, true);
+
+      const { code, err } = await runCommand({}, 'copy', '--from', source.url, '--to', target.url);
+
+      expect([code, err]).toEqual([
+        1,
+        `--from: the database is not up to date, run node dist/src/cli.js migrate on it: ${migrationNames.join(', ')}`,
+      ]);
+    });
+  },
+);

@@ -22,7 +22,7 @@ const countOf = async (address: string, list: string): Promise<number> => {
   return JSON.parse(text).data[list].totalCount;
 };
 
-const rounds = byEffort({ small: 30, long: 300 });
+const rounds = byEffort({ small: 10, long: 300 });
 
 test('three processes that get the same requests at once carry out each of them once', async () => {
   const database = await createDatabase({ empty: true });
@@ -67,7 +67,7 @@ test('three processes that get the same requests at once carry out each of them 
   await database.remove();
 });
 
-const lives = byEffort({ small: 6, long: 50 });
+const lives = byEffort({ small: 3, long: 50 });
 
 test(`${lives} times kill -9 while clients write with keys: a repeat gets what was stored, or stores it`, async () => {
   const database = await createDatabase({ empty: true });

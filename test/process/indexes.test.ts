@@ -14,6 +14,8 @@ let database: Awaited<ReturnType<typeof createDatabase>>;
 beforeEach(async () => {
   database = await createDatabase();
   const opened = await openDatabase(database.url);
+  // Earlier tests may have left larger files.
+  if (isPostgres) await opened.run('truncate locations');
   await insert(storeOpener(opened)('acme'), location, [{ city: 'Kiel' }]);
   await opened.close();
 });

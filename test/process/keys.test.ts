@@ -1,15 +1,16 @@
 /** `yardgraph keys`, and what keys change for the service. */
 import { once } from 'node:events';
-import { closeSync, openSync } from 'node:fs';
 import { connect } from 'node:net';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { location } from '../../src/records/index.ts';
 import { openDatabase } from '../../src/store/database.ts';
+import { passTime } from '../support/clock.ts';
 import { runCommand } from '../support/command.ts';
 import { createDatabase } from '../support/database.ts';
 import { insert } from '../support/insert.ts';
 import { addWorkspace, storeOpener } from '../support/open-store.ts';
 import { post, useProcesses } from '../support/process.ts';
+import { startListening, stopListening } from '../support/service.ts';
 
 const processes = useProcesses();
 let database: Awaited<ReturnType<typeof createDatabase>>;
@@ -18,7 +19,10 @@ beforeEach(async () => {
   database = await createDatabase();
 });
 
-afterEach(() => database.remove());
+afterEach(async () => {
+  await stopListening();
+  await database.remove();
+});
 
 const run = (...command: string[]) => runCommand({ DATABASE_URL: database.url }, ...command);
 const create = (...options: string[]) => run('keys', 'create', '--workspace', 'acme', '--user', 'erp-sync', ...options);
@@ -126,10 +130,7 @@ test('list --json prints every field that a script may need, with times in ISO 8
 });
 
 test('the first key warns that earlier records stay in the workspace default, and how to move them', async () => {
-  const service = processes.start({ DATABASE_URL: database.url });
-  await post(`${await service.ready()}/locations`, [{ name: 'North yard' }, { name: 'South yard' }]);
-  service.child.kill('SIGTERM');
-  await service.exited;
+  await post(`${await startListening(database.url)}/locations`, [{ name: 'North yard' }, { name: 'South yard' }]);
 
   const { err } = await create();
   expect(err.split('\n').slice(-2)).toEqual([
@@ -137,27 +138,6 @@ test('the first key warns that earlier records stay in the workspace default, an
     'To move what is there, run: node dist/src/cli.js workspaces rename default acme',
   ]);
   expect((await create()).err).not.toContain('default');
-});
-
-test('create and rotate change nothing if the key cannot be written to standard output', async () => {
-  const prefix = (await create()).out.slice(0, -44);
-  const before = (await run('keys', 'list', '--json')).out;
-  const full = openSync('/dev/full', 'w');
-
-  for (const command of [
-    ['create', '--workspace', 'acme', '--user', 'erp-sync'],
-    ['rotate', prefix],
-  ]) {
-    const circumstances = { streams: [full, 'pipe'], command: ['keys', ...command] } as const;
-    const { code, err } = await processes.startUnder(circumstances, { DATABASE_URL: database.url }).ended();
-    expect([code, err.split('\n').at(-1)]).toEqual([
-      1,
-      'the key cannot be written to standard output: nothing was changed',
-    ]);
-  }
-
-  closeSync(full);
-  expect((await run('keys', 'list', '--json')).out).toBe(before);
 });
 
 test('a key of a workspace that has records, but no other key, says that it gives access to them', async () => {
@@ -173,8 +153,7 @@ test('a key of a workspace that has records, but no other key, says that it give
 
 test('rotate prints a second key; both are let in, until the overlap is over', async () => {
   const first = (await create()).out;
-  const service = processes.start({ DATABASE_URL: database.url });
-  const address = await service.ready();
+  const address = await startListening(database.url);
 
   const { code, out: second, err: until } = await run('keys', 'rotate', first.slice(0, -44), '--overlap', '1h');
   expect([code, until]).toEqual([0, expect.stringMatching(/stays valid for 1h, until [-\d]{10} [:\d]{5} UTC\.$/)]);
@@ -183,7 +162,7 @@ test('rotate prints a second key; both are let in, until the overlap is over', a
 
   const { out: third, err } = await run('keys', 'rotate', first.slice(0, -44), '--overlap', '0s');
   expect(err).toMatch(/^The previous secret is no longer valid/m);
-  await new Promise((resolve) => setTimeout(resolve, 2_100));
+  await passTime(2_001);
   expect([
     await statusWith(address, first),
     await statusWith(address, second),
@@ -218,55 +197,4 @@ test('a revoked key is refused within five seconds by every process, on a connec
 
   expect(await statuses()).toEqual(Array(nodes).fill('401'));
   for (const socket of sockets) socket.destroy();
-});
-
-describe('a start on an address that others reach', () => {
-  const start = (settings: Record<string, string>) =>
-    processes.start({ DATABASE_URL: database.url, HOST: '0.0.0.0', ...settings });
-
-  test('is refused while there is no key', async () => {
-    const { code, err } = await start({}).ended();
-
-    expect([code, err]).toEqual([
-      1,
-      'without a key the service would be open to anyone who can reach 0.0.0.0: create one with ' +
-        '"node dist/src/cli.js keys create", or change HOST or ALLOW_OPEN_ACCESS (see docs/settings.md)',
-    ]);
-  });
-
-  test('is refused on loopback, too, where open access is forbidden', async () => {
-    const forbidden = { HOST: '127.0.0.1', ALLOW_OPEN_ACCESS: 'no' };
-    const { code, err } = await start(forbidden).ended();
-
-    expect([code, err]).toEqual([
-      1,
-      expect.stringContaining('open to anyone who can reach 127.0.0.1: create one with'),
-    ]);
-    const key = (await create()).out;
-    const address = await start(forbidden).ready();
-    expect([await statusWith(address, 'wrong'), await statusWith(address, key)]).toEqual([401, 200]);
-  });
-
-  test('is made once there is one, and accepts no other key', async () => {
-    const key = (await create()).out;
-    const service = start({});
-    const { port } = new URL(await service.ready());
-
-    expect(JSON.parse(service.said.out)).toMatchObject({ level: 30, msg: 'started', isOpen: false });
-    expect(await statusWith(`http://127.0.0.1:${port}`, 'wrong')).toBe(401);
-    expect(await statusWith(`http://127.0.0.1:${port}`, key)).toBe(200);
-  });
-
-  test('is made without a key where the setting says so in plain words, and no other', async () => {
-    expect((await start({ ALLOW_OPEN_ACCESS: 'yes' }).ended()).err).toBe(
-      'ALLOW_OPEN_ACCESS: expected one of loopback, no, yes-anyone-who-can-reach-this-port',
-    );
-
-    const service = start({ ALLOW_OPEN_ACCESS: 'yes-anyone-who-can-reach-this-port' });
-    const { port } = new URL(await service.ready());
-    expect(service.said.out).toContain('OPEN TO ANYONE WHO CAN REACH THIS PORT');
-    expect(
-      (await fetch(`http://127.0.0.1:${port}/asset-categories`, { headers: { host: 'yard.example.com' } })).status,
-    ).toBe(200);
-  });
 });

@@ -10,7 +10,7 @@ import { byEffort } from '../support/effort.ts';
 import { useProcesses } from '../support/process.ts';
 
 const processes = useProcesses();
-const rounds = byEffort({ small: 3, long: 30 });
+const rounds = byEffort({ small: 2, long: 30 });
 
 /** The rows of all tables, and how the schema is defined; without migrating. */
 async function contents(url: string) {

@@ -9,7 +9,7 @@ import { createRandom } from '../support/random.ts';
 
 const processes = useProcesses();
 
-const rounds = byEffort({ small: 15, long: 300 });
+const rounds = byEffort({ small: 5, long: 300 });
 const seed = Number(process.env.REFERENCES_SEED ?? Date.now());
 
 test(`three processes that write at once leave no reference to a deleted record and no cycle, in ${rounds} rounds`, async () => {

@@ -9,7 +9,7 @@ import { ask, post, useProcesses } from '../support/process.ts';
 
 const processes = useProcesses();
 
-const rounds = byEffort({ small: 50, long: 300 });
+const rounds = byEffort({ small: 15, long: 300 });
 const keysPerRound = 10;
 
 interface Upsert {

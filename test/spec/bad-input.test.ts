@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Field } from '../../src/model/fields.ts';
 import { project } from '../../src/records/index.ts';
+import { byEffort } from '../support/effort.ts';
 import { fullRecord, kinds, unknownId } from '../support/records.ts';
 import { useSharedService } from '../support/service.ts';
 
@@ -263,7 +264,7 @@ test('any JSON gets a documented response, never a 5xx', async () => {
       expect([200, 201, 400, 404, 409]).toContain(status);
       if (status >= 400) expect(body).toEqual({ error: expect.stringMatching(/./), code: String(status) });
     }),
-    { numRuns: 400 },
+    { numRuns: byEffort({ small: 100, long: 1_000 }) },
   );
 });
 
@@ -281,7 +282,7 @@ test('any bytes get a documented response, never a 5xx', async () => {
       expect(status).toBe(400);
       expect(body.code).toBe('400');
     }),
-    { numRuns: 200 },
+    { numRuns: byEffort({ small: 60, long: 1_000 }) },
   );
 });
 

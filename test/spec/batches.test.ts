@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { location } from '../../src/records/index.ts';
 import { isPostgres } from '../support/database.ts';
+import { byEffort } from '../support/effort.ts';
 import { anyRecord, unknownId } from '../support/records.ts';
 import { useService } from '../support/service.ts';
 
@@ -28,7 +29,7 @@ test('a batch with one invalid record stores nothing', async () => {
         expect(await count('locations')).toBe(before);
       },
     ),
-    { numRuns: 50 },
+    { numRuns: byEffort({ small: 15, long: 200 }) },
   );
 });
 

@@ -1,6 +1,7 @@
 /** Interface: "Resources and their fields". */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { byEffort } from '../support/effort.ts';
 import { answered, anyRecord, fullRecord, kinds } from '../support/records.ts';
 import { useSharedService } from '../support/service.ts';
 
@@ -82,7 +83,7 @@ describe.each(kinds)('$kind.name', ({ kind, path, smallest }) => {
           Object.fromEntries(Object.entries(answered(kind, sent)).filter(([, value]) => value !== null)),
         );
       }),
-      { numRuns: 60 },
+      { numRuns: byEffort({ small: 20, long: 200 }) },
     );
   });
 });

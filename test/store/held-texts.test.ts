@@ -104,7 +104,8 @@ test('a read that fails holds nothing, and does not keep others waiting', async 
 test('a response that was closed before its first read holds nothing', async () => {
   const database = await openDatabase('sqlite::memory:');
   const workspace = storeOpener(database)('acme');
-  await insert(workspace, location, [{ name: 'a'.repeat(51_000_000) }]);
+  await insert(workspace, location, [{ name: 'yard' }]);
+  await database.run('update locations set name = $1', ['a'.repeat(51_000_000)]);
   const limits = { maxTextLength: 100, maxExternalIds: 10, maxRecordLength: 1_000, maxResponseLength: 50_000_000 };
   const closed = { closed: true, destroyed: false, once: () => undefined };
   const destroyed = { closed: false, destroyed: true, once: () => undefined };

@@ -494,6 +494,6 @@ test('no sequence of renames and deletes touches another workspace', async () =>
         expect(await all()).toEqual(expected);
       }
     }),
-    { numRuns: byEffort({ small: 5, long: 200 }) },
+    { numRuns: byEffort({ small: 2, long: 200 }) },
   );
 });

@@ -1,9 +1,8 @@
 /** Chromium for the tests of the pages: opens pages, operates what is on them, and collects what a page must not do. */
-import { existsSync, mkdirSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import type { FastifyInstance } from 'fastify';
+import { existsSync } from 'node:fs';
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest';
+import { afterEach, beforeAll, describe, expect } from 'vitest';
+import { isThorough } from './effort.ts';
 
 const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const hasBrowser = existsSync(executablePath);
@@ -13,27 +12,33 @@ if (!hasBrowser)
 /** A group of tests. On CI a missing browser is a failure, not a reason to leave them out. */
 export const describeInChromium = describe.runIf(hasBrowser || process.env.CI);
 
-/** Where the screenshots of this run are kept, to look at. */
+/** Where screenshots are kept, to look at: they take as long as all else, so that only thorough runs make them. */
 const screenshots = 'test-results';
 
-/** One browser for the tests of a group. */
+const launch = (): Promise<Browser> =>
+  chromium.launch({
+    executablePath,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-extensions',
+      '--disable-sync',
+    ],
+  });
+
+/** Ends with this process, which runs several files. */
+let launched: Promise<Browser> | undefined;
+
+/** One browser for all tests of a process. */
 export function useBrowser(): () => Browser {
   let browser: Browser | undefined;
   beforeAll(async () => {
-    browser = await chromium.launch({
-      executablePath,
-      args: [
-        '--no-sandbox',
-        '--disable-gpu',
-        '--disable-quic',
-        '--disable-background-networking',
-        '--disable-component-update',
-        '--disable-sync',
-      ],
-    });
-    mkdirSync(screenshots, { recursive: true });
+    launched ??= launch();
+    browser = await launched;
   });
-  afterAll(() => browser?.close());
   return () => {
     if (!browser) throw new Error('the browser has not been started');
     return browser;
@@ -63,13 +68,9 @@ export function usePages(browser: () => Browser) {
   };
 }
 
-/** The origin of the service, which listens from now on. */
-export async function listen(app: FastifyInstance): Promise<string> {
-  if (!app.server.listening) await app.listen({ port: 0, host: '127.0.0.1' });
-  return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+export async function screenshot(page: Page, name: string): Promise<void> {
+  if (isThorough) await page.screenshot({ path: `${screenshots}/${name}.png` });
 }
-
-export const screenshot = (page: Page, name: string) => page.screenshot({ path: `${screenshots}/${name}.png` });
 
 /** Checks that what is open fits into wide and narrow windows, light and dark. */
 export async function look(page: Page, name: string): Promise<void> {
@@ -77,6 +78,8 @@ export async function look(page: Page, name: string): Promise<void> {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.setViewportSize({ width, height: 900 });
       await page.emulateMedia({ colorScheme });
+      // Until the page has been drawn like this.
+      await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
       await screenshot(page, `${name}-${width}-${colorScheme}`);
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
     }

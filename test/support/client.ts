@@ -1,5 +1,6 @@
 /** The client of a service that listens, and expected errors. */
 import type { AddressInfo } from 'node:net';
+import { beforeEach, vi } from 'vitest';
 import { type Options, Yardgraph } from '../../client/index.ts';
 import { listField } from '../../src/model/labels.ts';
 import type { RecordKind } from '../../src/model/record-kind.ts';
@@ -29,4 +30,27 @@ export async function errorOf<E extends Error>(
   );
   if (error instanceof type) return error;
   throw new Error(`expected a ${type.name}`, { cause: error });
+}
+
+/** Of what the client would wait before it repeats a request, it waits this part. */
+const part = 1 / 50;
+
+/**
+ * Makes the client repeat its requests soon, in all tests of a file. Returns the delays in milliseconds that it would have waited, of the
+ * current test.
+ */
+export function useShortDelays(): readonly number[] {
+  const delays: number[] = [];
+  beforeEach(() => {
+    delays.length = 0;
+    const original = globalThis.setTimeout;
+    const spy = vi.spyOn(globalThis, 'setTimeout').mockImplementation(((...args: Parameters<typeof setTimeout>) => {
+      const [work, delay = 0, ...more] = args;
+      if (!new Error().stack?.includes('/client/retry.')) return original(work, delay, ...more);
+      delays.push(delay);
+      return original(work, delay * part, ...more);
+    }) as typeof setTimeout);
+    return () => spy.mockRestore();
+  });
+  return delays;
 }

@@ -110,9 +110,8 @@ export async function clearDatabase(
   { isPooled }: { isPooled: boolean },
 ): Promise<boolean> {
   if (statements !== undefined) return false;
-  const client = new Client({ connectionString: databaseUrl(server, name) });
-  await client.connect();
   try {
+    const client = await clientFor(server, name);
     // A statement of a killed process may still run. (A pooler would hand out the connections closed here.)
     if (!isPooled) {
       await client.query(
@@ -133,9 +132,26 @@ export async function clearDatabase(
     return true;
   } catch {
     return false;
-  } finally {
-    await client.end();
   }
+}
+
+/** The connections that clear databases, by their names: to open one takes longer than to clear a database. */
+const clients = new Map<string, Client>();
+
+async function clientFor(server: string, name: string): Promise<Client> {
+  const open = clients.get(name);
+  if (open) return open;
+  const client = new Client({ connectionString: databaseUrl(server, name) });
+  client.on('error', () => clients.delete(name));
+  await client.connect();
+  clients.set(name, client);
+  return client;
+}
+
+async function closeClient(name: string): Promise<void> {
+  const client = clients.get(name);
+  clients.delete(name);
+  await client?.end();
 }
 
 /**
@@ -167,6 +183,7 @@ const contents = `
 let templateDefinition: unknown[] | undefined;
 
 export async function dropDatabase(server: string, name: string): Promise<void> {
+  await closeClient(name);
   for (const url of [server, ...nodes]) await query(url, `drop database ${name} with (force)`);
 }
 

@@ -2,8 +2,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
 import { afterEach, beforeEach } from 'vitest';
 
 interface Processes {
@@ -108,6 +110,23 @@ function startProcess(
 
 export const post = (url: string, body: unknown) =>
   fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+
+/** Takes the service longer than a signal does to arrive. */
+export const largeBatch = Array.from({ length: 2_000 }, (_, index) => ({ name: `location ${index}` }));
+
+/** Posts in two steps: when the service has the headers, `between` runs, and only then the body is sent. */
+export async function postAround(url: string, body: unknown, between: () => void) {
+  const payload = JSON.stringify(body);
+  const length = Buffer.byteLength(payload);
+  const headers = { 'content-type': 'application/json', 'content-length': length, expect: '100-continue' };
+  const sent = request(url, { method: 'POST', headers });
+  sent.flushHeaders();
+  await once(sent, 'continue');
+  between();
+  sent.end(payload);
+  const [response] = (await once(sent, 'response')) as [IncomingMessage];
+  return { status: response.statusCode, body: await json(response) };
+}
 
 /** The data of a GraphQL query that must succeed. */
 export async function ask(address: string, query: string) {

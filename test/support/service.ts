@@ -2,7 +2,8 @@
  * Starts the service on a fresh database; requests are injected, so no port is opened. Stopping it fails the test if a statement
  * was not limited to a workspace, a cookie was set, or a key or a text of a request was logged.
  */
-import type { InjectOptions } from 'fastify';
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance, InjectOptions } from 'fastify';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { createKey, type NewKey } from '../../src/auth/keys.ts';
@@ -140,6 +141,28 @@ export async function startService(settings: Settings = {}, { closed = false }: 
       requireNoSecretsInLogs(logs, sentTexts);
     },
   };
+}
+
+/** The origin of the service, which listens from now on. */
+export async function listen(app: FastifyInstance): Promise<string> {
+  if (!app.server.listening) await app.listen({ port: 0, host: '127.0.0.1' });
+  return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+}
+
+const listening: Service[] = [];
+
+/**
+ * The address of a service that uses this database, in the process of the tests: a process takes ten times as long to start. The test
+ * stops all of them with `stopListening` before it removes the database.
+ */
+export async function startListening(url: string): Promise<string> {
+  const service = await startService({ DATABASE_URL: url });
+  listening.push(service);
+  return listen(service.app);
+}
+
+export async function stopListening(): Promise<void> {
+  await Promise.all(listening.splice(0).map(({ stop }) => stop()));
 }
 
 /** The path of a file of five megabytes, which is more than the buffers of a connection hold. */

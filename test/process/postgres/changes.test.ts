@@ -3,13 +3,14 @@ import { expect, test } from 'vitest';
 import { openDatabase } from '../../../src/store/database.ts';
 import type { Change } from '../../../src/store/log/read-changes.ts';
 import { createDatabase } from '../../support/database.ts';
+import { byEffort } from '../../support/effort.ts';
 import { storeOpener } from '../../support/open-store.ts';
 import { post, useProcesses } from '../../support/process.ts';
 
 const processes = useProcesses();
 
 /** The writes of each client: projects, and changes of them through another process. */
-const rounds = 25;
+const rounds = byEffort({ small: 8, long: 50 });
 
 test('a follower of three processes reads every change once, without gaps, and a creation before its change', async () => {
   const target = await createDatabase();

@@ -15,8 +15,8 @@ beforeAll(async () => {
 afterAll(() => postgres.stop());
 
 const batchSize = 10;
-const restarts = byEffort({ small: 6, long: 20 });
-const cuts = byEffort({ small: 15, long: 50 });
+const restarts = byEffort({ small: 2, long: 20 });
+const cuts = byEffort({ small: 8, long: 50 });
 
 /** Clients that post batches, each with a name of its own, one after the other, until `stop`. */
 function startClients(address: string, count: number) {

@@ -2,14 +2,17 @@
 import { expect, test } from 'vitest';
 import { migrationNames } from '../../../src/store/schema/migrations.ts';
 import { createDatabase } from '../../support/database.ts';
+import { byEffort } from '../../support/effort.ts';
 import { query } from '../../support/postgres.ts';
 import { ask, post, useProcesses } from '../../support/process.ts';
 
 const processes = useProcesses();
 
-test('ten that start at once on an empty database leave one clean schema', async () => {
+const starting = byEffort({ small: 5, long: 10 });
+
+test(`${starting} that start at once on an empty database leave one clean schema`, async () => {
   const database = await createDatabase({ empty: true });
-  const nodes = Array.from({ length: 10 }, () => processes.start({ DATABASE_URL: database.url }));
+  const nodes = Array.from({ length: starting }, () => processes.start({ DATABASE_URL: database.url }));
 
   const addresses = await Promise.all(nodes.map(({ ready }) => ready()));
 

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { Yardgraph } from '../../../client/index.ts';
 import { recordKinds } from '../../../src/records/index.ts';
 import { openDatabase } from '../../../src/store/database.ts';
+import { useShortDelays } from '../../support/client.ts';
 import { requireConsistentLog } from '../../support/consistent-log.ts';
 import { startDroppingProxy } from '../../support/dropping-proxy.ts';
 import { byEffort } from '../../support/effort.ts';
@@ -12,8 +13,10 @@ import { startPostgres } from '../../support/postgres.ts';
 import { useProcesses } from '../../support/process.ts';
 
 const processes = useProcesses();
+// Only the first of many delays: the server is away for seconds.
+useShortDelays();
 
-const restarts = byEffort({ small: 4, long: 20 });
+const restarts = byEffort({ small: 2, long: 20 });
 const clients = 8;
 const writesBetween = 60;
 
@@ -31,7 +34,7 @@ test(`${restarts} restarts of Postgres while clients repeat what was lost: every
     0.1,
     Math.random,
   );
-  const yardgraph = new Yardgraph({ serverURL: proxy.url, retries: 50 });
+  const yardgraph = new Yardgraph({ serverURL: proxy.url, retries: 100 });
   /** `ACTION ID` for each change that was acknowledged. */
   const acknowledged: string[] = [];
   let writes = 0;

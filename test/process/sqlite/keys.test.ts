@@ -1,7 +1,9 @@
 /** Commands on a SQLite file that does not exist yet, and on no file at all. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { runCommand } from '../../support/command.ts';
+import { createFile } from '../../support/database.ts';
 import { useProcesses } from '../../support/process.ts';
 
 const processes = useProcesses();
@@ -18,9 +20,11 @@ const onExistingFiles = [
 ];
 
 test.each(onExistingFiles.map((command) => [command]))('%j does not create a database', async (command) => {
-  expect(await run({}, ...command)).toEqual({
+  const path = join(processes.folder, 'data/yardgraph.db');
+
+  expect(await runCommand({ DATABASE_URL: `sqlite:${path}` }, ...command)).toEqual({
     ...{ code: 1, out: '' },
-    err: `there is no database file ${processes.folder}/data/yardgraph.db: check DATABASE_URL and the current folder`,
+    err: `there is no database file ${path}: check DATABASE_URL and the current folder`,
   });
   expect(existsSync(join(processes.folder, 'data'))).toBe(false);
 });
@@ -37,10 +41,17 @@ test('keys create with invalid options creates no database', async () => {
   expect(existsSync(join(processes.folder, 'data'))).toBe(false);
 });
 
+test('keys list looks for the default file in the current folder, and does not create it', async () => {
+  expect((await run({}, 'keys', 'list')).err).toBe(
+    `there is no database file ${processes.folder}/data/yardgraph.db: check DATABASE_URL and the current folder`,
+  );
+  expect(existsSync(join(processes.folder, 'data'))).toBe(false);
+});
+
 test.each([create, ['migrate'], ...onExistingFiles].map((command) => [command]))(
   '%j is refused with sqlite::memory:, which it would lose at once',
   async (command) => {
-    expect(await run({ DATABASE_URL: 'sqlite::memory:' }, ...command)).toEqual({
+    expect(await runCommand({ DATABASE_URL: 'sqlite::memory:' }, ...command)).toEqual({
       ...{ code: 1, out: '' },
       err: 'DATABASE_URL: sqlite::memory: is lost when the command ends, use a file or a Postgres database',
     });
@@ -48,14 +59,15 @@ test.each([create, ['migrate'], ...onExistingFiles].map((command) => [command]))
 );
 
 test('an empty list says how to create the first key', async () => {
-  await run({}, 'migrate');
+  const { url, remove } = await createFile();
+  onTestFinished(remove);
 
-  const { code, out, err } = await run({}, 'keys', 'list');
+  const { code, out, err } = await runCommand({ DATABASE_URL: url }, 'keys', 'list');
 
   expect([code, out, err.split('\n')[1]]).toEqual([
     0,
     '',
     'There are no keys: create one with node dist/src/cli.js keys create.',
   ]);
-  expect((await run({}, 'keys', 'list', '--json')).out).toBe('[]');
+  expect((await runCommand({ DATABASE_URL: url }, 'keys', 'list', '--json')).out).toBe('[]');
 });

@@ -7,7 +7,7 @@ import { post, useProcesses } from '../../support/process.ts';
 
 const processes = useProcesses();
 
-const rounds = byEffort({ small: 10, long: 50 });
+const rounds = byEffort({ small: 3, long: 50 });
 
 /** Clients that post as fast as they can until the service is gone; some one record at a time, some a hundred. */
 async function write(address: string, size: number, prefix: string, acknowledged: Map<string, number>): Promise<void> {

@@ -4,6 +4,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { runCommand } from '../../support/command.ts';
 import { post, useProcesses } from '../../support/process.ts';
 
 const processes = useProcesses();
@@ -124,9 +125,7 @@ describe('what keeps it from starting is one clear line, and exit code 1', () =>
       'sslmode: expected one of disable, require, verify-ca, verify-full',
     ],
   ])('an invalid URL of Postgres: %j', async (url, why) => {
-    const { code, error } = await failure({ DATABASE_URL: url });
-
-    expect([code, error]).toEqual([1, `DATABASE_URL: ${why}`]);
+    expect(await runCommand({ DATABASE_URL: url }, 'serve')).toEqual({ code: 1, out: '', err: `DATABASE_URL: ${why}` });
   });
 
   test('a file where the folder should be', async () => {
@@ -141,12 +140,10 @@ describe('what keeps it from starting is one clear line, and exit code 1', () =>
   test.each(['sqlite::memory', 'sqlite: ', 'sqlite:', 'sqlite://yardgraph.db'])(
     'a mistyped DATABASE_URL: %j',
     async (url) => {
-      const { code, error } = await failure({ DATABASE_URL: url });
-
-      expect([code, error]).toEqual([
-        1,
-        'DATABASE_URL: expected sqlite:PATH, sqlite::memory: or postgres://USER:PASSWORD@HOST:PORT/DATABASE',
-      ]);
+      expect(await runCommand({ DATABASE_URL: url }, 'serve')).toEqual({
+        ...{ code: 1, out: '' },
+        err: 'DATABASE_URL: expected sqlite:PATH, sqlite::memory: or postgres://USER:PASSWORD@HOST:PORT/DATABASE',
+      });
     },
   );
 

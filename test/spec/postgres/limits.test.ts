@@ -4,6 +4,7 @@ import { ServiceError } from '../../../src/errors.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { defaultOptions } from '../../../src/store/database-settings.ts';
 import { createDatabase } from '../../support/database.ts';
+import { byEffort } from '../../support/effort.ts';
 import { query } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
 
@@ -80,7 +81,7 @@ test('requests that get no connection in time are 503 with Retry-After, over RES
 test('cancelling a statement that ends at its time limit does not affect the next one', async () => {
   const limited = await openDatabase(database.url, { ...defaultOptions, poolSize: 1, statementTimeout: 100 });
 
-  for (let round = 0; round < 30; round += 1) {
+  for (let round = 0; round < byEffort({ small: 8, long: 60 }); round += 1) {
     await limited.run('select pg_sleep(0.0995)').catch(() => undefined);
     await limited.run('select pg_sleep(0.003)');
   }

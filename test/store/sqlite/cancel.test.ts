@@ -26,7 +26,7 @@ afterEach(async () => {
 
 test('a statement that only starts after its timeout, because all threads are busy, is interrupted', async () => {
   await database.read('select 1');
-  const keepThreadsBusy = Array.from({ length: 16 }, () => promisify(pbkdf2)('', '', 500_000, 64, 'sha512'));
+  const keepThreadsBusy = Array.from({ length: 8 }, () => promisify(pbkdf2)('', '', 300_000, 64, 'sha512'));
 
   await expect(database.read(slow)).rejects.toThrow('the database is not available, try again');
 

@@ -7,6 +7,7 @@ import { diskFullType, ServiceError } from '../../../src/errors.ts';
 import { location } from '../../../src/records/index.ts';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { defaultOptions } from '../../../src/store/database-settings.ts';
+import { byEffort } from '../../support/effort.ts';
 import { inSteps } from '../../support/insert.ts';
 import { storeOpener } from '../../support/open-store.ts';
 
@@ -81,7 +82,7 @@ describe('a database cannot be opened', () => {
 
 test('a database that is closed is one file, which can be copied', async () => {
   mkdirSync(`${folder}/closed`);
-  for (let round = 0; round < 100; round += 1) {
+  for (let round = 0; round < byEffort({ small: 20, long: 100 }); round += 1) {
     const opened = await openDatabase(`sqlite:${folder}/closed/yardgraph.db`);
     await opened.run(
       "insert into locations (workspace_id, id, created_at, updated_at) select 1, hex(randomblob(9)), '', ''",
