@@ -1,4 +1,5 @@
 /** The process and its database: what it says of it at its start, what it finds there, and what it has stored at its end. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { version } from '../../package.json';
 import { createDatabase } from '../support/database.ts';
@@ -15,9 +16,6 @@ afterEach(() => database.remove());
 
 const run = (settings: Record<string, string> = {}, command = 'serve') =>
   processes.start({ DATABASE_URL: database.url, ...settings }, command);
-
-/** Milliseconds that the clients below write before the end. */
-const writingFor = 300;
 
 describe('a start', () => {
   test('says in one line of JSON where it is, where its data are, and that it is open', async () => {
@@ -96,7 +94,7 @@ describe('an end', () => {
       }
     };
     const clients = Array.from({ length: 4 }, client);
-    await new Promise((resolve) => setTimeout(resolve, writingFor));
+    while (acknowledged < 1_000) await pause(5);
 
     // Otherwise this would never end.
     service.child.kill('SIGTERM');

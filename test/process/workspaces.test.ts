@@ -1,7 +1,7 @@
 /** `yardgraph workspaces`: what the commands say, what running services notice, and what is left when they are killed. */
 
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { listField } from '../../src/model/labels.ts';
 import { asset, location, recordKinds } from '../../src/records/index.ts';
 import { openWorkspace } from '../../src/store/admin/workspace-names.ts';
@@ -141,6 +141,16 @@ describe('while a service stores records,', () => {
     return accepted;
   }
 
+  /** Until the writers are at it: some of their records are stored, and more are on their way. */
+  const untilStored = () =>
+    vi.waitFor(
+      async () => {
+        const counts = Object.values(await sizes());
+        expect(counts.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(20);
+      },
+      { timeout: 30_000, interval: 20 },
+    );
+
   const contents = (out: string) => Number(/ with ([\d,]+) locations? /.exec(out)?.[1]?.replace(',', ''));
 
   test('rename loses none, and refuses none', async () => {
@@ -148,7 +158,7 @@ describe('while a service stores records,', () => {
     const address = await startListening(database.url);
     let isOver = false;
     const writing = write(address, { authorization: key }, () => isOver);
-    await pause(500);
+    await untilStored();
 
     const { code, out } = await run('workspaces', 'rename', 'acme', 'harbour');
     isOver = true;
@@ -162,7 +172,7 @@ describe('while a service stores records,', () => {
   test('rename of default after the first key gives it all that was stored before', async () => {
     const address = await startListening(database.url);
     const writing = write(address, {}, () => false);
-    await pause(500);
+    await untilStored();
     await newKey('acme');
     const accepted = await writing;
 
@@ -176,7 +186,7 @@ describe('while a service stores records,', () => {
     await newKey('yard');
     const address = await startListening(database.url);
     const writing = write(address, { authorization: key }, () => false);
-    await pause(500);
+    await untilStored();
 
     const { out } = await run('workspaces', 'delete', 'acme', '--yes');
     const accepted = await writing;
@@ -255,7 +265,7 @@ describe('while a service stores records,', () => {
     const key = await newKey('acme');
     const addresses = await Promise.all([start('serve').ready(), start('serve').ready()]);
     const { end, created, upserted, followed } = integrators(addresses, key);
-    await pause(500);
+    await untilStored();
 
     expect(await run('workspaces', 'rename', 'acme', 'harbour')).toMatchObject({ code: 0 });
     expect(await run('workspaces', 'rename', 'harbour', 'dock')).toMatchObject({ code: 0 });
@@ -292,7 +302,7 @@ describe('while a service stores records,', () => {
       }
     };
     const writing = Promise.all([0, 1, 2].map(write));
-    await pause(500);
+    await untilStored();
 
     expect(await run('workspaces', 'delete', 'acme', '--yes')).toMatchObject({ code: 0 });
     await writing;
