@@ -114,5 +114,5 @@ export const errorCode = (error: unknown): string =>
 /** Thrown when a command cannot run or go on: one line per problem, shown to the operator without a stack. */
 export class StartError extends Error {}
 
-/** Thrown when a command stops amid its work, and can go on when it is run again. */
+/** Thrown when a command stops partway, and goes on when it is run again. */
 export class Interrupted extends Error {}

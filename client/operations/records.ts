@@ -120,18 +120,9 @@ export function writes<Kind extends KindName>(graphql: Graphql, name: Kind): Wri
   /** Runs the mutation of a method for each part of the items, and returns its result for each item. */
   async function mutate<Result>(
     { method, list, items, args = {}, result = (selected) => selected }: Mutation,
-    {
-      dryRun = false,
-      returning = 'record',
-      changeMessage,
-      idempotencyKey,
-      partSize,
-      onProgress,
-      ...others
-    }: BatchOptions,
+    { dryRun = false, returning = 'record', ...options }: BatchOptions,
   ): Promise<Result[]> {
     requireArray(method, list === 'input' ? 'items' : list === 'ids' ? 'IDs' : list, items);
-    requireKnown(method, others);
     const types = { input: `[${inputTypes[method](name)}!]!`, ids: '[ID!]!', keys: '[String!]!' };
     const all = { ...args, [list]: [types[list], items] as const, dryRun: ['Boolean!', dryRun] as const };
     const declared = Object.entries(all).map(([arg, [type]]) => `$${arg}: ${type}`);
@@ -140,7 +131,6 @@ export function writes<Kind extends KindName>(graphql: Graphql, name: Kind): Wri
     const field = method + plural;
     const selected = result(returning === 'outcome' ? 'id' : fields);
     const document = `mutation (${declared.join(', ')}) { ${field}(${passed.join(', ')}) { ${selected} } }`;
-    const options = { changeMessage, idempotencyKey, partSize, onProgress };
     return inParts(method, items, options, async (part, partOptions) => {
       const data = await graphql(document, { ...variables, [list]: part }, partOptions);
       return data[field] as Result[];

@@ -26,7 +26,7 @@ export async function requireUpToDate(database: Database): Promise<void> {
 }
 
 /** Creates the tables of a new database. Throws a StartError for one of an earlier version: a service of that version may use it. */
-export async function createTables(database: Database): Promise<void> {
+export async function createTablesIfNew(database: Database): Promise<void> {
   const pending = await database.pendingMigrations();
   if (pending.length === migrationNames.length) await database.migrate();
   else await requireUpToDate(database);

@@ -5,13 +5,13 @@ import { extname } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
-import { Yardgraph, YardgraphError } from '../../client/index.ts';
+import { type Yardgraph, YardgraphError } from '../../client/index.ts';
 import { StartError } from '../errors.ts';
 import { kindCalled } from '../import/columns.ts';
 import { expected } from '../model/issues.ts';
 import { listField } from '../model/labels.ts';
 import { recordKinds } from '../records/index.ts';
-import { messageOf } from './terminal/interrupt.ts';
+import { connect, messageOf } from './service.ts';
 import { createProgressBar } from './terminal/progress-bar.ts';
 
 interface ExportOptions {
@@ -29,7 +29,7 @@ export async function exportRecords(kindName: string, options: ExportOptions): P
   const { url, apiKey = '', where, externalIds, excel, output } = options;
   const name = nameOf(kindName);
   const format = formatOf(name, options);
-  const yardgraph = new Yardgraph({ serverURL: url, apiKeyAuth: apiKey });
+  const yardgraph = connect({ serverURL: url, apiKeyAuth: apiKey });
   try {
     const { count, body } = await yardgraph.exportFile(name, format, {
       ...(where !== undefined && { where: parseFilter(where) }),

@@ -2,23 +2,23 @@
 import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { SingleBar } from 'cli-progress';
-import { Yardgraph } from '../../client/index.ts';
 import { Interrupted, StartError } from '../errors.ts';
 import { datePatternOf, requireTimeZone } from '../import/cells.ts';
 import { kindCalled } from '../import/columns.ts';
 import { type FileOptions, findFiles, type ImportFile } from '../import/files.ts';
-import { describeChanges } from '../import/made-changes.ts';
+import { describeChanges, uniqueMessage } from '../import/made-changes.ts';
 import { type Preview, preview } from '../import/preview.ts';
+import type { Progress } from '../import/progress.ts';
 import { requireEncoding } from '../import/read-csv.ts';
 import { reasonsOf, refusedPath } from '../import/refused.ts';
 import { type Import, identityOf, scan, sectionsOf } from '../import/run.ts';
-import { openState, type Progress, type State } from '../import/state.ts';
+import { openState, type State } from '../import/state.ts';
 import { upsertKeysOf } from '../import/upsert-keys.ts';
 import { write } from '../import/write.ts';
-import { count, quote } from '../model/issues.ts';
-import { countedRecords } from '../model/labels.ts';
+import { count, expected, quote } from '../model/issues.ts';
+import { connect, isExpected, messageOf } from './service.ts';
 import { confirm } from './terminal/ask.ts';
-import { exitCodes, isExpected, messageOf, withInterrupts } from './terminal/interrupt.ts';
+import { exitCodes, withInterrupts } from './terminal/interrupt.ts';
 import { createProgressBar } from './terminal/progress-bar.ts';
 
 export interface ImportOptions {
@@ -47,8 +47,9 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
   const fileOptions = readFileOptions(options);
   const partSize = readBatch(options.batch);
   const files = findFiles(paths, fileOptions);
-  const { url, upsertBy, map, skip, dates, timeZone, decimalComma, encoding } = options;
-  const identity = await identityOf(files, { url, upsertBy, map, skip, dates, timeZone, decimalComma, encoding });
+  const { url, upsertBy, map, skip, dates, timeZone, decimalComma, encoding, message } = options;
+  const way = { url, upsertBy, map, skip, dates, timeZone, decimalComma, encoding, message };
+  const identity = await identityOf(files, way);
   const statePath = `${resolve(paths[0] ?? '')}.import-state`;
   const state = await openState(statePath);
   const bar = createBar();
@@ -64,7 +65,7 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
       const progress = known ?? (await scan(base, identity));
       const kinds = sectionsOf(base, progress).map(({ kind }) => kind);
       const changeMessage = changeMessageOf(options, files, progress.run);
-      const yardgraph = new Yardgraph({ serverURL: url, apiKeyAuth: options.apiKey ?? '', changeMessage });
+      const yardgraph = connect({ serverURL: url, apiKeyAuth: options.apiKey ?? '', changeMessage });
       const work = { ...base, upsertKeys: upsertKeysOf(kinds, upsertBy), yardgraph };
       const code = await checkAndStore(work, progress, options, bar);
       await state.remove();
@@ -109,7 +110,7 @@ async function leave(state: State, error: unknown, url: string): Promise<number>
   await state.close();
   if (!isExpected(error)) throw error;
   console.error(
-    `${messageOf(error, url)}. Stored so far: ${count(doneRows(progress))} of ${countedRows(progress.total)}. Run the same command again to go on.`,
+    `${messageOf(error, url)}. Stored so far: ${count(doneRows(progress))} of ${countedRows(progress.total)}. ${error instanceof Interrupted ? 'Restore the files if they have changed, and run' : 'Run'} the same command again to go on.`,
   );
   return exitCodes.interrupted;
 }
@@ -121,16 +122,12 @@ const doneRows = ({ counts: { created, updated, unchanged, refused } }: Progress
 
 function readFileOptions({ kind, map, skip, dates, timeZone, decimalComma, encoding }: ImportOptions): FileOptions {
   const known = kind === undefined ? undefined : kindCalled(kind);
-  if (kind !== undefined && !known)
-    throw new StartError(`--kind: expected a kind such as assets, received "${kind.slice(0, 100)}"`);
+  if (kind !== undefined && !known) throw new StartError(`--kind: ${expected('a kind such as assets', kind)}`);
   if (timeZone !== undefined) requireTimeZone(timeZone);
   if (encoding !== undefined) requireEncoding(encoding);
   const columns = map.map((mapping) => {
     const at = mapping.lastIndexOf('=');
-    if (at < 1)
-      throw new StartError(
-        `--map: expected a column and a field, such as "Serial no=uid", received "${mapping.slice(0, 100)}"`,
-      );
+    if (at < 1) throw new StartError(`--map: ${expected('a column and a field, such as "Serial no=uid"', mapping)}`);
     return [mapping.slice(0, at), mapping.slice(at + 1)] as const;
   });
   return {
@@ -148,7 +145,7 @@ function readFileOptions({ kind, map, skip, dates, timeZone, decimalComma, encod
 function readBatch(batch: string): number {
   const size = Number(batch);
   if (!/^\d{1,6}$/.test(batch) || size < 1)
-    throw new StartError(`--batch: expected a whole number from 1, received "${batch.slice(0, 100)}"`);
+    throw new StartError(`--batch: ${expected('a whole number from 1', batch)}`);
   return size;
 }
 
@@ -200,25 +197,24 @@ async function printResult({ state, yardgraph, files }: Import, options: ImportO
   console.log(
     `${count(created)} created, ${count(updated)} updated, ${count(unchanged)} unchanged, ${count(refused)} refused`,
   );
-  const withRefused = files.filter((file) => (refusedBytes[file.path] ?? 0) > 0).map(({ path }) => refusedPath(path));
+  const withRefused = files.filter((_, index) => (refusedBytes[index] ?? 0) > 0).map(({ path }) => refusedPath(path));
   if (withRefused.length === 1)
-    console.log(`The refused rows are in ${withRefused}, each with the reason: mend them, and import that file.`);
+    console.log(`The refused rows are in ${withRefused[0]}, each with the reason: fix them, and import that file.`);
   else if (withRefused.length > 1) {
     // Links between their rows are found only within one import.
-    console.log('The refused rows are in these files, each with the reason: mend them, and import the files together.');
+    console.log('The refused rows are in these files, each with the reason: fix them, and import the files together.');
     for (const path of withRefused) console.log(`  ${path}`);
   }
   const unset = await state.unsetLinks(10);
   for (const { record, field, id, message } of unset.first)
     console.log(`  ${record}: ${field} ${id} was not set: ${message}`);
   const others = unset.count - unset.first.length;
-  if (others > 0) console.log(`  and ${countedRecords(others)} more with a link that was not set`);
+  if (others > 0) console.log(`  and ${count(others)} more`);
   const made = { after, message: changeMessageOf(options, files, run), number: created + updated };
   console.log(await describeChanges(yardgraph, made));
   if (created + updated + unchanged === 0 && refused > 0) return exitCodes.nothing;
   return refused + unset.count > 0 ? exitCodes.some : exitCodes.all;
 }
 
-/** The message of all changes of the import, which no other import has. */
 const changeMessageOf = ({ message }: ImportOptions, files: readonly ImportFile[], run: string): string =>
-  `${message ?? `import of ${files[0]?.name.slice(0, 100)}`} (${run})`;
+  uniqueMessage(message?.trim() || `import of ${files[0]?.name.slice(0, 100)}`, run);

@@ -14,7 +14,7 @@ import { type ApiKey, createKeyStore, type KeyStore } from '../store/admin/api-k
 import { createWorkspaces, sizeOf } from '../store/admin/workspaces.ts';
 import type { Run } from '../store/connections/driver.ts';
 import type { Database } from '../store/database.ts';
-import { createTables, requireUpToDate, withDatabase } from './database.ts';
+import { createTablesIfNew, requireUpToDate, withDatabase } from './database.ts';
 import { parseDuration } from './duration.ts';
 import { type NewKeyOptions, parseNewKey } from './new-key.ts';
 import { printTable } from './terminal/table.ts';
@@ -46,7 +46,7 @@ const withKeyStore = (
   { mayCreate = false } = {},
 ): Promise<void> =>
   withDatabase(config, { mayCreate }, async (database) => {
-    await createTables(database);
+    await createTablesIfNew(database);
     await work(createKeyStore(database), database);
   });
 

@@ -1,10 +1,12 @@
 /** `yardgraph undo`: reverses a range of changes of a running service, with a preview. */
-import { GraphqlError, type RevertedChanges, Yardgraph } from '../../client/index.ts';
-import { StartError } from '../errors.ts';
-import { describeChanges } from '../import/made-changes.ts';
+import { randomUUID } from 'node:crypto';
+import { GraphqlError, type RevertedChanges, type Yardgraph } from '../../client/index.ts';
+import { Interrupted, StartError } from '../errors.ts';
+import { describeChanges, uniqueMessage } from '../import/made-changes.ts';
 import { count, expected } from '../model/issues.ts';
+import { connect, isExpected, messageOf } from './service.ts';
 import { confirm } from './terminal/ask.ts';
-import { exitCodes, isExpected, messageOf, withInterrupts } from './terminal/interrupt.ts';
+import { exitCodes, withInterrupts } from './terminal/interrupt.ts';
 import { createProgressBar } from './terminal/progress-bar.ts';
 
 interface UndoOptions {
@@ -31,11 +33,13 @@ export async function undoChanges(options: UndoOptions): Promise<number> {
   const { url, apiKey = '', dryRun, yes } = options;
   const [from, to] = [readNumber('from', options.from), readNumber('to', options.to)];
   if (from > to) throw new StartError(`--to: ${expected(`the number of a change from ${from}`, to)}`);
-  const message = options.message ?? `undo of changes ${from} to ${to}`;
-  const yardgraph = new Yardgraph({ serverURL: url, apiKeyAuth: apiKey, changeMessage: message });
+  const text = options.message?.trim() || `undo of changes ${from} to ${to}`;
+  const message = uniqueMessage(text, randomUUID().slice(0, 8));
+  const yardgraph = connect({ serverURL: url, apiKeyAuth: apiKey, changeMessage: message });
   return withInterrupts(async (signal) => {
     const undo = { yardgraph, from, to, signal };
     const { after, isWhole } = await preview(undo).catch((error) => {
+      if (error instanceof Interrupted) throw new StartError(`${error.message}: nothing was reversed`);
       throw isExpected(error) ? new StartError(messageOf(error, url)) : error;
     });
     if (dryRun) return isWhole ? exitCodes.all : exitCodes.some;
@@ -70,15 +74,11 @@ async function preview(undo: Undo): Promise<{ readonly after: string; readonly i
     else undecided += part.kept + part.failed;
   }
   console.log(describe(counts, ['to reverse', 'to keep', 'that cannot be reversed']));
-  for (const reason of reasons.slice(0, maxShown)) console.log(reason);
-  if (reasons.length > maxShown) console.log(`  and ${count(reasons.length - maxShown)} more`);
+  printReasons(reasons, counts, 10);
   if (undecided > 0)
     console.log(`${count(undecided)} more can be checked only when later ones are reversed: others may depend on them`);
   return { after, isWhole: reasons.length + undecided === 0 };
 }
-
-/** The most changes that a preview lists. */
-const maxShown = 10;
 
 /** Prints what became of the changes, and returns the exit code. */
 async function reverse(undo: Undo, url: string): Promise<number> {
@@ -90,14 +90,14 @@ async function reverse(undo: Undo, url: string): Promise<number> {
     for await (const { first, ...part } of revertParts(undo, { dryRun: false })) {
       earliest = first;
       add(counts, part);
-      for (const reason of reasonsOf(part)) reasons.push(reason);
+      for (const reason of reasonsOf(part)) if (reasons.length < maxListed) reasons.push(reason);
     }
   } catch (thrown) {
     if (!isExpected(thrown)) throw thrown;
     error = thrown;
   }
   console.log(describe(counts, ['reversed', 'kept', 'failed']));
-  for (const reason of reasons) console.log(reason);
+  printReasons(reasons, counts, maxListed);
   if (error) {
     const left = earliest === undefined ? 'all changes' : `the changes before ${earliest}`;
     console.error(`${messageOf(error, url)}. Still to be reversed: ${left}. Run the same command again to go on.`);
@@ -105,6 +105,15 @@ async function reverse(undo: Undo, url: string): Promise<number> {
   }
   if (counts.reversed === 0) return exitCodes.nothing;
   return reasons.length > 0 ? exitCodes.some : exitCodes.all;
+}
+
+/** The most changes that are listed with the reasons for which they were not reversed. */
+const maxListed = 1_000;
+
+function printReasons(reasons: readonly string[], { kept, failed }: Counts, most: number): void {
+  const shown = reasons.slice(0, most);
+  for (const reason of shown) console.log(reason);
+  if (kept + failed > shown.length) console.log(`  and ${count(kept + failed - shown.length)} more`);
 }
 
 /** The most changes that are reversed at a time: what the service accepts, unless its settings say less. */
@@ -134,6 +143,8 @@ async function* revertParts({ yardgraph, from, to, signal }: Undo, { dryRun }: {
       bar.increment(length);
       yield { ...part, first, last };
       last = first - 1;
+      // Only some parts may be dense.
+      size = Math.min(maxPart, 2 * length);
     }
   } finally {
     bar.stop();

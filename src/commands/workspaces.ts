@@ -8,13 +8,13 @@ import { counted, listField } from '../model/labels.ts';
 import { program } from '../program.ts';
 import { recordKinds } from '../records/index.ts';
 import { createWorkspaces, sizeOf, type Workspace, type Workspaces } from '../store/admin/workspaces.ts';
-import { createTables, longStatementTimeout, requireUpToDate, withDatabase } from './database.ts';
+import { createTablesIfNew, longStatementTimeout, requireUpToDate, withDatabase } from './database.ts';
 import { ask } from './terminal/ask.ts';
 import { printTable } from './terminal/table.ts';
 
 const withWorkspaces = (config: Config, work: (workspaces: Workspaces) => Promise<void>): Promise<void> =>
   withDatabase(config, { statementTimeout: longStatementTimeout }, async (database) => {
-    await createTables(database);
+    await createTablesIfNew(database);
     await work(createWorkspaces(database, recordKinds));
   });
 

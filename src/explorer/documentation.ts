@@ -1,17 +1,14 @@
 /** The documentation as pages, each at its path in the repository, so that the links between them work as they are. */
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
-import { basename, dirname, extname, join, resolve } from 'node:path';
+import { extname, join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { notFound } from '../errors.ts';
 import { createPage, type Send } from '../http/assets.ts';
 import { contentSecurityPolicy, pageHead, styleSource } from '../http/page.ts';
 import { loadLate } from '../load-late.ts';
+import { root } from '../program.ts';
 import { readOwnFile } from './own-files.ts';
-
-/** The folder of the package: in a checkout, and where it is installed, this file may be below `dist`. */
-const compiledTo = resolve(__dirname, '../..');
-const root = basename(compiledTo) === 'dist' ? dirname(compiledTo) : compiledTo;
 
 const types: Readonly<Record<string, string>> = {
   '.png': 'image/png',

@@ -2,6 +2,7 @@
 import { DateTime } from 'luxon';
 import { StartError } from '../errors.ts';
 import type { Field } from '../model/fields.ts';
+import { expected } from '../model/issues.ts';
 
 /** How a file writes dates, times and numbers. */
 export interface CellForm {
@@ -80,7 +81,7 @@ export function datePatternOf(example: string): string {
     patterns.includes(undefined)
   ) {
     throw new StartError(
-      `--dates: expected 31 December 2026 as the file writes dates, such as 31.12.2026 or 12/31/26, received "${example.slice(0, 100)}"`,
+      `--dates: ${expected('31 December 2026 as the file writes dates, such as 31.12.2026 or 12/31/26', example)}`,
     );
   }
   return patterns.join(separator);
@@ -89,5 +90,5 @@ export function datePatternOf(example: string): string {
 /** Throws a StartError unless the zone is known. */
 export function requireTimeZone(zone: string): void {
   if (!DateTime.local({ zone }).isValid)
-    throw new StartError(`--time-zone: expected a time zone such as Europe/Berlin, received "${zone.slice(0, 100)}"`);
+    throw new StartError(`--time-zone: ${expected('a time zone such as Europe/Berlin', zone)}`);
 }

@@ -10,7 +10,7 @@ import { recordKinds } from '../records/index.ts';
 import { linkOrder } from '../records/link-order.ts';
 import type { CellForm } from './cells.ts';
 import { type Column, type ColumnOptions, columnFinder, kindCalled, unknownColumns } from './columns.ts';
-import { type CsvRow, readCsv, readText } from './read-csv.ts';
+import { type CsvRow, readCsv, readText, workbookError } from './read-csv.ts';
 import { type Row, readRow } from './row.ts';
 
 export interface ImportFile {
@@ -20,7 +20,7 @@ export interface ImportFile {
   /** The kind of all rows; unset if each line says its own. */
   readonly kind?: RecordKind | undefined;
   /** Its size and the time of its last change, when it was found. */
-  readonly version: string;
+  readonly version: string | undefined;
 }
 
 export interface FileOptions {
@@ -58,23 +58,22 @@ function fileOf(path: string, kindOfOthers: RecordKind | undefined): ImportFile 
   const kind = kindCalled(/^[a-z _-]*[a-z]/i.exec(basename(name, extname(name)))?.[0] ?? '') ?? kindOfOthers;
   if (extension === '.ndjson' || extension === '.jsonl') return { ...file, format: 'ndjson', kind };
   if (extension === '.xlsx' || extension === '.xls' || extension === '.ods') {
-    throw new StartError(
-      `${name} is a workbook, which is not read. In the spreadsheet program, choose File, Save as, and the type CSV UTF-8`,
-    );
+    throw workbookError(name);
   }
   if (kind) return { ...file, format: 'csv', kind };
   const names = recordKinds.map((known) => `${listField(known)}.csv`).join(', ');
   throw new StartError(`${name}: which kind of record does it have? Name it ${names}, or say it: --kind assets`);
 }
 
-function versionOf(path: string): string {
-  const { size, mtimeMs } = statSync(path);
-  return `${size} ${mtimeMs}`;
+/** Undefined if the file is gone. */
+function versionOf(path: string): string | undefined {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  return stats && `${stats.size} ${stats.mtimeMs}`;
 }
 
 /** Throws an Interrupted if the file has changed since it was found: nobody knows which of its rows are stored. */
 export function requireUnchanged({ path, name, version }: ImportFile): void {
-  if (versionOf(path) !== version) throw new Interrupted(`${name} has changed since the import began: restore it`);
+  if (versionOf(path) !== version) throw new Interrupted(`${name} has changed since the import began`);
 }
 
 /** Returns the SHA-256 of the file, in hexadecimal digits. */
@@ -141,8 +140,8 @@ function columnsOf(kind: RecordKind, header: readonly (string | null)[], options
     const [same, name] = [JSON.stringify(column), cells[index] ?? ''];
     const other = names.get(same);
     if (column.is !== 'skipped' && column.is !== 'unnamed' && other !== undefined) {
-      const mend = other === name ? 'rename one in the first line' : `leave one out with --skip ${quote(name)}`;
-      throw new StartError(`the columns ${quote(other)} and ${quote(name)} are the same: ${mend}`);
+      const fix = other === name ? 'rename one in the first line' : `leave one out with --skip ${quote(name)}`;
+      throw new StartError(`the columns ${quote(other)} and ${quote(name)} are the same: ${fix}`);
     }
     names.set(same, name);
   }

@@ -3,8 +3,9 @@ import { type Issue, quote } from '../model/issues.ts';
 import { linkFields } from '../model/links.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { kindOfId, recordKinds } from '../records/index.ts';
+import type { LateLink } from './progress.ts';
 import type { Outside, Row } from './row.ts';
-import type { LateLink, State } from './state.ts';
+import type { State } from './state.ts';
 
 /** A row as it is sent. */
 interface Linked {
@@ -84,7 +85,7 @@ export async function linkRows(
   });
 }
 
-/** Sets a link by the external ID of its target, instead of an ID. */
+/** Sets a link by the external ID of its target, instead of an ID. Returns it; undefined if there is none. */
 function setOutside(
   record: Record<string, unknown>,
   outside: readonly Outside[],
@@ -125,8 +126,8 @@ export async function linkUnstored(state: State, kind: RecordKind, rows: readonl
     foreign: [] as ForeignLink[],
   }));
   for (const [link, field, { target }] of linkFields(kind)) {
-    const byId = new Map<string, Unchecked[]>();
-    const byKey = new Map<string, Map<string, Unchecked[]>>();
+    const byId = new Map<string, Draft[]>();
+    const byKey = new Map<string, Map<string, Draft[]>>();
     for (const row of checked) {
       const given = setOutside(row.record, row.row.outside, { link, field });
       const { [field]: id } = row.record;
@@ -154,7 +155,7 @@ export async function linkUnstored(state: State, kind: RecordKind, rows: readonl
 }
 
 /** A row while its links are looked up. */
-interface Unchecked extends Checked {
+interface Draft extends Checked {
   readonly coming: Set<string>;
   readonly issues: Issue[];
   readonly foreign: ForeignLink[];

@@ -14,10 +14,14 @@ interface MadeChanges {
   readonly number?: number;
 }
 
+/** Returns a message that no other changes have, also not those of another run with the same text. */
+export const uniqueMessage = (text: string, run: string): string => `${text.trim()} (${run})`;
+
 /** Says which changes were made: `Its changes: 4701 to 4711.` */
 export async function describeChanges(yardgraph: Yardgraph, made: MadeChanges): Promise<string> {
   const ranges = await findRanges(yardgraph, made);
-  if (!ranges) return `Its changes are among those of others after ${made.after}, with the message "${made.message}".`;
+  if (!ranges)
+    return `Its changes are those after ${made.after} with the message "${made.message}"; others wrote in between.`;
   if (ranges.length === 0) return 'It made no changes.';
   return `Its changes: ${ranges.map(([from, to]) => (from === to ? from : `${from} to ${to}`)).join(', ')}.`;
 }
@@ -32,7 +36,7 @@ export async function findRanges(
 ): Promise<readonly Range[] | undefined> {
   const first = Number(after);
   const last = Number(await yardgraph.changeCursor());
-  if (number === 0) return [];
+  if (last === first) return [];
   if (last - first === number) return [[first + 1, last]];
   const ranges: [number, number][] = [];
   for await (const { nodes } of yardgraph.changes({ after, follow: false })) {

@@ -2,9 +2,9 @@
 import type { RecordKind } from '../model/record-kind.ts';
 import type { ImportFile } from './files.ts';
 import { type Checked, type ForeignLink, linkUnstored } from './links.ts';
+import type { Counts, Progress } from './progress.ts';
 import { type Import, namesOf, noCounts, partsIn, type RefusedRow, sectionsOf } from './run.ts';
 import { added, type Result, send } from './send.ts';
-import type { Counts, Progress } from './state.ts';
 
 /** What would become of the rows. */
 export interface Preview {
@@ -34,15 +34,15 @@ export async function preview(work: Import, progress: Progress): Promise<Preview
       const unreadable = part.filter(({ issues }) => issues.length > 0);
       const readable = part.filter(({ issues }) => issues.length === 0);
       const linked = await linkUnstored(work.state, section.kind, readable);
-      for (const { row, foreign: links } of linked) {
-        const [first] = links;
-        if (first) firstForeign ??= { ...first, file: section.file, line: row.line };
-        foreign += links.length;
-      }
       const results = await check(work, section.kind, linked);
+      for (const { outcome, row } of results) {
+        if (outcome === 'REJECTED') continue;
+        const [first] = row.foreign;
+        if (first) firstForeign ??= { ...first, file: section.file, line: row.row.line };
+        foreign += row.foreign.length;
+      }
       const rejected = [...unreadable.map((row) => ({ row, issues: row.issues })), ...results.flatMap(rejectedRow)];
-      const { ids, outside } = namesOf(rejected.map(({ row }) => row));
-      if (ids.length + outside.length > 0) await work.state.expectRefusal(ids, outside);
+      await work.state.expectRefusal(namesOf(rejected.map(({ row }) => row)));
       counts = added(counts, results, rejected.length);
       const first = rejected.toSorted((a, b) => a.row.line - b.row.line).slice(0, maxShown - refused.length);
       for (const row of first) refused.push({ ...row, file: section.file });

@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { CsvError, type Options, parse } from 'csv-parse';
 import { parse as parseSync } from 'csv-parse/sync';
 import { StartError } from '../errors.ts';
+import { expected } from '../model/issues.ts';
 
 /** A row of a CSV file. A cell without a value is null; an empty text is quoted. */
 export interface CsvRow {
@@ -13,6 +14,8 @@ export interface CsvRow {
   readonly line: number;
   readonly cells: readonly (string | null)[];
   readonly separator: string;
+  /** The line above the header in which Excel names the separator; mostly empty. */
+  readonly declaration: string;
   /** True if its first cell is quoted. */
   readonly isQuoted: boolean;
 }
@@ -56,7 +59,7 @@ export async function* readCsv(path: string, encoding: string | undefined): Asyn
       // The text of a row begins with the empty lines that were skipped before it.
       const text = raw.trimStart();
       line += lineBreaksIn(raw.slice(0, raw.length - text.length));
-      yield { line, cells, separator, isQuoted: text.startsWith('"') };
+      yield { line, cells, separator, declaration, isQuoted: text.startsWith('"') };
       line += lineBreaksIn(text);
     }
   } catch (error) {
@@ -88,16 +91,21 @@ export async function* readText(path: string, encoding: string | undefined): Asy
   }
   if (decoder) yield decode(decoder);
 
-  function decode(with_: TextDecoder, chunk?: Buffer): string {
+  function decode(reader: TextDecoder, chunk?: Buffer): string {
     try {
-      return with_.decode(chunk, { stream: chunk !== undefined });
+      return reader.decode(chunk, { stream: chunk !== undefined });
     } catch {
       throw new StartError(
-        `${basename(path)}, after line ${lines}: the text is not ${with_.encoding.toUpperCase()}. Save it as UTF-8, or name its encoding: --encoding windows-1252`,
+        `${basename(path)}, after line ${lines}: the text is not ${reader.encoding.toUpperCase()}. Save it as UTF-8, or name its encoding: --encoding windows-1252`,
       );
     }
   }
 }
+
+export const workbookError = (name: string): StartError =>
+  new StartError(
+    `${name} is a workbook, which is not read. In the spreadsheet program, choose File, Save as, and the type CSV UTF-8`,
+  );
 
 /** Returns the encoding that the first bytes show. */
 function encodingOf(path: string, start: Buffer): string | undefined {
@@ -105,9 +113,7 @@ function encodingOf(path: string, start: Buffer): string | undefined {
   if (start[0] === 0xff && start[1] === 0xfe) return 'utf-16le';
   if (start[0] === 0xfe && start[1] === 0xff) return 'utf-16be';
   if (start.subarray(0, 4).equals(Buffer.from('PK\x03\x04'))) {
-    throw new StartError(
-      `${basename(path)} is a workbook, which is not read. In the spreadsheet program, choose File, Save as, and the type CSV UTF-8`,
-    );
+    throw workbookError(basename(path));
   }
   return undefined;
 }
@@ -125,9 +131,7 @@ export function requireEncoding(encoding: string): void {
   try {
     new TextDecoder(encoding);
   } catch {
-    throw new StartError(
-      `--encoding: expected one such as windows-1252 or utf-16le, received "${encoding.slice(0, 100)}"`,
-    );
+    throw new StartError(`--encoding: ${expected('one such as windows-1252 or utf-16le', encoding)}`);
   }
 }
 

@@ -1,4 +1,4 @@
-/** Files of refused rows: of the same form as the file imported, with the reasons, so that they can be mended and imported. */
+/** Files of refused rows: of the same form as the file imported, with the reasons, so that they can be fixed and imported. */
 import { appendFileSync, existsSync, statSync, truncateSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { csvCell } from '../model/csv.ts';
@@ -48,7 +48,7 @@ export async function openRefused(file: ImportFile, options: FileOptions, length
     return sent === '' ? added : `{${sent},${added.slice(1)}`;
   };
   // A byte order mark, because spreadsheet programs read other files as Windows-1252.
-  const start = header ? `\uFEFF${lineOf(names, reasonColumn)}\n` : '';
+  const start = header ? `\uFEFF${header.declaration}${lineOf(names, reasonColumn)}\n` : '';
 
   // What was written after the last part that is done is written again. Somebody may have moved the file away meanwhile.
   if (existsSync(path)) truncateSync(path, Math.min(length, statSync(path).size));

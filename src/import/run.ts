@@ -14,8 +14,9 @@ import {
   type Section,
 } from './files.ts';
 import { isTarget } from './links.ts';
+import type { Counts, Names, Progress } from './progress.ts';
 import type { Row } from './row.ts';
-import type { Counts, OutsideId, Progress, RowId, State } from './state.ts';
+import type { State } from './state.ts';
 
 export type UpsertKey = { readonly field: string } | { readonly externalId: string };
 
@@ -64,14 +65,13 @@ export async function scan(
     for await (const rows of partsOf(readRows(file, options), 1_000)) {
       total += rows.length;
       for (const { kind } of rows) sections.set(JSON.stringify([file.path, kind.name]), { file, kind });
-      const { ids, outside } = namesOf(rows);
-      if (ids.length + outside.length > 0) await state.expectRows(ids, outside);
+      await state.expectRows(namesOf(rows));
     }
   }
   const progress: Progress = {
     run: randomUUID().slice(0, 8),
     identity,
-    sections: inLinkOrder([...sections.values()]).map(({ file, kind }) => [file.path, kind.name]),
+    sections: inLinkOrder([...sections.values()]).map(({ file, kind }) => [files.indexOf(file), kind.name]),
     total,
     section: 0,
     rows: 0,
@@ -84,10 +84,7 @@ export async function scan(
 }
 
 /** Returns the IDs and the external IDs by which links may lead to these rows. */
-export function namesOf(rows: readonly Row[]): {
-  readonly ids: readonly RowId[];
-  readonly outside: readonly OutsideId[];
-} {
+export function namesOf(rows: readonly Row[]): Names {
   const targets = rows.filter(({ kind }) => isTarget(kind));
   return {
     ids: targets.flatMap(({ kind, id }) => (id === undefined ? [] : [{ kind: kind.name, id }])),
@@ -99,10 +96,8 @@ export function namesOf(rows: readonly Row[]): {
 
 /** Returns the sections of the import, in the order in which they are written. */
 export const sectionsOf = ({ files }: Pick<Import, 'files'>, { sections }: Progress): Section[] =>
-  sections.flatMap(([path, kind]) => {
-    const file = files.find((candidate) => candidate.path === path);
-    return file ? [{ file, kind: kindNamed(kind) }] : [];
-  });
+  // The cast is safe: a state belongs to the same files, in the same order.
+  sections.map(([file, kind]) => ({ file: files[file] as ImportFile, kind: kindNamed(kind) }));
 
 /** The most characters of the rows of a part together. */
 const maxPartLength = 4_000_000;

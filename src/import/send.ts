@@ -1,15 +1,17 @@
 /** Sends rows to the service, as one part. */
 import { GraphqlError, type ImportOptions, type ImportResult, type ImportRow } from '../../client/index.ts';
 import type { RecordKind } from '../model/record-kind.ts';
+import type { Counts } from './progress.ts';
 import type { Row } from './row.ts';
 import type { Import } from './run.ts';
-import type { Counts } from './state.ts';
 
 /** A row, and the record that is sent for it. */
 interface Item {
   readonly row: Row;
   readonly record: Readonly<Record<string, unknown>>;
 }
+
+type SendOptions = Pick<ImportOptions, 'dryRun'> & { readonly key?: (start: number) => string };
 
 export type Result<I extends Item> = ImportResult<I & ImportRow>;
 
@@ -21,11 +23,10 @@ export async function send<I extends Item>(
   work: Pick<Import, 'yardgraph' | 'upsertKeys' | 'partSize'>,
   kind: RecordKind,
   items: readonly I[],
-  options: Pick<ImportOptions, 'dryRun'> & { readonly key?: (start: number) => string },
-  start = 0,
+  options: SendOptions,
 ): Promise<Result<I>[]> {
   try {
-    return await sendWhole(work, kind, items, options, start);
+    return await sendWhole(work, kind, items, options);
   } catch (error) {
     if (!isOfRows(error)) throw error;
     const [first, ...others] = items;
@@ -36,9 +37,11 @@ export async function send<I extends Item>(
       return [{ row, outcome: 'REJECTED', issues: [{ path: [], message }] }];
     }
     const half = Math.ceil(items.length / 2);
+    const { key } = options;
+    const ofRest = { ...options, ...(key && { key: (start: number) => key(half + start) }) };
     return [
-      ...(await send(work, kind, items.slice(0, half), options, start)),
-      ...(await send(work, kind, items.slice(half), options, start + half)),
+      ...(await send(work, kind, items.slice(0, half), options)),
+      ...(await send(work, kind, items.slice(half), ofRest)),
     ];
   }
 }
@@ -54,8 +57,7 @@ async function sendWhole<I extends Item>(
   { yardgraph, upsertKeys, partSize }: Pick<Import, 'yardgraph' | 'upsertKeys' | 'partSize'>,
   kind: RecordKind,
   items: readonly I[],
-  { dryRun, key }: { readonly dryRun?: boolean | undefined; readonly key?: (start: number) => string },
-  start: number,
+  { dryRun, key }: SendOptions,
 ): Promise<Result<I>[]> {
   const by = upsertKeys.get(kind);
   // The casts are safe: the service checks the records, and the keys are those of the kind.
@@ -64,7 +66,7 @@ async function sendWhole<I extends Item>(
     dryRun,
     partSize,
     upsertBy: (by && { [kind.name]: by }) as never,
-    ...(key && { idempotencyKey: key(start) }),
+    ...(key && { idempotencyKey: key(0) }),
   };
   const results: Result<I>[] = [];
   for await (const result of yardgraph.import(rows, options)) results.push(withLines(result, items));

@@ -4,69 +4,18 @@
  */
 import { rmSync, statSync } from 'node:fs';
 import sqlite3 from 'sqlite3';
-import { StartError } from '../errors.ts';
-
-/** What has been done. */
-export interface Progress {
-  /** Identifies the import in the idempotency keys of its parts, and in its change message. */
-  readonly run: string;
-  /** The hashes of the files, and everything else that decides what is sent. */
-  readonly identity: string;
-  /** The kinds in the files, in the order in which they are written: the path of a file, and the name of a kind. */
-  readonly sections: readonly (readonly [path: string, kind: string])[];
-  /** The number of rows in all files. */
-  readonly total: number;
-  /** The cursor of the last change before the first write. */
-  readonly after?: string;
-  /** The section that is being written, and the number of its rows that are done. */
-  readonly section: number;
-  readonly rows: number;
-  /** When the next part was first sent, in milliseconds: the service knows its idempotency key for 24 hours. */
-  readonly since: number;
-  readonly counts: Counts;
-  /** The length of each file of refused rows, in bytes, by the path of the file. */
-  readonly refusedBytes: Readonly<Record<string, number>>;
-}
-
-export interface Counts {
-  readonly created: number;
-  readonly updated: number;
-  readonly unchanged: number;
-  readonly refused: number;
-}
-
-export interface RowId {
-  readonly kind: string;
-  readonly id: string;
-}
-
-/** An external ID that a row has. */
-export type OutsideId = readonly [kind: string, key: string, value: string];
-
-/** A link that could not be set, since its target comes later. */
-export interface LateLink {
-  readonly kind: string;
-  readonly record: string;
-  readonly field: string;
-  readonly target: string;
-  /** The ID in the file of the row that it leads to. */
-  readonly id: string;
-}
-
-/** A link that could not be set, because the row that it leads to was refused, or the service refused the link. */
-export interface UnsetLink extends LateLink {
-  readonly message: string;
-}
+import { errorCode, StartError } from '../errors.ts';
+import type { LateLink, Names, Progress, RowId, UnsetLink } from './progress.ts';
 
 export interface State {
   /** Undefined until all files have been read; then of an import that has stored something, or of this one. */
   readonly progress: () => Progress | undefined;
   /** Notes rows that have IDs or external IDs to which links may lead. */
-  expectRows(ids: readonly RowId[], outside: readonly OutsideId[]): Promise<void>;
+  expectRows(names: Names): Promise<void>;
   /** Returns what became of the rows: their record's ID, null if they come later, or an empty text if they were refused. */
   findRows(kind: string, ids: readonly string[]): Promise<ReadonlyMap<string, string | null>>;
   /** Notes that these rows would be refused, as a preview has found. */
-  expectRefusal(ids: readonly RowId[], outside: readonly OutsideId[]): Promise<void>;
+  expectRefusal(names: Names): Promise<void>;
   /** Returns which of these IDs rows have that were noted: true if they would be refused. */
   findExpected(kind: string, ids: readonly string[]): Promise<ReadonlyMap<string, boolean>>;
   /** Returns those of these external IDs that rows of this import have, unless they would be refused. */
@@ -113,7 +62,7 @@ export async function openState(path: string): Promise<State> {
     await all('COMMIT');
   } catch (error) {
     await close();
-    const { code } = error as { code?: string };
+    const code = errorCode(error);
     if (code === 'SQLITE_BUSY') throw new StartError(`another import of these files is running (it has ${path} open)`);
     if (code === 'SQLITE_NOTADB') throw new StartError(`${path} is not the state of an import: move it away`);
     if (statSync(path).size === 0) rmSync(path);
@@ -146,7 +95,8 @@ export async function openState(path: string): Promise<State> {
 
   return {
     progress: () => progress,
-    async expectRows(ids, outside) {
+    async expectRows({ ids, outside }) {
+      if (ids.length + outside.length === 0) return;
       await transaction(async () => {
         await all(`INSERT OR IGNORE INTO ids SELECT value ->> 'kind', value ->> 'id', NULL, NULL FROM json_each(?)`, [
           JSON.stringify(ids),
@@ -164,7 +114,8 @@ export async function openState(path: string): Promise<State> {
       ]);
       return new Map(found.map(({ id, record }) => [String(id), record === null ? null : String(record)]));
     },
-    async expectRefusal(ids, outside) {
+    async expectRefusal({ ids, outside }) {
+      if (ids.length + outside.length === 0) return;
       await transaction(async () => {
         await all(
           `UPDATE ids SET refused = 1 WHERE (kind, id) IN (SELECT value ->> 'kind', value ->> 'id' FROM json_each(?))`,
@@ -194,8 +145,10 @@ export async function openState(path: string): Promise<State> {
     async advance(changed, { ids = [], late = [] } = {}) {
       await transaction(async () => {
         if (ids.length > 0) {
+          // A refused row does not take the place of an earlier one with its ID.
           await all(
-            `INSERT OR REPLACE INTO ids SELECT value ->> 'kind', value ->> 'id', value ->> 'record', NULL FROM json_each(?)`,
+            `INSERT INTO ids SELECT value ->> 'kind', value ->> 'id', value ->> 'record', NULL FROM json_each(?) WHERE true
+             ON CONFLICT (kind, id) DO UPDATE SET record = excluded.record WHERE COALESCE(ids.record, '') = ''`,
             [JSON.stringify(ids)],
           );
         }

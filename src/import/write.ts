@@ -5,10 +5,10 @@ import { listField } from '../model/labels.ts';
 import { kindNamed } from '../records/index.ts';
 import type { Section } from './files.ts';
 import { isTarget, linkRows } from './links.ts';
+import type { Progress, UnsetLink } from './progress.ts';
 import { openRefused } from './refused.ts';
 import { type Import, partsIn, type RefusedRow, sectionsOf } from './run.ts';
 import { added, send } from './send.ts';
-import type { Progress, UnsetLink } from './state.ts';
 
 /** In milliseconds. Less than the 24 hours for which the service knows an idempotency key. */
 const keyLifetime = 23 * 3_600_000;
@@ -46,9 +46,10 @@ function requireKnownKey(work: Import, { kind }: Section): void {
 }
 
 async function writeSection(work: Import, section: Section, done: number): Promise<void> {
-  const { state, options, signal, onProgress, upsertKeys } = work;
+  const { state, files, options, signal, onProgress, upsertKeys } = work;
   const { file, kind } = section;
-  const refused = await openRefused(file, options, progressOf(work).refusedBytes[file.path] ?? 0);
+  const fileAt = files.indexOf(file);
+  const refused = await openRefused(file, options, progressOf(work).refusedBytes[fileAt] ?? 0);
   let rows = done;
   for await (const part of partsIn(work, section, done)) {
     signal.throwIfAborted();
@@ -69,7 +70,7 @@ async function writeSection(work: Import, section: Section, done: number): Promi
       rows,
       since: Date.now(),
       counts: added(counts, results, rejected.length),
-      refusedBytes: { ...refusedBytes, [file.path]: refused.add(rejected) },
+      refusedBytes: { ...refusedBytes, [fileAt]: refused.add(rejected) },
     };
     const stored = results.flatMap((result) =>
       result.outcome === 'REJECTED' ? [] : [{ ...result.row, record: result.id }],

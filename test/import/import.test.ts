@@ -4,10 +4,11 @@ import { describe, expect, test } from 'vitest';
 import { Yardgraph } from '../../client/index.ts';
 import { type FileOptions, findFiles, type ImportFile, readRows } from '../../src/import/files.ts';
 import { findRanges } from '../../src/import/made-changes.ts';
+import type { Progress } from '../../src/import/progress.ts';
 import { openRefused } from '../../src/import/refused.ts';
 import type { Row } from '../../src/import/row.ts';
 import type { RefusedRow } from '../../src/import/run.ts';
-import { openState, type Progress } from '../../src/import/state.ts';
+import { openState } from '../../src/import/state.ts';
 import { useShortDelays } from '../support/client.ts';
 import { useImports } from '../support/import.ts';
 
@@ -85,6 +86,29 @@ test('reads UTF-16 without a mark, other separators, and the line with which Exc
   expect(await imports.records('locations', 'name city')).toEqual(Array(4).fill({ name: 'Hafen', city: 'Köln' }));
 });
 
+test('refused rows of a file with such a line can be imported', async () => {
+  await imports.import({ 'locations.csv': 'sep=^\nname^latitude\nNorth^high\n' });
+  const fixed = imports.read('locations.refused.csv').replace('high', '53');
+
+  expect(await imports.import({ 'locations.refused.csv': fixed })).toMatchObject({ code: 0 });
+});
+
+test('names the changes of links that were set later, also if no record was created or updated by a row', async () => {
+  await imports.import({ 'asset-categories.csv': 'name\nA\nB\n' });
+
+  const { out } = await imports.import(
+    { 'asset-categories.csv': 'id,name,parentId\na,A,b\nb,B,\n' },
+    ...['--upsert-by', 'name', '--batch', '1', '--no-preview'],
+  );
+  expect(out.slice(-2)).toEqual(['0 created, 0 updated, 2 unchanged, 0 refused', 'Its changes: 3.']);
+});
+
+test('does not count links of rows that would be refused as IDs of other systems', async () => {
+  const { out } = await imports.import({ 'asset-categories.csv': 'name,parentId\nA,x\n' }, '--dry-run');
+
+  expect(out).toHaveLength(2);
+});
+
 test('refuses a row with a value below an empty name, which would be lost', async () => {
   const { out } = await imports.import({ 'locations.csv': 'name,\nNorth,\nSouth,note\n' });
 
@@ -138,7 +162,7 @@ describe('an import that was stopped', () => {
   test('before it stored anything begins anew, also with other files', async () => {
     const { path } = imports;
     const state = await openState(path('locations.csv.import-state'));
-    await state.expectRows([{ kind: 'Location', id: 'old' }], []);
+    await state.expectRows({ ids: [{ kind: 'Location', id: 'old' }], outside: [] });
     await state.advance({ identity: 'of others' } as Progress);
     await state.close();
 
@@ -194,12 +218,24 @@ describe('an import that was stopped', () => {
     once(/insert into assets/, () => imports.write({ 'assets.csv': 'name\nNew\nA\nB\nC\n' }));
 
     const { code, err } = await imports.import(files, '--batch', '1', '--no-preview');
-    expect([code, err.split('\n').at(-1)]).toEqual([
-      3,
-      'assets.csv has changed since the import began: restore it. Stored so far: 2 of 3 rows. Run the same command again to go on.',
-    ]);
+    expect(code).toBe(3);
+    expect(err.split('\n').at(-1)).toMatch(
+      /^assets\.csv has changed since the import began\. Stored so far: [12] of 3 rows\. Restore the files if they have changed, and run the same command again to go on\.$/,
+    );
 
     expect(await imports.import(files, '--batch', '1', '--no-preview')).toMatchObject({ code: 0 });
+    expect(await imports.records('assets', 'name')).toEqual([{ name: 'A' }, { name: 'B' }, { name: 'C' }]);
+  });
+
+  test('goes on with the same files, whatever paths lead to them', async () => {
+    const files = { 'assets.csv': 'name,uid\nA,\n,X\nB,\nC,\n' };
+    once(/insert into assets/, () => process.listeners('SIGINT').at(-1)?.('SIGINT'));
+    expect((await imports.import(files, '--batch', '1', '--no-preview')).code).toBe(3);
+
+    const path = imports.path('assets.csv').replace('/assets.csv', '/./assets.csv');
+    const { code, out } = await imports.command('import', path, '--batch', '1', '--no-preview');
+
+    expect([code, out.includes('3 created, 0 updated, 0 unchanged, 1 refused')]).toEqual([2, true]);
     expect(await imports.records('assets', 'name')).toEqual([{ name: 'A' }, { name: 'B' }, { name: 'C' }]);
   });
 
@@ -239,7 +275,7 @@ describe('refused rows', () => {
       '  assets.csv, line 4: acquiredAt: expected a date such as 2026-03-01 or 2026-03-01T07:30:00Z, received "soon"',
       '  assets.csv, line 5: expected 3 cells, as the header has, received 1',
       '1 created, 0 updated, 0 unchanged, 3 refused',
-      'The refused rows are in assets.refused.csv, each with the reason: mend them, and import that file.',
+      'The refused rows are in assets.refused.csv, each with the reason: fix them, and import that file.',
       'Its changes: 1.',
     ]);
     expect(imports.read('assets.refused.csv').split('\n')).toEqual([
@@ -251,11 +287,11 @@ describe('refused rows', () => {
     ]);
   });
 
-  test('are imported once they are mended, with their reasons left out', async () => {
+  test('are imported once they are fixed, with their reasons left out', async () => {
     await imports.import({ 'assets.csv': rows });
-    const mended = imports.read('assets.refused.csv').replace('C-1', 'C-2').replace('soon', '2020-02-17');
+    const fixed = imports.read('assets.refused.csv').replace('C-1', 'C-2').replace('soon', '2020-02-17');
 
-    const { code, out } = await imports.import({ 'assets.refused.csv': mended });
+    const { code, out } = await imports.import({ 'assets.refused.csv': fixed });
 
     expect([code, out.at(1)]).toEqual([0, '3 created, 0 updated, 0 unchanged, 0 refused']);
   });
@@ -331,7 +367,7 @@ describe('links', () => {
     expect(imports.read('projects.refused.csv')).toContain('no location with the external ID ""L9"" of ""erp""');
   });
 
-  test('to rows that would be refused are refused by the preview, too; refused rows of several files are mended together', async () => {
+  test('to rows that would be refused are refused by the preview, too; refused rows of several files are fixed together', async () => {
     const { code, out } = await imports.import({
       'locations.csv': 'id,externalIds.erp,name,latitude\n1,L1,North,high\n2,L2,South,\n',
       'projects.csv': 'name,location,location.externalIds.erp\nA,1,\nB,,L1\nC,2,\nD,,L2\n',
@@ -344,7 +380,7 @@ describe('links', () => {
       '  projects.csv, line 2: locationId: the row with the ID "1" was refused',
       '  projects.csv, line 3: location.externalId: there is no location with the external ID "L1" of "erp" in this workspace',
       '3 created, 0 updated, 0 unchanged, 3 refused',
-      'The refused rows are in these files, each with the reason: mend them, and import the files together.',
+      'The refused rows are in these files, each with the reason: fix them, and import the files together.',
       '  locations.refused.csv',
       '  projects.refused.csv',
     ]);
@@ -363,9 +399,13 @@ describe('links', () => {
   });
 
   test('do not lead to a second row with the same ID, which is refused', async () => {
-    const { out } = await imports.import({ 'locations.csv': 'id,name\n1,North\n1,South\n' });
+    const { out } = await imports.import({
+      'locations.csv': 'id,name\n1,North\n1,South\n',
+      'projects.csv': 'name,location\nWall,1\n',
+    });
 
-    expect(out.at(-3)).toBe('1 created, 0 updated, 0 unchanged, 1 refused');
+    expect(out.at(-3)).toBe('2 created, 0 updated, 0 unchanged, 1 refused');
+    expect(await imports.records('projects', 'location { name }')).toEqual([{ location: { name: 'North' } }]);
   });
 });
 
@@ -421,9 +461,9 @@ describe('NDJSON', () => {
     const location = { kind: 'LOCATION', id: 'l', name: 'North' };
     const project = { kind: 'PROJECT', location: 'l', startDate: 'soon', name: 'Wall' };
     await imports.import({ 'all.ndjson': `${JSON.stringify(location)}\n${JSON.stringify(project)}\n` });
-    const mended = imports.read('all.refused.ndjson').replace('soon', '2026-03-01');
+    const fixed = imports.read('all.refused.ndjson').replace('soon', '2026-03-01');
 
-    expect((await imports.import({ 'all.refused.ndjson': mended })).code).toBe(0);
+    expect((await imports.import({ 'all.refused.ndjson': fixed })).code).toBe(0);
     expect(await imports.records('projects', 'location { name }')).toEqual([{ location: { name: 'North' } }]);
   });
 
@@ -524,6 +564,8 @@ describe('nothing is stored, and the command ends with 1,', () => {
     ],
     ['a mapping is none', { 'assets.csv': asset }, ['--map', 'Serial'], '--map: expected a column and a field'],
     ['a batch is no number', { 'assets.csv': asset }, ['--batch', '0'], '--batch: expected a whole number from 1'],
+    ['the URL is none', { 'assets.csv': asset }, ['--url', 'x'], 'serverURL'],
+    ['the message has two lines', { 'assets.csv': asset }, ['--message', 'a\nb'], 'changeMessage'],
     [
       'the service is not there',
       { 'assets.csv': asset },

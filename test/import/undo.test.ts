@@ -1,9 +1,10 @@
 /** `yardgraph undo`: a range of changes, such as those of an import, reversed in a running service. */
 import { beforeEach, describe, expect, test } from 'vitest';
+import { Yardgraph } from '../../client/index.ts';
 import { runCommand } from '../support/command.ts';
 import { useImports } from '../support/import.ts';
 
-/** A part of a reversal has at most three changes, and is halved to two. */
+/** At most three changes can be reversed at a time: five are sent as three and two. */
 const imports = useImports({ MAX_BATCH: '3' });
 
 const undo = (from: number, to: number, ...options: readonly string[]) =>
@@ -32,6 +33,42 @@ test('takes an import back, says which changes that made, and takes those back, 
     { name: 'South', city: null },
   ]);
 });
+
+test('keeps the message with its changes, and names only its own ones, also if others have the same message', async () => {
+  const { locations } = new Yardgraph({ serverURL: imports.url() });
+  await locations.create([{ name: 'North' }]);
+  const createOther = ({ sql }: { sql: string }) => {
+    if (!/^delete from locations/.test(sql)) return;
+    imports.service.database.knex.removeListener('query', createOther);
+    void locations.create([{ name: 'South' }], { changeMessage: 'mistake' });
+  };
+  imports.service.database.knex.on('query', createOther);
+
+  const { out } = await undo(1, 1, '--message', ' mistake ');
+
+  const { changes } = await imports.service.data('{ changes(after: "1") { nodes { cursor action message } } }');
+  const deleted = changes.nodes.find(({ action }: { action: string }) => action === 'DELETED');
+  expect(deleted.message).toMatch(/^mistake \([0-9a-f]{8}\)$/);
+  expect(out.at(-1)).toBe(`Its changes: ${deleted.cursor}.`);
+});
+
+test('ends with 3 if the connection breaks, and says what is still to be reversed', async () => {
+  for (const name of ['North', 'South', 'West', 'East']) await imports.service.create('/locations', { name });
+  const stop = ({ sql }: { sql: string }) => {
+    if (!/^delete from locations/.test(sql)) return;
+    imports.service.app.server.close();
+    imports.service.app.server.closeAllConnections();
+  };
+  imports.service.database.knex.on('query', stop);
+
+  const { code, err } = await undo(1, 4);
+  imports.service.database.knex.removeListener('query', stop);
+
+  expect(code).toBe(3);
+  expect(lastLine(err)).toMatch(
+    /^no response from the service: \w+ \(http:\/\/127\.0\.0\.1:\d+\)\. Still to be reversed: all changes\. Run the same command again to go on\.$/,
+  );
+}, 60_000);
 
 describe('with records that cannot get their earlier state back', () => {
   beforeEach(async () => {
@@ -125,6 +162,7 @@ describe('reverses nothing, and ends with 1,', () => {
     [['--from', 'x', '--to', '1'], '--from: expected a whole number from 1, received "x"'],
     [['--from', '2', '--to', '1'], '--to: expected the number of a change from 2, received 1'],
     [['--from', '1', '--to', '9'], '--to: there is no change 9, the last one is 1'],
+    [['--from', '1', '--to', '1', '--url', 'x'], expect.stringContaining('serverURL')],
     [['--from', '1'], "error: required option '--to <number>' not specified"],
     [['--from', '1', '--to', '1'], 'not confirmed: in a script, confirm with --yes'],
   ])('for %j', async (options, message) => {

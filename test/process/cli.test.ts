@@ -1,7 +1,6 @@
 /** The command line: what it says, and what it ends with. */
-import { spawnSync } from 'node:child_process';
-import { symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, symlinkSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { version } from '../../package.json';
 import { migrationNames } from '../../src/store/schema/migrations.ts';
@@ -36,23 +35,22 @@ test.each([
 });
 
 test.each([
-  ['dist/src/cli.js', 'node dist/src/cli.js'],
-  // As npm links it where the package is installed.
-  ['yardgraph', 'yardgraph'],
-])('messages of %s call it %s', async (path, name) => {
-  symlinkSync(join(process.cwd(), 'dist'), join(processes.folder, 'dist'));
-  symlinkSync(join(process.cwd(), 'dist/src/cli.js'), join(processes.folder, 'yardgraph'));
+  ['in a checkout', ['dist', 'node_modules', 'package.json', 'src'], 'node dist/src/cli.js'],
+  // As npm packs it; the container has the same.
+  ['where the package is installed', ['dist', 'node_modules', 'package.json'], 'yardgraph'],
+])('messages call it as it is called %s', async (_, entries, name) => {
+  for (const entry of entries) {
+    // Node finds a module where a link leads.
+    if (entry === 'dist') cpSync(entry, join(processes.folder, entry), { recursive: true });
+    else symlinkSync(resolve(entry), join(processes.folder, entry));
+  }
   const { url, remove } = await createDatabase();
-  const env = { PATH: process.env.PATH, DATABASE_URL: url };
 
-  const { stderr } = spawnSync(process.execPath, [path, 'keys', 'list'], {
-    cwd: processes.folder,
-    env,
-    encoding: 'utf8',
-  });
+  const listed = processes.startUnder({ checkout: processes.folder, command: ['keys', 'list'] }, { DATABASE_URL: url });
+  const { err } = await listed.ended();
 
   await remove();
-  expect(stderr).toContain(`There are no keys: create one with ${name} keys create.\n`);
+  expect(err).toContain(`There are no keys: create one with ${name} keys create.`);
 });
 
 test.each([

@@ -1,0 +1,24 @@
+/** The running service of which a command is a client. */
+import { ConnectionError, type Options, TimeoutError, Yardgraph, YardgraphError } from '../../client/index.ts';
+import { errorCode, Interrupted, StartError } from '../errors.ts';
+
+/** Throws a StartError for an invalid URL, key or message. */
+export function connect(options: Options): Yardgraph {
+  try {
+    return new Yardgraph(options);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new StartError(error.message.replace('Yardgraph: ', ''));
+  }
+}
+
+/** Returns the message of an error, with the address of the service if that could not be reached. */
+export function messageOf(error: Error, url: string): string {
+  const isUnreachable = error instanceof ConnectionError || error instanceof TimeoutError;
+  // Nothing else of the URL: it may contain a password.
+  return isUnreachable ? `${error.message} (${new URL(url).origin})` : error.message;
+}
+
+/** True for errors of the service, of the connection to it, and of the file system, such as a full disk. */
+export const isExpected = (error: unknown): error is Error =>
+  error instanceof Interrupted || error instanceof YardgraphError || /^(?:E[A-Z]+|SQLITE_\w+)$/.test(errorCode(error));
