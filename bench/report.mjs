@@ -100,7 +100,7 @@ const sharedGoals = [
   ],
   ['export, csv', 'export of a million as CSV, rows per second', value('export, csv', 'perSecond'), 20_000],
   ['export, ndjson', 'export of a million as NDJSON, rows per second', value('export, ndjson', 'perSecond'), 20_000],
-  ['export, ndjson', 'exports need more memory, MB', value('export, ndjson', 'grownMegabytes'), 100, true],
+  ['export, ndjson', 'exports need more memory, MB', value('export, ndjson', 'grownMegabytes'), 200, true],
   [
     'reads beside an export',
     'reads beside an export, of those beside long lists',

@@ -1,5 +1,5 @@
 /** `yardgraph export`: writes the records of a running service to a file, or to standard output. */
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, realpathSync, statSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { Readable, Transform } from 'node:stream';
@@ -46,15 +46,21 @@ export async function exportRecords(kindName: string, options: ExportOptions): P
   } catch (error) {
     if (error instanceof YardgraphError) throw new StartError(messageOf(error, url));
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code !== undefined && output !== undefined) throw new StartError(`cannot write ${output}: ${message}`);
+    // Whoever reads what is written has enough, such as `head`.
+    if (code === 'EPIPE') return;
+    if (code !== undefined) throw new StartError(`cannot write ${output ?? 'standard output'}: ${message}`);
     if (isCutOff(error)) throw new StartError('the export was cut off, run it again');
     throw error;
   }
 }
 
 async function writeFile(output: string, bytes: Readable, count: number): Promise<void> {
+  const existing = statSync(output, { throwIfNoEntry: false });
+  // A device or a pipe is written to, and not replaced by a file.
+  if (existing && !existing.isFile()) return pipeline(bytes, createWriteStream(output));
+  const target = existing ? realpathSync(output) : output;
   // Of this process: another may write the same file.
-  const part = `${output}.${process.pid}.part`;
+  const part = `${target}.${process.pid}.part`;
   const bar = createProgressBar('{percentage}% {value}/{total} records');
   const progress = new Transform({
     transform(chunk: Buffer, _encoding, done) {
@@ -68,7 +74,7 @@ async function writeFile(output: string, bytes: Readable, count: number): Promis
   bar.start(count, 0);
   try {
     await pipeline(bytes, progress, createWriteStream(part));
-    await rename(part, output);
+    await rename(part, target);
     bar.update(count);
   } catch (error) {
     await rm(part, { force: true });

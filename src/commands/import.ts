@@ -192,12 +192,15 @@ function printPreview(
 
 /** Prints what was done, and returns the exit code. */
 async function printResult({ state, yardgraph, files }: Import, options: ImportOptions): Promise<number> {
-  const { counts, refusedBytes, after = '', run } = state.progress() as Progress;
+  const { counts, refused: refusedFiles, after = '', run } = state.progress() as Progress;
   const { created, updated, unchanged, refused } = counts;
   console.log(
     `${count(created)} created, ${count(updated)} updated, ${count(unchanged)} unchanged, ${count(refused)} refused`,
   );
-  const withRefused = files.filter((_, index) => (refusedBytes[index] ?? 0) > 0).map(({ path }) => refusedPath(path));
+  const withRefused = files.flatMap((file, index) => {
+    const { name, bytes } = refusedFiles[index] ?? { name: '', bytes: 0 };
+    return bytes > 0 ? [refusedPath(file, name)] : [];
+  });
   if (withRefused.length === 1)
     console.log(`The refused rows are in ${withRefused[0]}, each with the reason: fix them, and import that file.`);
   else if (withRefused.length > 1) {
@@ -207,7 +210,7 @@ async function printResult({ state, yardgraph, files }: Import, options: ImportO
   }
   const unset = await state.unsetLinks(10);
   for (const { record, field, id, message } of unset.first)
-    console.log(`  ${record}: ${field} ${id} was not set: ${message}`);
+    console.log(`  ${record}: ${field} ${quote(id)} was not set: ${message}`);
   const others = unset.count - unset.first.length;
   if (others > 0) console.log(`  and ${count(others)} more`);
   const made = { after, message: changeMessageOf(options, files, run), number: created + updated };

@@ -2,8 +2,14 @@
 import { ConnectionError, type Options, TimeoutError, Yardgraph, YardgraphError } from '../../client/index.ts';
 import { errorCode, Interrupted, StartError } from '../errors.ts';
 
+/** Less than the service allows, because commands add to it. */
+const maxMessage = 450;
+
 /** Throws a StartError for an invalid URL, key or message. */
 export function connect(options: Options): Yardgraph {
+  if ((options.changeMessage?.length ?? 0) > maxMessage) {
+    throw new StartError(`--message: expected at most ${maxMessage} characters`);
+  }
   try {
     return new Yardgraph(options);
   } catch (error) {

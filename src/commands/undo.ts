@@ -1,8 +1,9 @@
 /** `yardgraph undo`: reverses a range of changes of a running service, with a preview. */
 import { randomUUID } from 'node:crypto';
-import { GraphqlError, type RevertedChanges, type Yardgraph } from '../../client/index.ts';
+import type { RevertedChanges, Yardgraph } from '../../client/index.ts';
 import { Interrupted, StartError } from '../errors.ts';
 import { describeChanges, uniqueMessage } from '../import/made-changes.ts';
+import { isRejected } from '../import/send.ts';
 import { count, expected } from '../model/issues.ts';
 import { connect, isExpected, messageOf } from './service.ts';
 import { confirm } from './terminal/ask.ts';
@@ -99,8 +100,9 @@ async function reverse(undo: Undo, url: string): Promise<number> {
   console.log(describe(counts, ['reversed', 'kept', 'failed']));
   printReasons(reasons, counts, maxListed);
   if (error) {
-    const left = earliest === undefined ? 'all changes' : `the changes before ${earliest}`;
-    console.error(`${messageOf(error, url)}. Still to be reversed: ${left}. Run the same command again to go on.`);
+    // Reversed again, changes whose records earlier ones have changed, too, would count as kept.
+    const next = earliest === undefined ? 'the same command again' : `it again with --to ${earliest - 1}`;
+    console.error(`${messageOf(error, url)}. To go on, run ${next}.`);
     return exitCodes.interrupted;
   }
   if (counts.reversed === 0) return exitCodes.nothing;
@@ -135,8 +137,9 @@ async function* revertParts({ yardgraph, from, to, signal }: Undo, { dryRun }: {
       const range = { after: String(first - 1), upTo: String(last) };
       const part = await yardgraph.revertChanges(range, { dryRun }).catch((error) => {
         if (!isRejected(error) || length === 1) throw error;
+        return 'rejected' as const;
       });
-      if (!part) {
+      if (part === 'rejected') {
         size = Math.ceil(length / 2);
         continue;
       }
@@ -150,12 +153,6 @@ async function* revertParts({ yardgraph, from, to, signal }: Undo, { dryRun }: {
     bar.stop();
   }
 }
-
-/** True if the service rejects the part, and has reversed nothing: most probably, it is too large. */
-const isRejected = (error: unknown): boolean =>
-  error instanceof GraphqlError &&
-  !error.mayBeStored &&
-  error.errors.every(({ extensions }) => extensions?.code === 'BAD_USER_INPUT');
 
 type Counts = Record<'reversed' | 'kept' | 'failed', number>;
 

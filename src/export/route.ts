@@ -26,6 +26,9 @@ type ReadFilter = (kind: RecordKind, where: unknown) => Promise<Condition | unde
  */
 const pageLength = 100;
 
+/** In bytes. Each slow reader has a file of its own, in memory only if it is small. */
+const maxInMemory = 65_536;
+
 /** The most external IDs with columns of their own. */
 const maxKeys = 10;
 
@@ -88,6 +91,7 @@ export function serveExports(
             records += read;
           }),
           workspaceId,
+          { memory: maxInMemory },
         );
         return { file, records };
       });

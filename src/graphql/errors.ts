@@ -136,7 +136,8 @@ function extensionsOf(response: ErrorResponse) {
   };
 }
 
-const shortSegment = (segment: string | number) => (typeof segment === 'string' ? cut(segment, maxQuoted) : segment);
+export const shortSegment = (segment: string | number) =>
+  typeof segment === 'string' ? cut(segment, maxQuoted) : segment;
 
 const badUserInput = 'BAD_USER_INPUT';
 
@@ -160,7 +161,7 @@ function codeOf(status: number): string {
  * Shortens GraphQL's messages, which quote the whole input. For a variable, its path and the reason suffice; in other
  * messages only literals can be long, because limits/document.ts limits names.
  */
-function shortMessage({ message, originalError: reason }: GraphQLError): string {
+export function shortMessage({ message, originalError: reason }: GraphQLError): string {
   // Variable "$input" got invalid value { … } at "input[0].name"; REASON
   const variable = /^Variable "(\$\w+)" got invalid value /.exec(message)?.[1];
   if (variable && reason) {

@@ -4,6 +4,7 @@ import type { Config } from '../config.ts';
 import { count } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import type { Condition } from '../store/query/condition.ts';
+import { shortMessage, shortSegment } from './errors.ts';
 import { refused } from './schema/argument.ts';
 import { parseFilter } from './schema/filter/filter-condition.ts';
 import { createFilterCost } from './schema/filter/filter-cost.ts';
@@ -27,7 +28,7 @@ export function readWhere(
     where,
     type,
     (path, _value, error) => {
-      throw refused(['where', ...path], error.message);
+      throw refused(['where', ...path.map(shortSegment)], shortMessage(error));
     },
     !suggestions,
   );

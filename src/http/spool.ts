@@ -30,11 +30,17 @@ const maxInMemory = 8 * 1_048_576;
 /** The most bytes in files. Slow clients keep files on the disk, which others need too. */
 const diskQuota = createQuota({ total: 4 * 1_073_741_824, share: 1_073_741_824 });
 
+interface Room {
+  readonly quota?: Quota;
+  /** The most bytes that stay in memory: few, unless one body serves many requests. */
+  readonly memory?: number;
+}
+
 /** Writes the texts on behalf of a workspace. Throws a ServiceError 503 if there is no room for a file. */
 export async function spool(
   texts: AsyncIterable<string> | Iterable<string>,
   workspaceId: string,
-  quota = diskQuota,
+  { quota = diskQuota, memory = maxInMemory }: Room = {},
 ): Promise<Spooled> {
   const hash = createHash('sha256');
   const chunks: Buffer[] = [];
@@ -46,7 +52,7 @@ export async function spool(
       hash.update(chunk);
       length += chunk.length;
       chunks.push(chunk);
-      if (length <= maxInMemory) continue;
+      if (length <= memory) continue;
       file ??= await openTemporaryFile(workspaceId, quota);
       for (const part of chunks.splice(0)) await file.write(part);
     }

@@ -40,14 +40,15 @@ export function findFiles(paths: readonly string[], { kind }: FileOptions): Impo
   return files;
 }
 
-const isRefused = (path: string): boolean => /\.refused\.(csv|ndjson)$/i.test(path);
+const isRefused = (path: string): boolean => /\.refused(-\d{1,9})?\.(csv|ndjson)$/i.test(path);
 
 function filesIn(path: string): string[] {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (!stats) throw new StartError(`there is no file ${path}`);
   if (!stats.isDirectory()) return [path];
   const names = readdirSync(path).filter((name) => /\.(csv|ndjson)$/i.test(name) && !isRefused(name));
-  return names.toSorted().map((name) => join(path, name));
+  const paths = names.toSorted().map((name) => join(path, name));
+  return paths.filter((inside) => statSync(inside, { throwIfNoEntry: false })?.isFile());
 }
 
 function fileOf(path: string, kindOfOthers: RecordKind | undefined): ImportFile {

@@ -3,7 +3,8 @@ import type { RecordKind } from '../model/record-kind.ts';
 import type { ImportFile } from './files.ts';
 import { type Checked, type ForeignLink, linkUnstored } from './links.ts';
 import type { Counts, Progress } from './progress.ts';
-import { type Import, namesOf, noCounts, partsIn, type RefusedRow, sectionsOf } from './run.ts';
+import type { RefusedRow } from './row.ts';
+import { type Import, namesOf, noCounts, partsIn, sectionsOf } from './run.ts';
 import { added, type Result, send } from './send.ts';
 
 /** What would become of the rows. */

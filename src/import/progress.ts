@@ -17,8 +17,13 @@ export interface Progress {
   /** When the next part was first sent, in milliseconds: the service knows its idempotency key for 24 hours. */
   readonly since: number;
   readonly counts: Counts;
-  /** The length of each file of refused rows, in bytes, by the place of its file among the files. */
-  readonly refusedBytes: Readonly<Record<number, number>>;
+  /** The files of refused rows, one for each file: their names, which nothing had before the import, and their lengths in bytes. */
+  readonly refused: readonly RefusedFile[];
+}
+
+export interface RefusedFile {
+  readonly name: string;
+  readonly bytes: number;
 }
 
 export interface Counts {

@@ -1,29 +1,40 @@
 /** Files of refused rows: of the same form as the file imported, with the reasons, so that they can be fixed and imported. */
-import { appendFileSync, existsSync, statSync, truncateSync } from 'node:fs';
+import { appendFileSync, existsSync, lstatSync, statSync, truncateSync } from 'node:fs';
 import { basename, dirname, extname, join } from 'node:path';
 import { csvCell } from '../model/csv.ts';
 import { formatIssue, type Issue } from '../model/issues.ts';
 import { columnFinder, reasonColumn } from './columns.ts';
 import { type FileOptions, headerOf, type ImportFile } from './files.ts';
-import type { RefusedRow } from './run.ts';
+import type { RefusedFile } from './progress.ts';
+import type { RefusedRow } from './row.ts';
 
-/** Returns `assets.refused.csv` for `assets.csv`: it is beside the file. */
-export function refusedPath(path: string): string {
+/** Returns `assets.refused.csv` for `assets.csv`, or with a number if that is there: somebody may be fixing it. */
+export function newRefusedName({ path }: ImportFile): string {
   const extension = extname(path);
-  return join(dirname(path), `${basename(path, extension)}.refused${extension}`);
+  for (let n = 1; ; n += 1) {
+    const name = `${basename(path, extension)}.refused${n === 1 ? '' : `-${n}`}${extension}`;
+    if (!lstatSync(join(dirname(path), name), { throwIfNoEntry: false })) return name;
+  }
 }
+
+/** The file of refused rows is beside the file. */
+export const refusedPath = ({ path }: ImportFile, name: string): string => join(dirname(path), name);
 
 /** Lists what is wrong with a row: `name: required: the name of the asset; …` */
 export const reasonsOf = (issues: readonly Issue[]): string => issues.map(formatIssue).join('; ');
 
-interface RefusedFile {
+interface OpenFile {
   /** Adds the rows, and returns the length of the file in bytes. */
   add(rows: readonly RefusedRow[]): number;
 }
 
-/** Opens the file of refused rows that an import had brought to this length in bytes; 0 for a new one. */
-export async function openRefused(file: ImportFile, options: FileOptions, length: number): Promise<RefusedFile> {
-  const path = refusedPath(file.path);
+/** Opens the file of refused rows of this name, as far as it was written; it is created with its first row. */
+export async function openRefused(
+  file: ImportFile,
+  options: FileOptions,
+  { name, bytes: length }: RefusedFile,
+): Promise<OpenFile> {
+  const path = refusedPath(file, name);
   const header = file.format === 'csv' ? await headerOf(file, options) : undefined;
   const names = header?.cells ?? [];
   const lineOf = (cells: readonly (string | null)[], reason: string): string => {

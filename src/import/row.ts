@@ -18,6 +18,14 @@ export interface Row {
   readonly issues: readonly Issue[];
 }
 
+/** A row that was refused, and why. */
+export interface RefusedRow {
+  readonly row: Row;
+  readonly issues: readonly Issue[];
+  /** The IDs of stored records that its references lead to, by their fields: earlier rows of the import were these records. */
+  readonly known?: ReadonlyMap<string, string>;
+}
+
 export interface Outside {
   readonly link: string;
   readonly key: string;
@@ -38,7 +46,9 @@ export function readRow(
   for (const [column, value] of values) {
     if (column.is === 'field') {
       const field = kind.fields[column.name];
-      fields[column.name] = field && typeof value === 'string' ? valueIn(field, value, form) : value;
+      // A number may be the ID of a row, as the column `id` may be one.
+      const given = field?.type === 'reference' && typeof value === 'number' ? String(value) : value;
+      fields[column.name] = field && typeof given === 'string' ? valueIn(field, given, form) : given;
     } else if (value === null || value === '') continue;
     else if (column.is === 'externalId') externalIds[column.key] = String(value);
     else if (column.is === 'link') outside.push({ link: column.name, key: column.key, value: String(value) });

@@ -1,7 +1,6 @@
 /** What the steps of an import share: its service, its files, its state, and how it reads rows in parts. */
 import { randomUUID } from 'node:crypto';
 import type { Yardgraph } from '../../client/index.ts';
-import type { Issue } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { kindNamed } from '../records/index.ts';
 import {
@@ -15,6 +14,7 @@ import {
 } from './files.ts';
 import { isTarget } from './links.ts';
 import type { Counts, Names, Progress } from './progress.ts';
+import { newRefusedName } from './refused.ts';
 import type { Row } from './row.ts';
 import type { State } from './state.ts';
 
@@ -32,14 +32,6 @@ export interface Import {
   /** Ends the import after the part that is being sent. */
   readonly signal: AbortSignal;
   readonly onProgress: (rows: number) => void;
-}
-
-/** A row that was refused, and why. */
-export interface RefusedRow {
-  readonly row: Row;
-  readonly issues: readonly Issue[];
-  /** The IDs of stored records that its references lead to, by their fields: earlier rows of the import were these records. */
-  readonly known?: ReadonlyMap<string, string>;
 }
 
 export const noCounts: Counts = { created: 0, updated: 0, unchanged: 0, refused: 0 };
@@ -77,7 +69,7 @@ export async function scan(
     rows: 0,
     since: Date.now(),
     counts: noCounts,
-    refusedBytes: {},
+    refused: files.map((file) => ({ name: newRefusedName(file), bytes: 0 })),
   };
   await state.advance(progress);
   return progress;
@@ -89,7 +81,9 @@ export function namesOf(rows: readonly Row[]): Names {
   return {
     ids: targets.flatMap(({ kind, id }) => (id === undefined ? [] : [{ kind: kind.name, id }])),
     outside: targets.flatMap(({ kind, fields: { externalIds } }) =>
-      Object.entries(externalIds ?? {}).map(([key, value]) => [kind.name, key, String(value)] as const),
+      Object.entries(externalIds ?? {}).flatMap(([key, value]) =>
+        typeof value === 'string' ? [[kind.name, key, value] as const] : [],
+      ),
     ),
   };
 }

@@ -11,53 +11,61 @@ interface Item {
   readonly record: Readonly<Record<string, unknown>>;
 }
 
-type SendOptions = Pick<ImportOptions, 'dryRun'> & { readonly key?: (start: number) => string };
+type SendOptions = Pick<ImportOptions, 'dryRun' | 'idempotencyKey'>;
 
 export type Result<I extends Item> = ImportResult<I & ImportRow>;
 
-/**
- * Returns what became of each item, in their order. `key` returns the idempotency key of a part that begins at this item. If the service
- * rejects the part as a whole, because of one row or of its size, it is halved, until the row is found that must be refused.
- */
+/** Returns what became of each item, in their order. A part that the service rejects as a whole is halved. */
 export async function send<I extends Item>(
   work: Pick<Import, 'yardgraph' | 'upsertKeys' | 'partSize'>,
   kind: RecordKind,
   items: readonly I[],
   options: SendOptions,
 ): Promise<Result<I>[]> {
+  const results = await sendPart(work, kind, items, options);
+  if (results) return results;
+  const half = Math.ceil(items.length / 2);
+  return [
+    ...(await send(work, kind, items.slice(0, half), options)),
+    ...(await send(work, kind, items.slice(half), options)),
+  ];
+}
+
+/**
+ * Returns what became of each item, in their order. Undefined if the service rejects the part as a whole, because of one row or of its
+ * size; if it is one item, that is refused.
+ */
+export async function sendPart<I extends Item>(
+  work: Pick<Import, 'yardgraph' | 'upsertKeys' | 'partSize'>,
+  kind: RecordKind,
+  items: readonly I[],
+  options: SendOptions,
+): Promise<Result<I>[] | undefined> {
   try {
     return await sendWhole(work, kind, items, options);
   } catch (error) {
-    if (!isOfRows(error)) throw error;
+    // JSON throws a RangeError for what is nested too deeply.
+    if (!isRejected(error) && !(error instanceof RangeError)) throw error;
     const [first, ...others] = items;
-    if (first && others.length === 0) {
-      // The cast is safe: the kind is that of the item.
-      const row = { ...first, kind: kind.name } as object as I & ImportRow;
-      const message = error instanceof RangeError ? 'nested too deeply to be sent' : error.message;
-      return [{ row, outcome: 'REJECTED', issues: [{ path: [], message }] }];
-    }
-    const half = Math.ceil(items.length / 2);
-    const { key } = options;
-    const ofRest = { ...options, ...(key && { key: (start: number) => key(half + start) }) };
-    return [
-      ...(await send(work, kind, items.slice(0, half), options)),
-      ...(await send(work, kind, items.slice(half), ofRest)),
-    ];
+    if (!first || others.length > 0) return undefined;
+    // The cast is safe: the kind is that of the item.
+    const row = { ...first, kind: kind.name } as object as I & ImportRow;
+    const message = error instanceof RangeError ? 'nested too deeply to be sent' : error.message;
+    return [{ row, outcome: 'REJECTED', issues: [{ path: [], message }] }];
   }
 }
 
-/** True for errors because of what rows contain, or of how much that is: of the service, and of JSON for what is nested too deeply. */
-const isOfRows = (error: unknown): error is Error =>
-  error instanceof RangeError ||
-  (error instanceof GraphqlError &&
-    (error.status === 400 || error.status === 413) &&
-    error.errors.every(({ extensions }) => extensions?.code === 'BAD_USER_INPUT'));
+/** True if the service rejects what was sent, or how much that is, and has done nothing. */
+export const isRejected = (error: unknown): error is GraphqlError =>
+  error instanceof GraphqlError &&
+  !error.mayBeStored &&
+  error.errors.every(({ extensions }) => extensions?.code === 'BAD_USER_INPUT');
 
 async function sendWhole<I extends Item>(
   { yardgraph, upsertKeys, partSize }: Pick<Import, 'yardgraph' | 'upsertKeys' | 'partSize'>,
   kind: RecordKind,
   items: readonly I[],
-  { dryRun, key }: SendOptions,
+  { dryRun, idempotencyKey }: SendOptions,
 ): Promise<Result<I>[]> {
   const by = upsertKeys.get(kind);
   // The casts are safe: the service checks the records, and the keys are those of the kind.
@@ -66,7 +74,7 @@ async function sendWhole<I extends Item>(
     dryRun,
     partSize,
     upsertBy: (by && { [kind.name]: by }) as never,
-    ...(key && { idempotencyKey: key(0) }),
+    idempotencyKey,
   };
   const results: Result<I>[] = [];
   for await (const result of yardgraph.import(rows, options)) results.push(withLines(result, items));

@@ -75,7 +75,8 @@ export async function openState(path: string): Promise<State> {
       await work();
       await all('COMMIT');
     } catch (error) {
-      await all('ROLLBACK');
+      // A full disk may have rolled it back already; its error is the one to throw.
+      await all('ROLLBACK').catch(() => {});
       throw error;
     }
   }

@@ -7,8 +7,9 @@ import type { Section } from './files.ts';
 import { isTarget, linkRows } from './links.ts';
 import type { Progress, UnsetLink } from './progress.ts';
 import { openRefused } from './refused.ts';
-import { type Import, partsIn, type RefusedRow, sectionsOf } from './run.ts';
-import { added, send } from './send.ts';
+import type { RefusedRow, Row } from './row.ts';
+import { type Import, partsIn, sectionsOf } from './run.ts';
+import { added, isRejected, sendPart } from './send.ts';
 
 /** In milliseconds. Less than the 24 hours for which the service knows an idempotency key. */
 const keyLifetime = 23 * 3_600_000;
@@ -49,15 +50,25 @@ async function writeSection(work: Import, section: Section, done: number): Promi
   const { state, files, options, signal, onProgress, upsertKeys } = work;
   const { file, kind } = section;
   const fileAt = files.indexOf(file);
-  const refused = await openRefused(file, options, progressOf(work).refusedBytes[fileAt] ?? 0);
+  const opened = progressOf(work).refused[fileAt] ?? { name: '', bytes: 0 };
+  const refused = await openRefused(file, options, opened);
   let rows = done;
-  for await (const part of partsIn(work, section, done)) {
+  for await (const part of partsIn(work, section, done)) await writePart(part);
+
+  /** A part that the service rejects as a whole is halved before its rows are linked: they may link to each other. */
+  async function writePart(part: readonly Row[]): Promise<void> {
     signal.throwIfAborted();
-    const { run, section: at, counts, refusedBytes } = progressOf(work);
+    const { run, section: at, counts } = progressOf(work);
     const linked = await linkRows(state, kind, part, !upsertKeys.has(kind));
     const readable = linked.filter(({ issues }) => issues.length === 0);
-    const key = (start: number) => `import-${run}-${at}-${rows + start}`;
-    const results = await send(work, kind, readable, { key });
+    const results = await sendPart(work, kind, readable, {
+      idempotencyKey: `import-${run}-${at}-${rows}-${part.length}`,
+    });
+    if (!results) {
+      const half = Math.ceil(part.length / 2);
+      await writePart(part.slice(0, half));
+      return writePart(part.slice(half));
+    }
     const rejected = [
       ...linked.filter(({ issues }) => issues.length > 0),
       ...results.flatMap((result): RefusedRow[] =>
@@ -65,12 +76,13 @@ async function writeSection(work: Import, section: Section, done: number): Promi
       ),
     ].toSorted((a, b) => a.row.line - b.row.line);
     rows += part.length;
+    const bytes = refused.add(rejected);
     const progress = {
       ...progressOf(work),
       rows,
       since: Date.now(),
       counts: added(counts, results, rejected.length),
-      refusedBytes: { ...refusedBytes, [fileAt]: refused.add(rejected) },
+      refused: progressOf(work).refused.map((earlier, index) => (index === fileAt ? { ...earlier, bytes } : earlier)),
     };
     const stored = results.flatMap((result) =>
       result.outcome === 'REJECTED' ? [] : [{ ...result.row, record: result.id }],
@@ -119,8 +131,14 @@ async function setLateLinks(work: Import): Promise<void> {
           const message = messages.get(index);
           return message === undefined ? [] : [{ ...link, message }];
         });
-        if (refused.length === 0) throw error;
-        return [...refused, ...(await updateValid(left.filter((_, index) => !messages.has(index))))];
+        if (refused.length > 0) {
+          return [...refused, ...(await updateValid(left.filter((_, index) => !messages.has(index))))];
+        }
+        if (!isRejected(error)) throw error;
+        const [first] = left;
+        if (first && left.length === 1) return [{ ...first, message: error.message }];
+        const half = Math.ceil(left.length / 2);
+        return [...(await updateValid(left.slice(0, half))), ...(await updateValid(left.slice(half)))];
       }
     }
   }

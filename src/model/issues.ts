@@ -41,9 +41,13 @@ export const isObject = (value: unknown): value is Readonly<Record<string, unkno
 /** Formats a number as `10,000`. */
 export const count = (n: number): string => n.toLocaleString('en-US');
 
-/** Quotes input, truncated to 100 characters, with unprintable characters escaped. */
+/** Quotes input, truncated to 100 characters, with unprintable characters escaped, also those that terminals act upon. */
 export function quote(sent: string): string {
-  return sent.length > maxQuoted ? `${JSON.stringify(sent.slice(0, maxQuoted))}…` : JSON.stringify(sent);
+  const text = JSON.stringify(sent.length > maxQuoted ? sent.slice(0, maxQuoted) : sent).replace(
+    /[\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  return sent.length > maxQuoted ? `${text}…` : text;
 }
 
 /** Returns `expected text, received 5` */

@@ -1,4 +1,7 @@
 /** `yardgraph export`. */
+import { execFileSync } from 'node:child_process';
+import { lstatSync, symlinkSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { useImports } from '../support/import.ts';
 
@@ -23,6 +26,22 @@ test('writes to standard output, or to a file that has its name when it is compl
   expect(await imports.command('export', 'Assets', '--output', file, '--excel')).toMatchObject({ code: 0, out: [''] });
   expect(imports.read('assets.csv')).toContain(",'=Pump,");
   expect(imports.files()).toEqual(['assets.csv']);
+});
+
+test('writes to what a link leads to, and to a pipe, and replaces neither by a file', async () => {
+  await imports.service.create('/locations', { name: 'North' });
+  imports.write({ 'target.csv': '' });
+  symlinkSync(imports.path('target.csv'), imports.path('link.csv'));
+  execFileSync('mkfifo', [imports.path('pipe.csv')]);
+
+  await imports.command('export', 'locations', '--output', imports.path('link.csv'));
+  const piped = readFile(imports.path('pipe.csv'), 'utf8');
+  await imports.command('export', 'locations', '--output', imports.path('pipe.csv'));
+
+  expect(lstatSync(imports.path('link.csv')).isSymbolicLink()).toBe(true);
+  expect(imports.read('target.csv')).toContain('North');
+  expect(await piped).toContain('North');
+  expect(lstatSync(imports.path('pipe.csv')).isFIFO()).toBe(true);
 });
 
 test('writes NDJSON if it is said, or if the name of the file says it, and all kinds only so', async () => {

@@ -12,7 +12,7 @@ async function* texts(megabytes: number): AsyncGenerator<string> {
 }
 
 const spoolFor = async (workspace: string, megabytes: number) => {
-  const { open, length } = await spool(texts(megabytes), workspace, quota);
+  const { open, length } = await spool(texts(megabytes), workspace, { quota });
   expect(length).toBe(megabytes * megabyte.length);
   return open() as Readable;
 };
@@ -48,13 +48,13 @@ test('all workspaces together have limited room', async () => {
 });
 
 test('a body that stays in memory does not count against the limit for files', async () => {
-  const { open, isInMemory } = await spool(texts(2), 'ours', createQuota({ total: 0, share: 0 }));
+  const { open, isInMemory } = await spool(texts(2), 'ours', { quota: createQuota({ total: 0, share: 0 }) });
 
   expect([isInMemory, (open() as Buffer).length]).toEqual([true, 2 * megabyte.length]);
 });
 
 test('several readers of one file each get all of it, even if another one leaves', async () => {
-  const { open } = await spool(texts(12), 'ours', quota);
+  const { open } = await spool(texts(12), 'ours', { quota });
   const [leaving, ...staying] = [open(), open(), open()] as Readable[];
   leaving?.destroy();
 
@@ -62,7 +62,7 @@ test('several readers of one file each get all of it, even if another one leaves
 });
 
 test('a body in a file cannot be opened when its last reader is done', async () => {
-  const { open } = await spool(texts(12), 'ours', quota);
+  const { open } = await spool(texts(12), 'ours', { quota });
   const [first, second] = [open() as Readable, open() as Readable];
   await closed(first);
   await closed(open() as Readable);

@@ -6,8 +6,7 @@ import { type FileOptions, findFiles, type ImportFile, readRows } from '../../sr
 import { findRanges } from '../../src/import/made-changes.ts';
 import type { Progress } from '../../src/import/progress.ts';
 import { openRefused } from '../../src/import/refused.ts';
-import type { Row } from '../../src/import/row.ts';
-import type { RefusedRow } from '../../src/import/run.ts';
+import type { RefusedRow, Row } from '../../src/import/row.ts';
 import { openState } from '../../src/import/state.ts';
 import { useShortDelays } from '../support/client.ts';
 import { useImports } from '../support/import.ts';
@@ -207,7 +206,7 @@ describe('an import that was stopped', () => {
 
     expect([code, out.filter((line) => line.includes('was not set'))]).toEqual([
       2,
-      [expect.stringMatching(/^ {2}category_\w+: parentId b was not set: the row with this ID was refused$/)],
+      [expect.stringMatching(/^ {2}category_\w+: parentId "b" was not set: the row with this ID was refused$/)],
     ]);
     const { assetCategories } = await imports.service.data('{ assetCategories { nodes { name parent { name } } } }');
     expect(assetCategories.nodes).toContainEqual({ name: 'E', parent: { name: 'F' } });
@@ -254,10 +253,11 @@ test('the file of refused rows may be moved away while an import is stopped: the
   const rows: Row[] = [];
   for await (const row of readRows(file as ImportFile, options)) rows.push(row);
   const [first, second] = rows.map((row) => ({ row, issues: [{ path: [], message: 'no' }] }));
-  const length = (await openRefused(file as ImportFile, options, 0)).add([first as RefusedRow]);
+  const name = 'assets.refused.csv';
+  const bytes = (await openRefused(file as ImportFile, options, { name, bytes: 0 })).add([first as RefusedRow]);
   rmSync(imports.path('assets.refused.csv'));
 
-  (await openRefused(file as ImportFile, options, length)).add([second as RefusedRow]);
+  (await openRefused(file as ImportFile, options, { name, bytes })).add([second as RefusedRow]);
 
   expect(imports.read('assets.refused.csv')).toBe(`${bom}name,acquired at,refused because\nB,y,no\n`);
 });
@@ -284,6 +284,27 @@ describe('refused rows', () => {
       'Drill,C-3,soon,"acquiredAt: expected a date such as 2026-03-01 or 2026-03-01T07:30:00Z, received ""soon"""',
       'Ragged,,,"expected 3 cells, as the header has, received 1"',
       '',
+    ]);
+  });
+
+  test('of an earlier import, which somebody may be fixing, stay as they are, and are no input that is overwritten', async () => {
+    await imports.import({ 'locations.csv': 'name,latitude\nA,900\n' });
+    const earlier = imports.read('locations.refused.csv');
+
+    const { code, out } = await imports.import({
+      'locations.csv': 'name,latitude\nB,1\nC,901\n',
+      'locations.refused.csv': earlier,
+    });
+
+    expect(code).toBe(2);
+    expect(out.slice(2)).toContain('  locations.refused-2.csv');
+    expect(imports.read('locations.refused.csv')).toBe(earlier);
+    expect(imports.read('locations.refused-2.csv')).toContain('C,901,');
+    expect(imports.files()).toEqual([
+      'locations.csv',
+      'locations.refused-2.csv',
+      'locations.refused.csv',
+      'locations.refused.refused.csv',
     ]);
   });
 
@@ -349,7 +370,7 @@ describe('links', () => {
     );
 
     expect(code).toBe(2);
-    expect(out.join('\n')).toMatch(/category_\w+: parentId b was not set: /);
+    expect(out.join('\n')).toMatch(/category_\w+: parentId "b" was not set: /);
     expect(await imports.records('assetCategories', 'name parent { name }')).toEqual([
       { name: 'A', parent: null },
       { name: 'B', parent: { name: 'A' } },
@@ -455,6 +476,13 @@ describe('NDJSON', () => {
     expect(await imports.records('projects', 'name location { latitude }')).toEqual([
       { name: 'Wall', location: { latitude: 53.08 } },
     ]);
+  });
+
+  test('may have numbers as the IDs of rows', async () => {
+    const rows = ['{"kind":"LOCATION","id":1,"name":"L"}', '{"kind":"PROJECT","name":"P","locationId":1}'];
+    await imports.import({ 'all.ndjson': rows.map((row) => `${row}\n`).join('') });
+
+    expect(await imports.records('projects', 'location { name }')).toEqual([{ location: { name: 'L' } }]);
   });
 
   test('has the IDs of records in refused rows, whatever the name of the column', async () => {
