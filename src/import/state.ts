@@ -85,7 +85,7 @@ export async function openState(path: string): Promise<State> {
     await all('INSERT INTO progress VALUES (?)', [JSON.stringify(changed)]);
   }
   const [row] = await all('SELECT json FROM progress');
-  let progress: Progress | undefined = row && JSON.parse(String(row.json));
+  let progress = row && readProgress(path, String(row.json));
   if (progress?.after === undefined) {
     // Stopped before it stored anything: the files are read again, and may be others.
     progress = undefined;
@@ -193,6 +193,14 @@ export async function openState(path: string): Promise<State> {
       rmSync(path, { force: true });
     },
   };
+}
+
+function readProgress(path: string, json: string): Progress {
+  try {
+    return JSON.parse(json);
+  } catch {
+    throw new StartError(`${path} is not the state of an import: move it away`);
+  }
 }
 
 const open = (path: string): Promise<sqlite3.Database> =>
