@@ -8,6 +8,7 @@ import { finished } from 'node:stream/promises';
 import { runModule } from './processes.mjs';
 import { asset } from './records.mjs';
 import { count, create, here, post, startService } from './service.mjs';
+import { percentile } from './table.mjs';
 
 const cli = `${here}dist/src/cli.js`;
 
@@ -146,12 +147,10 @@ async function readBeside(service, work) {
     times.push(performance.now() - sent);
   }
   await done;
-  const sorted = times.toSorted((a, b) => a - b);
-  const percentile = (part) => sorted[Math.floor(sorted.length * part)];
   return {
     perSecond: times.length / ((performance.now() - start) / 1_000),
-    p50: percentile(0.5),
-    p99: percentile(0.99),
+    p50: percentile(times, 0.5),
+    p99: percentile(times, 0.99),
     isComplete: true,
   };
 }

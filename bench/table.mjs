@@ -1,6 +1,9 @@
 /** Prints figures as columns. */
 
-export const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+/** The value below which a part of the values are. */
+export const percentile = (values, part) => values.toSorted((a, b) => a - b)[Math.floor(values.length * part)];
+
+export const median = (values) => percentile(values, 0.5);
 
 /** Nothing where there is no figure. */
 export const number = (value, digits) =>

@@ -9,6 +9,7 @@ import { peerCreate } from './queries.mjs';
 import { measureLinked } from './reads.mjs';
 import { asset } from './records.mjs';
 import { count, create, createWorkOrders, measure, measureWarm, post, runLoad, startService } from './service.mjs';
+import { percentile } from './table.mjs';
 
 /** Measures each round on new, empty tables. */
 export async function measureCreates(run, workload, load) {
@@ -74,12 +75,10 @@ async function measureBeside(server, load) {
   };
   await Promise.all(Array.from({ length: 8 }, createUntilLoaded));
   const { bad } = await loaded;
-  const sorted = times.toSorted((a, b) => a - b);
-  const percentile = (part) => sorted[Math.floor(sorted.length * part)];
   return {
     perSecond: times.length / ((performance.now() - start) / 1_000),
-    p50: percentile(0.5),
-    p99: percentile(0.99),
+    p50: percentile(times, 0.5),
+    p99: percentile(times, 0.99),
     isComplete: bad === 0,
   };
 }
