@@ -45,8 +45,9 @@ export async function sendPart<I extends Item>(
     return await sendWhole(work, kind, items, options);
   } catch (error) {
     // JSON throws a RangeError for what is nested too deeply.
-    if (!isRejected(error) && !(error instanceof RangeError)) throw error;
     const [first, ...others] = items;
+    if (isKeyReused(error) && others.length > 0) return undefined;
+    if (!isRejected(error) && !(error instanceof RangeError)) throw error;
     if (!first || others.length > 0) return undefined;
     // The cast is safe: the kind is that of the item.
     const row = { ...first, kind: kind.name } as object as I & ImportRow;
@@ -60,6 +61,11 @@ export const isRejected = (error: unknown): error is GraphqlError =>
   error instanceof GraphqlError &&
   !error.mayBeStored &&
   error.errors.every(({ extensions }) => extensions?.code === 'BAD_USER_INPUT');
+
+/** True if a half of the part was stored with its key, before the import was interrupted. */
+const isKeyReused = (error: unknown): boolean =>
+  error instanceof GraphqlError &&
+  error.errors.every(({ extensions }) => extensions?.type === 'urn:yardgraph:idempotency-key-reused');
 
 async function sendWhole<I extends Item>(
   { yardgraph, upsertKeys, partSize }: Pick<Import, 'yardgraph' | 'upsertKeys' | 'partSize'>,

@@ -62,7 +62,8 @@ async function writeSection(work: Import, section: Section, done: number): Promi
     const linked = await linkRows(state, kind, part, !upsertKeys.has(kind));
     const readable = linked.filter(({ issues }) => issues.length === 0);
     const results = await sendPart(work, kind, readable, {
-      idempotencyKey: `import-${run}-${at}-${rows}-${part.length}`,
+      // The same for a part and its first half: after a crash, a half that was stored is not stored again with its part.
+      idempotencyKey: `import-${run}-${at}-${rows}`,
     });
     if (!results) {
       const half = Math.ceil(part.length / 2);
