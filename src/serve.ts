@@ -34,7 +34,7 @@ export async function serve(config: Config, prepare?: (database: Database) => Pr
   try {
     await prepare?.(database);
     const isOpen = await requireKeys(database, config);
-    const app = await createApp(database, config, logs);
+    const app = await createApp(database, config, { logs, ownsProcess: true });
     const address = await listen(app, config);
     const endSweep = startSweep(database, (error) => app.log.warn({ err: error }, 'old results could not be deleted'));
     closeOnSignal(app, database, endSweep);

@@ -45,9 +45,6 @@ export function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }
     builder,
     // If a process stops responding in the middle of a transaction, its connection is closed and its locks are released.
     begin: "begin; set local idle_in_transaction_session_timeout = '60s'",
-    // Without the first setting, Citus would leave the second one to the coordinator.
-    limitLockWaits: (milliseconds) =>
-      `${isCitus ? "set local citus.propagate_set_commands = 'local'; " : ''}set local lock_timeout = ${milliseconds}`,
     beginSnapshot: 'begin isolation level repeatable read read only',
     jsonElements: 'json_array_elements',
     jsonArrayOf: 'json_agg',
@@ -82,7 +79,7 @@ export function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }
     },
     byteLength: (column) => `octet_length(${column}::text)`,
     inserts: (table, records) => inserts(table, records, isCitus),
-    withChanges: (kind, additions, lockTimeout) => (isCitus ? undefined : withChanges(kind, additions, lockTimeout)),
+    withChanges: (kind, additions) => (isCitus ? undefined : withChanges(kind, additions)),
     updates,
     deletions,
     selectPages: (run, pages) => selectPages(builder, run, pages),

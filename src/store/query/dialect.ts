@@ -1,9 +1,8 @@
 /** The SQL that SQLite and Postgres write differently. All other SQL is written once, by Knex's query builder. */
 
 import type { Knex } from 'knex';
-import { type StoredField, textLengthOfAll } from '../../model/fields.ts';
+import type { StoredField } from '../../model/fields.ts';
 import type { RecordKind, Table } from '../../model/record-kind.ts';
-import { mapTextsInSlices } from '../../slices.ts';
 import type { Row, Run, Statement, TransactionSql } from '../connections/driver.ts';
 import { type Column, type ColumnType, columnsOf, recordIn } from './columns.ts';
 import type { Value } from './condition.ts';
@@ -106,10 +105,10 @@ export interface Dialect extends TransactionSql {
   /** Statements that insert the records, thousands per statement, unless they are long. */
   inserts(table: Table, records: readonly Row[]): Iterable<Statement>;
   /**
-   * Returns a statement that inserts the records of all additions with their keys, does what logChanges does, and waits for a
-   * lock at most `lockTimeout` milliseconds. Undefined if this takes a transaction.
+   * Returns a statement that inserts the records of all additions with their keys, and does what logChanges does. Undefined if this takes a
+   * transaction.
    */
-  withChanges(kind: RecordKind, additions: readonly NewRecords[], lockTimeout?: number): Statement | undefined;
+  withChanges(kind: RecordKind, additions: readonly NewRecords[]): Statement | undefined;
   /** Statements that set these fields in the records, thousands per statement, unless they are long. */
   updates(table: Table, workspaceId: number, records: readonly Row[], fields: ReadonlySet<string>): Iterable<Statement>;
   deletions(table: Table, workspaceId: number, ids: readonly string[]): Iterable<Statement>;
@@ -177,12 +176,8 @@ export async function selectRecords(
 }
 
 /** Returns the records with these values of the columns. */
-export async function recordsIn(columns: readonly Column[], rows: readonly (readonly unknown[])[]): Promise<Row[]> {
-  const toRecord = (values: readonly unknown[]) => recordIn(columns, values);
-  return columns.some(isJson)
-    ? mapTextsInSlices(rows, (values) => textLengthOfAll([values]), toRecord)
-    : rows.map(toRecord);
-}
+export const recordsIn = (columns: readonly Column[], rows: readonly (readonly unknown[])[]): Row[] =>
+  rows.map((values) => recordIn(columns, values));
 
 /** Runs work that sorts whole tables, in files where the dialect can: in memory, a million rows would take a gigabyte. */
 export async function sortInFiles<T>(

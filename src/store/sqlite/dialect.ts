@@ -6,7 +6,7 @@ import { rowsQuery, runQuery } from '../query/run-query.ts';
 import { withChanges } from './additions.ts';
 import { temporaryInMemory } from './connection.ts';
 import { createFilters } from './filters.ts';
-import { jsonArray, jsonArrayBytes, valuesIn, valuesInBytes } from './json-array.ts';
+import { jsonArray, valuesIn } from './json-array.ts';
 import { selectPages, selectPagesWithin } from './pages.ts';
 import { deletions, inserts, updates } from './writes.ts';
 
@@ -60,12 +60,8 @@ async function selectValues(
   isBounded = false,
 ): Promise<unknown[][]> {
   if (!isBounded || columns.some(isJson)) {
-    const rows = await runQuery(run, query.select(builder.raw(`${jsonArrayBytes(columns)} as record`)));
-    // The casts are safe: bytes are buffers, and no array is null.
-    return (await valuesInBytes(
-      columns,
-      rows.map(({ record }) => record as Buffer),
-    )) as unknown[][];
+    const rows = await runQuery(run, query.select(builder.raw(`${jsonArray(columns)} as record`)));
+    return rows.map(({ record }) => valuesIn(columns, JSON.parse(String(record))));
   }
   // Names of the page's own, because tables that are joined have columns of the same name.
   const named = columns.map(({ type }, index) => ({ name: `c${index}`, type }));

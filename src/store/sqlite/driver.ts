@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import type { Knex } from 'knex';
 import { StartError } from '../../errors.ts';
 import { reason } from '../connections/database-error.ts';
-import { type DatabaseOptions, type Driver, maxLongReads, type Row } from '../connections/driver.ts';
+import type { DatabaseOptions, Driver, Row } from '../connections/driver.ts';
 import { isIdle, prepareConnection, type SqliteConnection, statementsOf } from './connection.ts';
 import { defaultPath, inMemory } from './url.ts';
 
@@ -32,10 +32,13 @@ export function createSqliteDriver(path: string, { connectionTimeout, statementT
       // A database in memory has one connection only. Three connections read: a workspace may hold two of them for long.
       ...(path !== inMemory && {
         reads: pool({ max: 3, readOnly: true }),
-        longReads: pool({ min: 0, max: maxLongReads, readOnly: true }),
+        // One: while long reads overlap, SQLite's log of writes only grows. Each waits longer for the others than for a connection.
+        longReads: { ...pool({ min: 0, max: 1, readOnly: true }), acquireConnectionTimeout: 6 * connectionTimeout },
       }),
     },
-    concurrentGroups: 1,
+    // Without readers, the log is written back to the file, and begins again.
+    afterLongRead: 'pragma wal_checkpoint(truncate)',
+    hasGroupsByWorkspace: false,
     requireSpaceToMigrate: () => requireSpace(path),
     query: async (connection, sql, values) =>
       (await statementsOf(connection as SqliteConnection).run(sql, values)) as Row[],
