@@ -60,10 +60,3 @@ test('reads and writes go on while another workspace reads slowly', async () => 
   expect(busy.ended).toBe(0);
   await busy.stop();
 });
-
-test('a statement that waits too long for others of its workspace fails with 503', async () => {
-  const busy = keepBusy();
-
-  await expect(database.forWorkspace(numberOf('busy')).read('select 1')).rejects.toMatchObject({ status: 503 });
-  await busy.stop();
-});
