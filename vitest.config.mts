@@ -19,7 +19,7 @@ const onAnyDatabase = [
   'test/rest/**',
   'test/spec/{bad-input,compression,errors,openapi}.test.ts',
   'test/store/{change-watch,group-commit,held-texts,query}.test.ts',
-  'test/structure/{faults,imports,regular-expressions}.test.ts',
+  'test/structure/{imports,regular-expressions}.test.ts',
 ];
 
 /** What every project has; `extends` would also run the global setup below once per project. */
