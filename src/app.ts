@@ -9,7 +9,7 @@ import { serveHomePage } from './explorer/home.ts';
 import { serveReference } from './explorer/reference.ts';
 import { serveExports } from './export/route.ts';
 import { serveGraphql } from './graphql/route.ts';
-import { rejectOtherMethods } from './http/methods.ts';
+import { rejectUnknownRoutes } from './http/methods.ts';
 import { allowOrigins, createServer } from './http/server.ts';
 import type { Logs } from './logs.ts';
 import { handler } from './rest/handler.ts';
@@ -22,20 +22,18 @@ import { schemaVersion } from './store/schema/migrations.ts';
 export async function createApp(database: Database, config: Config, logs?: Logs): Promise<FastifyInstance> {
   const app = createServer(config, logs);
   await allowOrigins(app, config.corsOrigins);
+  rejectUnknownRoutes(app, methodHint);
   const { isOpen } = await authenticate(app, database, config);
-  const addRoutes = async () => {
-    for (const route of routes) {
-      app.route({ method: route.method, url: route.path, handler: handler(route, config.limits) });
-    }
-    await app.register(async (scope) => servePublicly(scope, database, config, isOpen));
-    await app.register(async (scope) => {
-      const readFilter = serveGraphql(scope, config, config.graphiql ? sendGraphiql : undefined);
-      const { connectionTimeout: patience } = config.databaseOptions;
-      // With `app`, not `scope`, whose errors have GraphQL's form: exports have REST's.
-      serveExports(app, { limits: config.limits, exportTimeout: config.http.exportTimeout, patience }, readFilter);
-    });
-  };
-  await rejectOtherMethods(app, methodHint, addRoutes);
+  for (const route of routes) {
+    app.route({ method: route.method, url: route.path, handler: handler(route, config.limits) });
+  }
+  await app.register(async (scope) => servePublicly(scope, database, config, isOpen));
+  await app.register(async (scope) => {
+    const readFilter = serveGraphql(scope, config, config.graphiql ? sendGraphiql : undefined);
+    const { connectionTimeout: patience } = config.databaseOptions;
+    // With `app`, not `scope`, whose errors have GraphQL's form: exports have REST's.
+    serveExports(app, { limits: config.limits, exportTimeout: config.http.exportTimeout, patience }, readFilter);
+  });
   return app;
 }
 
