@@ -9,7 +9,7 @@ import { serveHomePage } from './explorer/home.ts';
 import { serveReference } from './explorer/reference.ts';
 import { serveExports } from './export/route.ts';
 import { serveGraphql } from './graphql/route.ts';
-import { rejectOtherMethods } from './http/methods.ts';
+import { rejectUnknownRoutes } from './http/methods.ts';
 import { refuseUnderPressure } from './http/pressure.ts';
 import { allowOrigins, createServer } from './http/server.ts';
 import type { Logs } from './logs.ts';
@@ -34,19 +34,17 @@ export async function createApp(
   const app = createServer(config, logs);
   if (ownsProcess) await refuseUnderPressure(app);
   await allowOrigins(app, config.corsOrigins);
+  rejectUnknownRoutes(app, methodHint);
   const { isOpen } = await authenticate(app, database, config);
-  const addRoutes = async () => {
-    for (const route of routes) {
-      app.route({ method: route.method, url: route.path, handler: handler(route, config.limits) });
-    }
-    await app.register(async (scope) => servePublicly(scope, database, config, isOpen));
-    await app.register(async (scope) => {
-      const readFilter = serveGraphql(scope, config, config.graphiql ? sendGraphiql : undefined);
-      // With `app`, not `scope`, whose errors have GraphQL's form: exports have REST's.
-      serveExports(app, { limits: config.limits, exportTimeout: config.http.exportTimeout }, readFilter);
-    });
-  };
-  await rejectOtherMethods(app, methodHint, addRoutes);
+  for (const route of routes) {
+    app.route({ method: route.method, url: route.path, handler: handler(route, config.limits) });
+  }
+  await app.register(async (scope) => servePublicly(scope, database, config, isOpen));
+  await app.register(async (scope) => {
+    const readFilter = serveGraphql(scope, config, config.graphiql ? sendGraphiql : undefined);
+    // With `app`, not `scope`, whose errors have GraphQL's form: exports have REST's.
+    serveExports(app, { limits: config.limits, exportTimeout: config.http.exportTimeout }, readFilter);
+  });
   return app;
 }
 

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type DocumentNode, NoSchemaIntrospectionCustomRule, printSchema } from 'graphql';
 import { _createLRUCache as createCache, createYoga, type Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
-import { createPage } from '../http/assets.ts';
+import { createPage, type Send } from '../http/assets.ts';
 import { idempotencyKeyOf, markReplayed } from '../http/idempotency-key.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { withIdempotencyKey } from '../services/idempotent-session.ts';
@@ -60,6 +60,7 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
     logging: false,
   });
 
+  let sendSchema: Send | undefined;
   return {
     async executeQuery(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
       const acceptable = chooseType(request);
@@ -87,7 +88,10 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
       return asEventStream(reply).send(singleEvent(text));
     },
 
-    sendSchema: createPage(`${printSchema(schema)}\n`, 'text/plain; charset=utf-8'),
+    sendSchema(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+      sendSchema ??= createPage(`${printSchema(schema)}\n`, 'text/plain; charset=utf-8');
+      return sendSchema(request, reply);
+    },
 
     readFilter: (kind: RecordKind, where: unknown) => readWhere(own, config, kind, where),
 

@@ -202,11 +202,10 @@ test('API10 Unsafe consumption of APIs: the service connects only to its databas
     )
     .toSorted();
 
-  // The last one cancels statements of its own database; the others import methods, status texts and a check of addresses.
+  // The last one cancels statements of its own database; the others import status texts and a check of addresses.
   expect(calls).toEqual([
     'config.ts',
     'http/error-response.ts',
-    'http/methods.ts',
     'http/send-error.ts',
     'http/sockets.ts',
     'store/postgres/driver.ts',
