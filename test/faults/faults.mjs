@@ -29,7 +29,6 @@ const repeats = ['sqlite', 'test/spec/idempotency.test.ts'];
 const repeatedMutations = ['sqlite', 'test/graphql/idempotency.test.ts'];
 const keptResults = ['sqlite', 'test/store/idempotency.test.ts'];
 const clientRepeats = ['sqlite', 'test/client/repeats.test.ts'];
-const earlierVersions = ['sqlite', 'test/store/earlier-versions.test.ts'];
 const citus = ['postgres', 'test/spec/postgres/citus.test.ts'];
 const reversals = ['sqlite', 'test/graphql/revert-changes.test.ts'];
 const files = ['sqlite', 'test/import/import.test.ts'];
@@ -918,16 +917,6 @@ export const faults = [
     name: 'the client forgets that an earlier attempt may be stored',
     plant: [['client/retry.ts', 'isResolved', () => () => true]],
     tests: clientRepeats,
-  },
-  {
-    name: 'a migration leaves out the external IDs of the records that are stored',
-    sql: (sql) => sql.replace(/ cross join json_each\(record\.external_ids\) as external$/, '$& where false'),
-    tests: earlierVersions,
-  },
-  {
-    name: 'a migration forgets that the workspace of a key was renamed',
-    sql: (sql) => sql.replaceAll('coalesce(moved_to, workspace_id)', 'workspace_id'),
-    tests: earlierVersions,
   },
   {
     name: 'a workspace that was deleted is written by a process that has not noticed yet',

@@ -32,11 +32,6 @@ export interface Driver {
   /** The place of the data, for messages: without the password. */
   readonly location: string;
   readonly pools: Pools<Knex.Config>;
-  /**
-   * Returns how many bytes a migration may write. Throws StartError unless there is room on the disk for them. Absent where that is on
-   * another machine.
-   */
-  requireSpaceToMigrate?(): number;
   /** The number of group commits that run concurrently. */
   readonly concurrentGroups: number;
 

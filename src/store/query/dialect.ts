@@ -68,8 +68,6 @@ export interface Dialect extends TransactionSql {
   readonly prepareCopy?: string;
   /** The last statement of such a transaction: makes the database give new workspaces greater numbers than those that were copied. */
   readonly finishCopy?: string;
-  /** Statements before and after work that sorts in files: see `sortInFiles`. */
-  readonly sorting?: { readonly before: string; readonly after: string };
   /** Makes a transaction that migrates, creates a key, or renames or deletes a workspace, wait for those of other processes. */
   readonly lockMaintenance?: string;
 
@@ -182,21 +180,6 @@ export async function recordsIn(columns: readonly Column[], rows: readonly (read
   return columns.some(isJson)
     ? mapTextsInSlices(rows, (values) => textLengthOfAll([values]), toRecord)
     : rows.map(toRecord);
-}
-
-/** Runs work that sorts whole tables, in files where the dialect can: in memory, a million rows would take a gigabyte. */
-export async function sortInFiles<T>(
-  { sorting }: Dialect,
-  run: (sql: string) => Promise<unknown>,
-  work: () => Promise<T>,
-): Promise<T> {
-  if (!sorting) return work();
-  await run(sorting.before);
-  try {
-    return await work();
-  } finally {
-    await run(sorting.after);
-  }
 }
 
 /** True for columns with JSON, which takes time to parse. */

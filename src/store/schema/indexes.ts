@@ -7,7 +7,7 @@ import type { Driver, Run } from '../connections/driver.ts';
 import type { Statements } from '../connections/transactions.ts';
 import { columnName, columnsOf } from '../query/columns.ts';
 import { keySql } from '../query/comparisons.ts';
-import { type Dialect, sortInFiles } from '../query/dialect.ts';
+import type { Dialect } from '../query/dialect.ts';
 
 /** The part of a database that is used here. */
 type Database = Pick<Statements, 'run' | 'read' | 'transaction'> & {
@@ -106,7 +106,7 @@ export async function addIndex(database: Database, kind: RecordKind, field: stri
     // Makes this connection read the statistics. All others read them with the new schema.
     await run('analyze sqlite_schema');
   };
-  await sortInFiles(database.dialect, database.run, () => database.transaction(create));
+  await database.transaction(create);
 }
 
 /** Drops the index of a field, even an incomplete one that a failed attempt left. SQLite deletes its statistics, too. */
