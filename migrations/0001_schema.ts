@@ -39,7 +39,7 @@ interface Table {
   readonly columns: string;
   /** Looked up by their value, so rows without one are not in the index. */
   readonly references?: readonly string[];
-  /** Also ordered by: rows without a value come last. */
+  /** Of at most 500 characters, also ordered by: an entry of an index is the text itself. Rows without one come last. */
   readonly texts?: readonly string[];
   readonly times?: readonly string[];
   readonly hasExternalIds?: true;
@@ -268,12 +268,10 @@ async function upPostgres(knex: Knex): Promise<void> {
   for (const sql of otherIndexes) await knex.raw(sql);
   for (const [table, { columns, ...indexed }] of Object.entries(kindTables(postgres))) {
     await knex.raw(`create table ${table} (${columns}\n)`);
-    const create = (name: string, key: string, condition = '') =>
-      knex.raw(`create index ${table}_${name} on ${table} (workspace_id, ${key}, id)${condition}`);
-    for (const name of indexed.references ?? []) await create(name, name, ` where ${name} is not null`);
-    // Of a long text only the beginning, because a key of an index has at most 2,704 bytes.
-    for (const name of indexed.texts ?? []) await create(name, `left(${name}, 100)`);
-    for (const name of indexed.times ?? []) await create(name, name);
+    const create = (name: string, condition = '') =>
+      knex.raw(`create index ${table}_${name} on ${table} (workspace_id, ${name}, id)${condition}`);
+    for (const name of indexed.references ?? []) await create(name, ` where ${name} is not null`);
+    for (const name of [...(indexed.texts ?? []), ...(indexed.times ?? [])]) await create(name);
     // Entries are hashes of the workspace, the key and the value together. Every lookup reads GIN's pending list, which is therefore
     // kept to an eighth of its default size, in kilobytes.
     if (indexed.hasExternalIds) {

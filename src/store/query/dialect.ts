@@ -87,16 +87,6 @@ export interface Dialect extends TransactionSql {
   readonly amongExternalIds?: string | undefined;
 
   readonly filters: Filters;
-  /** A prefix of the text, short enough for an index. Null for null; sorts like the text, but different texts may share it. */
-  readonly textKey?: {
-    sql(column: string): string;
-    of(text: string): string;
-    /**
-     * Returns the rows that have the texts in a column: at most `limit` IDs of each text, as `ids`, by its `place` from 1. The
-     * rows with a key are read once, however many of the texts share it.
-     */
-    idsWithTexts(rows: Knex.QueryBuilder, column: string, texts: readonly string[], limit: number): Knex.Raw;
-  };
   /** Runs an update or a deletion in a transaction, and returns how many rows it changed. */
   runCounted(run: Run, query: Knex.QueryBuilder): Promise<number>;
   /** Returns an expression for the bytes of a column's text, which does not read the text where the database stores its length. */
