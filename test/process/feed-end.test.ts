@@ -24,9 +24,9 @@ test('at SIGTERM, subscriptions end without complete, and the process ends', asy
 });
 
 test('at SIGTERM, the process does not wait for a subscription whose client does not read', async () => {
-  const service = processes.start({ DATABASE_URL: 'sqlite::memory:' });
+  const service = processes.start({ DATABASE_URL: 'sqlite::memory:', MAX_EXTERNAL_IDS: '1000' });
   const { hostname, port } = new URL(await service.ready());
-  const externalIds = Object.fromEntries(Array.from({ length: 19 }, (_, n) => [`system ${n}`, 'x'.repeat(10_000)]));
+  const externalIds = Object.fromEntries(Array.from({ length: 380 }, (_, n) => [`system ${n}`, 'x'.repeat(500)]));
   // Far more than the buffers of a connection hold.
   for (let batch = 0; batch < 8; batch += 1)
     await post(`http://${hostname}:${port}/assets`, Array(12).fill({ name: 'Crane', externalIds }));

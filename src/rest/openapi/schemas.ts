@@ -85,7 +85,8 @@ function typeSchema(field: Field, limits: Limits): Json {
     case 'externalIds':
       return {
         type: 'object',
-        additionalProperties: { type: 'string', maxLength: limits.maxTextLength },
+        propertyNames: { maxLength: maxLengthOf(field, limits) },
+        additionalProperties: { type: 'string', maxLength: maxLengthOf(field, limits) },
         maxProperties: limits.maxExternalIds,
         examples: [{ erp: '4711' }],
       };

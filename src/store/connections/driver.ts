@@ -29,11 +29,6 @@ export interface Driver {
   /** The place of the data, for messages: without the password. */
   readonly location: string;
   readonly pools: Pools<Knex.Config>;
-  /**
-   * Returns how many bytes a migration may write. Throws StartError unless there is room on the disk for them. Absent where that is on
-   * another machine.
-   */
-  requireSpaceToMigrate?(): number;
   /** A statement to run on the pool for writes after each long read, before the next one begins. */
   readonly afterLongRead?: string;
   /** True if each workspace has group commits of its own; false if there is one writer. */

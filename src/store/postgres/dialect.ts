@@ -8,7 +8,7 @@ import { columnList, columnName } from '../query/columns.ts';
 import type { Dialect } from '../query/dialect.ts';
 import { requireWhole } from '../query/rows.ts';
 import { runQuery } from '../query/run-query.ts';
-import { createFilters, createTextKey } from './filters.ts';
+import { createFilters } from './filters.ts';
 import { selectPages, selectPagesWithin } from './pages.ts';
 import { deletions, inserts, updates, withChanges } from './writes.ts';
 
@@ -71,7 +71,6 @@ export function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }
       : `case when random() < 0.01 and (select pg_has_role(relowner, 'usage') from pg_class where oid = ?::regclass)
         then gin_clean_pending_list(?::regclass) end`,
     filters: createFilters(builder, isCitus),
-    textKey: createTextKey(builder),
     async runCounted(run, query) {
       const changed = query.returning(builder.raw('1'));
       const [row] = await runQuery(run, builder.with('changed', changed).from('changed').count({ count: '*' }));

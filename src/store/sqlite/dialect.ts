@@ -4,7 +4,6 @@ import type { Run } from '../connections/driver.ts';
 import { type Dialect, isJson, type SelectedColumn } from '../query/dialect.ts';
 import { rowsQuery, runQuery } from '../query/run-query.ts';
 import { withChanges } from './additions.ts';
-import { temporaryInMemory } from './connection.ts';
 import { createFilters } from './filters.ts';
 import { jsonArray, valuesIn } from './json-array.ts';
 import { selectPages, selectPagesWithin } from './pages.ts';
@@ -20,7 +19,6 @@ export const sqliteDialect: Dialect = {
   // meantime, whatever the busy timeout. No rows need to be locked, because nobody else writes while the lock is held.
   begin: 'begin immediate',
   beginSnapshot: 'begin',
-  sorting: { before: 'pragma temp_store = default', after: temporaryInMemory },
   jsonElements: 'json_each',
   jsonArrayOf: 'json_group_array',
   jsonObject: 'json_object',

@@ -1,5 +1,5 @@
 /** The driver for SQLite: its connections to a file, or to a database in memory. */
-import { accessSync, constants, existsSync, mkdirSync, statfsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Knex } from 'knex';
 import { StartError } from '../../errors.ts';
@@ -39,25 +39,12 @@ export function createSqliteDriver(path: string, { connectionTimeout, statementT
     // Without readers, the log is written back to the file, and begins again.
     afterLongRead: 'pragma wal_checkpoint(truncate)',
     hasGroupsByWorkspace: false,
-    requireSpaceToMigrate: () => requireSpace(path),
     query: async (connection, sql, values) =>
       (await statementsOf(connection as SqliteConnection).run(sql, values)) as Row[],
     isIdle: (connection) => isIdle(connection as SqliteConnection),
     cancel: (connection) => statementsOf(connection as SqliteConnection).cancel(),
     destroy: (connection) => (connection as SqliteConnection).close(() => {}),
   };
-}
-
-/** A migration may copy all tables in one transaction: to SQLite's log, and from there to the file. */
-function requireSpace(path: string): number {
-  if (path === inMemory) return 0;
-  const { bavail, bsize } = statfsSync(path);
-  const [free, needed] = [bavail * bsize, 2 * statSync(path).size];
-  if (free >= needed) return needed;
-  const megabytes = (bytes: number) => `${Math.ceil(bytes / 1e6)} MB`;
-  throw new StartError(
-    `migrating ${resolve(path)} needs up to ${megabytes(needed)} of free space beside it, and ${megabytes(free)} are free: nothing was changed`,
-  );
 }
 
 function requireFolder(path: string): void {
