@@ -6,25 +6,33 @@ import type { FastifyInstance } from 'fastify';
 import { unavailable } from '../errors.ts';
 
 interface Pressure {
-  /** Bytes of the heap, with what is not collected yet. */
-  readonly maxHeapUsedBytes: number;
+  /** Bytes of the heap and of buffers, with what is not collected yet. */
+  readonly maxBytes: number;
   /** Milliseconds, on average, that the event loop is late. */
   readonly maxEventLoopDelay: number;
 }
 
-/** The process should stay below 1 GB, of which buffers take a part. */
-const defaults: Pressure = { maxHeapUsedBytes: 600 * 1_048_576, maxEventLoopDelay: 5_000 };
+/** The process should stay below 1 GB: what it has begun takes the other half. */
+const defaults: Pressure = { maxBytes: 500 * 1_048_576, maxEventLoopDelay: 5_000 };
+
+/** Milliseconds between measurements. */
+const interval = 200;
 
 /** Milliseconds between forced collections. */
 const collectionInterval = 5_000;
 
 /** Routes that show no data stay available: a supervisor that asks how the service is would otherwise end it. */
-export async function refuseUnderPressure(app: FastifyInstance, pressure = defaults): Promise<void> {
+export async function refuseUnderPressure(
+  app: FastifyInstance,
+  { maxBytes, maxEventLoopDelay } = defaults,
+): Promise<void> {
   setFlagsFromString('--expose-gc');
   const collect: () => void = runInNewContext('gc');
   let collectedAt = 0;
   await app.register(underPressure, {
-    ...pressure,
+    maxEventLoopDelay,
+    healthCheck: async () => bytesInUse() <= maxBytes,
+    healthCheckInterval: interval,
     pressureHandler: (request, _reply, type) => {
       // While requests are refused, nothing is allocated: without this, garbage counted for more than 50 s after the load had ended.
       if (Date.now() - collectedAt > collectionInterval) {
@@ -35,4 +43,9 @@ export async function refuseUnderPressure(app: FastifyInstance, pressure = defau
         throw unavailable('the service is overloaded, try again', type);
     },
   });
+}
+
+function bytesInUse(): number {
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
 }

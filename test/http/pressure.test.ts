@@ -10,7 +10,7 @@ test('a request gets 503 and when to try again while the heap is full, but for w
   onTestFinished(() => app.close());
   app.decorateRequest('rejectionReason', null);
   app.setErrorHandler((error, request, reply) => sendError(request, reply, error));
-  await refuseUnderPressure(app, { maxHeapUsedBytes: 1, maxEventLoopDelay: 0 });
+  await refuseUnderPressure(app, { maxBytes: 1, maxEventLoopDelay: 0 });
   app.get('/asset-categories', async () => []);
   app.get('/healthz', { config: { isPublic: () => true } }, async () => ({ status: 'ok' }));
   let isCollected = false;

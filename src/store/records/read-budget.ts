@@ -48,10 +48,10 @@ export interface ReadBudget {
 const linkedPart = 0.4;
 
 /**
- * Characters that the responses of the process may hold together before further ones that read texts fail: as many as one response may have
- * by default.
+ * Characters that the responses of the process may hold together before further ones that read texts fail. The next one of each reading
+ * connection is already being read then, and may have as many as a response.
  */
-const maxHeld = 50_000_000;
+const maxHeld = 25_000_000;
 
 /** What the responses of a process hold. */
 export interface HeldTexts {
