@@ -15,7 +15,7 @@ const onAnyDatabase = [
   'test/client/**/!(dropped).test.ts',
   'test/graphql/{endpoint,event-stream-clients,federation-gateway,filter-cost,limits,schema-file,written}.test.ts',
   'test/{load-late,logs,slices}.test.ts',
-  'test/process/{build,cli,descriptors,feed-end,import-kills,logs,open-access,package,start-and-end}.test.ts',
+  'test/process/{build,cli,descriptors,import-kills,logs,package,start-and-end}.test.ts',
   'test/rest/**',
   'test/spec/{bad-input,compression,errors,openapi}.test.ts',
   'test/store/{change-watch,group-commit,held-texts,query}.test.ts',
@@ -62,7 +62,7 @@ export default defineConfig({
                 ...shared.test,
                 name: 'pgbouncer',
                 include: [
-                  'test/spec/{batches,idempotency,long-lists,references,together,updates}.test.ts',
+                  'test/spec/{idempotency,together}.test.ts',
                   'test/spec/postgres/{concurrency,limits}.test.ts',
                 ],
                 globalSetup: ['test/support/pgbouncer.ts'],
