@@ -89,9 +89,3 @@ test('the document is not sent again while it is unchanged', async () => {
   ]);
   expect([again.status, again.text, again.headers.etag]).toEqual([304, '', headers.etag]);
 });
-
-test('the document is at no other address', async () => {
-  for (const path of ['/reference/json', '/reference/yaml', '/reference/static/logo.svg', '/reference/openapi.json']) {
-    expect([path, (await service.get(path)).status]).toEqual([path, 404]);
-  }
-});
