@@ -132,19 +132,16 @@ describe('a transaction', () => {
     expect(runs).toBe(6);
   });
 
-  test.each(['57P01', '55P03', 'XX000'])(
-    'that fails with another error (%s) is not retried',
-    async (code) => {
-      let runs = 0;
-      const failing = one.database.transaction(async (run) => {
-        runs += 1;
-        await run(failWith(code));
-      });
+  test.each(['57P01', '55P03', 'XX000'])('that fails with another error (%s) is not retried', async (code) => {
+    let runs = 0;
+    const failing = one.database.transaction(async (run) => {
+      runs += 1;
+      await run(failWith(code));
+    });
 
-      await expect(failing).rejects.toThrow(/^(?:the database is not available, try again|database error: \w+)$/);
-      expect(runs).toBe(1);
-    },
-  );
+    await expect(failing).rejects.toThrow(/^(?:the database is not available, try again|database error: \w+)$/);
+    expect(runs).toBe(1);
+  });
 
   describe.each([
     { of: 'one statement', isReferring: false },
