@@ -37,7 +37,7 @@ async function printKey(text: string): Promise<void> {
 const whilePrinting = <T>(
   { transaction, dialect }: Database,
   work: (store: KeyStore, run: Run) => Promise<T>,
-): Promise<T> => transaction((run) => work(createKeyStore({ run, read: run, dialect }), run), { maxAttempts: 1 });
+): Promise<T> => transaction((run) => work(createKeyStore({ run, read: run, dialect }), run), 1);
 
 /** Runs work on the key store of the configured database. */
 const withKeyStore = (

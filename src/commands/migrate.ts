@@ -4,6 +4,6 @@ import { withDatabase } from './database.ts';
 
 export const migrateDatabase = (config: Config) =>
   withDatabase(config, { mayCreate: true }, async (database) => {
-    const applied = await database.migrate((_, message) => console.log(message));
+    const applied = await database.migrate();
     console.log(applied.length > 0 ? `migrated: ${applied.join(', ')}` : 'already up to date');
   });

@@ -1,5 +1,4 @@
 /** GraphQL over HTTP at /graphql. Stricter than yoga's defaults: JSON only, one operation per request, no CORS. */
-import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type DocumentNode, NoSchemaIntrospectionCustomRule, printSchema } from 'graphql';
 import { _createLRUCache as createCache, createYoga, type Plugin } from 'graphql-yoga';
@@ -8,7 +7,6 @@ import { createPage, type Send } from '../http/assets.ts';
 import { idempotencyKeyOf, markReplayed } from '../http/idempotency-key.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { withIdempotencyKey } from '../services/idempotent-session.ts';
-import { encodedInSlices, isLong } from '../slices.ts';
 import { useOperationChoice } from './choose-operation.ts';
 import { sendGraphqlError, useErrorResponses } from './errors.ts';
 import { useLoaders } from './execution/context.ts';
@@ -80,14 +78,14 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
       const response = await yoga.handleNodeRequestAndResponse(request, reply, context);
       const { subscription } = client;
       if (subscription) {
-        openStreams.add(client.workspaceId, subscription.end);
+        openStreams.add(subscription.end);
         return sendEvents(request, reply, subscription);
       }
       const text = await response.text();
       reply.code(response.status);
       for (const [name, value] of response.headers) reply.header(name, value);
-      if (acceptable.json || response.status !== 200) return reply.send(bodyOf(text));
-      return asEventStream(reply).send(bodyOf(singleEvent(text)));
+      if (acceptable.json || response.status !== 200) return reply.send(text);
+      return asEventStream(reply).send(singleEvent(text));
     },
 
     sendSchema(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
@@ -100,9 +98,6 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
     sendError: sendGraphqlError,
   };
 }
-
-const bodyOf = (text: string): string | Readable =>
-  isLong(text) ? Readable.from(encodedInSlices(text), { objectMode: false }) : text;
 
 /** Rejects introspection of the schema, except `__typename`. */
 const useNoIntrospection = (): Plugin => ({

@@ -3,7 +3,7 @@ import type { Page, Response } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { revokeKey } from '../../src/auth/keys.ts';
 import { fillDemo } from '../../src/demo/fill.ts';
-import { graphiqlTabs } from '../../src/explorer/graphiql-tabs.ts';
+import { readTabs } from '../../src/explorer/graphiql.ts';
 import { createKeyStore } from '../../src/store/admin/api-keys.ts';
 import { describeInChromium, executeUntil, screenshot, useBrowser, usePages } from '../support/browser.ts';
 import { passTime } from '../support/clock.ts';
@@ -33,6 +33,8 @@ const isStream = (response: Response) => response.headers()['content-type']?.sta
 /** GraphiQL stores its tabs half a second after a change. */
 const stored = (page: Page, text: string) =>
   page.waitForFunction((part) => localStorage.getItem('graphiql:tabState')?.includes(part), text);
+
+const graphiqlTabs = readTabs();
 
 const storedTab = (page: Page, name: string) =>
   stored(page, `"activeTabIndex":${graphiqlTabs.findIndex(({ query }) => query.includes(`query ${name}`))}`);
@@ -80,7 +82,7 @@ describeInChromium('GraphiQL', () => {
         .getByRole('region', { name: /variables/i })
         .getByText('North yard')
         .waitFor();
-      expect(await (await executeUntil(page, '"importRecords"')).textContent()).toContain('location_');
+      expect(await (await executeUntil(page, '"upsertWorkOrders"')).textContent()).toContain('location_');
       await screenshot(page, 'graphiql-mutation');
       expect(visit).toMatchObject({ outside: [], errors: [] });
     });

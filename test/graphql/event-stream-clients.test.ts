@@ -113,8 +113,8 @@ test('clients that leave before their subscription has begun are no defect of th
 
 describe('a client that does not read', () => {
   test('holds a long event with at most one other of its workspace', async () => {
-    const slow = await startService();
-    const externalIds = Object.fromEntries(Array.from({ length: 19 }, (_, n) => [`system-${n}`, 'x'.repeat(9_980)]));
+    const slow = await startService({ MAX_EXTERNAL_IDS: '1000' });
+    const externalIds = Object.fromEntries(Array.from({ length: 380 }, (_, n) => [`system-${n}`, 'x'.repeat(490)]));
     await slow.create('/projects', { name: 'Harbour wall', externalIds });
     let executions = 0;
     slow.database.knex.on('query', ({ sql }: { sql: string }) => {
@@ -133,9 +133,9 @@ describe('a client that does not read', () => {
   });
 
   test('holds a long event for 30 seconds at most, also one that waits behind another response of its connection', async () => {
-    const slow = await startService();
+    const slow = await startService({ MAX_EXTERNAL_IDS: '1000' });
     const url = await listen(slow.app);
-    const externalIds = Object.fromEntries(Array.from({ length: 19 }, (_, n) => [`system-${n}`, 'x'.repeat(9_980)]));
+    const externalIds = Object.fromEntries(Array.from({ length: 380 }, (_, n) => [`system-${n}`, 'x'.repeat(490)]));
     await slow.create('/projects', { name: 'Harbour wall', externalIds });
     let executions = 0;
     slow.database.knex.on('query', ({ sql }: { sql: string }) => {
@@ -164,9 +164,9 @@ describe('a client that does not read', () => {
 
   test('makes the service read no further than it can send, and is disconnected', async () => {
     const slow = await startService({ REQUEST_TIMEOUT: '100', LOG_LEVEL: 'info' });
-    const name = 'Crane '.padEnd(9_000, 'x');
+    const description = 'Crane '.padEnd(9_000, 'x');
     for (let batch = 0; batch < 20; batch += 1) {
-      await slow.create('/assets', ...Array.from({ length: 200 }, () => ({ name })));
+      await slow.create('/asset-categories', ...Array.from({ length: 200 }, () => ({ description })));
     }
     let pages = 0;
     slow.database.knex.on('query', ({ sql }: { sql: string }) => {

@@ -43,10 +43,10 @@ describe('a query with an error takes as many statements as without', () => {
 
 test('texts that are too long for a response are not read again', async () => {
   const small = await startService({ MAX_RESPONSE_LENGTH: '1000', MAX_RECORD_LENGTH: '1000', MAX_TEXT_LENGTH: '1000' });
-  await small.create('/locations', ...Array.from({ length: 10 }, () => ({ name: 'x'.repeat(700) })));
+  await small.create('/locations', ...Array.from({ length: 10 }, () => ({ city: 'x'.repeat(700) })));
 
   const statements = await small.statements(async () => {
-    const { body } = await small.graphql('{ locations { nodes { name } } }');
+    const { body } = await small.graphql('{ locations { nodes { city } } }');
     expect(body.errors[0].message).toMatch(/^the response would hold more than 1,000 characters/);
   });
   await small.stop();
@@ -59,15 +59,15 @@ test('what of a query still runs when another part fails does not count twice in
   const small = await startService({ MAX_RESPONSE_LENGTH: '1000', MAX_RECORD_LENGTH: '1000', MAX_TEXT_LENGTH: '1000' });
   await small.create('/locations', { externalIds: { erp: '7' } }, { externalIds: { erp: '7' } });
   const [project] = await small.create('/projects', { name: 'Bridge' });
-  await small.create('/work-orders', { projectId: project.id, name: 'x'.repeat(600) });
+  await small.create('/work-orders', { projectId: project.id, notes: 'x'.repeat(600) });
 
   const { body } = await small.graphql(
-    '{ locationByExternalId(key: "erp", value: "7") { id } projects { nodes { workOrders { nodes { name } } } } }',
+    '{ locationByExternalId(key: "erp", value: "7") { id } projects { nodes { workOrders { nodes { notes } } } } }',
   );
   await small.stop();
 
   expect(body.errors.map(({ extensions }: { extensions: { code: string } }) => extensions.code)).toEqual(['CONFLICT']);
-  expect(body.data.projects.nodes[0].workOrders.nodes[0].name).toHaveLength(600);
+  expect(body.data.projects.nodes[0].workOrders.nodes[0].notes).toHaveLength(600);
 });
 
 test('a read that failed is not begun again', async () => {

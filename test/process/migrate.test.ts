@@ -1,10 +1,10 @@
 /** Commands on a database that is not up to date: `migrate` brings it up to date, wherever it is killed, and the others refuse it. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openDatabase } from '../../src/store/database.ts';
+import { connectDatabase, openDatabase } from '../../src/store/database.ts';
 import { migrationNames, migrationSource } from '../../src/store/schema/migrations.ts';
 import { runCommand } from '../support/command.ts';
-import { createDatabase } from '../support/database.ts';
+import { createDatabase, createFile } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
 import { useProcesses } from '../support/process.ts';
 
@@ -19,12 +19,12 @@ afterEach(() => database.remove());
 
 const run = (...command: string[]) => runCommand({ DATABASE_URL: database.url }, ...command);
 
-test('keys, workspaces and indexes refuse a database that is not up to date, and leave it as it is', async () => {
+test('keys and workspaces refuse a database that is not up to date, and leave it as it is', async () => {
   const opened = await openDatabase(database.url);
   await opened.knex.migrate.down({ migrationSource });
   await opened.close();
 
-  for (const command of ['keys', 'workspaces', 'indexes']) {
+  for (const command of ['keys', 'workspaces']) {
     const { code, out, err } = await run(command, 'list');
     expect([code, out, err.split('\n').at(-1)]).toEqual([
       1,
@@ -41,6 +41,35 @@ test('migrate brings the database up to date, and says so and where; again there
 
   expect(await run('migrate')).toEqual({ code: 0, out: `migrated: ${migrationNames.join(', ')}`, err });
   expect(await run('migrate')).toEqual({ code: 0, out: 'already up to date', err: `database: ${path}` });
+});
+
+test('a database of a version before 0.3.0 is refused by the service and by every command, and not changed', async () => {
+  const earlier = await connectDatabase(database.url);
+  await earlier.run('create table knex_migrations (id integer primary key, name text)');
+  await earlier.run("insert into knex_migrations values (1, '0001_record_kinds'), (2, '0002_api_keys')");
+  const target = await createFile({ empty: true });
+
+  for (const command of [
+    ['serve', '--port', '0'],
+    ['migrate'],
+    ['keys', 'create', '--workspace', 'acme', '--user', 'erp-sync'],
+    ['keys', 'list'],
+    ['workspaces', 'list'],
+    ['workspaces', 'rename', 'acme', 'other'],
+    ['copy', '--from', database.url, '--to', target.url],
+  ]) {
+    const { code, out, err } = await run(...command);
+    expect([code, out, err.split('\n').at(-1)]).toEqual([
+      1,
+      '',
+      'the database is from a version of Yardgraph before 0.3.0, and was not changed: export all records with that version, and import them with this one into a new database (see docs/install.md)',
+    ]);
+  }
+
+  expect(await earlier.run('select name from knex_migrations order by id')).toHaveLength(2);
+  await expect(earlier.run('select * from assets')).rejects.toThrow();
+  await earlier.close();
+  await target.remove();
 });
 
 const kills = byEffort({ small: 3, long: 30 });

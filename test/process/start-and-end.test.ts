@@ -49,7 +49,7 @@ test('a start takes options before settings, warns of names like settings, and s
 
 test('an end by SIGINT, sent twice as npm does, finishes what is in flight and waits for slow readers, but for nobody else', async () => {
   const timeouts = { HEADER_TIMEOUT: '300000', REQUEST_TIMEOUT: '300000' };
-  const service = processes.start({ DATABASE_URL: 'sqlite::memory:', ...timeouts });
+  const service = processes.start({ DATABASE_URL: 'sqlite::memory:', MAX_EXTERNAL_IDS: '1000', ...timeouts });
   const address = await service.ready();
   const { port, hostname } = new URL(address);
   const open = async (request = '') => {
@@ -70,7 +70,7 @@ test('an end by SIGINT, sent twice as npm does, finishes what is in flight and w
   });
   if (!following.body) throw new Error('there is no body');
   const events = eventReader(following.body);
-  const externalIds = Object.fromEntries(Array.from({ length: 19 }, (_, n) => [`system ${n}`, 'x'.repeat(10_000)]));
+  const externalIds = Object.fromEntries(Array.from({ length: 380 }, (_, n) => [`system ${n}`, 'x'.repeat(500)]));
   for (let batch = 0; batch < 8; batch += 1)
     await post(`${address}/assets`, Array(12).fill({ name: 'Crane', externalIds }));
   expect((await events.next())?.id).toBe('12');

@@ -1,6 +1,6 @@
 /** The indexes of the database are those that the fields declare, and those that an operator adds. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { asset, location, recordKinds } from '../../src/records/index.ts';
+import { location, recordKinds } from '../../src/records/index.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { columnName } from '../../src/store/query/columns.ts';
 import { addIndex, dropIndex, fieldsToIndex, listIndexes } from '../../src/store/schema/indexes.ts';
@@ -32,8 +32,6 @@ async function definitionsOf(table: string): Promise<Record<string, string>> {
   );
   return Object.fromEntries(rows.map(({ name, sql }) => [String(name), String(sql)]));
 }
-
-const namesOf = async (table: string) => Object.keys(await definitionsOf(table)).toSorted();
 
 /** The names of the indexes that the fields declare, except of what is unique, and of external IDs on SQLite, which have a table. */
 const declaredNames = recordKinds.map(({ table, storedFields }) => {
@@ -108,31 +106,6 @@ test('after a restart, lists use an added index for their filter and for their o
   // Those with a city and those without are read in the order of the index, one after the other.
   expect(sql).toContain('as first_part');
   expect(text).not.toContain('TEMP B-TREE FOR ORDER BY');
-});
-
-test('migrations go down and up again whatever an operator has added', async () => {
-  const names = await namesOf('locations');
-  const statistics = "select idx, stat from sqlite_stat1 where tbl not like 'change%' order by idx";
-  const before = isPostgres ? [] : await database.run(statistics);
-  await addIndex(database, location, 'city');
-  await addIndex(database, location, 'state');
-  await addIndex(database, asset, 'createdAt');
-
-  await database.knex.migrate.down({ name: '0008_fewer_indexes' });
-
-  const added = ['city', 'country', 'created_at', 'latitude', 'postal_code', 'state', 'updated_at'];
-  expect(await namesOf('locations')).toEqual([...names, ...added.map((column) => `locations_${column}`)].toSorted());
-  if (!isPostgres) {
-    expect(
-      await database.run(
-        "select stat from sqlite_stat1 where idx in ('locations_city', 'locations_latitude') order by idx",
-      ),
-    ).toEqual([{ stat: '1000000 100000 4' }, { stat: '1000000 100000 10' }]);
-  }
-  expect(await database.migrate()).toEqual(['0008_fewer_indexes']);
-  expect(await namesOf('locations')).toEqual([...names, 'locations_state'].toSorted());
-  await dropIndex(database, location, 'state');
-  if (!isPostgres) expect(await database.run(statistics)).toEqual(before);
 });
 
 test.runIf(isPostgres)('an index that an earlier attempt has left is replaced', async () => {

@@ -29,7 +29,7 @@ const mayImport: Record<string, string[]> = {
   commands: ['auth', 'client', 'config', 'errors', 'import', 'model', 'records', 'store', 'program'],
   'command-line': ['commands', 'config', 'demo', 'errors', 'serve', 'store', '../package.json'],
   cli: ['command-line'],
-  demo: ['auth', 'errors', 'model', 'records', 'services', 'store'],
+  demo: ['auth', 'errors', 'import', 'model', 'records', 'services', 'store'],
   // It is sent to other machines and to browsers: nothing of the service goes with it, and the service does without it.
   client: [],
 };

@@ -51,7 +51,7 @@ export async function startService(settings: Settings = {}, { closed = false }: 
   };
   if (closed) await key({ user: 'operator' });
   const logs: string[] = [];
-  const app = await createApp(database, config, { write: (line) => logs.push(line) });
+  const app = await createApp(database, config, { logs: { write: (line) => logs.push(line) } });
   const sentTexts = new Set<string>();
   const cookies: unknown[] = [];
 

@@ -6,16 +6,12 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { closeConnection } from '../../http/sockets.ts';
-import { encodedInSlices } from '../../slices.ts';
 
 export interface ServerEvent {
   /** The ID that a browser sends as `Last-Event-ID` when it reconnects. */
   readonly id?: string;
   /** JSON without line breaks. */
   readonly data: string;
-  /** True if the event takes much memory until the client has read it. */
-  readonly isLong?: boolean;
 }
 
 export const eventStreamType = 'text/event-stream';
@@ -28,9 +24,6 @@ const interval = 3_000;
 
 /** Milliseconds that a client has to read what was sent, if its stream ends before it is complete. */
 const closeAfter = 1_000;
-
-/** Milliseconds in which a client must read a long event. */
-const longEventTimeout = 30_000;
 
 const comment = ':\n\n';
 const complete = 'event: complete\ndata:\n\n';
@@ -57,10 +50,9 @@ export function sendEvents(
   const body = new PassThrough();
   // The headers are sent with the first bytes.
   body.write(comment);
-  const connection: Connection = { body, response: reply.raw, isInEvent: false };
   let isComplete = false;
   const timer = setInterval(async () => {
-    if (!connection.isInEvent && body.writableLength === 0) body.write(comment);
+    if (body.writableLength === 0) body.write(comment);
     if (!(await request.hasAccess())) end.abort();
   }, interval);
   const stop = () => {
@@ -72,7 +64,7 @@ export function sendEvents(
   // An abort before now is not reported again.
   if (end.signal.aborted) stop();
   else end.signal.addEventListener('abort', stop);
-  write(events, connection, end).then(
+  write(events, [body, reply.raw], end).then(
     () => {
       isComplete = !end.signal.aborted;
       end.abort();
@@ -85,31 +77,17 @@ export function sendEvents(
   return asEventStream(reply).send(body);
 }
 
-interface Connection {
-  readonly body: PassThrough;
-  readonly response: ServerResponse;
-  /** True while an event is written piece by piece. */
-  isInEvent: boolean;
-}
-
-async function write(events: AsyncIterable<ServerEvent>, connection: Connection, end: AbortController): Promise<void> {
-  const { body, response } = connection;
+/** Writes each event when the client has read enough of those before. */
+async function write(
+  events: AsyncIterable<ServerEvent>,
+  [body, response]: readonly [PassThrough, ServerResponse],
+  end: AbortController,
+): Promise<void> {
   for await (const event of events) {
     if (end.signal.aborted) return;
-    // A client that does not read in time reconnects, and gets the event again.
-    const timer = event.isLong ? setTimeout(() => closeConnection(response), longEventTimeout) : undefined;
-    connection.isInEvent = true;
-    try {
-      for await (const piece of encodedInSlices(textOf(event))) {
-        if (end.signal.aborted) return;
-        body.write(piece);
-        for (const stream of [body, response]) {
-          if (stream.writableNeedDrain) await once(stream, 'drain', { signal: end.signal }).catch(() => undefined);
-        }
-      }
-    } finally {
-      connection.isInEvent = false;
-      clearTimeout(timer);
+    body.write(textOf(event));
+    for (const stream of [body, response]) {
+      if (stream.writableNeedDrain) await once(stream, 'drain', { signal: end.signal }).catch(() => undefined);
     }
   }
   if (!end.signal.aborted) body.write(complete);

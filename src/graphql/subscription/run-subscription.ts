@@ -15,7 +15,6 @@ import {
 import { isAsyncIterable, type Plugin, processRegularResult, type YogaServerInstance } from 'graphql-yoga';
 import type { Limits } from '../../config.ts';
 import { badRequest, ResponseTooLarge, ServiceError, unavailable } from '../../errors.ts';
-import { createShares } from '../../sharing/shares.ts';
 import type { ChangePage } from '../../store/log/change-pages.ts';
 import { rootCause, toResponse } from '../errors.ts';
 import type { Context, FeedQuery, SubscriptionContext } from '../execution/context.ts';
@@ -52,14 +51,8 @@ interface Subscription {
   readonly end: AbortController;
 }
 
-/**
- * The most characters of texts in an event; an event of a single change may have as many as a response. There may be a
- * thousand streams, and each holds an event until its client has read it.
- */
-const maxEventLength = 200_000;
-
-/** The most longer events that a workspace may make and hold at a time. */
-const maxLongEvents = 2;
+/** The most characters of texts in an event. There may be hundreds of streams, and each holds an event until its client has read it. */
+const maxEventLength = 500_000;
 
 type Yoga = YogaServerInstance<ServerContext, YogaContext>;
 
@@ -68,13 +61,6 @@ type BeginningContext = SubscriptionContext & ServerContext;
 export function useSubscriptions(limits: Limits): Plugin<BeginningContext, ServerContext, YogaContext> {
   let yoga: Yoga;
   const eventLength = Math.min(maxEventLength, limits.maxResponseLength);
-  const longEvents = createShares(maxLongEvents);
-
-  /** Waits for a slot for a long event. The returned function frees it. */
-  const takeSlot = (workspaceId: string): Promise<() => void> =>
-    new Promise((resolve) => {
-      void longEvents(workspaceId, () => new Promise<void>((free) => resolve(free)));
-    });
 
   /** Leaves the events to the endpoint: for yoga, there is nothing to send. */
   async function begin(args: ExecutionArgs, context: BeginningContext, end: AbortController): Promise<ExecutionResult> {
@@ -93,25 +79,16 @@ export function useSubscriptions(limits: Limits): Plugin<BeginningContext, Serve
   ): AsyncGenerator<ServerEvent> {
     try {
       for await (const page of source) {
-        const parts: ChangePage[] = [page];
-        for (let part = parts.shift(); part; part = parts.shift()) {
-          const short = await resultOf(part, args, context, eventLength);
-          const isLong = short !== undefined && isTooLarge(short);
-          if (isLong && part.changes.length > 1) {
-            parts.unshift(...halvesOf(part));
-            continue;
-          }
-          const free = isLong ? await takeSlot(context.client.workspaceId) : undefined;
-          try {
-            const result = isLong ? await resultOf(part, args, context, limits.maxResponseLength) : short;
-            if (!result) return;
-            const data = await textOf(isTooLarge(result) ? withAdvice(result, part) : result, context);
-            // The content of an event without data is unknown: continuing after it would leave a gap.
-            if (!result.data) return yield { data };
-            yield { id: String(part.end), data, isLong };
-          } finally {
-            free?.();
-          }
+        const together = await resultOf(page, args, context);
+        // Together too long for an event, changes have one each.
+        const isSplit = together !== undefined && isTooLarge(together) && page.changes.length > 1;
+        for (const part of isSplit ? onesOf(page) : [page]) {
+          const result = isSplit ? await resultOf(part, args, context) : together;
+          if (!result) return;
+          const data = await textOf(isTooLarge(result) ? withAdvice(result, part) : result, context);
+          // The content of an event without data is unknown: continuing after it would leave a gap.
+          if (!result.data) return yield { data };
+          yield { id: String(part.end), data };
         }
       }
     } catch (error) {
@@ -120,14 +97,9 @@ export function useSubscriptions(limits: Limits): Plugin<BeginningContext, Serve
   }
 
   /** Executes the operation for a page. Waits for the database: a skipped page would be lost. */
-  const resultOf = (
-    rootValue: ChangePage,
-    args: ExecutionArgs,
-    { session, requestLog, stream }: BeginningContext,
-    maxResponseLength: number,
-  ) =>
+  const resultOf = (rootValue: ChangePage, args: ExecutionArgs, { session, requestLog, stream }: BeginningContext) =>
     whenAvailable(async () => {
-      const responseSize = createResponseSize(maxResponseLength);
+      const responseSize = createResponseSize(eventLength);
       const { execute, contextFactory } = yoga.getEnveloped({ session, requestLog, responseSize });
       const result: ExecutionResult = await execute({ ...args, rootValue, contextValue: await contextFactory() });
       const failure = result.errors?.map(rootCause).find(isUnavailable);
@@ -154,8 +126,7 @@ export function useSubscriptions(limits: Limits): Plugin<BeginningContext, Serve
       const store = session.store.until(signal);
       // Each page has new loaders, because they may read only a limited amount of text.
       const readPage = (query: FeedQuery) => {
-        const maxResponseLength = query.limit > 1 ? eventLength : limits.maxResponseLength;
-        const reads = store.within({ ...limits, maxResponseLength });
+        const reads = store.within({ ...limits, maxResponseLength: eventLength });
         return createLoaders(reads, documentPlan(schema, document)).changePage(query);
       };
       extendContext({
@@ -188,15 +159,12 @@ function requireField({ schema, document, operationName }: ExecutionArgs): void 
 const isTooLarge = ({ errors }: ExecutionResult): boolean =>
   errors?.some((error) => rootCause(error) instanceof ResponseTooLarge) ?? false;
 
-/** Returns the page as two, each with at least one of its changes. */
-function halvesOf({ changes, end, hasMore }: ChangePage): ChangePage[] {
-  const middle = Math.ceil(changes.length / 2);
-  const first = changes.slice(0, middle);
-  return [
-    { changes: first, end: first.at(-1)?.number ?? end, hasMore: true },
-    { changes: changes.slice(middle), end, hasMore },
-  ];
-}
+/** Returns the changes of the page as pages of their own. */
+const onesOf = ({ changes, end, hasMore }: ChangePage): ChangePage[] =>
+  changes.map((change, index) => {
+    const isLast = index === changes.length - 1;
+    return { changes: [change], end: isLast ? end : change.number, hasMore: isLast ? hasMore : true };
+  });
 
 /** Replaces the error of a single change: clients that reconnect would get the same error again. */
 function withAdvice({ errors = [] }: ExecutionResult, { changes }: ChangePage): ExecutionResult {

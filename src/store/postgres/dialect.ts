@@ -8,7 +8,7 @@ import { columnList, columnName } from '../query/columns.ts';
 import type { Dialect } from '../query/dialect.ts';
 import { requireWhole } from '../query/rows.ts';
 import { runQuery } from '../query/run-query.ts';
-import { createFilters, createTextKey } from './filters.ts';
+import { createFilters } from './filters.ts';
 import { selectPages, selectPagesWithin } from './pages.ts';
 import { deletions, inserts, updates, withChanges } from './writes.ts';
 
@@ -45,9 +45,6 @@ export function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }
     builder,
     // If a process stops responding in the middle of a transaction, its connection is closed and its locks are released.
     begin: "begin; set local idle_in_transaction_session_timeout = '60s'",
-    // Without the first setting, Citus would leave the second one to the coordinator.
-    limitLockWaits: (milliseconds) =>
-      `${isCitus ? "set local citus.propagate_set_commands = 'local'; " : ''}set local lock_timeout = ${milliseconds}`,
     beginSnapshot: 'begin isolation level repeatable read read only',
     jsonElements: 'json_array_elements',
     jsonArrayOf: 'json_agg',
@@ -74,7 +71,6 @@ export function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }
       : `case when random() < 0.01 and (select pg_has_role(relowner, 'usage') from pg_class where oid = ?::regclass)
         then gin_clean_pending_list(?::regclass) end`,
     filters: createFilters(builder, isCitus),
-    textKey: createTextKey(builder),
     async runCounted(run, query) {
       const changed = query.returning(builder.raw('1'));
       const [row] = await runQuery(run, builder.with('changed', changed).from('changed').count({ count: '*' }));
@@ -82,7 +78,7 @@ export function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }
     },
     byteLength: (column) => `octet_length(${column}::text)`,
     inserts: (table, records) => inserts(table, records, isCitus),
-    withChanges: (kind, additions, lockTimeout) => (isCitus ? undefined : withChanges(kind, additions, lockTimeout)),
+    withChanges: (kind, additions) => (isCitus ? undefined : withChanges(kind, additions)),
     updates,
     deletions,
     selectPages: (run, pages) => selectPages(builder, run, pages),

@@ -4,7 +4,7 @@ import { isAscii } from '../../model/characters.ts';
 import type { StoredField } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
 import { columnName } from './columns.ts';
-import type { Comparison, Condition, Value } from './condition.ts';
+import type { Comparison, Condition } from './condition.ts';
 import type { Dialect } from './dialect.ts';
 import { patternOf } from './letter-case.ts';
 
@@ -13,10 +13,6 @@ export function fieldOf(storedFields: Table['storedFields'], name: string): Stor
   if (!field) throw new Error(`there is no field ${name}`);
   return field;
 }
-
-/** Returns the indexed expression of a column. */
-export const keySql = ({ textKey }: Dialect, type: StoredField['type'], column: string): string =>
-  type === 'text' && textKey ? textKey.sql(column) : column;
 
 /**
  * Returns the comparisons that a condition consists of, if an index can serve each of them and all must hold; undefined if it has
@@ -45,20 +41,21 @@ export function comparisonSql(
   const { builder, filters } = dialect;
   if ('ignoreCase' in comparison && comparison.ignoreCase) return ignoringCase(dialect, column, comparison);
   if ('compare' in comparison) {
-    return comparedSql(dialect, type, column, operators[comparison.compare], comparison.value);
+    return builder.raw(`${column} ${operators[comparison.compare]} ?`, [comparison.value]);
   }
   if ('in' in comparison) {
     const [value, ...others] = comparison.in;
     // With `=`, an index that begins with the column can serve an order by the columns after it.
-    if (value !== undefined && others.length === 0) return comparedSql(dialect, type, column, '=', value);
+    if (value !== undefined && others.length === 0) return builder.raw(`${column} = ?`, [value]);
     return filters.isOneOf(column, type, comparison.in);
   }
   const { text, value } = comparison;
   if (text !== 'startsWith') return filters[text](column, value);
   // A range can use an index.
-  const start = comparedSql(dialect, type, column, '>=', value);
   const end = firstTextAfter(value);
-  return end === undefined ? start : builder.raw('(? and ?)', [start, comparedSql(dialect, type, column, '<', end)]);
+  return end === undefined
+    ? builder.raw(`${column} >= ?`, [value])
+    : builder.raw(`(${column} >= ? and ${column} < ?)`, [value, end]);
 }
 
 const operators = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
@@ -90,22 +87,6 @@ function ignoringCase(
   if (patterns.length === 0) return matchesPlain();
   const matchesPattern = filters.matchesAny(column, patterns);
   return plain.length === 0 ? matchesPattern : builder.raw('(? or ?)', [matchesPlain(), matchesPattern]);
-}
-
-/** Returns SQL that compares a column with a value. */
-export function comparedSql(
-  { builder, textKey }: Dialect,
-  type: StoredField['type'],
-  column: string,
-  operator: '=' | '<' | '<=' | '>' | '>=',
-  value: Value,
-): Knex.Raw {
-  if (type !== 'text' || !textKey) return builder.raw(`${column} ${operator} ?`, [value]);
-  const keyOperator = operator === '<' || operator === '>' ? `${operator}=` : operator;
-  return builder.raw(`(${textKey.sql(column)} ${keyOperator} ? and ${column} ${operator} ?)`, [
-    textKey.of(String(value)),
-    value,
-  ]);
 }
 
 /** Returns the first text, by code points, that follows all texts with this prefix; undefined if there is none. */

@@ -1,18 +1,14 @@
 /** Orders and positions in them, as SQL. Records without a value come last, and no two records have the same place. */
 import type { Knex } from 'knex';
-import type { StoredField } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
 import { columnName } from './columns.ts';
-import { comparedSql, fieldOf, keySql } from './comparisons.ts';
+import { fieldOf } from './comparisons.ts';
 import type { Dialect } from './dialect.ts';
 import type { Order, Position } from './record-query.ts';
 
 /** A column by which records are ordered. */
 export interface Term {
   readonly column: string;
-  readonly type: StoredField['type'];
-  /** The indexed expression. */
-  readonly key: string;
   readonly descending: boolean;
   readonly mayBeNull: boolean;
   /** The place of its value in a position; undefined for the ID. */
@@ -20,28 +16,26 @@ export interface Term {
 }
 
 /** Returns the terms of an order. The ID is always the last. */
-export function termsOf(dialect: Dialect, { storedFields, table }: Table, orderBy: readonly Order[]): Term[] {
+export function termsOf({ storedFields, table }: Table, orderBy: readonly Order[]): Term[] {
   const terms = orderBy
     .filter(({ field }) => field !== 'id')
     .map(({ field, direction }, index): Term => {
       const column = `${table}.${columnName(field)}`;
-      const { type, required, unique } = fieldOf(storedFields, field);
-      // Unique texts are short: their index has all of them.
-      const key = unique ? column : keySql(dialect, type, column);
-      return { column, type, key, descending: direction === 'desc', mayBeNull: !required, index };
+      const { required = false } = fieldOf(storedFields, field);
+      return { column, descending: direction === 'desc', mayBeNull: !required, index };
     });
   const column = `${table}.id`;
   const descending = orderBy.at(-1)?.direction === 'desc';
-  return [...terms, { column, type: 'id', key: column, descending, mayBeNull: false, index: undefined }];
+  return [...terms, { column, descending, mayBeNull: false, index: undefined }];
 }
 
 /** Returns the SQL after `order by`. */
 export function orderSql(terms: readonly Term[], fromEnd: boolean): string {
   const directed = (expression: string, descending: boolean) => (descending ? `${expression} desc` : expression);
   return terms
-    .flatMap(({ column, key, descending, mayBeNull }) => [
+    .flatMap(({ column, descending, mayBeNull }) => [
       ...(mayBeNull ? [directed(`(${column} is null)`, fromEnd)] : []),
-      ...new Set([key, column].map((expression) => directed(expression, descending !== fromEnd))),
+      directed(column, descending !== fromEnd),
     ])
     .join(', ');
 }
@@ -56,10 +50,10 @@ export function beyondSql(
   const { builder } = dialect;
   const [term, ...rest] = terms;
   if (!term) return builder.raw('false');
-  const { column, type, descending, mayBeNull } = term;
+  const { column, descending, mayBeNull } = term;
   const operator = (side === 'after') === descending ? '<' : '>';
   if (terms.every((other) => !other.mayBeNull && other.descending === descending)) {
-    return comparedTogether(dialect, operator, [term, ...rest], position);
+    return comparedTogether(dialect, operator, terms, position);
   }
   const value = valueAt(position, term);
   const beyondRest = beyondSql(dialect, side, rest, position);
@@ -69,26 +63,21 @@ export function beyondSql(
   const beyond = builder.raw(`(${column} ${operator} ? or ${column} = ? and ?)`, [value, value, beyondRest]);
   if (mayBeNull && side === 'after') return builder.raw(`(? or ${column} is null)`, [beyond]);
   // Where to begin in an index.
-  return builder.raw('(? and ?)', [comparedSql(dialect, type, column, `${operator}=`, value), beyond]);
+  return builder.raw('(? and ?)', [builder.raw(`${column} ${operator}= ?`, [value]), beyond]);
 }
 
 /** Compares the terms as one row, for which the databases use all columns of an index. */
 function comparedTogether(
-  dialect: Dialect,
+  { builder }: Dialect,
   operator: '<' | '>',
-  terms: readonly [Term, ...Term[]],
+  terms: readonly Term[],
   position: Position,
 ): Knex.Raw {
-  const { builder, textKey } = dialect;
   const row = (items: readonly string[]) => (items.length === 1 ? items[0] : `(${items.join(', ')})`);
-  const values = terms.map((term) => valueAt(position, term));
-  const compared = builder.raw(
+  return builder.raw(
     `${row(terms.map(({ column }) => column))} ${operator} ${row(terms.map(() => '?'))}`,
-    values as Knex.Value[],
+    terms.map((term) => valueAt(position, term)) as Knex.Value[],
   );
-  const [{ key, column }] = terms;
-  if (!textKey || key === column) return compared;
-  return builder.raw(`(${key} ${operator}= ? and ?)`, [textKey.of(String(values[0])), compared]);
 }
 
 export const valueAt = ({ values, id }: Position, { index }: Term) =>

@@ -24,7 +24,7 @@ export interface Source {
 
 /** Selects all rows of the query. The caller adds the columns to read, or a count, a lock or an update. */
 export function selectRows(source: Source, query: RecordQuery): Knex.QueryBuilder {
-  const terms = termsOf(source.dialect, source.table, query.orderBy ?? []);
+  const terms = termsOf(source.table, query.orderBy ?? []);
   return ordered(matching(source, query, terms), terms, query);
 }
 
@@ -94,14 +94,14 @@ function rangeKeyOf(source: Source, comparisons: readonly Comparison[]): string 
   const [field = 'id', ...others] = new Set(served.map((comparison) => comparison.field));
   const hasGaps = served.some((comparison) => 'in' in comparison && !isOfOneValue(comparison));
   if (others.length > 0 || hasGaps) return undefined;
-  return termsOf(source.dialect, source.table, [{ field, direction: 'asc' }])[0]?.key;
+  return termsOf(source.table, [{ field, direction: 'asc' }])[0]?.column;
 }
 
 /** Reads in the order of an index, if there is one. */
 function selectInOrder(source: Source, query: RecordQuery): Knex.QueryBuilder {
   const { dialect, table } = source;
   const { orderBy, limit, fields, fromEnd } = query;
-  const terms = termsOf(dialect, table, orderBy ?? []);
+  const terms = termsOf(table, orderBy ?? []);
   const [first] = orderBy ?? [];
   if (!first || limit === undefined) return selectRows(source, query);
   if (!isServed(source, first.field)) return selectSorted(source, query);
@@ -121,7 +121,7 @@ function selectInOrder(source: Source, query: RecordQuery): Knex.QueryBuilder {
 /** Finds the IDs of the page in one pass over the rows, and then its rows: SQLite would keep all their columns while it sorts. */
 function selectSorted(source: Source, query: RecordQuery): Knex.QueryBuilder {
   const { dialect, workspaceId, table } = source;
-  const terms = termsOf(dialect, table, query.orderBy ?? []);
+  const terms = termsOf(table, query.orderBy ?? []);
   const ids = ordered(matching(source, query, terms), terms, query).select(`${table.table}.id as page_id`);
   const page = dialect.builder.from(ids.as('page'));
   dialect.joinById(page, { table, alias: table.table }, { workspaceId, reference: 'page_id' });
@@ -144,14 +144,14 @@ function partsOf(source: Source, query: RecordQuery, terms: readonly Term[]): Kn
     const range = { ...query, before: isUnset(before) ? undefined : before };
     const rows = matching(source, range, withValue);
     // A position excludes records without a value by itself; with this condition too, SQLite would begin at the first value.
-    if (!range.after && !range.before) rows.where(filters.isSet(first.key, true));
+    if (!range.after && !range.before) rows.where(filters.isSet(first.column, true));
     parts.push(ordered(rows, withValue, query));
   }
   if (!before || isUnset(before)) {
     // Postgres uses an index for its order only if that begins with the term, although it is null here.
-    const inIndex = { ...first, column: first.key, mayBeNull: false, descending: rest[0]?.descending ?? false };
+    const inIndex = { ...first, mayBeNull: false, descending: rest[0]?.descending ?? false };
     const range = { ...query, after: isUnset(after) ? after : undefined };
-    const rows = matching(source, range, rest).where(filters.isSet(first.key, false));
+    const rows = matching(source, range, rest).where(filters.isSet(first.column, false));
     parts.push(ordered(rows, [inIndex, ...rest], query));
   }
   return parts;

@@ -6,8 +6,7 @@ import type { RecordKind } from '../../model/record-kind.ts';
 import type { Driver, Run } from '../connections/driver.ts';
 import type { Statements } from '../connections/transactions.ts';
 import { columnName, columnsOf } from '../query/columns.ts';
-import { keySql } from '../query/comparisons.ts';
-import { type Dialect, sortInFiles } from '../query/dialect.ts';
+import type { Dialect } from '../query/dialect.ts';
 
 /** The part of a database that is used here. */
 type Database = Pick<Statements, 'run' | 'read' | 'transaction'> & {
@@ -58,10 +57,10 @@ export async function listIndexes(database: Database, kinds: readonly RecordKind
   );
 }
 
-/** The column is the one after `workspace_id`, whose index may have only the beginning of each text: `"left"(name, 100)`. */
+/** The column is the one after `workspace_id`, */
 const postgresIndexes = `select i.relname as name, t.relname as "table", pg_relation_size(i.oid) as bytes,
     indisunique as is_unique, indisvalid as is_valid,
-    substring(pg_get_indexdef(i.oid, 2, true) from '\\w+(?=, \\d+\\))|^\\w+$') as "column"
+    pg_get_indexdef(i.oid, 2, true) as "column"
   from pg_index join pg_class i on i.oid = indexrelid join pg_class t on t.oid = indrelid
   where t.relnamespace = current_schema()::regnamespace
   order by i.relname`;
@@ -93,8 +92,7 @@ export async function addIndex(database: Database, kind: RecordKind, field: stri
   if (!type) throw new Error(`there is no field ${field}`);
   if (isPostgres(database)) {
     await dropIndex(database, kind, field);
-    const key = keySql(database.dialect, type, column);
-    await database.run(`create index concurrently ${name} on ${kind.table} (workspace_id, ${key}, id)`);
+    await database.run(`create index concurrently ${name} on ${kind.table} (workspace_id, ${column}, id)`);
     return;
   }
   const create = async (run: Run) => {
@@ -106,7 +104,7 @@ export async function addIndex(database: Database, kind: RecordKind, field: stri
     // Makes this connection read the statistics. All others read them with the new schema.
     await run('analyze sqlite_schema');
   };
-  await sortInFiles(database.dialect, database.run, () => database.transaction(create));
+  await database.transaction(create);
 }
 
 /** Drops the index of a field, even an incomplete one that a failed attempt left. SQLite deletes its statistics, too. */

@@ -110,17 +110,6 @@ describe('with citus', () => {
     expect(statements.filter((sql) => /\b(?:true|false)\)|\bfalse\b|created_at is null/.test(sql))).toEqual([]);
   });
 
-  test('a limit on lock waits is set on all machines, although Citus would leave settings to the coordinator', async () => {
-    const begins: string[] = [];
-    service.database.knex.on('query', ({ sql }: { sql: string }) => sql.startsWith('begin') && begins.push(sql));
-
-    await service.database.transaction((run) => run('select 1'), { lockTimeout: 100 });
-
-    expect(begins).toEqual([
-      expect.stringMatching(/; set local citus\.propagate_set_commands = 'local'; set local lock_timeout = 100$/),
-    ]);
-  });
-
   test('statements on several workspaces have plain limits, because Citus refuses any others there', async () => {
     const target = await createDatabase();
     const [from, to] = [await openDatabase(database.url), await openDatabase(target.url)];

@@ -6,7 +6,6 @@ import { idProblem, textProblem } from '../../../model/schemas.ts';
 import { requireBatchSize } from '../../../services/checks/batch-size.ts';
 import { deleteRecords } from '../../../services/delete-records.ts';
 import type { Session } from '../../../services/session.ts';
-import { mapInSlices } from '../../../slices.ts';
 import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../../plan/extensions.ts';
 import type { MutationFields } from '../builder.ts';
 import { dryRunArgument, type MutationSchema, write, writeCost } from './write.ts';
@@ -62,7 +61,7 @@ export function deleteField({ builder, types, keys, limits }: MutationSchema) {
         const options = { references, maxCleared: maxBatch, by: by ? keys.parse(by) : undefined };
         const parse = by ? parseText(maxTextLength) : parseId(kind);
         return write(context, info, {
-          run: async (session: Session) => deleteRecords(session, kind, await mapInSlices(sent, parse), options),
+          run: async (session: Session) => deleteRecords(session, kind, sent.map(parse), options),
           dryRun,
           primed: (records) => [[kind, new Map(records.map(({ id }) => [id, null]))]],
           argument,

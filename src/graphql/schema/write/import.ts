@@ -10,7 +10,6 @@ import { isRejected, type Rejected } from '../../../services/checks/validation.t
 import { importRecords } from '../../../services/import-records.ts';
 import type { NewRecords } from '../../../services/planned-ids.ts';
 import type { Session } from '../../../services/session.ts';
-import { mapInSlices } from '../../../slices.ts';
 import { type ArgumentExtensions, type FieldExtensions, lengthOf, listOf, sentAsItIs } from '../../plan/extensions.ts';
 import { type MutationFields, parsedArgument } from '../builder.ts';
 import type { ItemType } from './input-type.ts';
@@ -64,7 +63,7 @@ export function importField(schema: MutationSchema, t: MutationFields) {
       const sent = listsIn(input);
       const batches: NewRecords[] = [];
       for (const { kind, name, parse } of lists) {
-        const items = await mapInSlices(listOf(sent[name] ?? []), parse);
+        const items = listOf(sent[name] ?? []).map(parse);
         batches.push({ kind, items, pathOf: (index) => [name, index] });
       }
       return batches;

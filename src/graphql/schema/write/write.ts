@@ -5,7 +5,6 @@ import { ServiceError } from '../../../errors.ts';
 import type { RecordKind } from '../../../model/record-kind.ts';
 import { requireBatchSize, requireFewExternalIds } from '../../../services/checks/batch-size.ts';
 import { dryRun, type Session } from '../../../services/session.ts';
-import { mapInSlices } from '../../../slices.ts';
 import type { Context } from '../../execution/context.ts';
 import { type ArgumentExtensions, type FieldExtensions, lengthOf, listOf } from '../../plan/extensions.ts';
 import { type Argument, type Builder, type MutationFields, type ObjectRef, parsedArgument } from '../builder.ts';
@@ -99,7 +98,7 @@ export function batchField<Input, Options extends object, Item>(
     },
     validate: parsedArgument('input', (sent) => {
       requireLength(lengthOf(sent));
-      return mapInSlices(listOf(sent), parse);
+      return listOf(sent).map(parse);
     }),
     // The casts are safe because these are the types of the parsed arguments, and of the field; the compiler cannot see it for type
     // parameters.
