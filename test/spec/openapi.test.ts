@@ -77,21 +77,3 @@ test('the document describes one way to send a key, so that the reference asks f
   ]);
   expect(body.security).toEqual([{ bearer: [] }, {}]);
 });
-
-test('the document is not sent again while it is unchanged', async () => {
-  const { status, headers } = await service.get('/openapi.json');
-  const again = await service.get('/openapi.json', { 'if-none-match': String(headers.etag) });
-
-  expect([status, headers['content-type'], headers.vary]).toEqual([
-    200,
-    'application/json; charset=utf-8',
-    'Accept-Encoding',
-  ]);
-  expect([again.status, again.text, again.headers.etag]).toEqual([304, '', headers.etag]);
-});
-
-test('the document is at no other address', async () => {
-  for (const path of ['/reference/json', '/reference/yaml', '/reference/static/logo.svg', '/reference/openapi.json']) {
-    expect([path, (await service.get(path)).status]).toEqual([path, 404]);
-  }
-});

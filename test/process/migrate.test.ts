@@ -1,10 +1,14 @@
-/** Commands on a database that has not all migrations: one brings it up to date, the others leave it as it is. */
+/** Commands on a database that is not up to date: `migrate` brings it up to date, wherever it is killed, and the others refuse it. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { connectDatabase, openDatabase } from '../../src/store/database.ts';
 import { migrationNames, migrationSource } from '../../src/store/schema/migrations.ts';
 import { runCommand } from '../support/command.ts';
 import { createDatabase, createFile } from '../support/database.ts';
+import { byEffort } from '../support/effort.ts';
+import { useProcesses } from '../support/process.ts';
 
+const processes = useProcesses();
 let database: Awaited<ReturnType<typeof createDatabase>>;
 
 beforeEach(async () => {
@@ -14,19 +18,19 @@ beforeEach(async () => {
 afterEach(() => database.remove());
 
 const run = (...command: string[]) => runCommand({ DATABASE_URL: database.url }, ...command);
-const isOld = 'the database is not up to date, run node dist/src/cli.js migrate';
 
-test('commands refuse a database that has not all migrations, and do not change it', async () => {
+test('keys and workspaces refuse a database that is not up to date, and leave it as it is', async () => {
   const opened = await openDatabase(database.url);
   await opened.knex.migrate.down({ migrationSource });
   await opened.close();
 
-  for (const command of [
-    ['keys', 'list'],
-    ['workspaces', 'list'],
-  ]) {
-    const { code, out, err } = await run(...command);
-    expect([code, out, err.split('\n').at(-1)]).toEqual([1, '', isOld]);
+  for (const command of ['keys', 'workspaces']) {
+    const { code, out, err } = await run(command, 'list');
+    expect([code, out, err.split('\n').at(-1)]).toEqual([
+      1,
+      '',
+      'the database is not up to date, run node dist/src/cli.js migrate',
+    ]);
   }
   expect((await run('migrate')).out).toContain(`migrated: ${migrationNames.at(-1)}`);
 });
@@ -66,4 +70,22 @@ test('a database of a version before 0.3.0 is refused by the service and by ever
   await expect(earlier.run('select * from assets')).rejects.toThrow();
   await earlier.close();
   await target.remove();
+});
+
+const kills = byEffort({ small: 3, long: 30 });
+
+test(`after ${kills} times kill -9 while it migrates, the next one completes it`, async () => {
+  for (let kill = 0; kill < kills; kill += 1) {
+    const { child, said, exited } = processes.start({ DATABASE_URL: database.url }, 'migrate');
+    while (said.err === '' && child.exitCode === null) await pause(1);
+    await pause(Math.random() * 50);
+    child.kill('SIGKILL');
+    await exited;
+  }
+
+  expect(await run('migrate')).toMatchObject({ code: 0 });
+  const opened = await openDatabase(database.url);
+  const applied = await opened.run('select name from knex_migrations order by id');
+  await opened.close();
+  expect(applied.map(({ name }) => name)).toEqual(migrationNames);
 });
