@@ -10,17 +10,15 @@ import type { RecordKind } from '../model/record-kind.ts';
 import { withIdempotencyKey } from '../services/idempotent-session.ts';
 import { encodedInSlices, isLong } from '../slices.ts';
 import { useOperationChoice } from './choose-operation.ts';
-import { sendGraphqlError, useErrorResponses } from './errors.ts';
+import { maxErrors, sendGraphqlError, useErrorResponses } from './errors.ts';
 import { useLoaders } from './execution/context.ts';
 import { useExecutor } from './execution/execute.ts';
 import { createSubgraph } from './federation/subgraph.ts';
 import { useOperationLimits } from './limits/operation.ts';
-import { createResponseSize } from './limits/response-size.ts';
 import { chooseType, lastEventId, requireGraphqlRequest } from './request.ts';
 import { createGraphqlSchema } from './schema/schema.ts';
-import { asEventStream, sendEvents, singleEvent } from './subscription/event-stream.ts';
-import { createOpenStreams } from './subscription/open-streams.ts';
-import { type ServerContext, useSubscriptions, type YogaContext } from './subscription/run-subscription.ts';
+import { asEventStream, createEventStreams, singleEvent } from './subscription/event-stream.ts';
+import { type ServerContext, useSubscriptions } from './subscription/run-subscription.ts';
 import { readWhere } from './where.ts';
 
 /** The cache holds whole documents: clients can make it use this number times MAX_QUERY_LENGTH of memory. */
@@ -28,22 +26,21 @@ const cachedDocuments = 200;
 
 /** Executes GraphQL requests. Event streams end when the signal is aborted. */
 export function createEndpoint(config: Config, closing: AbortSignal) {
-  const { limits, introspection, federation } = config;
+  const { limits, introspection, federation, suggestions } = config;
   const own = createGraphqlSchema(limits);
   const schema = federation ? createSubgraph(own, limits) : own;
-  const openStreams = createOpenStreams(closing);
+  const sendEvents = createEventStreams(closing);
   const documentCache = createCache<DocumentNode>({ max: cachedDocuments });
-  const yoga = createYoga<ServerContext, YogaContext>({
+  const yoga = createYoga<ServerContext>({
     schema,
     // Fastify has matched and unescaped the path; yoga would match the path as sent.
     graphqlEndpoint: '/*',
-    context: ({ responseSize = createResponseSize(limits.maxResponseLength) }) => ({ responseSize }),
     plugins: [
       useOperationChoice(),
       useOperationLimits(limits),
       useErrorResponses(config),
       useLoaders(limits),
-      useExecutor(),
+      useExecutor(limits, { maxErrors, hideSuggestions: !suggestions }),
       useSubscriptions(limits),
       ...(introspection ? [] : [useNoIntrospection()]),
     ],
@@ -73,15 +70,12 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
         acceptsEvents: acceptable.events,
         lastEventId: lastEventId(request),
         response: reply.raw,
-        workspaceId: String(request.identity?.workspace.number),
       };
       const context = { session, sessionFor, requestLog: request, client };
       const response = await yoga.handleNodeRequestAndResponse(request, reply, context);
       const { subscription } = client;
-      if (subscription) {
-        openStreams.add(client.workspaceId, subscription.end);
-        return sendEvents(request, reply, subscription);
-      }
+      if (subscription) return sendEvents(request, reply, subscription);
+      if (client.cost !== undefined) reply.header('query-cost', client.cost);
       const text = await response.text();
       reply.code(response.status);
       for (const [name, value] of response.headers) reply.header(name, value);

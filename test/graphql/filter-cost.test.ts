@@ -9,8 +9,8 @@ import { startService, useSharedService } from '../support/service.ts';
 const service = useSharedService();
 
 const costOf = async (query: string, variables = {}) => {
-  const { body } = await service.graphql(query, variables);
-  return body.extensions.cost.requested;
+  const { headers } = await service.graphql(query, variables);
+  return Number(headers['query-cost']);
 };
 
 /** A list of one record with its count, and what the filter adds. */

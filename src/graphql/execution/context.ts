@@ -5,8 +5,6 @@ import type { Limits } from '../../config.ts';
 import type { RequestLog } from '../../http/error-response.ts';
 import type { Session } from '../../services/session.ts';
 import type { ChangePage, ChangePageQuery } from '../../store/log/change-pages.ts';
-import type { LimitedReads } from '../../store/workspace-store.ts';
-import type { ResponseSize } from '../limits/response-size.ts';
 import { documentPlan } from '../plan/document-plan.ts';
 import { createLoaders, type Loaders } from './loaders.ts';
 
@@ -15,22 +13,19 @@ export interface Context {
   /** Returns the session of the mutation with this response name. Throws a ServiceError 400 for an invalid key. */
   readonly sessionFor: (responseName: string) => Session;
   readonly loaders: Loaders;
-  readonly responseSize: ResponseSize;
-  /** Waits until the response may hold a text of this length, which another request may have read for it. */
-  readonly holdText: LimitedReads['hold'];
   readonly requestLog: RequestLog;
 }
 
 /** The context of a subscription's resolver. It has no loaders: each event is executed later, with its own context. */
-export interface SubscriptionContext extends Omit<Context, 'loaders' | 'holdText'> {
+export interface SubscriptionContext extends Omit<Context, 'loaders'> {
   readonly stream: Stream;
 }
 
 interface Stream {
   /** The ID of the last event that a browser received before it reconnected. */
   readonly lastEventId: string | undefined;
-  /** Reads what the document selects of a page. Throws a ResponseTooLarge if it holds more text than an event may. */
-  readonly readPage: (query: FeedQuery) => Promise<ChangePage>;
+  /** Reads what the document selects of a page, once the database is available; undefined when the subscription has ended. */
+  readonly readPage: (query: FeedQuery) => Promise<ChangePage | undefined>;
   /** Aborted when the subscription ends. */
   readonly signal: AbortSignal;
 }
@@ -42,8 +37,8 @@ export const useLoaders = (
   limits: Limits,
 ): Plugin<Context & { readonly client?: { readonly response: ServerResponse } }> => ({
   onExecute({ args: { contextValue, schema, document }, extendContext }) {
-    const { session, responseSize, client } = contextValue;
-    const store = session.store.within({ ...limits, maxResponseLength: responseSize.limit }, client?.response);
-    extendContext({ loaders: createLoaders(store, documentPlan(schema, document)), holdText: store.hold });
+    const { session, client } = contextValue;
+    const store = session.store.within(limits, client?.response);
+    extendContext({ loaders: createLoaders(store, documentPlan(schema, document).storedFields) });
   },
 });

@@ -74,5 +74,5 @@ function keyIn(sent: unknown, at: Path, types: ReadonlySet<string>, maxLength: n
 /** Objects kept elsewhere are not looked up: only their reverse links are here. */
 function loadEntity({ loaders }: Context, { type, id }: Key) {
   const kind = recordKinds.find(({ name }) => name === type);
-  return kind ? loaders.load(kind, id) : { __typename: type, id };
+  return kind ? loaders.of(kind).load(id) : { __typename: type, id };
 }

@@ -40,10 +40,7 @@ function serviceQuery(sdl: string): Query {
       sdl: {
         type: new GraphQLNonNull(GraphQLString),
         description: 'The schema to compose with those of the other services.',
-        resolve: (_service, _args, { responseSize }) => {
-          responseSize.add(sdl);
-          return sdl;
-        },
+        resolve: () => sdl,
       },
     },
   });

@@ -1,46 +1,14 @@
 /**
- * Declarations of the schema's fields and arguments, as GraphQL extensions: where a value is stored, which records a
- * list reads, what a field costs, how long a list may be. The document plan reads these declarations; it must not infer
- * them from names.
+ * Declarations of the schema's fields and arguments, as GraphQL extensions: where a value is stored, what a field costs, how long a
+ * list may be. The document plan reads these declarations; it must not infer them from names.
  */
 import type { GraphQLArgument, GraphQLField, GraphQLNamedType } from 'graphql';
-import type { RecordKind } from '../../model/record-kind.ts';
-import type { ReverseLink } from '../../model/reverse-link.ts';
 
 export interface FieldExtensions {
-  readonly source?: FieldSource;
-  /** Set if the field returns a connection, with the arguments of all connections. Its resolver reads nothing. */
-  readonly connection?: ConnectionSource;
-  /** Set if the field belongs to a connection, an edge or a PageInfo. */
-  readonly connectionPart?: ConnectionPart;
+  /** The stored field that the field of a record, of a group of records or of a change is read from. */
+  readonly storedField?: string;
   readonly cost?: FieldCost;
 }
-
-/** The stored field that a field of a record, or of a group of records, is read from. */
-interface FieldSource {
-  readonly storedField: string;
-  /** For a link to stored records: the name of their kind. */
-  readonly target?: string;
-}
-
-/** The records of a connection: all of a kind, or those that refer to the object that has the field. */
-interface ConnectionSource {
-  readonly kind: RecordKind;
-  readonly link?: ReverseLink;
-}
-
-/** `node` returns the record of its edge: links selected on one are links of the other. */
-export type ConnectionPart =
-  | 'nodes'
-  | 'edges'
-  | 'pageInfo'
-  | 'totalCount'
-  | 'cursor'
-  | 'node'
-  | 'hasNextPage'
-  | 'hasPreviousPage'
-  | 'startCursor'
-  | 'endCursor';
 
 /**
  * A field costs 1, or more if it returns an object, plus what it declares here and what its arguments declare, plus for each
@@ -74,10 +42,10 @@ export interface ArgumentExtensions {
   readonly cost?: (value: unknown) => number;
 }
 
-/** The extensions of input types whose values in variables reach the resolver as they were sent: the service validates them. */
-export const sentAsItIs = { isSentAsItIs: true } as const;
+/** The extensions of input types of items, in which a required field may be missing in a variable: see execution/variables.ts. */
+export const item = { isItem: true } as const;
 
-export const isSentAsItIs = (type: GraphQLNamedType | undefined): boolean => type?.extensions.isSentAsItIs === true;
+export const isItem = (type: GraphQLNamedType | undefined): boolean => type?.extensions.isItem === true;
 
 // The casts are safe because this schema's fields and arguments have no other extensions.
 export const fieldExtensions = (field: GraphQLField<unknown, unknown> | undefined): FieldExtensions =>

@@ -4,13 +4,15 @@ import type { Field, ForeignReferenceField, ReferenceField } from '../../model/f
 import { capitalized, linkField, withArticle } from '../../model/labels.ts';
 import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import { kindNamed, kindOfId, recordKinds } from '../../records/index.ts';
-import type { Context } from '../execution/context.ts';
+import { linkedRecord } from '../../store/records/linked-records.ts';
 import type { FieldExtensions } from '../plan/extensions.ts';
 import type { Builder, Interface, ObjectFields, ObjectRef, Values } from './builder.ts';
 import { type ChangeTypes, createChangeTypes } from './changes/change-type.ts';
 import { createForeignTypes, type ForeignTypes } from './foreign-type.ts';
 import { type ConnectionTypes, createConnectionTypes, type TypeOf } from './list/connection-type.ts';
 import { reverseLinkFields } from './list/reverse-link.ts';
+
+type MaybePromise<T> = T | Promise<T>;
 
 /** Returns the type with this name. A declaration that names an unknown type fails here, when the schema is built. */
 type TypeNamed<T> = (name: string) => ObjectRef<T>;
@@ -78,24 +80,14 @@ export function fieldsFor(t: ObjectFields<Values>, name: string, field: Field, t
     type: scalarOf(field),
     nullable: !field.required,
     description: field.description,
-    extensions: { source: { storedField: name } } satisfies FieldExtensions,
-    resolve: isLong(field) ? measured(name) : ({ [name]: value }) => value,
+    extensions: { storedField: name } satisfies FieldExtensions,
+    resolve: ({ [name]: value }) => value,
   });
   const link = linkFor(t, name, field, types);
   if (!link) return [[name, value]] as const;
   if (linkField(name) === name) return [[name, link]] as const;
   return [[name, value] as const, [linkField(name), link] as const];
 }
-
-/** True if values can be long: identifiers have a limit of their own, and all other values are short. */
-const isLong = ({ type }: Field): boolean => type === 'text' || type === 'externalIds';
-
-const measured =
-  (name: string) =>
-  ({ [name]: value }: Values, _args: object, { responseSize }: Context) => {
-    responseSize.add(value);
-    return value;
-  };
 
 function linkFor(t: ObjectFields<Values>, name: string, field: Field, types: LinkTypes) {
   if (field.type === 'foreignReference') return foreignLink(t, name, field, types);
@@ -108,7 +100,7 @@ const foreignLink = (t: ObjectFields<Values>, name: string, field: ForeignRefere
     type: foreign[field.target],
     nullable: !field.required,
     description: `${capitalized(field.refersTo)}; only the ID is stored here.`,
-    extensions: { source: { storedField: name } } satisfies FieldExtensions,
+    extensions: { storedField: name } satisfies FieldExtensions,
     resolve: ({ [name]: id }) => id && { id },
   });
 
@@ -118,8 +110,14 @@ function storedLink(t: ObjectFields<Values>, name: string, field: ReferenceField
     type: stored(target.name),
     nullable: true,
     description: `${capitalized(field.refersTo)}; null unless ${withArticle(target.label)} with this ID is stored here.`,
-    extensions: { source: { storedField: name, target: target.name } } satisfies FieldExtensions,
-    resolve: (record, _args, { loaders }) => loaders.linked(record, name, target) as Values | null,
+    extensions: { storedField: name } satisfies FieldExtensions,
+    resolve(record, _args, { loaders }): MaybePromise<Values | null> {
+      // Found at once where it was read together with the record.
+      const linked = linkedRecord(record, name);
+      if (linked !== undefined) return linked;
+      const { [name]: id } = record;
+      return id ? loaders.of(target).load(id) : null;
+    },
   });
 }
 

@@ -35,7 +35,7 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
       // The cast is safe because the loader returns records of the kind; the compiler cannot see it for a type parameter.
       resolve: (_root, { id, asOf }, { loaders }) =>
         (asOf === null || asOf === undefined
-          ? loaders.load(kind, id)
+          ? loaders.of(kind).load(id)
           : loaders.versionAt(kind, id, parseTime(asOf, limits))) as never,
     });
 
@@ -43,7 +43,7 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
     t.field({
       type: connectionOf(kind),
       description: `All ${kind.pluralLabel} of the workspace, oldest first unless \`orderBy\` is set, page by page.`,
-      extensions: { connection: { kind }, cost: connectionCost(limits) } satisfies FieldExtensions,
+      extensions: { cost: connectionCost(limits) } satisfies FieldExtensions,
       args: argumentsOf(kind),
       resolve: (_root, args, context, info) => connectKind(context, kind, args, limits, info),
     });
@@ -55,7 +55,7 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
       description: `The ${kind.label} with this unique reference ID, or null if there is none.`,
       args: { uid: t.arg.string({ required: true, description: `The \`uid\` of the ${kind.label}.` }) },
       // The cast is safe for the same reason.
-      resolve: (_root, { uid }, context, info) => recordByValue(context, kind, 'uid', uid, limits, info) as never,
+      resolve: (_root, { uid }, context) => recordByValue(context, kind, 'uid', uid, limits) as never,
     });
 
   const byExternalId = <K extends RecordKind>(t: QueryFields, kind: K) =>
@@ -67,8 +67,7 @@ export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits
         key: t.arg.string({ required: true, description: 'The name of the other system, such as `erp`.' }),
         value: t.arg.string({ required: true, description: 'The ID in that system, such as `4711`.' }),
       },
-      resolve: (_root, { key, value }, context, info) =>
-        recordByExternalId(context, kind, key, value, limits, info) as never,
+      resolve: (_root, { key, value }, context) => recordByExternalId(context, kind, key, value, limits) as never,
     });
 
   const summary = createSummaryField(builder, types, limits);
@@ -173,5 +172,5 @@ const parseTime = (sent: unknown, { maxTextLength }: Limits): string =>
 
 function loadNode({ loaders }: Context, id: string) {
   const kind = kindOfId(id);
-  return kind ? loaders.load(kind, id) : null;
+  return kind ? loaders.of(kind).load(id) : null;
 }

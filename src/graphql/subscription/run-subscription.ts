@@ -3,6 +3,7 @@
  * little between two events, because there may be many of them at a time.
  */
 import type { ServerResponse } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 import { getFragmentsFromDocument } from '@graphql-tools/executor';
 import { collectFields } from '@graphql-tools/utils';
 import {
@@ -14,16 +15,13 @@ import {
 } from 'graphql';
 import { isAsyncIterable, type Plugin, processRegularResult, type YogaServerInstance } from 'graphql-yoga';
 import type { Limits } from '../../config.ts';
-import { badRequest, ResponseTooLarge, ServiceError, unavailable } from '../../errors.ts';
-import { createShares } from '../../sharing/shares.ts';
+import { badRequest, ServiceError, unavailable } from '../../errors.ts';
 import type { ChangePage } from '../../store/log/change-pages.ts';
 import { rootCause, toResponse } from '../errors.ts';
 import type { Context, FeedQuery, SubscriptionContext } from '../execution/context.ts';
 import { createLoaders } from '../execution/loaders.ts';
-import { isUnavailable, whenAvailable } from '../execution/when-available.ts';
-import { createResponseSize, type ResponseSize } from '../limits/response-size.ts';
 import { documentPlan } from '../plan/document-plan.ts';
-import type { ServerEvent } from './event-stream.ts';
+import type { ServerEvent, Subscription } from './event-stream.ts';
 
 /** The context that the endpoint makes for a request. */
 export interface ServerContext extends Pick<Context, 'session' | 'sessionFor' | 'requestLog'> {
@@ -31,50 +29,22 @@ export interface ServerContext extends Pick<Context, 'session' | 'sessionFor' | 
     readonly acceptsEvents: boolean;
     readonly lastEventId: string | undefined;
     readonly response: ServerResponse;
-    readonly workspaceId: string;
+    /** Set when the cost of the operation is known. */
+    cost?: number;
     /** Set when a subscription has begun. */
     subscription?: Subscription;
   };
-  /** Set for an event; other responses may be as long as the settings allow. */
-  readonly responseSize?: ResponseSize;
 }
 
-/** The endpoint's additions to the context of each execution. */
-export type YogaContext = Pick<Context, 'responseSize'>;
+/** Milliseconds between two attempts to read from a database that is unavailable. */
+const retryDelay = 1_000;
 
-interface Subscription {
-  readonly events: AsyncIterable<ServerEvent>;
-  /**
-   * Aborted when the client leaves (here), when its access ends or all events are sent (event-stream.ts), and when the
-   * service stops (open-streams.ts). Then no further statement is sent, the events end, and the response and all slots
-   * are freed.
-   */
-  readonly end: AbortController;
-}
-
-/**
- * The most characters of texts in an event; an event of a single change may have as many as a response. There may be a
- * thousand streams, and each holds an event until its client has read it.
- */
-const maxEventLength = 200_000;
-
-/** The most longer events that a workspace may make and hold at a time. */
-const maxLongEvents = 2;
-
-type Yoga = YogaServerInstance<ServerContext, YogaContext>;
+type Yoga = YogaServerInstance<ServerContext, object>;
 
 type BeginningContext = SubscriptionContext & ServerContext;
 
-export function useSubscriptions(limits: Limits): Plugin<BeginningContext, ServerContext, YogaContext> {
+export function useSubscriptions(limits: Limits): Plugin<BeginningContext, ServerContext> {
   let yoga: Yoga;
-  const eventLength = Math.min(maxEventLength, limits.maxResponseLength);
-  const longEvents = createShares(maxLongEvents);
-
-  /** Waits for a slot for a long event. The returned function frees it. */
-  const takeSlot = (workspaceId: string): Promise<() => void> =>
-    new Promise((resolve) => {
-      void longEvents(workspaceId, () => new Promise<void>((free) => resolve(free)));
-    });
 
   /** Leaves the events to the endpoint: for yoga, there is nothing to send. */
   async function begin(args: ExecutionArgs, context: BeginningContext, end: AbortController): Promise<ExecutionResult> {
@@ -93,26 +63,12 @@ export function useSubscriptions(limits: Limits): Plugin<BeginningContext, Serve
   ): AsyncGenerator<ServerEvent> {
     try {
       for await (const page of source) {
-        const parts: ChangePage[] = [page];
-        for (let part = parts.shift(); part; part = parts.shift()) {
-          const short = await resultOf(part, args, context, eventLength);
-          const isLong = short !== undefined && isTooLarge(short);
-          if (isLong && part.changes.length > 1) {
-            parts.unshift(...halvesOf(part));
-            continue;
-          }
-          const free = isLong ? await takeSlot(context.client.workspaceId) : undefined;
-          try {
-            const result = isLong ? await resultOf(part, args, context, limits.maxResponseLength) : short;
-            if (!result) return;
-            const data = await textOf(isTooLarge(result) ? withAdvice(result, part) : result, context);
-            // The content of an event without data is unknown: continuing after it would leave a gap.
-            if (!result.data) return yield { data };
-            yield { id: String(part.end), data, isLong };
-          } finally {
-            free?.();
-          }
-        }
+        const result = await resultOf(page, args, context);
+        if (!result) return;
+        const data = await textOf(result, context);
+        // The content of an event without data is unknown: continuing after it would leave a gap.
+        if (!result.data) return yield { data };
+        yield { id: String(page.end), data };
       }
     } catch (error) {
       yield { data: await textOf({ errors: [asGraphqlError(error)] }, context) };
@@ -120,15 +76,9 @@ export function useSubscriptions(limits: Limits): Plugin<BeginningContext, Serve
   }
 
   /** Executes the operation for a page. Waits for the database: a skipped page would be lost. */
-  const resultOf = (
-    rootValue: ChangePage,
-    args: ExecutionArgs,
-    { session, requestLog, stream }: BeginningContext,
-    maxResponseLength: number,
-  ) =>
+  const resultOf = (rootValue: ChangePage, args: ExecutionArgs, { session, requestLog, stream }: BeginningContext) =>
     whenAvailable(async () => {
-      const responseSize = createResponseSize(maxResponseLength);
-      const { execute, contextFactory } = yoga.getEnveloped({ session, requestLog, responseSize });
+      const { execute, contextFactory } = yoga.getEnveloped({ session, requestLog });
       const result: ExecutionResult = await execute({ ...args, rootValue, contextValue: await contextFactory() });
       const failure = result.errors?.map(rootCause).find(isUnavailable);
       if (failure) throw failure;
@@ -152,12 +102,9 @@ export function useSubscriptions(limits: Limits): Plugin<BeginningContext, Serve
       client.response.once('close', leave);
       if (client.response.closed) leave();
       const store = session.store.until(signal);
-      // Each page has new loaders, because they may read only a limited amount of text.
-      const readPage = (query: FeedQuery) => {
-        const maxResponseLength = query.limit > 1 ? eventLength : limits.maxResponseLength;
-        const reads = store.within({ ...limits, maxResponseLength });
-        return createLoaders(reads, documentPlan(schema, document)).changePage(query);
-      };
+      const { storedFields } = documentPlan(schema, document);
+      const readPage = (query: FeedQuery) =>
+        whenAvailable(() => createLoaders(store.within(limits), storedFields).changePage(query), signal);
       extendContext({
         session: { ...session, store },
         stream: { lastEventId: client.lastEventId, readPage, signal },
@@ -185,25 +132,20 @@ function requireField({ schema, document, operationName }: ExecutionArgs): void 
   }
 }
 
-const isTooLarge = ({ errors }: ExecutionResult): boolean =>
-  errors?.some((error) => rootCause(error) instanceof ResponseTooLarge) ?? false;
+const isUnavailable = (error: unknown): boolean => error instanceof ServiceError && error.status === 503;
 
-/** Returns the page as two, each with at least one of its changes. */
-function halvesOf({ changes, end, hasMore }: ChangePage): ChangePage[] {
-  const middle = Math.ceil(changes.length / 2);
-  const first = changes.slice(0, middle);
-  return [
-    { changes: first, end: first.at(-1)?.number ?? end, hasMore: true },
-    { changes: changes.slice(middle), end, hasMore },
-  ];
-}
-
-/** Replaces the error of a single change: clients that reconnect would get the same error again. */
-function withAdvice({ errors = [] }: ExecutionResult, { changes }: ChangePage): ExecutionResult {
-  const [error] = errors;
-  const cursor = changes[0]?.number;
-  const message = `${error?.message}; it is one change: select fewer fields, or leave it out, with after: "${cursor}"`;
-  return { errors: [asGraphqlError(new ServiceError(413, message, [], { reason: 'response too large' }))] };
+/** Repeats the work while the database is unavailable. Undefined once the signal is aborted, even after an error. */
+async function whenAvailable<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  while (!signal.aborted) {
+    try {
+      const result = await work();
+      if (!signal.aborted) return result;
+    } catch (error) {
+      if (!signal.aborted && !isUnavailable(error)) throw error;
+      await pause(retryDelay, undefined, { signal }).catch(() => undefined);
+    }
+  }
+  return undefined;
 }
 
 const asGraphqlError = (error: unknown): GraphQLError =>

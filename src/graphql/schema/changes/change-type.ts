@@ -5,7 +5,6 @@ import type { RecordKind } from '../../../model/record-kind.ts';
 import { kindNamed, recordKinds } from '../../../records/index.ts';
 import type { ChangePage } from '../../../store/log/change-pages.ts';
 import type { Change } from '../../../store/log/read-changes.ts';
-import type { Context } from '../../execution/context.ts';
 import type { FieldExtensions } from '../../plan/extensions.ts';
 import type { Builder, Interface, ObjectFields, ObjectRef, Values } from '../builder.ts';
 import type { Foreign } from '../foreign-type.ts';
@@ -70,9 +69,6 @@ export const historyArguments = (t: Pick<ObjectFields<Values>, 'arg'>, limits: L
 export const firstOf = (limits: Limits): string =>
   `The number of changes, 1 to ${limits.maxPageSize}; ${defaultPageSize(limits)} unless set.`;
 
-/** Declares the field of the log that a field is read from. */
-const from = (storedField: string) => ({ source: { storedField } }) satisfies FieldExtensions;
-
 function createChangeType(
   builder: Builder,
   kind: ReturnType<Builder['enumType']>,
@@ -109,7 +105,8 @@ function createChangeType(
         type: node,
         nullable: true,
         description: 'The record as it is now; null if it was deleted since.',
-        resolve: ({ kind: name, id }, _args, { loaders }) => loaders.load(kindNamed(name), id) as Values | null,
+        resolve: ({ kind: name, id }, _args, { loaders }) =>
+          loaders.of(kindNamed(name)).load(id) as Promise<Values | null>,
       }),
       at: t.field({ type: 'DateTime', description: 'When it was done.', resolve: ({ at }) => at }),
       user: t.field({
@@ -122,18 +119,18 @@ function createChangeType(
         nullable: true,
         description:
           'The ID of the request that did it, as in its `X-Request-Id` header and in the log of the service.',
-        resolve: ({ requestId }, _args, context) => measured(requestId, context),
+        resolve: ({ requestId }) => requestId,
       }),
       message: t.string({
         nullable: true,
         description: 'Why it was done: the `X-Change-Message` header of the request.',
-        resolve: ({ message }, _args, context) => measured(message, context),
+        resolve: ({ message }) => message,
       }),
       fields: t.field({
         type: [fieldChange],
         description:
           'The changed fields, without those that only the service sets. A creation or deletion lists every field with a value.',
-        extensions: { ...from('before'), cost: { listSize: () => maxFieldChanges } } satisfies FieldExtensions,
+        extensions: { storedField: 'before', cost: { listSize: () => maxFieldChanges } } satisfies FieldExtensions,
         resolve: (parent, _args, context) => fieldChanges(parent, context),
       }),
     }),
@@ -149,19 +146,14 @@ function createFieldChangeType(builder: Builder) {
         type: 'FieldValue',
         nullable: true,
         description: 'The value before the change; null if it was not set.',
-        resolve: ({ before }, _args, context) => measured(before, context),
+        resolve: ({ before }) => before,
       }),
       after: t.field({
         type: 'FieldValue',
         nullable: true,
         description: 'The value after the change; null if it was cleared, or the record was deleted.',
-        resolve: ({ after }, _args, context) => measured(after, context),
+        resolve: ({ after }) => after,
       }),
     }),
   });
-}
-
-function measured<T>(value: T, { responseSize }: Context): T {
-  responseSize.add(value);
-  return value;
 }

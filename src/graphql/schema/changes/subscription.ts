@@ -1,10 +1,8 @@
 /** The subscription that follows the feed. Reads each page anew, and holds nothing between two of them. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Limits } from '../../../config.ts';
-import { ResponseTooLarge } from '../../../errors.ts';
 import type { ChangePage } from '../../../store/log/change-pages.ts';
 import type { FeedQuery, SubscriptionContext } from '../../execution/context.ts';
-import { whenAvailable } from '../../execution/when-available.ts';
 import type { FieldExtensions } from '../../plan/extensions.ts';
 import type { Builder } from '../builder.ts';
 import { connectionCost, defaultPageSize } from '../list/connection.ts';
@@ -53,11 +51,10 @@ async function follow(
 
 async function* pagesAfter(query: FeedQuery, { session, stream }: SubscriptionContext): AsyncGenerator<ChangePage> {
   const { readPage, signal } = stream;
-  const read = (next: FeedQuery) => whenAvailable(() => readPage(next), signal);
   let { after } = query;
   let hasWaited = false;
   while (!signal.aborted) {
-    const page = await readFitting({ ...query, after }, read);
+    const page = await readPage({ ...query, after });
     if (!page) return;
     // A change was announced that cannot be read, for example because an older copy of the database was restored.
     if (hasWaited && page.end === after) await pause(emptyPagePause, undefined, { signal }).catch(() => undefined);
@@ -65,16 +62,5 @@ async function* pagesAfter(query: FeedQuery, { session, stream }: SubscriptionCo
     if (page.changes.length > 0) yield page;
     hasWaited = !page.hasMore;
     if (hasWaited) await session.store.waitForChange(after, signal);
-  }
-}
-
-/** Reads a page, with fewer changes if they hold too much text for one event. */
-async function readFitting<T>(query: FeedQuery, read: (query: FeedQuery) => Promise<T>): Promise<T> {
-  for (let { limit } = query; ; limit = Math.ceil(limit / 2)) {
-    try {
-      return await read({ ...query, limit });
-    } catch (error) {
-      if (!(error instanceof ResponseTooLarge) || limit === 1) throw error;
-    }
   }
 }

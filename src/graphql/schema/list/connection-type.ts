@@ -3,11 +3,12 @@ import type { Limits } from '../../../config.ts';
 import { withArticle } from '../../../model/labels.ts';
 import type { RecordKind, RecordOf } from '../../../model/record-kind.ts';
 import { recordKinds } from '../../../records/index.ts';
-import type { ArgumentExtensions, ConnectionPart, FieldExtensions } from '../../plan/extensions.ts';
+import type { ArgumentExtensions } from '../../plan/extensions.ts';
 import type { Builder, ObjectRef } from '../builder.ts';
 import { createFilterCost } from '../filter/filter-cost.ts';
 import { createFilterTypes, exampleFilter } from '../filter/filter-type.ts';
-import { type Connection, defaultPageSize, type Edge, measuredCursor, type Page } from './connection.ts';
+import { type Connection, defaultPageSize, type Edge, type Page } from './connection.ts';
+import { cursorOf } from './cursor.ts';
 import { costOfOrder, createOrderTypes, exampleOrder } from './order-type.ts';
 
 /** The object type of a kind. */
@@ -54,34 +55,27 @@ export function createConnectionTypes(builder: Builder, typeOf: TypeOf, limits: 
   return { connectionOf, argumentsOf, whereArgument };
 }
 
-const part = (connectionPart: ConnectionPart) => ({ connectionPart }) satisfies FieldExtensions;
-
 const createPageInfo = (builder: Builder) =>
   builder.objectRef<Page<{ readonly id: string }>>('PageInfo').implement({
     description: 'The position of a page among all records.',
     fields: (t) => ({
       hasNextPage: t.exposeBoolean('hasNextPage', {
         description: 'Whether there are records after this page.',
-        extensions: part('hasNextPage'),
       }),
       hasPreviousPage: t.exposeBoolean('hasPreviousPage', {
         description: 'Whether there are records before this page.',
-        extensions: part('hasPreviousPage'),
       }),
       startCursor: t.string({
         nullable: true,
         description: 'The cursor of the first record of the page, for `before`.',
-        extensions: part('startCursor'),
-        resolve: ({ records: [record], orderBy }, _args, context) =>
-          record && measuredCursor({ record, orderBy }, context),
+        resolve: ({ records: [record], orderBy }) => record && cursorOf(orderBy, record),
       }),
       endCursor: t.string({
         nullable: true,
         description: 'The cursor of the last record of the page, for `after`.',
-        extensions: part('endCursor'),
-        resolve: ({ records, orderBy }, _args, context) => {
+        resolve: ({ records, orderBy }) => {
           const record = records.at(-1);
-          return record && measuredCursor({ record, orderBy }, context);
+          return record && cursorOf(orderBy, record);
         },
       }),
     }),
@@ -98,13 +92,11 @@ function createConnectionType<K extends RecordKind>(
     fields: (t) => ({
       cursor: t.string({
         description: `The position of the ${kind.label}, for \`after\` and \`before\`.`,
-        extensions: part('cursor'),
-        resolve: (parent, _args, context) => measuredCursor(parent, context),
+        resolve: ({ record, orderBy }) => cursorOf(orderBy, record),
       }),
       node: t.field({
         type,
         description: `The ${kind.label}.`,
-        extensions: part('node'),
         // The cast is safe because the record is of the kind; the compiler cannot see it while the kind is a type parameter.
         resolve: ({ record }) => record as never,
       }),
@@ -116,13 +108,11 @@ function createConnectionType<K extends RecordKind>(
       nodes: t.field({
         type: [type],
         description: `The ${kind.pluralLabel} of the page.`,
-        extensions: part('nodes'),
         resolve: async ({ page }) => (await page()).records,
       }),
       edges: t.field({
         type: [edge],
         description: `The ${kind.pluralLabel} of the page, each with its cursor.`,
-        extensions: part('edges'),
         resolve: async ({ page }) => {
           const { records, orderBy } = await page();
           return records.map((record) => ({ record, orderBy }));
@@ -131,12 +121,10 @@ function createConnectionType<K extends RecordKind>(
       pageInfo: t.field({
         type: pageInfo,
         description: 'The position of the page among all records.',
-        extensions: part('pageInfo'),
         resolve: ({ page }) => page(),
       }),
       totalCount: t.int({
         description: `The number of ${kind.pluralLabel} on all pages.`,
-        extensions: part('totalCount'),
         resolve: ({ count }) => count(),
       }),
     }),

@@ -2,7 +2,6 @@
  * Relay connections over a kind's records, or over those that refer to another record. Cursors are positions in an order, not
  * counts, so that a page stays correct while records are added. A field that is not selected costs no statement.
  */
-import type { GraphQLResolveInfo } from 'graphql';
 import type { Limits } from '../../../config.ts';
 import { badRequest } from '../../../errors.ts';
 import { expected } from '../../../model/issues.ts';
@@ -10,11 +9,12 @@ import type { RecordKind, RecordOf } from '../../../model/record-kind.ts';
 import type { ReverseLink } from '../../../model/reverse-link.ts';
 import type { Order } from '../../../store/query/record-query.ts';
 import type { Context } from '../../execution/context.ts';
-import type { PageQuery } from '../../execution/page-loaders.ts';
+import type { PageQuery } from '../../execution/loaders.ts';
+import type { FieldInfo } from '../../execution/look-ahead.ts';
 import type { FieldCost } from '../../plan/extensions.ts';
 import { parseFilter } from '../filter/filter-condition.ts';
 import type { Filter } from '../filter/filter-fields.ts';
-import { cursorOf, parseCursor } from './cursor.ts';
+import { parseCursor } from './cursor.ts';
 import { parseOrder, type SentOrder } from './order-type.ts';
 
 interface ConnectionArgs {
@@ -48,13 +48,6 @@ export interface Edge<T> {
 
 type AnyRecord = { readonly id: string };
 
-/** Returns the cursor of a record, which counts as text of the response unless it is an ID. */
-export function measuredCursor({ record, orderBy }: Edge<AnyRecord>, { responseSize }: Context): string {
-  const cursor = cursorOf(orderBy, record);
-  if (cursor !== record.id) responseSize.add(cursor);
-  return cursor;
-}
-
 export const defaultPageSize = ({ maxPageSize }: Limits): number => Math.min(50, maxPageSize);
 
 /** All fields of a connection are counted once for each record of its page. */
@@ -71,30 +64,33 @@ export function connectKind<K extends RecordKind>(
   kind: K,
   args: ConnectionArgs,
   limits: Limits,
-  { fieldNodes }: Pick<GraphQLResolveInfo, 'fieldNodes'>,
+  info: FieldInfo,
 ): Connection<RecordOf<K>> {
-  const query = loaders.parsed(fieldNodes, () => parseArguments(kind, args, limits));
+  const query = parseArguments(kind, args, limits);
+  let page: Promise<Page<RecordOf<K>>> | undefined;
   return {
-    page: async () => pageFrom(await loaders.listPage(kind, query, fieldNodes), query),
-    count: () => loaders.count(kind, query.where, fieldNodes),
+    page() {
+      page ??= loaders.listPage(kind, query, info).then((records) => pageFrom(records, query));
+      return page;
+    },
+    count: () => loaders.count(kind, query.where),
   };
 }
 
-/** Returns the connection over the records that refer to a parent. One statement reads its page and its count. */
+/** Returns the connection over the records that refer to a parent. One statement reads the pages and the counts of all parents. */
 export function connectReferring(
   { loaders }: Context,
   link: ReverseLink,
   parentId: string,
   args: ConnectionArgs,
   limits: Limits,
-  { fieldNodes }: Pick<GraphQLResolveInfo, 'fieldNodes'>,
+  info: FieldInfo,
 ): Connection<AnyRecord> {
-  const query = loaders.parsed(fieldNodes, () => parseArguments(link.kind, args, limits));
-  const read = () => loaders.reverseLinkPage(link, parentId, query, fieldNodes);
+  const { query, pages } = loaders.referring(link, info, () => parseArguments(link.kind, args, limits));
   return {
-    page: async () => pageFrom((await read()).records, query),
+    page: async () => pageFrom((await pages.load(parentId)).records, query),
     count: async () => {
-      const { count } = await read();
+      const { count } = await pages.load(parentId);
       if (count === undefined) throw new Error('the records were not counted');
       return count;
     },

@@ -1,5 +1,4 @@
 /** Finds one record by a value other than its ID. */
-import type { GraphQLResolveInfo } from 'graphql';
 import type { Limits } from '../../../config.ts';
 import { ServiceError } from '../../../errors.ts';
 import type { RecordKind, RecordOf } from '../../../model/record-kind.ts';
@@ -15,13 +14,9 @@ export async function recordByValue<K extends RecordKind>(
   field: string,
   value: string,
   limits: Limits,
-  { fieldNodes }: Pick<GraphQLResolveInfo, 'fieldNodes'>,
 ): Promise<RecordOf<K> | null> {
-  const query = loaders.parsed(fieldNodes, () => ({
-    where: { field, in: [keyAt(kind, field, value, limits)] },
-    limit: 1,
-  }));
-  const [record] = await loaders.list(kind, query, fieldNodes);
+  const where = { field, in: [keyAt(kind, field, value, limits)] };
+  const [record] = await loaders.list(kind, { where, limit: 1 });
   return record ?? null;
 }
 
@@ -32,13 +27,13 @@ export async function recordByExternalId<K extends RecordKind>(
   key: string,
   value: string,
   limits: Limits,
-  { fieldNodes }: Pick<GraphQLResolveInfo, 'fieldNodes'>,
 ): Promise<RecordOf<K> | null> {
-  const query = loaders.parsed(fieldNodes, () => ({
-    where: { field: 'externalIds', key: textAt('key', key, limits), value: keyAt(kind, 'value', value, limits) },
-    limit: 2,
-  }));
-  const [record, other] = await loaders.list(kind, query, fieldNodes);
+  const where = {
+    field: 'externalIds',
+    key: textAt('key', key, limits),
+    value: keyAt(kind, 'value', value, limits),
+  };
+  const [record, other] = await loaders.list(kind, { where, limit: 2 });
   if (other) {
     const problem = `several ${kind.pluralLabel} have ${describeExternalId({ key, value })}`;
     throw new ServiceError(409, `${problem}: list them with where: { externalIds: { key: …, value: … } }`);

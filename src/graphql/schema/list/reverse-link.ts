@@ -25,7 +25,7 @@ const reverseLinkField = <T extends { readonly id: string }>(
   t.field({
     type: connectionOf(link.kind),
     description: `${describeReverseLink(link)}, oldest first unless \`orderBy\` is set, page by page.`,
-    extensions: { connection: { kind: link.kind, link }, cost: connectionCost(limits) } satisfies FieldExtensions,
+    extensions: { cost: connectionCost(limits) } satisfies FieldExtensions,
     args: argumentsOf(link.kind),
     // The cast is safe because the link leads to records of the connection's kind.
     resolve: ({ id }, args, context, info) => connectReferring(context, link, id, args, limits, info) as never,

@@ -41,13 +41,13 @@ export const createSummaryField =
           description: `The number of groups, 1 to ${limits.maxPageSize}; ${defaultPageSize(limits)} unless set.`,
         }),
       },
-      resolve: async (_root, { where, groupBy, first }, { loaders }, { fieldNodes }): Promise<SummaryOf> => {
-        const query = loaders.parsed(fieldNodes, () => ({
+      resolve: async (_root, { where, groupBy, first }, { loaders }): Promise<SummaryOf> => {
+        const query = {
           limit: pageSize('first', first ?? defaultPageSize(limits), limits),
           groupBy: parseGroupings(groupBy, options),
           where: parseFilter(kind, where, limits),
-        }));
-        const { totalCount, groups } = await loaders.summarize(kind, query, fieldNodes);
+        };
+        const { totalCount, groups } = await loaders.summarize(kind, query);
         return {
           totalCount,
           groups: groups.slice(0, query.limit).map(({ count, values }) => ({
@@ -95,10 +95,7 @@ function createSummaryType(builder: Builder, { links }: ObjectTypes, kind: Recor
       groups: t.field({
         type: [group],
         description: 'The groups, the largest first.',
-        resolve: async ({ groups }, _args, { loaders }, { fieldNodes }) => {
-          await loaders.follow(groups, fieldNodes);
-          return groups;
-        },
+        resolve: ({ groups }) => [...groups],
       }),
       hasMoreGroups: t.exposeBoolean('hasMoreGroups', { description: 'Whether there are more groups than `first`.' }),
     }),

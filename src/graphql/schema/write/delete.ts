@@ -2,7 +2,7 @@
 import { badRequest } from '../../../errors.ts';
 import { count, type Parsed } from '../../../model/issues.ts';
 import type { RecordKind } from '../../../model/record-kind.ts';
-import { idProblem, textProblem } from '../../../model/schemas.ts';
+import { textProblem } from '../../../model/schemas.ts';
 import { requireBatchSize } from '../../../services/checks/batch-size.ts';
 import { deleteRecords } from '../../../services/delete-records.ts';
 import type { Session } from '../../../services/session.ts';
@@ -60,7 +60,7 @@ export function deleteField({ builder, types, keys, limits }: MutationSchema) {
         const { argument, sent } = requireOneList({ ids, by, keys: values });
         requireLength(sent.length);
         const options = { references, maxCleared: maxBatch, by: by ? keys.parse(by) : undefined };
-        const parse = by ? parseText(maxTextLength) : parseId(kind);
+        const parse = by ? parseText(maxTextLength) : parseId;
         return write(context, info, {
           run: async (session: Session) => deleteRecords(session, kind, await mapInSlices(sent, parse), options),
           dryRun,
@@ -74,9 +74,9 @@ export function deleteField({ builder, types, keys, limits }: MutationSchema) {
 }
 
 interface SentLists {
-  readonly ids: readonly unknown[] | null | undefined;
+  readonly ids: readonly string[] | null | undefined;
   readonly by: object | null | undefined;
-  readonly keys: readonly unknown[] | null | undefined;
+  readonly keys: readonly string[] | null | undefined;
 }
 
 /** Returns the list that was sent, and the name of its argument. Throws a ServiceError 400 if not exactly one was. */
@@ -88,20 +88,12 @@ function requireOneList({ ids, by, keys }: SentLists) {
   throw badRequest(`expected either ids, or by and keys; received ${names.join(' and ') || 'none of them'}`);
 }
 
-/** Parses an ID. In GraphQL, it may also be a whole number. */
-const parseId =
-  (kind: RecordKind) =>
-  (sent: unknown): Parsed<string> => {
-    const id = Number.isInteger(sent) ? String(sent) : sent;
-    // The cast is safe: any other type is a problem.
-    return parsedUnless(idProblem(kind, id), id as string);
-  };
+/** Parses an ID: the service says which of them it does not know. */
+const parseId = (value: string): Parsed<string> => ({ value });
 
-/** The cast is safe: GraphQL has checked that it is text. */
 const parseText =
   (maxLength: number) =>
-  (sent: unknown): Parsed<string> =>
-    parsedUnless(textProblem(sent as string, maxLength), sent as string);
-
-const parsedUnless = (problem: string | undefined, value: string): Parsed<string> =>
-  problem === undefined ? { value } : { issues: [{ path: [], message: problem }], validFields: {} };
+  (value: string): Parsed<string> => {
+    const problem = textProblem(value, maxLength);
+    return problem === undefined ? { value } : { issues: [{ path: [], message: problem }], validFields: {} };
+  };

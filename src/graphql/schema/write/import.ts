@@ -1,9 +1,7 @@
 /** The mutation that creates records of all kinds together: `importRecords`. */
-import { invalid } from '../../../errors.ts';
-import { expected, isObject } from '../../../model/issues.ts';
+import { isObject } from '../../../model/issues.ts';
 import { listField } from '../../../model/labels.ts';
 import type { RecordKind, RecordOf } from '../../../model/record-kind.ts';
-import { unknownFieldIssues } from '../../../model/schemas.ts';
 import { recordKinds } from '../../../records/index.ts';
 import { requireBatchSize, requireFewExternalIds } from '../../../services/checks/batch-size.ts';
 import { isRejected, type Rejected } from '../../../services/checks/validation.ts';
@@ -11,8 +9,8 @@ import { importRecords } from '../../../services/import-records.ts';
 import type { NewRecords } from '../../../services/planned-ids.ts';
 import type { Session } from '../../../services/session.ts';
 import { mapInSlices } from '../../../slices.ts';
-import { type ArgumentExtensions, type FieldExtensions, lengthOf, listOf, sentAsItIs } from '../../plan/extensions.ts';
-import { type MutationFields, parsedArgument } from '../builder.ts';
+import { type ArgumentExtensions, type FieldExtensions, item, lengthOf } from '../../plan/extensions.ts';
+import type { MutationFields } from '../builder.ts';
 import type { ItemType } from './input-type.ts';
 import { byId, dryRunArgument, type MutationSchema, write, writeCost } from './write.ts';
 import { exampleImport, exampleImportInput } from './write-examples.ts';
@@ -59,20 +57,17 @@ export function importField(schema: MutationSchema, t: MutationFields) {
       onInvalid: schema.rejections.argument(t),
       dryRun: dryRunArgument(t),
     },
-    validate: parsedArgument('input', async (input) => {
-      requireLength(totalLength(input));
-      const sent = listsIn(input);
-      const batches: NewRecords[] = [];
-      for (const { kind, name, parse } of lists) {
-        const items = await mapInSlices(listOf(sent[name] ?? []), parse);
-        batches.push({ kind, items, pathOf: (index) => [name, index] });
-      }
-      return batches;
-    }),
     resolve(_root, { input, onInvalid, dryRun }, context, info) {
-      // The cast is safe: the argument is parsed.
-      const run = async (session: Session): Promise<Imported> =>
-        importedOf(await importRecords(session, input as object as readonly NewRecords[], onInvalid));
+      requireLength(totalLength(input));
+      const sent = input as Readonly<Record<string, readonly unknown[] | null>>;
+      const run = async (session: Session): Promise<Imported> => {
+        const batches: NewRecords[] = [];
+        for (const { kind, name, parse } of lists) {
+          const items = await mapInSlices(sent[name] ?? [], parse);
+          batches.push({ kind, items, pathOf: (index) => [name, index] });
+        }
+        return importedOf(await importRecords(session, batches, onInvalid));
+      };
       const primed = ({ records }: Imported) => [...records].map(([kind, ofKind]) => [kind, byId(ofKind)] as const);
       return write(context, info, { run, dryRun, primed });
     },
@@ -104,26 +99,12 @@ const lengthsIn = (input: unknown): Readonly<Record<string, number>> =>
 
 const totalLength = (input: unknown): number => Object.values(lengthsIn(input)).reduce((sum, length) => sum + length);
 
-/** Returns the lists by name. Throws a ServiceError 400 for anything else. */
-function listsIn(input: unknown): Readonly<Record<string, unknown>> {
-  const names = recordKinds.map(listField);
-  const issues = isObject(input)
-    ? unknownFieldIssues(
-        Object.keys(input).filter((name) => !names.includes(name)),
-        names,
-      )
-    : [{ path: [], message: expected(`an object of lists such as {"${names[0]}":[…]}`, input) }];
-  if (issues.length > 0) throw invalid(issues).within('input');
-  // The cast is safe: anything but an object has an issue.
-  return input as Readonly<Record<string, unknown>>;
-}
-
 type Lists = readonly { readonly kind: RecordKind; readonly name: string; readonly type: ItemType<unknown>['type'] }[];
 
 const inputType = ({ builder }: MutationSchema, lists: Lists) =>
   builder.inputType('ImportInput', {
     description: `The records to create, by their kind: ${exampleImportInput}.`,
-    extensions: sentAsItIs,
+    extensions: item,
     fields: (t) =>
       Object.fromEntries(
         lists.map(({ kind, name, type }) => [

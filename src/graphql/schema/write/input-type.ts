@@ -1,19 +1,18 @@
 /** Input types, derived from the record kinds, and their parsers: the same rules and messages as over REST. */
-import { isObject } from '../../../model/issues.ts';
 import { capitalized, withArticle } from '../../../model/labels.ts';
 import { type Linkable, linkFields, linkParser, type RecordLink } from '../../../model/links.ts';
 import { type Patch, patchParser } from '../../../model/patch.ts';
 import type { CreateOf, RecordKind, UpdateOf } from '../../../model/record-kind.ts';
 import { createParser, type RecordParser, updateParser, type ValueLimits } from '../../../model/schemas.ts';
 import { kindNamed } from '../../../records/index.ts';
-import { sentAsItIs } from '../../plan/extensions.ts';
+import { item } from '../../plan/extensions.ts';
 import type { Builder, InputFields, InputRef } from '../builder.ts';
 import { scalarOf } from '../object-type.ts';
 import { exampleChange, exampleFields, exampleLink, examplePatch } from './write-examples.ts';
 
 export type InputTypes = ReturnType<typeof createInputTypes>;
 
-/** The type of the items of a mutation. Those in variables reach the resolver as they were sent. */
+/** The type of the items of a mutation. */
 export interface ItemType<T> {
   readonly type: InputRef<unknown>;
   /** Parses an item, valid or not: the service reports the issues of all items together. */
@@ -31,7 +30,7 @@ export function createInputTypes(builder: Builder, limits: ValueLimits) {
   const createType = (kind: RecordKind) =>
     builder.inputType(`Create${kind.name}Input`, {
       description: `The fields of ${withArticle(kind.label)} to create: ${exampleFields(kind)}. A field that is null or absent is not set.`,
-      extensions: sentAsItIs,
+      extensions: item,
       fields: (t) => ({
         ...inputFields(t, kind, { requires: true }),
         ...links(t, kind, anywhere),
@@ -46,34 +45,34 @@ export function createInputTypes(builder: Builder, limits: ValueLimits) {
     create<K extends RecordKind>(kind: K): ItemType<Linkable<CreateOf<K>>> {
       const type = createTypes.get(kind) ?? createType(kind);
       createTypes.set(kind, type);
-      return { type, parse: withTextIds(kind, withLinks(kind, anywhere, createParser(kind, limits))) };
+      return { type, parse: withLinks(kind, anywhere, createParser(kind, limits)) };
     },
 
     /** `UpsertAssetInput` */
     upsert: <K extends RecordKind>(kind: K): ItemType<Linkable<UpdateOf<K>>> => ({
       type: builder.inputType(`Upsert${kind.name}Input`, {
         description: `The fields of ${withArticle(kind.label)} to create or change: ${exampleFields(kind)}. In a stored ${kind.label}, absent fields stay unchanged and null clears a field; a new one needs the fields that \`Create${kind.name}Input\` requires.${upsertedExternalIds(kind)}`,
-        extensions: sentAsItIs,
+        extensions: item,
         fields: (t) => ({ ...inputFields(t, kind, { requires: false }), ...links(t, kind, toStored) }),
       }),
-      parse: withTextIds(kind, withLinks(kind, toStored, updateParser(kind, limits))),
+      parse: withLinks(kind, toStored, updateParser(kind, limits)),
     }),
 
     /** `UpdateProjectInput` */
     update: <K extends RecordKind>(kind: K): ItemType<Linkable<UpdateOf<K>>> => ({
       type: builder.inputType(`Update${kind.name}Input`, {
         description: `The fields of ${withArticle(kind.label)} to change: ${exampleChange(kind)}. Absent fields stay unchanged; null clears a field.`,
-        extensions: sentAsItIs,
+        extensions: item,
         fields: (t) => inputFields(t, kind, { requires: false }),
       }),
-      parse: withTextIds(kind, updateParser(kind, limits)),
+      parse: updateParser(kind, limits),
     }),
 
     /** `AssetPatch` */
     patch: <K extends RecordKind>(kind: K): ItemType<Patch<K>> => ({
       type: builder.inputType(`${kind.name}Patch`, {
         description: `${capitalized(withArticle(kind.label))} to change, by its ID, and the new values of some fields: ${examplePatch(kind)}. Absent fields stay unchanged; null clears a field.`,
-        extensions: sentAsItIs,
+        extensions: item,
         fields: (t) => ({
           id: t.id({ required: true, description: `The ID of the ${kind.label}.` }),
           ifUpdatedAt: t.field({
@@ -84,19 +83,8 @@ export function createInputTypes(builder: Builder, limits: ValueLimits) {
           ...links(t, kind, toStored),
         }),
       }),
-      parse: withTextIds(kind, patchParser(kind, limits, withLinks(kind, toStored, updateParser(kind, limits)))),
+      parse: patchParser(kind, limits, withLinks(kind, toStored, updateParser(kind, limits))),
     }),
-  };
-}
-
-/** Converts IDs that are whole numbers, which GraphQL allows, to texts before parsing. */
-function withTextIds<T>({ storedFields }: RecordKind, parse: (sent: unknown) => T): (sent: unknown) => T {
-  const ids = Object.entries(storedFields).flatMap(([name, field]) => (scalarOf(field) === 'ID' ? [name] : []));
-  return (sent) => {
-    if (!isObject(sent)) return parse(sent);
-    const numbers = ids.filter((name) => Number.isInteger(sent[name]));
-    if (numbers.length === 0) return parse(sent);
-    return parse({ ...sent, ...Object.fromEntries(numbers.map((name) => [name, String(sent[name])])) });
   };
 }
 

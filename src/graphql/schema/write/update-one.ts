@@ -3,7 +3,7 @@ import { withArticle } from '../../../model/labels.ts';
 import type { RecordKind } from '../../../model/record-kind.ts';
 import { updateRecord } from '../../../services/update-records.ts';
 import type { FieldExtensions } from '../../plan/extensions.ts';
-import { type MutationFields, parsedArgument } from '../builder.ts';
+import type { MutationFields } from '../builder.ts';
 import { type MutationSchema, write, writeCost } from './write.ts';
 import { exampleUpdateOne } from './write-examples.ts';
 
@@ -25,12 +25,8 @@ export const updateOneField =
           description: 'The fields to change.',
         }),
       },
-      validate: parsedArgument('input', parse),
-      // The casts are safe because the argument is parsed, and the service returns a record of the kind; the compiler cannot see it for a
-      // type parameter.
+      // The cast is safe because the service returns a record of the kind; the compiler cannot see it for a type parameter.
       resolve: (_root, { id, input }, context, info) =>
-        write(context, info, {
-          run: (session) => updateRecord(session, kind, id, input as ReturnType<typeof parse>),
-        }) as never,
+        write(context, info, { run: (session) => updateRecord(session, kind, id, parse(input)) }) as never,
     });
   };

@@ -2,13 +2,13 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Limits } from '../../../config.ts';
 import { ServiceError } from '../../../errors.ts';
-import type { RecordKind } from '../../../model/record-kind.ts';
+import type { RecordKind, RecordOf } from '../../../model/record-kind.ts';
 import { requireBatchSize, requireFewExternalIds } from '../../../services/checks/batch-size.ts';
 import { dryRun, type Session } from '../../../services/session.ts';
 import { mapInSlices } from '../../../slices.ts';
 import type { Context } from '../../execution/context.ts';
-import { type ArgumentExtensions, type FieldExtensions, lengthOf, listOf } from '../../plan/extensions.ts';
-import { type Argument, type Builder, type MutationFields, type ObjectRef, parsedArgument } from '../builder.ts';
+import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../../plan/extensions.ts';
+import type { Argument, Builder, MutationFields, ObjectRef } from '../builder.ts';
 import type { ObjectTypes } from '../object-type.ts';
 import type { InputTypes, ItemType } from './input-type.ts';
 import type { Keys } from './key-type.ts';
@@ -56,7 +56,12 @@ export async function write<T>(
       throw error instanceof ServiceError ? error.within(argument) : error;
     })
     .finally(() => loaders.clear());
-  if (isDryRun) for (const [kind, records] of primed(result)) loaders.prime(kind, records);
+  if (isDryRun) {
+    for (const [kind, records] of primed(result)) {
+      const loader = loaders.of(kind);
+      for (const [id, record] of records) loader.prime(id, record as RecordOf<RecordKind> | null);
+    }
+  }
   return result;
 }
 
@@ -97,15 +102,11 @@ export function batchField<Input, Options extends object, Item>(
       ...options,
       dryRun: dryRunArgument(t),
     },
-    validate: parsedArgument('input', (sent) => {
-      requireLength(lengthOf(sent));
-      return mapInSlices(listOf(sent), parse);
-    }),
-    // The casts are safe because these are the types of the parsed arguments, and of the field; the compiler cannot see it for type
-    // parameters.
+    // The casts are safe because these are the types of the arguments, and of the field; the compiler cannot see it for type parameters.
     resolve(_root, args, context, info) {
-      const { input, dryRun } = args as object as { input: Input[]; dryRun: boolean };
-      const work = async (session: Session) => run(session, input, args as object as Options);
+      const { input: sent, dryRun } = args as object as { input: unknown[]; dryRun: boolean };
+      requireLength(sent.length);
+      const work = async (session: Session) => run(session, await mapInSlices(sent, parse), args as object as Options);
       return write(context, info, { run: work, dryRun, primed }) as never;
     },
   });
