@@ -27,7 +27,7 @@ const shared = {
   // Node resolves graphql to its CommonJS file, Vite to its module: two copies, which do not know each other's types.
   resolve: { alias: [{ find: /^graphql$/, replacement: resolve('graphql') }] },
   test: {
-    setupFiles: ['test/support/same-schemas.ts', 'test/support/fewer-methods.ts'],
+    setupFiles: ['test/support/fewer-methods.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // Importing the service again for each file would take half of the CPU time.

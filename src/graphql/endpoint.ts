@@ -16,9 +16,10 @@ import { useExecutor } from './execution/execute.ts';
 import { createSubgraph } from './federation/subgraph.ts';
 import { useOperationLimits } from './limits/operation.ts';
 import { chooseType, lastEventId, requireGraphqlRequest } from './request.ts';
-import { createGraphqlSchema } from './schema/schema.ts';
+import { schema as ownSchema } from './schema/schema.ts';
+import { createItemParsers } from './schema/write/input-type.ts';
 import { asEventStream, createEventStreams, singleEvent } from './subscription/event-stream.ts';
-import { type ServerContext, useSubscriptions } from './subscription/run-subscription.ts';
+import { type ServerContext, useSubscriptions, type YogaContext } from './subscription/run-subscription.ts';
 import { readWhere } from './where.ts';
 
 /** The cache holds whole documents: clients can make it use this number times MAX_QUERY_LENGTH of memory. */
@@ -27,14 +28,16 @@ const cachedDocuments = 200;
 /** Executes GraphQL requests. Event streams end when the signal is aborted. */
 export function createEndpoint(config: Config, closing: AbortSignal) {
   const { limits, introspection, federation, suggestions } = config;
-  const own = createGraphqlSchema(limits);
-  const schema = federation ? createSubgraph(own, limits) : own;
+  const schema = federation ? createSubgraph(ownSchema) : ownSchema;
+  const parsers = createItemParsers(limits);
   const sendEvents = createEventStreams(closing);
   const documentCache = createCache<DocumentNode>({ max: cachedDocuments });
-  const yoga = createYoga<ServerContext>({
+  const yoga = createYoga<ServerContext, YogaContext>({
     schema,
     // Fastify has matched and unescaped the path; yoga would match the path as sent.
     graphqlEndpoint: '/*',
+    // Also of each event of a subscription.
+    context: { limits, parsers },
     plugins: [
       useOperationChoice(),
       useOperationLimits(limits),
@@ -85,7 +88,7 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
 
     sendSchema: createPage(`${printSchema(schema)}\n`, 'text/plain; charset=utf-8'),
 
-    readFilter: (kind: RecordKind, where: unknown) => readWhere(own, config, kind, where),
+    readFilter: (kind: RecordKind, where: unknown) => readWhere(ownSchema, config, kind, where),
 
     sendError: sendGraphqlError,
   };

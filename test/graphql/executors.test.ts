@@ -12,6 +12,7 @@ import {
   parse,
 } from 'graphql';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
 import { createExecutor } from '../../src/graphql/execution/execute.ts';
 import { byEffort } from '../support/effort.ts';
 import { createLinkedRecords } from '../support/linked-records.ts';
@@ -193,7 +194,7 @@ function argumentsFor(field: GraphQLField<unknown, unknown>): string | undefined
 }
 
 test('a document is compiled the second time, unless it has directives', async () => {
-  const execute = createExecutor({ maxResponseLength: 1 }, { maxErrors: 1, hideSuggestions: true });
+  const execute = createExecutor(loadConfig({}).limits, { maxErrors: 1, hideSuggestions: true });
   const paths: object[] = [];
   const schema = buildSchema('type Query { it: Int }');
   const field = schema.getQueryType()?.getFields().it;

@@ -6,6 +6,7 @@ import type { RequestLog } from '../../http/error-response.ts';
 import type { Session } from '../../services/session.ts';
 import type { ChangePage, ChangePageQuery } from '../../store/log/change-pages.ts';
 import { documentPlan } from '../plan/document-plan.ts';
+import type { ItemParsers } from '../schema/write/input-type.ts';
 import { createLoaders, type Loaders } from './loaders.ts';
 
 export interface Context {
@@ -13,6 +14,8 @@ export interface Context {
   /** Returns the session of the mutation with this response name. Throws a ServiceError 400 for an invalid key. */
   readonly sessionFor: (responseName: string) => Session;
   readonly loaders: Loaders;
+  readonly limits: Limits;
+  readonly parsers: ItemParsers;
   readonly requestLog: RequestLog;
 }
 
@@ -39,6 +42,6 @@ export const useLoaders = (
   onExecute({ args: { contextValue, schema, document }, extendContext }) {
     const { session, client } = contextValue;
     const store = session.store.within(limits, client?.response);
-    extendContext({ loaders: createLoaders(store, documentPlan(schema, document).storedFields) });
+    extendContext({ loaders: createLoaders(store, documentPlan(schema, document, limits).storedFields) });
   },
 });

@@ -18,7 +18,7 @@ import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { Plugin } from 'graphql-yoga';
 import type { Limits } from '../../config.ts';
 import { ResponseTooLarge } from '../../errors.ts';
-import { documentPlan } from '../plan/document-plan.ts';
+import { type DocumentPlan, documentPlan } from '../plan/document-plan.ts';
 import type { Context } from './context.ts';
 import { readVariables, type VariableOptions, withReadVariables } from './variables.ts';
 
@@ -40,9 +40,10 @@ export function useExecutor(limits: Limits, variableOptions: VariableOptions): P
 }
 
 export function createExecutor(
-  { maxResponseLength }: Pick<Limits, 'maxResponseLength'>,
+  limits: Limits,
   variableOptions: VariableOptions,
 ): (args: ExecutionArgs) => Promise<ExecutionResult> {
+  const { maxResponseLength } = limits;
   const seen = new WeakSet<OperationDefinitionNode>();
   const runs = new WeakMap<OperationDefinitionNode, Run>();
 
@@ -53,7 +54,9 @@ export function createExecutor(
       seen.add(operation);
       return interpret;
     }
-    const run = mayCompile(schema, document, operation) ? compiled(schema, document, operation) : interpret;
+    const run = mayCompile(documentPlan(schema, document, limits), document, operation)
+      ? compiled(schema, document, operation)
+      : interpret;
     runs.set(operation, run);
     return run;
   }
@@ -109,11 +112,10 @@ const interpret: Run = (args) => {
 
 /** Directives may leave out fields by variables, which graphql-jit checks field by field; `__proto__` would be no field of its objects. */
 function mayCompile(
-  schema: ExecutionArgs['schema'],
+  { operations, directives }: DocumentPlan,
   document: DocumentNode,
   operation: OperationDefinitionNode,
 ): boolean {
-  const { operations, directives } = documentPlan(schema, document);
   if (document.loc?.source.body.includes('__proto__')) return false;
   return directives === 0 && (operations.get(operation)?.fields ?? 0) <= maxCompiled;
 }

@@ -35,9 +35,10 @@ export const useOperationLimits = (limits: Limits): Plugin<Costed> => ({
 });
 
 /** Returns the error of an operation that may not be executed. */
-function refusal(args: ExecutionArgs & { contextValue: Costed }, { maxCost }: Limits): GraphQLError | undefined {
+function refusal(args: ExecutionArgs & { contextValue: Costed }, limits: Limits): GraphQLError | undefined {
+  const { maxCost } = limits;
   const operation = getOperationAST(args.document, args.operationName);
-  const plan = operation && documentPlan(args.schema, args.document).operations.get(operation);
+  const plan = operation && documentPlan(args.schema, args.document, limits).operations.get(operation);
   if (!plan) return undefined;
   const requested = costOf(plan, args);
   if (requested instanceof GraphQLError) return requested;
@@ -49,10 +50,11 @@ function refusal(args: ExecutionArgs & { contextValue: Costed }, { maxCost }: Li
 
 /** Returns a validation rule that reads only the document's plan. The cost limits repetition by fragments. */
 const documentRule =
-  ({ maxDepth, maxAliases, maxDirectives }: Limits) =>
+  (limits: Limits) =>
   (context: ValidationContext): ASTVisitor => ({
     Document(document: DocumentNode) {
-      const { operations, aliases, directives } = documentPlan(context.getSchema(), document);
+      const { maxDepth, maxAliases, maxDirectives } = limits;
+      const { operations, aliases, directives } = documentPlan(context.getSchema(), document, limits);
       const reject = (message: string) => context.reportError(new GraphQLError(message));
       for (const { depth } of operations.values()) {
         if (depth > maxDepth) reject(`the operation is more than ${maxDepth} levels deep`);

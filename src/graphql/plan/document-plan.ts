@@ -22,6 +22,7 @@ import {
   type SelectionSetNode,
   TypeMetaFieldDef,
 } from 'graphql';
+import type { Limits } from '../../config.ts';
 import { type Cost, fieldCost, type SentList, sumOf, valueIn } from './cost.ts';
 import { fieldExtensions } from './extensions.ts';
 
@@ -56,10 +57,10 @@ interface Selection {
 
 const plans = new WeakMap<DocumentNode, DocumentPlan>();
 
-export function documentPlan(schema: GraphQLSchema, document: DocumentNode): DocumentPlan {
+export function documentPlan(schema: GraphQLSchema, document: DocumentNode, limits: Limits): DocumentPlan {
   const cached = plans.get(document);
   if (cached) return cached;
-  const plan = planDocument(schema, document);
+  const plan = planDocument(schema, document, limits);
   plans.set(document, plan);
   return plan;
 }
@@ -69,7 +70,7 @@ const empty: Selection = { depth: 0, fields: 0, cost: 0, sentLists: [] };
 /** Undefined where an invalid document names a type or field that does not exist. */
 type Type = GraphQLNamedType | null | undefined;
 
-function planDocument(schema: GraphQLSchema, document: DocumentNode): DocumentPlan {
+function planDocument(schema: GraphQLSchema, document: DocumentNode, limits: Limits): DocumentPlan {
   const fragments = new Map<string, FragmentDefinitionNode>();
   const fragmentSelections = new Map<FragmentDefinitionNode, Selection>();
   const operations = new Map<OperationDefinitionNode, OperationPlan>();
@@ -131,7 +132,7 @@ function planDocument(schema: GraphQLSchema, document: DocumentNode): DocumentPl
     return {
       depth: 1 + below.depth,
       fields: 1 + below.fields,
-      cost: fieldCost(node, definition, cost?.isSent ? empty : below, typeCount),
+      cost: fieldCost(node, definition, cost?.isSent ? empty : below, { typeCount, limits }),
       sentLists: cost?.isSent ? [{ name: node.name.value, cost: below.cost }] : [],
     };
   }

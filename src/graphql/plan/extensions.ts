@@ -3,6 +3,7 @@
  * list may be. The document plan reads these declarations; it must not infer them from names.
  */
 import type { GraphQLArgument, GraphQLField, GraphQLNamedType } from 'graphql';
+import type { Limits } from '../../config.ts';
 
 export interface FieldExtensions {
   /** The stored field that the field of a record, of a group of records or of a change is read from. */
@@ -17,10 +18,10 @@ export interface FieldExtensions {
 export interface FieldCost {
   readonly base?: number;
   /** The largest number of records that the field returns or stores; 1 unless declared. */
-  readonly listSize?: (args: SentArguments) => number;
+  readonly listSize?: (args: SentArguments, limits: Limits) => number;
   readonly perRecord?: number;
   /** The sizes of lists in the object that the field returns, by name, if they are declared with `isSent`. */
-  readonly listSizes?: (args: SentArguments) => Readonly<Record<string, number>>;
+  readonly listSizes?: (args: SentArguments, limits: Limits) => Readonly<Record<string, number>>;
   /** True if the list is as long as one sent to the field that returns its object, which declares `listSizes`. */
   readonly isSent?: boolean;
 }
@@ -33,13 +34,13 @@ export interface ArgumentExtensions {
    * Throws a ServiceError for a list that is too long. Called with the length of a variable before its items are read; the
    * resolver calls it for lists written in the document. `name` is the variable's or the argument's.
    */
-  readonly requireLength?: (length: number, name: string) => void;
+  readonly requireLength?: (length: number, name: string, limits: Limits) => void;
   /** Throws a ServiceError for a value with too much in it. Called before variables are read; services check too. */
   readonly requireContent?: (value: unknown) => void;
   /** Returns the length for `requireLength` if the argument is not a list but contains lists. The value is as sent. */
   readonly lengthIn?: (value: unknown) => number;
   /** Returns what a value adds to the field's cost. Reads it within bounds: it is as sent, of any shape and size. */
-  readonly cost?: (value: unknown) => number;
+  readonly cost?: (value: unknown, limits: Limits) => number;
 }
 
 /** The extensions of input types of items, in which a required field may be missing in a variable: see execution/variables.ts. */

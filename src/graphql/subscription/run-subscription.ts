@@ -39,11 +39,14 @@ export interface ServerContext extends Pick<Context, 'session' | 'sessionFor' | 
 /** Milliseconds between two attempts to read from a database that is unavailable. */
 const retryDelay = 1_000;
 
-type Yoga = YogaServerInstance<ServerContext, object>;
+/** The endpoint's additions to the context of each execution. */
+export type YogaContext = Pick<Context, 'limits' | 'parsers'>;
+
+type Yoga = YogaServerInstance<ServerContext, YogaContext>;
 
 type BeginningContext = SubscriptionContext & ServerContext;
 
-export function useSubscriptions(limits: Limits): Plugin<BeginningContext, ServerContext> {
+export function useSubscriptions(limits: Limits): Plugin<BeginningContext, ServerContext, YogaContext> {
   let yoga: Yoga;
 
   /** Leaves the events to the endpoint: for yoga, there is nothing to send. */
@@ -102,7 +105,7 @@ export function useSubscriptions(limits: Limits): Plugin<BeginningContext, Serve
       client.response.once('close', leave);
       if (client.response.closed) leave();
       const store = session.store.until(signal);
-      const { storedFields } = documentPlan(schema, document);
+      const { storedFields } = documentPlan(schema, document, limits);
       const readPage = (query: FeedQuery) =>
         whenAvailable(() => createLoaders(store.within(limits), storedFields).changePage(query), signal);
       extendContext({
