@@ -56,10 +56,7 @@ export function createApiKey(config: Config, options: NewKeyOptions): Promise<vo
     config,
     async (store, database) => {
       const isFirst = await store.isDefinitelyEmpty();
-      // Needed only for a hint: if a database of many machines is unavailable in part, the key is created all the same.
-      const before = await createWorkspaces(database, recordKinds)
-        .find(newKey.workspace)
-        .catch(() => undefined);
+      const describe = await workspacesBefore(database, newKey.workspace, isFirst);
       const key = await whilePrinting(database, async (transaction, run) => {
         const { dialect } = database;
         // Keeps the workspace from being deleted at the same time.
@@ -72,27 +69,43 @@ export function createApiKey(config: Config, options: NewKeyOptions): Promise<vo
         key.expiresAt === null ? 'never expires' : `expires in ${options.expires}, ${minute(key.expiresAt)} UTC`;
       console.error(`Created a key for ${key.userId} in the workspace ${key.workspace.name}; ${rightsOf(key)}; ${end}`);
       console.error('It is not shown again. To revoke it, use its prefix:', key.id);
-      if (before?.keys.length === 0 && sizeOf(before) > 0) {
-        const has = `already has ${countedRecords(sizeOf(before))}`;
-        console.error(`The workspace ${key.workspace.name} ${has}, to which this key gives access.`);
-      }
-      if (isFirst) await explainFirst(database, key.workspace.name);
+      describe();
     },
     { mayCreate: true },
   );
 }
 
-/** Explains the first key: until now, records were stored in the workspace of requests without a key. */
-async function explainFirst(database: Database, name: string): Promise<void> {
-  console.error('This is the first key: from now on, every request needs a key.');
-  const open = anonymousWorkspace;
-  const workspace = await createWorkspaces(database, recordKinds).find(open);
-  const records = workspace ? sizeOf(workspace) : 0;
-  if (name === open || records === 0) return;
-  console.error(
-    `Stored so far: ${countedRecords(records)} in the workspace ${open}, to which this key gives no access.`,
-  );
-  console.error(`To move what is there, run: ${program} workspaces rename ${open} ${name}`);
+/** The most workspaces that are named. */
+const maxNamed = 20;
+
+/**
+ * Returns a function that says what a new key gives access to, unless the workspace has keys already: its records, or that the workspace
+ * is new, and the others. They are hints: if a database of many machines is unavailable in part, the key is created without them.
+ */
+async function workspacesBefore(database: Database, name: string, isFirst: boolean): Promise<() => void> {
+  const workspaces = createWorkspaces(database, recordKinds);
+  const own = await workspaces.find(name).catch(() => null);
+  // The records of all workspaces are counted only if they matter.
+  const all = isFirst || own === undefined ? await workspaces.list().catch(() => []) : [];
+  const others = all.filter((workspace) => workspace.name !== name);
+  return () => {
+    if (own?.keys.length === 0 && sizeOf(own) > 0) {
+      const stored = countedRecords(sizeOf(own));
+      console.error(`The workspace ${name} already has ${stored}, to which this key gives access.`);
+    }
+    if (isFirst) console.error('This is the first key: from now on, every request needs a key.');
+    const open = isFirst && others.find((workspace) => workspace.name === anonymousWorkspace);
+    if (open) {
+      // Until now, the records of requests without a key were stored there.
+      const stored = countedRecords(sizeOf(open));
+      console.error(`Stored so far: ${stored} in the workspace ${open.name}, to which this key gives no access.`);
+      console.error(`To move what is there, run: ${program} workspaces rename ${open.name} ${name}`);
+    } else if (own === undefined && others.length > 0) {
+      const more = others.length > maxNamed ? ` and ${others.length - maxNamed} more` : '';
+      const names = others.slice(0, maxNamed).map((workspace) => workspace.name);
+      console.error(`The workspace ${name} is new. There are also: ${names.join(', ')}${more}`);
+    }
+  };
 }
 
 export function rotateApiKey(config: Config, prefix: string, { overlap }: { overlap: string }): Promise<void> {
