@@ -13,9 +13,8 @@ import { rejectOtherMethods } from './http/methods.ts';
 import { allowOrigins, createServer } from './http/server.ts';
 import type { Logs } from './logs.ts';
 import { handler } from './rest/handler.ts';
-import { methodHint } from './rest/method-hints.ts';
 import { serveOpenApi } from './rest/openapi/document.ts';
-import { routes } from './rest/routes.ts';
+import { methodHint, routes } from './rest/routes.ts';
 import type { Database } from './store/database.ts';
 import { schemaVersion } from './store/schema/migrations.ts';
 

@@ -2,9 +2,11 @@
  * `yardgraph keys`: creates, lists, rotates and revokes API keys. `create` and `rotate` print only the text of the key on
  * standard output, so that it can be piped into a file or a secret store; messages go to standard error.
  */
-
+import ms from 'ms';
+import { z } from 'zod';
+import { isWorkspaceName, workspaceNameForm } from '../auth/key.ts';
 import { anonymousWorkspace } from '../auth/keyring.ts';
-import { createKey, revokeKey, rotateKey, stateOf } from '../auth/keys.ts';
+import { createKey, type NewKey, revokeKey, rotateKey, stateOf } from '../auth/keys.ts';
 import type { Config } from '../config.ts';
 import { StartError } from '../errors.ts';
 import { countedRecords } from '../model/labels.ts';
@@ -15,9 +17,7 @@ import { createWorkspaces, sizeOf } from '../store/admin/workspaces.ts';
 import type { Run } from '../store/connections/driver.ts';
 import type { Database } from '../store/database.ts';
 import { createTablesIfNew, requireUpToDate, withDatabase } from './database.ts';
-import { parseDuration } from './duration.ts';
-import { type NewKeyOptions, parseNewKey } from './new-key.ts';
-import { printTable } from './terminal/table.ts';
+import { printTable } from './terminal.ts';
 
 /** Writes a key to standard output. Throws a StartError if it cannot be written, for the change to be undone. */
 async function printKey(text: string): Promise<void> {
@@ -176,3 +176,37 @@ const rightsOf = ({ readOnly }: ApiKey): string => (readOnly ? 'read-only' : 're
 
 /** Formats a time as `2026-03-01 07:30`, in UTC. */
 const minute = (time: string | null): string => time?.slice(0, 16).replace('T', ' ') ?? '-';
+
+const required = z.string({ error: 'required' });
+
+const shortText = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
+const shortTextForm = { error: 'expected 1 to 255 characters, no control characters' };
+
+const durationForm = { error: 'expected a duration greater than zero, such as 90d, 12h or 30m' };
+
+const options = z.object({
+  workspace: required.refine(isWorkspaceName, { error: workspaceNameForm }),
+  user: required.regex(shortText, shortTextForm),
+  readOnly: z.boolean(),
+  expires: z.string().transform(parseDuration).pipe(z.number(durationForm).positive(durationForm)).optional(),
+  label: z.string().regex(shortText, shortTextForm).optional(),
+});
+
+/** The options as given. */
+type NewKeyOptions = Partial<z.input<typeof options>>;
+
+/** Throws a StartError with one line for each option that is missing or invalid. */
+function parseNewKey(given: NewKeyOptions): NewKey {
+  const { data, error } = options.safeParse(given);
+  if (data) return data;
+  throw new StartError(error.issues.map(({ path, message }) => `--${path.join()}: ${message}`).join('\n'));
+}
+
+/** Later dates are not supported by all databases. */
+const longest = ms('1000y');
+
+/** Returns milliseconds, or undefined if the text is not a duration. */
+function parseDuration(text: string): number | undefined {
+  const milliseconds = /^\d+ ?[a-z]+$/i.test(text) ? ms(text as ms.StringValue) : undefined;
+  return milliseconds === undefined || milliseconds > longest ? undefined : milliseconds;
+}

@@ -3,9 +3,8 @@ import { type Issue, quote } from '../model/issues.ts';
 import { linkFields } from '../model/links.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { kindOfId, recordKinds } from '../records/index.ts';
-import type { LateLink } from './progress.ts';
-import type { Outside, Row } from './row.ts';
-import type { State } from './state.ts';
+import type { Outside, Row } from './rows.ts';
+import type { LateLink, State } from './state.ts';
 
 /** A row as it is sent. */
 interface Linked {

@@ -4,6 +4,7 @@ import fresh from 'fresh';
 import type { Limits } from '../config.ts';
 import { badRequest } from '../errors.ts';
 import { idempotencyKeyOf, markReplayed } from '../http/idempotency-key.ts';
+import { type Spooled, spool } from '../http/spool.ts';
 import { expected, isObject, type Parsed } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { createParser, type RecordParser, updateParser } from '../model/schemas.ts';
@@ -12,7 +13,8 @@ import { createRecords } from '../services/create-records.ts';
 import { withIdempotencyKey } from '../services/idempotent-session.ts';
 import { updateRecord } from '../services/update-records.ts';
 import { mapInSlices } from '../slices.ts';
-import { listBody } from './list-body.ts';
+import { positionOfId } from '../store/query/record-query.ts';
+import type { WorkspaceReads } from '../store/workspace-store.ts';
 import { toJson, toResponse } from './response.ts';
 import type { Route } from './routes.ts';
 
@@ -101,4 +103,32 @@ function preferredHandling({ headers }: FastifyRequest): string | undefined {
     if (name === 'handling') return value.replaceAll('"', '');
   }
   return undefined;
+}
+
+type ListStore = Pick<WorkspaceReads, 'list'>;
+
+/** Records per statement. Other requests are handled between statements. */
+const sliceLength = 1_000;
+
+async function listBody(store: WorkspaceReads, kind: RecordKind, workspaceId: string): Promise<Spooled> {
+  const first = await store.list(kind, { limit: sliceLength });
+  // A single statement is consistent by itself: a list that fits into one slice needs no snapshot.
+  if (first.length < sliceLength) return spool([await toJson(kind, first)], workspaceId);
+  return store.snapshot((snapshot) => spool(slices(snapshot, kind), workspaceId));
+}
+
+/** Yields the text of the array in pieces. */
+async function* slices(store: ListStore, kind: RecordKind): AsyncGenerator<string> {
+  let after: string | undefined;
+  for (;;) {
+    const records = await store.list(kind, {
+      after: after === undefined ? undefined : positionOfId(after),
+      limit: sliceLength,
+    });
+    const items = (await toJson(kind, records)).slice(1, -1);
+    if (items !== '') yield (after === undefined ? '[' : ',') + items;
+    after = records.at(-1)?.id ?? after;
+    if (records.length < sliceLength) break;
+  }
+  yield after === undefined ? '[]' : ']';
 }
