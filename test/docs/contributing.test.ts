@@ -41,7 +41,7 @@ const concerned = [
   'test/graphql/schema-file',
   'test/process/indexes',
   'test/process/workspaces',
-  'test/rest/openapi-lint',
+  'test/rest/openapi.test',
   'test/services/',
   'test/spec/endpoints',
   'test/spec/resources',

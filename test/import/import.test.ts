@@ -1,5 +1,5 @@
 /** `yardgraph import`: files as spreadsheets and other systems write them, into a running service. */
-import { readdirSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { Yardgraph } from '../../client/index.ts';
 import { type FileOptions, findFiles, type ImportFile, readRows } from '../../src/import/files.ts';
@@ -85,13 +85,6 @@ test('reads UTF-16 without a mark, other separators, and the line with which Exc
   expect(await imports.records('locations', 'name city')).toEqual(Array(4).fill({ name: 'Hafen', city: 'Köln' }));
 });
 
-test('refused rows of a file with such a line can be imported', async () => {
-  await imports.import({ 'locations.csv': 'sep=^\nname^latitude\nNorth^high\n' });
-  const fixed = imports.read('locations.refused.csv').replace('high', '53');
-
-  expect(await imports.import({ 'locations.refused.csv': fixed })).toMatchObject({ code: 0 });
-});
-
 test('names the changes of links that were set later, also if no record was created or updated by a row', async () => {
   await imports.import({ 'asset-categories.csv': 'name\nA\nB\n' });
 
@@ -140,21 +133,6 @@ test('lines are counted as editors count them: empty ones too, and those within 
   const { out } = await imports.import({ 'assets.csv': file }, '--dry-run');
 
   expect(out.slice(1, 4).map((line) => /line \d+/.exec(line)?.[0])).toEqual(['line 3', 'line 4', 'line 7']);
-});
-
-test('a quoted empty cell counts after an empty line, too', async () => {
-  await imports.import({ 'locations.csv': 'name,city,state\n\nA,,""\n' });
-
-  expect(await imports.records('locations', 'name city state')).toEqual([{ name: 'A', city: null, state: '' }]);
-});
-
-test('reads the header once, and leaves no file open', async () => {
-  const open = () => readdirSync('/proc/self/fd').length;
-  await imports.import({ 'assets.csv': 'name\nCrane\n' });
-  const before = open();
-  for (let n = 0; n < 20; n += 1) await imports.import({ 'assets.csv': '"name"\n"Crane"\n' }, '--no-preview');
-
-  expect(open()).toBeLessThan(before + 10);
 });
 
 describe('an import that was stopped', () => {
@@ -315,12 +293,6 @@ describe('refused rows', () => {
     const { code, out } = await imports.import({ 'assets.refused.csv': fixed });
 
     expect([code, out.at(1)]).toEqual([0, '3 created, 0 updated, 0 unchanged, 0 refused']);
-  });
-
-  test('of which no other is left end with 1, as an import that stores nothing', async () => {
-    const { code, out } = await imports.import({ 'assets.csv': 'name,uid\n,C-1\n' });
-
-    expect([code, out.at(2)]).toEqual([1, '0 created, 0 updated, 0 unchanged, 1 refused']);
   });
 
   test('have the IDs of records in place of those of earlier rows, which no other import knows', async () => {
@@ -616,10 +588,8 @@ describe('nothing is stored, and the command ends with 1,', () => {
   });
 
   test('if there is no file', async () => {
-    expect(await imports.command('import', imports.path('none.csv'))).toMatchObject({
-      code: 1,
-      err: 'there is no file none.csv',
-    });
+    const { code, err } = await imports.command('import', imports.path('none.csv'));
+    expect([code, err]).toEqual([1, 'there is no file none.csv']);
   });
 });
 

@@ -106,17 +106,6 @@ describe('a start', () => {
   });
 });
 
-test('SIGINT finishes what is in flight, closes the database and ends with 0', async () => {
-  const service = run();
-  const address = await service.ready();
-
-  const response = await postAround(`${address}/locations`, largeBatch, () => service.child.kill('SIGINT'));
-
-  expect(response.status).toBe(201);
-  expect(response.body).toHaveLength(largeBatch.length);
-  expect(await service.exited).toBe(0);
-});
-
 describe('an end', () => {
   test('is not hastened by a second signal: npm passes on what the terminal has sent already', async () => {
     const service = run();
@@ -164,26 +153,6 @@ describe('an end', () => {
     expect(Buffer.byteLength(received.slice(received.indexOf('\r\n\r\n') + 4))).toBe(Number(length));
     expect(await service.exited).toBe(0);
   });
-});
-
-test('what is logged is one line a request, with its route and status, and nothing that was sent', async () => {
-  const service = run({ LOG_LEVEL: 'info' });
-  const address = await service.ready();
-
-  await post(`${address}/assets`, [{ name: 'secret-name', startDate: 'secret-field' }]);
-  await fetch(`${address}/graphql?query=${encodeURIComponent('{ node(id: "secret-id") { id } }')}`);
-  service.child.kill('SIGTERM');
-  await service.exited;
-
-  const lines = service.said.err
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-  expect(lines.filter(({ msg }) => msg === 'request completed')).toMatchObject([
-    { method: 'POST', route: '/assets', status: 400 },
-    { method: 'GET', route: '/graphql', status: 200 },
-  ]);
-  expect(service.said.err).not.toContain('secret');
 });
 
 test('the demo links everything it can', async () => {
