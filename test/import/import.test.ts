@@ -6,8 +6,7 @@ import { type FileOptions, findFiles, type ImportFile, readRows } from '../../sr
 import { findRanges } from '../../src/import/made-changes.ts';
 import { openRefused } from '../../src/import/refused.ts';
 import type { RefusedRow, Row } from '../../src/import/rows.ts';
-import type { Progress } from '../../src/import/state.ts';
-import { openState } from '../../src/import/state.ts';
+import { openState, type Progress } from '../../src/import/state.ts';
 import { useShortDelays } from '../support/client.ts';
 import { useImports } from '../support/import.ts';
 
@@ -488,102 +487,35 @@ describe('NDJSON', () => {
 describe('nothing is stored, and the command ends with 1,', () => {
   const asset = 'name\nCrane\n';
   test.each([
+    ['assets.csv', 'nmae,uid\nCrane,\n', '', 'assets.csv: unknown column "nmae", did you mean "name"?: map it'],
     [
-      'a column is unknown',
-      { 'assets.csv': 'nmae,uid\nCrane,\n' },
-      [],
-      'assets.csv: unknown column "nmae", did you mean "name"?: map it',
-    ],
-    [
-      'several columns are unknown',
-      { 'locations.csv': 'Colour,name,Size,Place\n,North,,\n' },
-      ['--map', 'Place=ctiy'],
+      ...['locations.csv', 'Colour,name,Size,Place\n,North,,\n', '--map Place=ctiy'],
       'locations.csv: unknown columns "Colour"; "Size"; "Place", mapped to "ctiy", did you mean "city"?: map it to a field with --map "Colour=…", or leave it out with --skip "Colour". The fields of locations are name, latitude,',
     ],
-    [
-      'two columns are the same',
-      { 'assets.csv': 'name,Name\nA,B\n' },
-      [],
-      'assets.csv: the columns "name" and "Name" are the same: leave one out with --skip "Name"',
-    ],
-    [
-      'two columns have the same name',
-      { 'assets.csv': 'name,name\nA,B\n' },
-      [],
-      'assets.csv: the columns "name" and "name" are the same: rename one in the first line',
-    ],
-    ['a file is empty', { 'assets.csv': '' }, [], 'assets.csv is empty'],
-    [
-      'a quote is not closed',
-      { 'assets.csv': 'name\n"Crane\nPump\n' },
-      [],
-      'assets.csv, line 2: a quoted cell is not closed',
-    ],
-    [
-      'a file is a workbook',
-      { 'assets.xlsx': 'PK\x03\x04' },
-      [],
-      'is a workbook, which is not read. In the spreadsheet program, choose File',
-    ],
-    ['a workbook has the name of a CSV file', { 'assets.csv': 'PK\x03\x04' }, [], 'is a workbook'],
-    [
-      'the kind is not known',
-      { 'things.csv': asset },
-      [],
-      'things.csv: which kind of record does it have? Name it assets.csv',
-    ],
-    [
-      'a kind is none',
-      { 'things.csv': asset },
-      ['--kind', 'thing'],
-      '--kind: expected a kind such as assets, received "thing"',
-    ],
-    [
-      'a line is not JSON',
-      { 'all.ndjson': '{"kind":"ASSET","name":"A"}\n{nonsense\n' },
-      [],
-      'all.ndjson, line 2: expected a JSON object, received "{nonsense"',
-    ],
-    [
-      'a line has no kind',
-      { 'all.ndjson': '{"name":"A"}\n' },
-      [],
-      'all.ndjson, line 1: expected a kind such as "ASSET", received nothing',
-    ],
-    [
-      'a zone is none',
-      { 'assets.csv': asset },
-      ['--time-zone', 'Mars'],
-      '--time-zone: expected a time zone such as Europe/Berlin',
-    ],
-    [
-      'an encoding is none',
-      { 'assets.csv': asset },
-      ['--encoding', 'ebcdic'],
-      '--encoding: expected one such as windows-1252',
-    ],
-    ['a mapping is none', { 'assets.csv': asset }, ['--map', 'Serial'], '--map: expected a column and a field'],
-    ['a batch is no number', { 'assets.csv': asset }, ['--batch', '0'], '--batch: expected a whole number from 1'],
-    ['the URL is none', { 'assets.csv': asset }, ['--url', 'x'], 'serverURL'],
-    ['the message has two lines', { 'assets.csv': asset }, ['--message', 'a\nb'], 'changeMessage'],
-    [
-      'the service is not there',
-      { 'assets.csv': asset },
-      ['--url', 'http://127.0.0.1:65534'],
-      'no response from the service: ECONNREFUSED (http://127.0.0.1:65534)',
-    ],
-    [
-      'an upsert has no such key',
-      { 'assets.csv': asset },
-      ['--upsert-by', 'name'],
-      '--upsert-by: assets cannot be found by "name"',
-    ],
-  ] as const)('if %s', async (_, files, options, message) => {
-    const { code, err } = await imports.import(files, ...options);
+    ['assets.csv', 'name,Name\nA,B\n', '', 'columns "name" and "Name" are the same: leave one out with --skip "Name"'],
+    ['assets.csv', 'name,name\nA,B\n', '', 'columns "name" and "name" are the same: rename one in the first line'],
+    ['assets.csv', '', '', 'assets.csv is empty'],
+    ['assets.csv', 'name\n"Crane\nPump\n', '', 'assets.csv, line 2: a quoted cell is not closed'],
+    ['assets.xlsx', 'PK\x03\x04', '', 'is a workbook, which is not read. In the spreadsheet program, choose File'],
+    ['assets.csv', 'PK\x03\x04', '', 'is a workbook'],
+    ['things.csv', asset, '', 'things.csv: which kind of record does it have? Name it assets.csv'],
+    ['things.csv', asset, '--kind thing', '--kind: expected a kind such as assets, received "thing"'],
+    ['all.ndjson', '{"kind":"ASSET","name":"A"}\n{no\n', '', 'line 2: expected a JSON object, received "{no"'],
+    ['all.ndjson', '{"name":"A"}\n', '', 'line 1: expected a kind such as "ASSET", received nothing'],
+    ['assets.csv', asset, '--time-zone Mars', '--time-zone: expected a time zone such as Europe/Berlin'],
+    ['assets.csv', asset, '--encoding ebcdic', '--encoding: expected one such as windows-1252'],
+    ['assets.csv', asset, '--map Serial', '--map: expected a column and a field'],
+    ['assets.csv', asset, '--batch 0', '--batch: expected a whole number from 1'],
+    ['assets.csv', asset, '--url x', 'serverURL'],
+    ['assets.csv', asset, '--message a\nb', 'changeMessage'],
+    ['assets.csv', asset, '--url http://127.0.0.1:65534', 'the service: ECONNREFUSED (http://127.0.0.1:65534)'],
+    ['assets.csv', asset, '--upsert-by name', '--upsert-by: assets cannot be found by "name"'],
+  ] as const)('for %s with %j and the options "%s": %s', async (name, content, options, message) => {
+    const { code, err } = await imports.import({ [name]: content }, ...options.split(' ').filter(Boolean));
 
     expect(err).toContain(message);
     expect(code).toBe(1);
-    expect(imports.files()).toEqual(Object.keys(files));
+    expect(imports.files()).toEqual([name]);
     expect(await imports.service.data('{ changeCursor }')).toEqual({ changeCursor: '0' });
   });
 
