@@ -75,6 +75,13 @@ test('the units run as the user of the page, with files that nobody else can rea
   }
 });
 
+test('the timer runs the backup twice a day, and after a time in which the machine was off', () => {
+  const timer = checkedBlock(page, 'backup-timer');
+
+  expect(/^OnCalendar=\*-\*-\* ([\d,]+):00:00$/m.exec(timer)?.[1]?.split(',')).toHaveLength(2);
+  expect(timer).toContain('Persistent=true');
+});
+
 test('no page, message or check runs the service with npx, which would build it or fetch another package', () => {
   const sources = readdirSync('src', { recursive: true, encoding: 'utf8' }).flatMap((name) =>
     /^(?!.*(node_modules|dist)).*\.(ts|md|mjs)$/.test(name) ? [`src/${name}`] : [],

@@ -31,6 +31,19 @@ async function freePort(): Promise<string> {
   return String(typeof address === 'object' && address?.port);
 }
 
+/** Expects the service to respond to all requests, also later than lines are flushed, and to end as always. */
+async function expectToServe(
+  { child, exited }: ReturnType<typeof processes.start>,
+  address: string,
+  { count = 100, signal = 'SIGTERM' as 'SIGTERM' | 'SIGINT' } = {},
+): Promise<void> {
+  expect(await requests(address, count)).toBe(count);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(await requests(address, count)).toBe(count);
+  child.kill(signal);
+  expect(await exited).toBe(0);
+}
+
 const linesOf = (text: string) =>
   text
     .trim()
@@ -42,15 +55,8 @@ describe('standard error', () => {
     const full = openSync('/dev/full', 'w');
     const service = processes.startUnder({ streams: ['pipe', full] }, settings);
     closeSync(full);
-    const address = await service.ready();
 
-    expect(await requests(address, 100)).toBe(100);
-    // Later than the lines are flushed.
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(await requests(address, 100)).toBe(100);
-    service.child.kill('SIGTERM');
-
-    expect(await service.exited).toBe(0);
+    await expectToServe(service, await service.ready());
   });
 
   test('whose reader is gone does not stop the service, nor its end', async () => {
@@ -58,12 +64,7 @@ describe('standard error', () => {
     const address = await service.ready();
     service.child.stderr?.destroy();
 
-    expect(await requests(address, 100)).toBe(100);
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(await requests(address, 100)).toBe(100);
-    service.child.kill('SIGTERM');
-
-    expect(await service.exited).toBe(0);
+    await expectToServe(service, address);
   });
 
   test.each(['SIGTERM', 'SIGINT'] as const)(
@@ -75,14 +76,9 @@ describe('standard error', () => {
       const writer = openSync(fifo, 'w');
       const service = processes.startUnder({ streams: ['pipe', writer] }, settings);
       closeSync(writer);
-      const address = await service.ready();
 
       // A pipe holds 64 KB.
-      expect(await requests(address, 1_000)).toBe(1_000);
-      expect(await requests(address, 1_000)).toBe(1_000);
-      service.child.kill(signal);
-
-      expect(await service.exited).toBe(0);
+      await expectToServe(service, await service.ready(), { count: 1_000, signal });
       closeSync(reader);
     },
   );
@@ -130,10 +126,7 @@ describe('standard output', () => {
     closeSync(full);
 
     await vi.waitFor(() => expect(service.said.err).toContain('Server listening'), { timeout: 50_000 });
-    expect(await requests(`http://127.0.0.1:${port}`, 100)).toBe(100);
-    service.child.kill('SIGTERM');
-
-    expect(await service.exited).toBe(0);
+    await expectToServe(service, `http://127.0.0.1:${port}`);
   });
 
   test('that nobody reads does not keep the service from starting, nor from ending', async () => {
@@ -142,9 +135,6 @@ describe('standard output', () => {
     service.child.stdout?.destroy();
 
     await vi.waitFor(() => expect(service.said.err).toContain('Server listening'), { timeout: 50_000 });
-    expect(await requests(`http://127.0.0.1:${port}`, 100)).toBe(100);
-    service.child.kill('SIGTERM');
-
-    expect(await service.exited).toBe(0);
+    await expectToServe(service, `http://127.0.0.1:${port}`);
   });
 });

@@ -153,22 +153,6 @@ describe('while a service stores records,', () => {
 
   const contents = (out: string) => Number(/ with ([\d,]+) locations? /.exec(out)?.[1]?.replace(',', ''));
 
-  test('rename loses none, and refuses none', async () => {
-    const key = await newKey('acme');
-    const address = await startListening(database.url);
-    let isOver = false;
-    const writing = write(address, { authorization: key }, () => isOver);
-    await untilStored();
-
-    const { code, out } = await run('workspaces', 'rename', 'acme', 'harbour');
-    isOver = true;
-    const accepted = await writing;
-
-    expect(code).toBe(0);
-    expect([await sizes(), await logged()]).toEqual([{ harbour: accepted }, { harbour: accepted }]);
-    expect(contents(out)).toBeGreaterThan(0);
-  });
-
   test('rename of default after the first key gives it all that was stored before', async () => {
     const address = await startListening(database.url);
     const writing = write(address, {}, () => false);
