@@ -14,13 +14,13 @@ const onAnyDatabase = [
   'test/auth/{author,owasp,production,rate-limits,trusted-proxies}.test.ts',
   'test/client/**/!(dropped).test.ts',
   'test/export/command.test.ts',
-  'test/graphql/{endpoint,errors,event-stream-clients,executed-again,federation,federation-gateway}.test.ts',
+  'test/graphql/{endpoint,errors,event-stream-clients,federation,federation-gateway}.test.ts',
   'test/graphql/{filter-cost,limits,mutations,same-issues,schema-file,written}.test.ts',
-  'test/{load-late,logs,slices}.test.ts',
+  'test/logs.test.ts',
   'test/process/{build,cli,descriptors,import-kills,keys,logs,package,start-and-end}.test.ts',
   'test/rest/**',
   'test/spec/{bad-input,compression,endpoints,errors,openapi}.test.ts',
-  'test/store/{change-watch,group-commit,held-texts,query}.test.ts',
+  'test/store/{change-watch,group-commit,query}.test.ts',
   'test/structure/{imports,regular-expressions}.test.ts',
 ];
 
@@ -29,7 +29,6 @@ const shared = {
   // Node resolves graphql to its CommonJS file, Vite to its module: two copies, which do not know each other's types.
   resolve: { alias: [{ find: /^graphql$/, replacement: resolve('graphql') }] },
   test: {
-    setupFiles: ['test/support/same-schemas.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // Importing the service again for each file would take half of the CPU time.

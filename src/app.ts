@@ -14,9 +14,8 @@ import { refuseUnderPressure } from './http/pressure.ts';
 import { allowOrigins, createServer } from './http/server.ts';
 import type { Logs } from './logs.ts';
 import { handler } from './rest/handler.ts';
-import { methodHint } from './rest/method-hints.ts';
 import { serveOpenApi } from './rest/openapi/document.ts';
-import { routes } from './rest/routes.ts';
+import { methodHint, routes } from './rest/routes.ts';
 import type { Database } from './store/database.ts';
 import { schemaVersion } from './store/schema/migrations.ts';
 

@@ -82,7 +82,7 @@ function commands(settings: Settings, exitWith: (code: number) => void): Command
   program
     .command('migrate')
     .description('update the database schema without starting the service')
-    .action(async () => (await import('./commands/migrate.ts')).migrateDatabase(config()));
+    .action(async () => (await import('./commands/database.ts')).migrateDatabase(config()));
 
   program
     .command('copy')

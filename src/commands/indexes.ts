@@ -11,7 +11,7 @@ import { recordKinds } from '../records/index.ts';
 import type { Database } from '../store/database.ts';
 import { addIndex, dropIndex, fieldsToIndex, indexName, listIndexes } from '../store/schema/indexes.ts';
 import { longStatementTimeout, requireUpToDate, withDatabase } from './database.ts';
-import { printTable } from './terminal/table.ts';
+import { printTable } from './terminal.ts';
 
 const withIndexes = (config: Config, work: (database: Database) => Promise<void>): Promise<void> =>
   withDatabase(config, { statementTimeout: longStatementTimeout }, async (database) => {

@@ -9,7 +9,7 @@ import { createSessionOpener } from '../auth/authenticate.ts';
 import { anonymousIn, anonymousWorkspace } from '../auth/keyring.ts';
 import { ServiceError } from '../errors.ts';
 import { type FileOptions, findFiles, readRows } from '../import/files.ts';
-import type { Row } from '../import/row.ts';
+import type { Row } from '../import/rows.ts';
 import { linkFields, linkParser } from '../model/links.ts';
 import { createParser } from '../model/schemas.ts';
 import { recordKinds } from '../records/index.ts';

@@ -8,7 +8,7 @@ import { createPage, type Send } from '../http/assets.ts';
 import { contentSecurityPolicy, pageHead, styleSource } from '../http/page.ts';
 import { loadLate } from '../load-late.ts';
 import { root } from '../program.ts';
-import { readOwnFile } from './own-files.ts';
+import { readOwnFile } from './page-files.ts';
 
 const types: Readonly<Record<string, string>> = {
   '.png': 'image/png',

@@ -6,8 +6,7 @@ import { byFileName, createAsset, createPage, serveAssets } from '../http/assets
 import { addVary } from '../http/compression.ts';
 import { contentSecurityPolicy, pageHead } from '../http/page.ts';
 import { loadLate } from '../load-late.ts';
-import { keyBar } from './key-bar.ts';
-import { allOf, loadOwnAssets, type OwnAssets } from './own-files.ts';
+import { allOf, keyBar, loadOwnAssets, type OwnAssets } from './page-files.ts';
 
 /** The editor sets inline styles, and its own styles contain fonts. */
 const policy = contentSecurityPolicy({

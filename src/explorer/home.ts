@@ -7,7 +7,7 @@ import { addVary } from '../http/compression.ts';
 import { acceptsHtml, contentSecurityPolicy, pageHead, styleSource } from '../http/page.ts';
 import { loadLate } from '../load-late.ts';
 import { program } from '../program.ts';
-import { readOwnFile } from './own-files.ts';
+import { readOwnFile } from './page-files.ts';
 
 const loadStyles = loadLate(async () => {
   const styles = await readOwnFile('home.css');

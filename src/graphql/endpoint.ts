@@ -3,21 +3,20 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type DocumentNode, NoSchemaIntrospectionCustomRule, printSchema } from 'graphql';
 import { _createLRUCache as createCache, createYoga, type Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
-import { createPage, type Send } from '../http/assets.ts';
+import { createPage } from '../http/assets.ts';
 import { idempotencyKeyOf, markReplayed } from '../http/idempotency-key.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { withIdempotencyKey } from '../services/idempotent-session.ts';
 import { useOperationChoice } from './choose-operation.ts';
-import { sendGraphqlError, useErrorResponses } from './errors.ts';
+import { maxErrors, sendGraphqlError, useErrorResponses } from './errors.ts';
 import { useLoaders } from './execution/context.ts';
 import { useExecutor } from './execution/execute.ts';
 import { createSubgraph } from './federation/subgraph.ts';
 import { useOperationLimits } from './limits/operation.ts';
-import { createResponseSize } from './limits/response-size.ts';
 import { chooseType, lastEventId, requireGraphqlRequest } from './request.ts';
-import { createGraphqlSchema } from './schema/schema.ts';
-import { asEventStream, sendEvents, singleEvent } from './subscription/event-stream.ts';
-import { createOpenStreams } from './subscription/open-streams.ts';
+import { schema as ownSchema } from './schema/schema.ts';
+import { createItemParsers } from './schema/write/input-type.ts';
+import { asEventStream, createEventStreams, singleEvent } from './subscription/event-stream.ts';
 import { type ServerContext, useSubscriptions, type YogaContext } from './subscription/run-subscription.ts';
 import { readWhere } from './where.ts';
 
@@ -26,22 +25,23 @@ const cachedDocuments = 200;
 
 /** Executes GraphQL requests. Event streams end when the signal is aborted. */
 export function createEndpoint(config: Config, closing: AbortSignal) {
-  const { limits, introspection, federation } = config;
-  const own = createGraphqlSchema(limits);
-  const schema = federation ? createSubgraph(own, limits) : own;
-  const openStreams = createOpenStreams(closing);
+  const { limits, introspection, federation, suggestions } = config;
+  const schema = federation ? createSubgraph(ownSchema) : ownSchema;
+  const parsers = createItemParsers(limits);
+  const sendEvents = createEventStreams(closing);
   const documentCache = createCache<DocumentNode>({ max: cachedDocuments });
   const yoga = createYoga<ServerContext, YogaContext>({
     schema,
     // Fastify has matched and unescaped the path; yoga would match the path as sent.
     graphqlEndpoint: '/*',
-    context: ({ responseSize = createResponseSize(limits.maxResponseLength) }) => ({ responseSize }),
+    // Also of each event of a subscription.
+    context: { limits, parsers },
     plugins: [
       useOperationChoice(),
       useOperationLimits(limits),
       useErrorResponses(config),
       useLoaders(limits),
-      useExecutor(),
+      useExecutor(limits, { maxErrors, hideSuggestions: !suggestions }),
       useSubscriptions(limits),
       ...(introspection ? [] : [useNoIntrospection()]),
     ],
@@ -60,7 +60,6 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
     logging: false,
   });
 
-  let sendSchema: Send | undefined;
   return {
     async executeQuery(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
       const acceptable = chooseType(request);
@@ -72,15 +71,12 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
         acceptsEvents: acceptable.events,
         lastEventId: lastEventId(request),
         response: reply.raw,
-        workspaceId: String(request.identity?.workspace.number),
       };
       const context = { session, sessionFor, requestLog: request, client };
       const response = await yoga.handleNodeRequestAndResponse(request, reply, context);
       const { subscription } = client;
-      if (subscription) {
-        openStreams.add(subscription.end);
-        return sendEvents(request, reply, subscription);
-      }
+      if (subscription) return sendEvents(request, reply, subscription);
+      if (client.cost !== undefined) reply.header('query-cost', client.cost);
       const text = await response.text();
       reply.code(response.status);
       for (const [name, value] of response.headers) reply.header(name, value);
@@ -88,12 +84,9 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
       return asEventStream(reply).send(singleEvent(text));
     },
 
-    sendSchema(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
-      sendSchema ??= createPage(`${printSchema(schema)}\n`, 'text/plain; charset=utf-8');
-      return sendSchema(request, reply);
-    },
+    sendSchema: createPage(`${printSchema(schema)}\n`, 'text/plain; charset=utf-8'),
 
-    readFilter: (kind: RecordKind, where: unknown) => readWhere(own, config, kind, where),
+    readFilter: (kind: RecordKind, where: unknown) => readWhere(ownSchema, config, kind, where),
 
     sendError: sendGraphqlError,
   };

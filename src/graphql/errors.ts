@@ -24,7 +24,7 @@ import { cut, maxQuoted } from '../model/issues.ts';
 import { preferredJson } from './request.ts';
 
 /** More errors add little, and GraphQL repeats in each what was sent. The message of a REST error also lists ten issues. */
-const maxErrors = 10;
+export const maxErrors = 10;
 
 /** Limits, shortens and masks the errors of a response, and limits GraphQL's suggestions. No later plugin changes the result. */
 export const useErrorResponses = ({
@@ -39,7 +39,6 @@ export const useErrorResponses = ({
     );
   },
   onExecute({ args }) {
-    Object.assign(args, { hideSuggestions: !suggestions, options: { maxCoercionErrors: maxErrors } });
     const isMutation = getOperationAST(args.document, args.operationName)?.operation === OperationTypeNode.MUTATION;
     return {
       onExecuteDone({ result, setResult }) {
@@ -56,12 +55,14 @@ export const useErrorResponses = ({
 });
 
 /** Returns the result with its errors as clients may see them. */
-export function toResponse<T extends ExecutionResult>(result: T, requestLog: RequestLog): T {
+export function toResponse(result: ExecutionResult, requestLog: RequestLog): ExecutionResult {
   if (!result.errors) return result;
-  const kept = result.errors.filter((error, index) => index < maxErrors || isTopLevel(error));
+  const { errors: all, ...rest } = result;
+  const kept = all.filter((error, index) => index < maxErrors || isTopLevel(error));
   const errors = kept.map((error) => toResponseError(error, requestLog));
-  if (kept.length < result.errors.length) errors.push(othersOmitted(errors));
-  return { ...result, errors };
+  if (kept.length < all.length) errors.push(othersOmitted(errors));
+  // First, as the specification recommends.
+  return { errors, ...rest };
 }
 
 /** Replaces a mutation's response that is too large: the records are stored nevertheless. */
@@ -115,7 +116,7 @@ function toResponseError(error: GraphQLError, requestLog: RequestLog): GraphQLEr
     return new GraphQLError(shortMessage(error), { nodes, source, positions, path, extensions });
   }
   const response = errorResponseFor(cause, requestLog);
-  return new GraphQLError(response.message, { nodes, path, extensions: extensionsOf(response) });
+  return new GraphQLError(response.message, { nodes, source, positions, path, extensions: extensionsOf(response) });
 }
 
 /** Statuses of the whole request, which become the status of the response; others belong to a field. */

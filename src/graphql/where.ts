@@ -7,7 +7,7 @@ import type { Condition } from '../store/query/condition.ts';
 import { shortMessage, shortSegment } from './errors.ts';
 import { refused } from './schema/argument.ts';
 import { parseFilter } from './schema/filter/filter-condition.ts';
-import { createFilterCost } from './schema/filter/filter-cost.ts';
+import { filterCost } from './schema/filter/filter-cost.ts';
 
 /** Throws a ServiceError 400 for the first thing that is wrong with the filter. */
 export function readWhere(
@@ -16,7 +16,7 @@ export function readWhere(
   kind: RecordKind,
   where: unknown,
 ): Condition | undefined {
-  if (createFilterCost(limits.maxCost)(kind, where) > limits.maxCost) {
+  if (filterCost(kind, where, limits.maxCost) > limits.maxCost) {
     throw refused(
       ['where'],
       `expected a filter that costs at most ${count(limits.maxCost)}, received one that costs more`,

@@ -197,13 +197,33 @@ describe('a service without keys', () => {
     expect(project).not.toHaveProperty('createdBy');
   });
 
-  test.each<[string, Record<string, string>]>([
-    ['a page of another origin', { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }],
-    ['a request through a proxy', { 'x-forwarded-for': '203.0.113.7' }],
-  ])('refuses requests from elsewhere: %s', async (_, headers) => {
-    expect((await open.get('/asset-categories', headers)).status).toBe(403);
-    expect((await open.get('/graphql?query={__typename}', headers)).status).toBe(403);
-    expect((await open.get('/readyz', { ...headers, host: 'yard.example.com' })).status).toBe(200);
+  const behindProxy = useService({ TRUSTED_PROXIES: 'loopback' });
+
+  test.each<[string, number, Record<string, string>]>([
+    ['a page of another origin', 403, { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }],
+    ['a page of another origin, in an older browser', 403, { origin: 'http://evil.example' }],
+    ['a page of another port', 403, { host: 'localhost:4000', origin: 'http://localhost:5173' }],
+    ['a page without an origin', 403, { origin: 'null' }],
+    ['a page of a name that leads here', 400, { host: 'evil.example', origin: 'http://evil.example' }],
+    ['such a page that pretends to be a proxy', 400, { host: 'evil.example', 'x-forwarded-host': 'localhost' }],
+    ['a request through a proxy', 403, { 'x-forwarded-for': '203.0.113.7' }],
+    ['a request through any other proxy', 403, { 'x-forwarded-proto': 'https' }],
+    ['a request through a proxy of RFC 7239', 403, { forwarded: 'for=203.0.113.7' }],
+  ])('refuses requests from elsewhere: %s', async (_, status, headers) => {
+    for (const service of [open, behindProxy]) {
+      expect((await service.get('/asset-categories', headers)).status).toBe(status);
+      expect((await service.get('/graphql?query={__typename}', headers)).status).toBe(status);
+      expect((await service.get('/readyz', { ...headers, host: 'yard.example.com' })).status).toBe(200);
+    }
+  });
+
+  const listing = useService({ CORS_ORIGINS: 'http://localhost:5173' });
+
+  test('accepts those of its own pages, and of pages that CORS_ORIGINS lists', async () => {
+    for (const origin of ['http://localhost:4000', 'http://localhost:5173']) {
+      const { status } = await listing.get('/asset-categories', { host: 'localhost:4000', origin });
+      expect([origin, status]).toEqual([origin, 200]);
+    }
   });
 
   test('requires a key within seconds of the first key, even after that key is revoked', async () => {

@@ -12,12 +12,9 @@ import {
   isObjectType,
 } from 'graphql';
 import { expect, test } from 'vitest';
-import { loadConfig } from '../../src/config.ts';
-import { createGraphqlSchema } from '../../src/graphql/schema/schema.ts';
+import { schema } from '../../src/graphql/schema/schema.ts';
 import { listField } from '../../src/model/labels.ts';
 import { recordKinds } from '../../src/records/index.ts';
-
-const schema = createGraphqlSchema(loadConfig({}).limits);
 
 const header = `/** Types of GraphQL inputs and results, and the fields to select. Generated from the schema by \`npm run schema\`; do not edit. */
 import type {

@@ -2,7 +2,7 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createClient } from 'graphql-sse';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { listen, startService, useService } from '../support/service.ts';
 
 const service = useService({}, { closed: true });
@@ -112,61 +112,11 @@ test('clients that leave before their subscription has begun are no defect of th
 });
 
 describe('a client that does not read', () => {
-  test('holds a long event with at most one other of its workspace', async () => {
-    const slow = await startService({ MAX_EXTERNAL_IDS: '1000' });
-    const externalIds = Object.fromEntries(Array.from({ length: 380 }, (_, n) => [`system-${n}`, 'x'.repeat(490)]));
-    await slow.create('/projects', { name: 'Harbour wall', externalIds });
-    let executions = 0;
-    slow.database.knex.on('query', ({ sql }: { sql: string }) => {
-      if (/ as number from json/.test(sql)) executions += 1;
-    });
-    // Eight million characters, more than all buffers of a connection hold.
-    const fields = Array.from({ length: 40 }, (_, n) => `f${n}: fields { after }`).join(' ');
-    const sockets = await openUnread(slow.app, 6, `subscription { changes(after: "0") { nodes { ${fields} } } }`);
-
-    // Each is executed as a short event first, and two are as a long one.
-    await expect.poll(() => executions, { timeout: 10_000 }).toBe(8);
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(executions).toBe(8);
-    for (const socket of sockets) socket.destroy();
-    await slow.stop();
-  });
-
-  test('holds a long event for 30 seconds at most, also one that waits behind another response of its connection', async () => {
-    const slow = await startService({ MAX_EXTERNAL_IDS: '1000' });
-    const url = await listen(slow.app);
-    const externalIds = Object.fromEntries(Array.from({ length: 380 }, (_, n) => [`system-${n}`, 'x'.repeat(490)]));
-    await slow.create('/projects', { name: 'Harbour wall', externalIds });
-    let executions = 0;
-    slow.database.knex.on('query', ({ sql }: { sql: string }) => {
-      if (/ as number from json/.test(sql)) executions += 1;
-    });
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
-    const request = (document: string) =>
-      `GET /graphql?query=${encodeURIComponent(document)} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\n\r\n`;
-    const socket = connect(Number(new URL(url).port), '127.0.0.1');
-    // It reads what comes, which is only the first response.
-    socket.resume();
-
-    socket.write(request('subscription { changes { endCursor } }'));
-    socket.write(request('subscription { changes(after: "0") { nodes { a: fields { after } b: fields { after } } } }'));
-    // As a short event, and as a long one.
-    await expect.poll(() => executions, { timeout: 10_000 }).toBe(2);
-    const advance = async () => {
-      await vi.advanceTimersByTimeAsync(30_000);
-      return socket.closed;
-    };
-
-    await expect.poll(advance, { timeout: 10_000 }).toBe(true);
-    await slow.stop();
-  });
-
   test('makes the service read no further than it can send, and is disconnected', async () => {
     const slow = await startService({ REQUEST_TIMEOUT: '100', LOG_LEVEL: 'info' });
-    const description = 'Crane '.padEnd(9_000, 'x');
+    const name = 'Crane '.padEnd(9_000, 'x');
     for (let batch = 0; batch < 20; batch += 1) {
-      await slow.create('/asset-categories', ...Array.from({ length: 200 }, () => ({ description })));
+      await slow.create('/assets', ...Array.from({ length: 200 }, () => ({ name })));
     }
     let pages = 0;
     slow.database.knex.on('query', ({ sql }: { sql: string }) => {

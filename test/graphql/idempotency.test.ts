@@ -62,27 +62,6 @@ describe('A repeated mutation', () => {
     expect(data.createWorkOrders).toEqual([{ projectId: wall.id, project: { name: 'Quay' } }]);
   });
 
-  test('is checked again if its records were of a wrong type, also with other records', async () => {
-    const { run, store } = await newWorkspace();
-    const query = 'mutation ($input: [CreateAssetInput!]!) { createAssets(input: $input) { name } }';
-    const wrong = await run('a', query, { input: [{ name: 5 }] });
-
-    const first = await run('a', query, { input: [{ name: 'Crane', statusId: 5 }] });
-    const again = await run('a', query, { input: [{ name: 'Crane', statusId: 5 }] });
-    const other = await run('a', query, { input: [{ name: 'Crane', statusId: '5' }] });
-
-    expect(wrong.body.errors[0].extensions.issues).toEqual([
-      { path: ['input', 0, 'name'], message: 'expected text, received 5' },
-    ]);
-    expect([first, again].map(({ body }) => body.data.createAssets)).toEqual([
-      [{ name: 'Crane' }],
-      [{ name: 'Crane' }],
-    ]);
-    expect(again.headers[marked]).toBe('true');
-    expect(other.body.errors[0].extensions.code).toBe('CONFLICT');
-    expect(await store.lastChange()).toBe(1);
-  });
-
   test('with other variables, another document or another operation name is an error of the field', async () => {
     const { run, store } = await newWorkspace();
     const query = 'mutation A($name: String!) { createAssets(input: [{ name: $name }]) { name } }';

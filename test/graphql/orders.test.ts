@@ -1,7 +1,7 @@
 /** Orders of lists: by any field, records without a value last, and cursors that continue in the same order. */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { cursorOf, parseCursor } from '../../src/graphql/schema/list/cursor.ts';
+import { cursorOf, parseCursor } from '../../src/graphql/schema/cursor.ts';
 import { project, recordKinds } from '../../src/records/index.ts';
 import { byEffort } from '../support/effort.ts';
 import { useSharedService } from '../support/service.ts';

@@ -131,6 +131,15 @@ test('the first key warns that earlier records stay in the workspace default, an
   expect((await create()).err).not.toContain('default');
 });
 
+test('a key that creates a workspace names the others: it may be misspelled', async () => {
+  await create();
+  const key = (name: string) => run('keys', 'create', '--workspace', name, '--user', 'erp-sync');
+
+  expect((await key('acne')).err).toMatch(/\nThe workspace acne is new\. There are also: acme$/);
+  expect((await key('acne')).err).not.toContain('There are also');
+  expect((await key('beta')).err).toContain('There are also: acme, acne');
+});
+
 test('a key of a workspace that has records, but no other key, says that it gives access to them', async () => {
   const opened = await openDatabase(database.url);
   await addWorkspace(opened, 'acme');

@@ -8,7 +8,7 @@ import { useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
 
-test('GET /openapi.json returns the document that openapi-lint.test.ts checks', async () => {
+test('GET /openapi.json returns the document that test/rest checks', async () => {
   const { status, body } = await service.get('/openapi.json');
 
   expect(status).toBe(200);
@@ -76,4 +76,16 @@ test('the document describes one way to send a key, so that the reference asks f
     },
   ]);
   expect(body.security).toEqual([{ bearer: [] }, {}]);
+});
+
+test('the document is not sent again while it is unchanged', async () => {
+  const { status, headers } = await service.get('/openapi.json');
+  const again = await service.get('/openapi.json', { 'if-none-match': String(headers.etag) });
+
+  expect([status, headers['content-type'], headers.vary]).toEqual([
+    200,
+    'application/json; charset=utf-8',
+    'Accept-Encoding',
+  ]);
+  expect([again.status, again.text, again.headers.etag]).toEqual([304, '', headers.etag]);
 });

@@ -117,17 +117,7 @@ function expectOutput({ language, text }: Block, received: string, step: string)
   const comparable = (output: string) => withoutChanging(output).trim();
   const [expected, actual] = [comparable(text), comparable(received)];
   if (language !== 'json') expect(actual, `the output of\n${step}`).toBe(expected);
-  else
-    expect(withoutCost(JSON.parse(actual), JSON.parse(expected)), `the output of\n${step}`).toEqual(
-      JSON.parse(expected),
-    );
-}
-
-/** Without the cost of a GraphQL operation, unless the page shows it. */
-function withoutCost(received: Readonly<Record<string, unknown>>, { extensions }: { extensions?: unknown }): unknown {
-  if (extensions || !('data' in received)) return received;
-  const { extensions: _, ...response } = received;
-  return response;
+  else expect(JSON.parse(actual), `the output of\n${step}`).toEqual(JSON.parse(expected));
 }
 
 /** Without what differs from run to run: IDs, cursors, times, prefixes of keys and keys. */

@@ -5,9 +5,8 @@ import type { Limits } from '../../config.ts';
 import type { RequestLog } from '../../http/error-response.ts';
 import type { Session } from '../../services/session.ts';
 import type { ChangePage, ChangePageQuery } from '../../store/log/change-pages.ts';
-import type { LimitedReads } from '../../store/workspace-store.ts';
-import type { ResponseSize } from '../limits/response-size.ts';
 import { documentPlan } from '../plan/document-plan.ts';
+import type { ItemParsers } from '../schema/write/input-type.ts';
 import { createLoaders, type Loaders } from './loaders.ts';
 
 export interface Context {
@@ -15,9 +14,10 @@ export interface Context {
   /** Returns the session of the mutation with this response name. Throws a ServiceError 400 for an invalid key. */
   readonly sessionFor: (responseName: string) => Session;
   readonly loaders: Loaders;
-  readonly responseSize: ResponseSize;
-  /** Waits until the response may hold a text of this length, which another request may have read for it. */
-  readonly holdText: LimitedReads['hold'];
+  readonly limits: Limits;
+  readonly parsers: ItemParsers;
+  /** Counts a text of this length as held by the response, which another one has read. Throws a ServiceError 503 if too much is held. */
+  readonly holdText: (length: number) => void;
   readonly requestLog: RequestLog;
 }
 
@@ -29,8 +29,8 @@ export interface SubscriptionContext extends Omit<Context, 'loaders' | 'holdText
 interface Stream {
   /** The ID of the last event that a browser received before it reconnected. */
   readonly lastEventId: string | undefined;
-  /** Reads what the document selects of a page. Throws a ResponseTooLarge if it holds more text than an event may. */
-  readonly readPage: (query: FeedQuery) => Promise<ChangePage>;
+  /** Reads what the document selects of a page, once the database is available; undefined when the subscription has ended. */
+  readonly readPage: (query: FeedQuery) => Promise<ChangePage | undefined>;
   /** Aborted when the subscription ends. */
   readonly signal: AbortSignal;
 }
@@ -42,8 +42,9 @@ export const useLoaders = (
   limits: Limits,
 ): Plugin<Context & { readonly client?: { readonly response: ServerResponse } }> => ({
   onExecute({ args: { contextValue, schema, document }, extendContext }) {
-    const { session, responseSize, client } = contextValue;
-    const store = session.store.within({ ...limits, maxResponseLength: responseSize.limit }, client?.response);
-    extendContext({ loaders: createLoaders(store, documentPlan(schema, document)), holdText: store.hold });
+    const { session, client } = contextValue;
+    const store = session.store.within(limits, client?.response);
+    const { storedFields } = documentPlan(schema, document, limits);
+    extendContext({ loaders: createLoaders(store, storedFields), holdText: store.hold });
   },
 });

@@ -1,196 +1,158 @@
 /**
- * Reads records for one request: all IDs requested in the same step become one statement per kind, with the columns that the document
- * selects. Each read is begun once, and a read that failed stays failed, also when the operation is executed again. Reads through the
- * session's store, and so never sees another workspace.
+ * Reads for one request. One DataLoader for each kind: all records requested in the same step are one statement, with the columns
+ * that the document selects. Reads through the session's store, and so never sees another workspace.
  */
+import DataLoader from 'dataloader';
 import type { FieldNode } from 'graphql';
-import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
+import type { RecordKind, RecordOf, Values } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import { kindNamed, kindOfId } from '../../records/index.ts';
+import type { ChangePage, ChangePageQuery } from '../../store/log/change-pages.ts';
+import type { Change } from '../../store/log/read-changes.ts';
+import type { HistoryQuery } from '../../store/log/read-histories.ts';
 import type { Condition } from '../../store/query/condition.ts';
 import type { RecordQuery, Summary, SummaryQuery } from '../../store/query/record-query.ts';
-import { type LinkToRead, linkedRecord } from '../../store/records/linked-records.ts';
 import type { Page } from '../../store/records/read-records.ts';
 import type { LimitedReads } from '../../store/workspace-store.ts';
-import type { DocumentPlan } from '../plan/document-plan.ts';
-import { type ChangeLoaders, createChangeLoaders, type Once } from './change-loaders.ts';
-import { createPageLoaders, type PageQuery } from './page-loaders.ts';
-import { createRecordCache, type RecordCache } from './record-cache.ts';
-import { type LinksByField, type LinksOfField, linksIn, recordsIn } from './selected-links.ts';
+import { type FieldInfo, type FieldsOf, selectedConnection } from './look-ahead.ts';
 
-/** Records have their ID and the fields that the document selects. What the arguments of a field request is read once for the field. */
-export interface Loaders extends ChangeLoaders {
-  /** Returns a field's parsed arguments. Parses once: they are the same for all objects that have the field. */
-  parsed<T>(fieldNodes: readonly FieldNode[], parse: () => T): T;
-  /** Returns the record, or null if the ID is unknown, foreign, or of another kind; a promise unless it is loaded. */
-  load<K extends RecordKind>(kind: K, id: string): RecordOf<K> | null | Promise<RecordOf<K> | null>;
-  list<K extends RecordKind>(kind: K, query: RecordQuery, fieldNodes: readonly FieldNode[]): Promise<RecordOf<K>[]>;
-  /** Returns the record that a reference leads to, or null if there is none; a promise unless it is loaded. */
-  linked(record: Readonly<Record<string, unknown>>, field: string, kind: RecordKind): unknown;
-  /** Returns a page of a list, and loads all that its records link to: the resolvers of the links need not wait. */
-  listPage<K extends RecordKind>(
-    kind: K,
-    query: PageQuery,
-    connectionFields: readonly FieldNode[],
-  ): Promise<RecordOf<K>[]>;
-  /** Returns a page of the records that refer to a parent, and their number; reads only what the document selects. */
-  reverseLinkPage(
-    link: ReverseLink,
-    parentId: string,
-    query: PageQuery,
-    connectionFields: readonly FieldNode[],
-  ): Promise<Page>;
-  /** Loads what the items of a list link to, level by level. */
-  follow(items: readonly object[], listFields: readonly FieldNode[]): Promise<void>;
-  /** Returns the number of records of a kind that match, counted once for all fields without a condition. */
-  count(kind: RecordKind, where: Condition | undefined, connectionFields: readonly FieldNode[]): Promise<number>;
-  summarize(kind: RecordKind, query: SummaryQuery, fieldNodes: readonly FieldNode[]): Promise<Summary>;
-  /** Sets records, by ID, to what a dry run would have made of them; null if deleted. Links lead to these records. */
-  prime(kind: RecordKind, records: ReadonlyMap<string, object | null>): void;
-  /** Discards everything loaded, which may be stale after a write. */
-  clear(): void;
+/** The query of a connection; its order determines the fields that cursors need. */
+export type PageQuery = Required<Pick<RecordQuery, 'where' | 'orderBy' | 'fromEnd' | 'after' | 'before' | 'limit'>>;
+
+/** Reads the pages of a reverse link, all that are requested in the same step by one statement. */
+export interface PageLoader {
+  readonly query: PageQuery;
+  readonly pages: DataLoader<string, Page>;
 }
 
-/** The most links read with a page: more make rows long, and the statement takes longer to plan than to run. */
-const maxJoined = 8;
+type RecordLoader<K extends RecordKind> = DataLoader<string, RecordOf<K> | null>;
 
-const idOnly: ReadonlySet<string> = new Set(['id']);
+export type Loaders = ReturnType<typeof createLoaders>;
 
-export function createLoaders(store: LimitedReads, plan: DocumentPlan): Loaders {
-  const caches = new Map<RecordKind, RecordCache>();
-  const reads = new Map<string, Promise<unknown>>();
-  const nodeNumbers = new Map<FieldNode, number>();
-  const parsedArguments = new Map<string, unknown>();
-  const fieldsOf = ({ name }: RecordKind) => plan.storedFields.get(name) ?? idOnly;
+export function createLoaders(store: LimitedReads, stored: ReadonlyMap<string, ReadonlySet<string>>) {
+  const records = new Map<RecordKind, RecordLoader<RecordKind>>();
+  const pageLoaders = new Map<readonly FieldNode[], PageLoader>();
+  const histories = new Map<string, DataLoader<string, ChangePage>>();
+  const versions = new DataLoader(readVersions, { cacheKeyFn: ({ number }: Change) => number });
+  // `before` can be long: it is read only if the document selects it.
+  const withBefore = stored.get('Change')?.has('before') ?? false;
+
+  const fieldsOf: FieldsOf = ({ name }) => stored.get(name) ?? idOnly;
 
   /** Adds the fields of the order, whose values are in the cursors. */
-  function fieldsOfPage(kind: RecordKind, { orderBy }: PageQuery): ReadonlySet<string> {
-    return new Set([...fieldsOf(kind), ...orderBy.map(({ field }) => field)]);
-  }
+  const fieldsOfPage = (kind: RecordKind, { orderBy }: PageQuery): ReadonlySet<string> =>
+    new Set([...fieldsOf(kind), ...orderBy.map(({ field }) => field)]);
 
-  /** Returns the links whose records are read together with the records that have them. */
-  const linksToRead = (kind: RecordKind, linksByField: LinksByField): LinkToRead[] =>
-    [...linksByField].map(([field, links]) => {
-      const target = kindNamed(links[0].target);
-      const fields = plan.linkedFields.get(`${kind.name}.${field}`) ?? idOnly;
-      return {
-        field,
-        kind: target,
-        fields,
-        links: linksToRead(target, linksIn(links.map(({ selection }) => selection))),
-      };
+  /** Returns the loader of a kind's records by their IDs; null for an ID that is unknown, or of another kind. */
+  function of<K extends RecordKind>(kind: K): RecordLoader<K> {
+    const known = records.get(kind);
+    // The cast is safe: each kind has a loader of its own records.
+    if (known) return known as RecordLoader<K>;
+    const loader: RecordLoader<K> = new DataLoader(async (ids) => {
+      const ofKind = ids.filter((id) => kindOfId(id) === kind);
+      const byId = new Map<string, RecordOf<K>>();
+      if (ofKind.length > 0) for (const it of await store.find(kind, ofKind, fieldsOf(kind))) byId.set(it.id, it);
+      return ids.map((id) => byId.get(id) ?? null);
     });
-
-  const selectionsOf = (nodes: readonly FieldNode[]) => nodes.flatMap((node) => plan.listSelections.get(node) ?? []);
-
-  const followPage = (records: readonly object[], connectionFields: readonly FieldNode[]) =>
-    followLinks(records, linksIn(recordsIn(selectionsOf(connectionFields))));
-
-  const pageLoaders = createPageLoaders({ store, keyOf, selectionsOf, fieldsOfPage, followPage });
-
-  function cacheOf(kind: RecordKind): RecordCache {
-    const cache = caches.get(kind) ?? createRecordCache(store, kind, fieldsOf(kind));
-    caches.set(kind, cache);
-    return cache;
+    records.set(kind, loader);
+    return loader;
   }
 
-  async function followLinks(records: readonly object[], linksByField: LinksByField): Promise<void> {
-    await Promise.all([...linksByField.values()].map((links) => followLink(records, links)));
-  }
-
-  /** Follows the links of one field, each of which may have other links below it. */
-  async function followLink(records: readonly object[], links: LinksOfField): Promise<void> {
-    const [{ storedField, target }] = links;
-    const kind = kindNamed(target);
-    const cache = cacheOf(kind);
-    const ids = new Set<string>();
-    for (const { [storedField]: id } of records as readonly Readonly<Record<string, unknown>>[]) {
-      if (typeof id === 'string') ids.add(id);
-    }
-    const missing = [...ids].filter((id) => !cache.records.has(id) && kindOfId(id) === kind);
-    if (missing.length > 0) await cache.loader.load(missing);
-    const linksBelow = linksIn(links.map(({ selection }) => selection));
-    if (linksBelow.size === 0) return;
-    const found = [...ids].flatMap((id) => cache.records.get(id) ?? []);
-    await followLinks(found, linksBelow);
-  }
-
-  const once: Once = <T>(key: string, read: () => Promise<T>) => {
-    // The cast is safe because each key stands for one read.
-    const reading = (reads.get(key) as Promise<T> | undefined) ?? read();
-    reads.set(key, reading);
-    return reading;
-  };
-
-  /** Identifies a field by all its nodes, in order: one node of a fragment may belong to several fields. */
-  function keyOf(fieldNodes: readonly FieldNode[]): string {
-    const numbers = fieldNodes.map((node) => {
-      const number = nodeNumbers.get(node) ?? nodeNumbers.size;
-      nodeNumbers.set(node, number);
-      return number;
+  /** Returns the loader of a field, which has one query: its arguments are parsed once for all objects that have the field. */
+  function referring(link: ReverseLink, info: FieldInfo, parse: () => PageQuery): PageLoader {
+    const known = pageLoaders.get(info.fieldNodes);
+    if (known) return known;
+    const query = parse();
+    const { readsPage, readsCount } = selectedConnection(link.kind, info, fieldsOf);
+    const { limit, ...others } = query;
+    const pagesQuery = {
+      ...others,
+      ...(readsPage && { limit }),
+      withCount: readsCount,
+      fields: fieldsOfPage(link.kind, query),
+    };
+    const pages = new DataLoader(async (parentIds: readonly string[]) => {
+      const found = await store.pages(link, parentIds, pagesQuery);
+      return parentIds.map((id) => found.get(id) ?? new Error('the store has left out a parent'));
     });
-    return numbers.join();
+    const loader = { query, pages };
+    pageLoaders.set(info.fieldNodes, loader);
+    return loader;
   }
 
-  function parsed<T>(fieldNodes: readonly FieldNode[], parse: () => T): T {
-    const key = keyOf(fieldNodes);
-    // The cast is safe because the same nodes are the same field, whose resolver always passes the same function.
-    const value = parsedArguments.has(key) ? (parsedArguments.get(key) as T) : parse();
-    parsedArguments.set(key, value);
-    return value;
+  function historiesOf({ limit, before }: Omit<HistoryQuery, 'withBefore'>) {
+    const key = `${limit} ${before}`;
+    const known = histories.get(key);
+    if (known) return known;
+    const loader = new DataLoader(async (ids: readonly string[]) => {
+      const wellFormed = ids.filter((id) => kindOfId(id));
+      const found = await store.histories(wellFormed, { before, limit: limit + 1, withBefore });
+      const byId = new Map(wellFormed.map((id, index) => [id, found[index]]));
+      return ids.map((id): ChangePage => {
+        const changes = byId.get(id) ?? [];
+        const page = changes.slice(0, limit);
+        return { changes: page, end: page.at(-1)?.number ?? before ?? 0, hasMore: changes.length > limit };
+      });
+    });
+    histories.set(key, loader);
+    return loader;
   }
 
-  function load<K extends RecordKind>(kind: K, id: string) {
-    const { records, loader } = cacheOf(kind);
-    // The cast is safe because a kind's cache holds what the store finds for that kind.
-    const loaded = () => records.get(id) as RecordOf<K> | null | undefined;
-    const record = loaded();
-    if (record !== undefined) return record;
-    return kindOfId(id) === kind ? loader.load([id]).then(() => loaded() ?? null) : null;
+  async function readVersions(changes: readonly Change[]): Promise<(Values | null)[]> {
+    const found = new Map<number, Values | null>();
+    const readKind = async (name: string) => {
+      const ofKind = changes.filter(({ kind }) => kind === name);
+      const after = await store.versions(kindNamed(name), ofKind);
+      ofKind.forEach(({ number }, index) => void found.set(number, after[index] ?? null));
+    };
+    await Promise.all([...new Set(changes.map(({ kind }) => kind))].map(readKind));
+    return changes.map(({ number }) => found.get(number) ?? null);
   }
-
-  const { clear: clearChanges, ...changeLoaders } = createChangeLoaders(store, plan, once);
 
   return {
-    ...changeLoaders,
-    parsed,
-    load,
-    linked(record, field, kind) {
-      const linked = linkedRecord(record, field);
-      if (linked !== undefined) return linked;
-      const { [field]: id } = record;
-      return typeof id === 'string' ? load(kind, id) : null;
+    of,
+    referring,
+
+    list: <K extends RecordKind>(kind: K, query: RecordQuery): Promise<RecordOf<K>[]> =>
+      store.list(kind, { ...query, fields: fieldsOf(kind) }),
+
+    /** Returns a page of a list, together with what its records link to where one statement can read it. */
+    async listPage<K extends RecordKind>(kind: K, query: PageQuery, info: FieldInfo): Promise<RecordOf<K>[]> {
+      const page = { ...query, fields: fieldsOfPage(kind, query) };
+      const { links } = selectedConnection(kind, info, fieldsOf);
+      const linked = links.length > 0 ? await store.listLinked(kind, page, links) : undefined;
+      return linked ?? store.list(kind, page);
     },
-    list: (kind, query, fieldNodes) =>
-      once(`list ${keyOf(fieldNodes)}`, () => store.list(kind, { ...query, fields: fieldsOf(kind) })),
-    listPage: (kind, query, connectionFields) =>
-      once(`page ${keyOf(connectionFields)}`, async () => {
-        const page = { ...query, fields: fieldsOfPage(kind, query) };
-        const links = linksToRead(kind, linksIn(recordsIn(selectionsOf(connectionFields))));
-        if (links.length > 0 && countOf(links) <= maxJoined) {
-          const records = await store.listLinked(kind, page, links);
-          if (records) return records;
-        }
-        const records = await store.list(kind, page);
-        await followPage(records, connectionFields);
-        return records;
-      }),
-    reverseLinkPage: pageLoaders.readPage,
-    follow: (items, listFields) => followLinks(items, linksIn(selectionsOf(listFields))),
-    count: (kind, where, connectionFields) =>
-      once(`count ${where ? keyOf(connectionFields) : kind.name}`, () => store.count(kind, { where })),
-    summarize: (kind, query, fieldNodes) => once(`summary ${keyOf(fieldNodes)}`, () => store.summarize(kind, query)),
-    prime(kind, records) {
-      for (const [id, record] of records) cacheOf(kind).set(id, record);
-    },
-    clear() {
-      caches.clear();
-      reads.clear();
+
+    count: (kind: RecordKind, where: Condition | undefined): Promise<number> => store.count(kind, { where }),
+
+    summarize: (kind: RecordKind, query: SummaryQuery): Promise<Summary> => store.summarize(kind, query),
+
+    changePage: (query: Omit<ChangePageQuery, 'withBefore'>): Promise<ChangePage> =>
+      store.changePage({ ...query, withBefore }),
+
+    /** Returns a page of a record's changes, latest first; empty if no record has had the ID. */
+    history: (id: string, query: Omit<HistoryQuery, 'withBefore'>): Promise<ChangePage> => historiesOf(query).load(id),
+
+    /** Returns the record as the change left it; null if it was deleted. */
+    after: async (change: Change): Promise<Values | null> =>
+      change.action === 'deleted' ? null : versions.load(change),
+
+    /** Returns the record as it was at a time. */
+    versionAt: async <K extends RecordKind>(kind: K, id: string, time: string): Promise<RecordOf<K> | null> =>
+      kindOfId(id) === kind ? store.versionAt(kind, id, time) : null,
+
+    /** Returns the number of the workspace's last change. */
+    lastChange: (): Promise<number> => store.lastChange(),
+
+    /** Discards everything loaded, which may be stale after a write. */
+    clear(): void {
+      records.clear();
       pageLoaders.clear();
-      clearChanges();
+      histories.clear();
+      versions.clearAll();
     },
   };
 }
 
-const countOf = (links: readonly LinkToRead[]): number =>
-  links.reduce((count, { links: below }) => count + 1 + countOf(below), 0);
+const idOnly: ReadonlySet<string> = new Set(['id']);

@@ -1,13 +1,27 @@
-/** Makes the schema a subgraph of Apollo Federation 2. Adds the two queries of the specification, and changes nothing else. */
-import { GraphQLNonNull, GraphQLObjectType, GraphQLSchema, GraphQLString, isObjectType } from 'graphql';
-import type { Limits } from '../../config.ts';
+/**
+ * Makes the schema a subgraph of Apollo Federation 2: adds the two queries of the specification, and changes nothing else. A gateway
+ * loads records, and the reverse links of objects kept elsewhere, by their IDs, through the same loaders as every query.
+ */
+import {
+  type GraphQLFieldConfig,
+  GraphQLList,
+  GraphQLNonNull,
+  GraphQLObjectType,
+  GraphQLScalarType,
+  GraphQLSchema,
+  GraphQLString,
+  GraphQLUnionType,
+  isObjectType,
+} from 'graphql';
 import { foreignTypes } from '../../model/fields.ts';
-import { recordKinds } from '../../records/index.ts';
+import { expected, isObject, type Path } from '../../model/issues.ts';
+import { kindOfId, recordKinds } from '../../records/index.ts';
 import type { Context } from '../execution/context.ts';
-import { entitiesQuery, type Query } from './entities.ts';
+import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../plan/extensions.ts';
+import { lengthLimit, parseArgument, refused } from '../schema/argument.ts';
 import { subgraphSdl } from './sdl.ts';
 
-export function createSubgraph(schema: GraphQLSchema, limits: Limits): GraphQLSchema {
+export function createSubgraph(schema: GraphQLSchema): GraphQLSchema {
   const config = schema.toConfig();
   const query = schema.getQueryType();
   if (!query) throw new Error('the schema has no queries');
@@ -17,7 +31,7 @@ export function createSubgraph(schema: GraphQLSchema, limits: Limits): GraphQLSc
     ...rest,
     fields: {
       ...fields,
-      _entities: entitiesQuery(entities, limits),
+      _entities: entitiesQuery(entities),
       _service: serviceQuery(subgraphSdl(schema, new Set(entities.map(({ name }) => name)))),
     },
   });
@@ -40,10 +54,7 @@ function serviceQuery(sdl: string): Query {
       sdl: {
         type: new GraphQLNonNull(GraphQLString),
         description: 'The schema to compose with those of the other services.',
-        resolve: (_service, _args, { responseSize }) => {
-          responseSize.add(sdl);
-          return sdl;
-        },
+        resolve: () => sdl,
       },
     },
   });
@@ -52,4 +63,65 @@ function serviceQuery(sdl: string): Query {
     description: 'This service as a part of a larger graph, for the composition of that graph.',
     resolve: () => ({}),
   };
+}
+
+type Query = GraphQLFieldConfig<unknown, Context>;
+
+/** `types` are the types that a gateway can load by their IDs. */
+function entitiesQuery(types: readonly GraphQLObjectType[]): Query {
+  const names = new Set(types.map(({ name }) => name));
+  const entity = new GraphQLUnionType({
+    name: '_Entity',
+    description: 'Something that a gateway can load by its ID.',
+    types,
+    resolveType: ({ __typename, id }) => __typename ?? kindOfId(id)?.name,
+  });
+  const representation = new GraphQLScalarType({
+    name: '_Any',
+    description:
+      'The type and the ID of something, as an object: `{ "__typename": "Company", "id": "ERP-COMPANY-5" }`.',
+  });
+  const requireLength = lengthLimit('representations');
+  return {
+    type: new GraphQLNonNull(new GraphQLList(entity)),
+    description: `For gateways: what the representations stand for, in the same order; null where there is no such record. At most as many as the setting \`MAX_PAGE_SIZE\`.`,
+    extensions: {
+      cost: { listSize: ({ representations }) => lengthOf(representations) },
+    } satisfies FieldExtensions,
+    args: {
+      representations: {
+        type: new GraphQLNonNull(new GraphQLList(new GraphQLNonNull(representation))),
+        description: 'The types and IDs of what to load.',
+        extensions: { requireLength } satisfies ArgumentExtensions,
+      },
+    },
+    resolve: (_root, { representations }, context) => {
+      const { limits } = context;
+      requireLength(representations.length, 'representations', limits);
+      const keys = representations.map((sent: unknown, index: number) =>
+        keyIn(sent, ['representations', index], names, limits.maxTextLength),
+      );
+      return Promise.all(keys.map((key: Key) => loadEntity(context, key)));
+    },
+  };
+}
+
+interface Key {
+  readonly type: string;
+  readonly id: string;
+}
+
+/** Parses a representation. Ignores other fields, as the specification allows. Throws a ServiceError 400. */
+function keyIn(sent: unknown, at: Path, types: ReadonlySet<string>, maxLength: number): Key {
+  if (!isObject(sent)) throw refused(at, expected('an object with __typename and id', sent));
+  const { __typename: type, id } = sent;
+  if (typeof type !== 'string' || !types.has(type))
+    throw refused([...at, '__typename'], expected(`one of ${[...types].join(', ')}`, type));
+  return { type, id: String(parseArgument([...at, 'id'], { type: 'id' }, id, maxLength)) };
+}
+
+/** Objects kept elsewhere are not looked up: only their reverse links are here. */
+function loadEntity({ loaders }: Context, { type, id }: Key) {
+  const kind = recordKinds.find(({ name }) => name === type);
+  return kind ? loaders.of(kind).load(id) : { __typename: type, id };
 }

@@ -3,56 +3,58 @@ import {
   type ASTVisitor,
   type DocumentNode,
   type ExecutionArgs,
-  type ExecutionResult,
   GraphQLError,
   getOperationAST,
   type ValidationContext,
 } from 'graphql';
-import { isAsyncIterable, type Plugin } from 'graphql-yoga';
+import type { Plugin } from 'graphql-yoga';
 import type { Limits } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { count } from '../../model/issues.ts';
 import { evaluateCost } from '../plan/cost.ts';
 import { documentPlan, type OperationPlan } from '../plan/document-plan.ts';
 
-/** Rejects documents and operations over the limits. The response to every valid operation has its cost in `extensions.cost`. */
-export const useOperationLimits = (limits: Limits): Plugin => ({
+/** The part of a request's context that tells its response the cost of the operation; the events of a subscription have none. */
+interface Costed {
+  readonly client?: { cost?: number };
+}
+
+/** Rejects documents and operations over the limits. */
+export const useOperationLimits = (limits: Limits): Plugin<Costed> => ({
   onValidate({ addValidationRule }) {
     addValidationRule(documentRule(limits));
   },
   onExecute({ args, setResultAndStopExecution }) {
-    const { errors, ...rest } = checked(args, limits);
-    if (errors) return void setResultAndStopExecution({ errors, ...rest });
-    return {
-      onExecuteDone({ result, setResult }) {
-        if (!isAsyncIterable(result)) setResult({ ...result, ...rest });
-      },
-    };
+    const error = refusal(args, limits);
+    if (error) setResultAndStopExecution({ errors: [error] });
   },
   onSubscribe({ args, setResultAndStopExecution }) {
-    const result = checked(args, limits);
-    if (result.errors) setResultAndStopExecution(result);
+    const error = refusal(args, limits);
+    if (error) setResultAndStopExecution({ errors: [error] });
   },
 });
 
-/** Returns the cost of the operation for the response, and the error if it may not be executed. */
-function checked(args: ExecutionArgs, { maxCost }: Limits): Pick<ExecutionResult, 'errors' | 'extensions'> {
+/** Returns the error of an operation that may not be executed. */
+function refusal(args: ExecutionArgs & { contextValue: Costed }, limits: Limits): GraphQLError | undefined {
+  const { maxCost } = limits;
   const operation = getOperationAST(args.document, args.operationName);
-  const plan = operation && documentPlan(args.schema, args.document).operations.get(operation);
-  if (!plan) return {};
+  const plan = operation && documentPlan(args.schema, args.document, limits).operations.get(operation);
+  if (!plan) return undefined;
   const requested = costOf(plan, args);
-  if (requested instanceof GraphQLError) return { errors: [requested] };
-  const extensions = { cost: { requested, limit: maxCost } };
+  if (requested instanceof GraphQLError) return requested;
+  const { client } = args.contextValue;
+  if (client) client.cost = requested;
   // Also rejects NaN: an infinite cost times the size of an empty list.
-  return requested <= maxCost ? { extensions } : { errors: [tooCostly(maxCost)], extensions };
+  return requested <= maxCost ? undefined : tooCostly(requested, maxCost);
 }
 
 /** Returns a validation rule that reads only the document's plan. The cost limits repetition by fragments. */
 const documentRule =
-  ({ maxDepth, maxAliases, maxDirectives }: Limits) =>
+  (limits: Limits) =>
   (context: ValidationContext): ASTVisitor => ({
     Document(document: DocumentNode) {
-      const { operations, aliases, directives } = documentPlan(context.getSchema(), document);
+      const { maxDepth, maxAliases, maxDirectives } = limits;
+      const { operations, aliases, directives } = documentPlan(context.getSchema(), document, limits);
       const reject = (message: string) => context.reportError(new GraphQLError(message));
       for (const { depth } of operations.values()) {
         if (depth > maxDepth) reject(`the operation is more than ${maxDepth} levels deep`);
@@ -76,7 +78,8 @@ function costOf({ cost, defaults }: OperationPlan, { variableValues }: Execution
   }
 }
 
-const tooCostly = (maxCost: number) =>
+const tooCostly = (requested: number, limit: number) =>
   new GraphQLError(
-    `the operation costs more than ${count(maxCost)}: select fewer fields or aliases, or use smaller pages or batches`,
+    `the operation costs more than ${count(limit)}: select fewer fields or aliases, or use smaller pages or batches`,
+    { extensions: { cost: { requested, limit } } },
   );

@@ -13,6 +13,7 @@ import {
   Kind,
   type ValueNode,
 } from 'graphql';
+import type { Limits } from '../../config.ts';
 import {
   type ArgumentExtensions,
   argumentExtensions,
@@ -66,12 +67,18 @@ export interface SentList {
   readonly cost: Cost;
 }
 
+/** What costs depend on besides the document: the number of the schema's types, and the settings. */
+interface CostContext {
+  readonly typeCount: number;
+  readonly limits: Limits;
+}
+
 /** Returns the cost of a field and its selection. `definition` is undefined only in an invalid document. */
 export function fieldCost(
   node: FieldNode,
   definition: Field | undefined,
   selection: SelectionCost,
-  typeCount: number,
+  { typeCount, limits }: CostContext,
 ): Cost {
   const { base = 0, perRecord = 0, listSize, listSizes } = fieldExtensions(definition).cost ?? {};
   const args = sentArguments(node, definition);
@@ -82,14 +89,14 @@ export function fieldCost(
         sum,
         1,
         dependentOn([arg.value], ([sent]) => {
-          requireSize(arg, sent);
-          return cost(sent);
+          requireSize(arg, sent, limits);
+          return cost(sent, limits);
         }),
       );
-  add(sum, sumOf([perRecord, selection.cost]), sizeOf(definition, args, typeCount, listSize));
+  add(sum, sumOf([perRecord, selection.cost]), sizeOf(definition, args, { typeCount, limits }, listSize));
   for (const { name, cost } of selection.sentLists) {
-    const size = listSizes && ((sent: SentArguments) => listSizes(sent)[name] ?? 0);
-    add(sum, cost, sizeOf(definition, args, typeCount, size));
+    const size = listSizes && ((sent: SentArguments) => listSizes(sent, limits)[name] ?? 0);
+    add(sum, cost, sizeOf(definition, args, { typeCount, limits }, size));
   }
   return folded(sum);
 }
@@ -126,7 +133,7 @@ function sentArguments({ arguments: sent = [] }: FieldNode, definition: Field | 
 function sizeOf(
   definition: Field | undefined,
   args: readonly SentArgument[],
-  typeCount: number,
+  { typeCount, limits }: CostContext,
   listSize: FieldCost['listSize'],
 ): Size {
   if (!definition) return 1;
@@ -137,17 +144,18 @@ function sizeOf(
     (values) => {
       for (const [index, arg] of args.entries()) {
         // Where an argument has a cost of its own, its content is checked with that, once for all lists of the field.
-        requireSize(arg.cost ? { ...arg, requireContent: undefined } : arg, values[index]);
+        requireSize(arg.cost ? { ...arg, requireContent: undefined } : arg, values[index], limits);
       }
-      return listSize(Object.fromEntries(args.map(({ name }, index) => [name, values[index]])));
+      return listSize(Object.fromEntries(args.map(({ name }, index) => [name, values[index]])), limits);
     },
   );
 }
 
 /** Throws a ServiceError for a value in a variable that is too large; the resolver checks those in the document. */
-function requireSize({ name, value, requireLength, lengthIn, requireContent }: SizedArgument, sent: unknown): void {
-  if (lengthIn && hasVariable(value)) requireLength?.(lengthIn(sent), name);
-  if (value.kind === Kind.VARIABLE && Array.isArray(sent)) requireLength?.(sent.length, value.name.value);
+function requireSize(arg: SizedArgument, sent: unknown, limits: Limits): void {
+  const { name, value, requireLength, lengthIn, requireContent } = arg;
+  if (lengthIn && hasVariable(value)) requireLength?.(lengthIn(sent), name, limits);
+  if (value.kind === Kind.VARIABLE && Array.isArray(sent)) requireLength?.(sent.length, value.name.value, limits);
   if (hasVariable(value)) requireContent?.(sent);
 }
 

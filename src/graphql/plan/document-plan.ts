@@ -1,7 +1,6 @@
 /**
- * Plans a document: which columns it reads, which links it follows, and what each operation costs. The plan is made in
- * one walk over the document, and cached with it. The document may be invalid, because validation uses the plan to
- * reject documents over the limits.
+ * Plans a document: which columns it reads, and what each operation costs. The plan is made in one walk over the document, and
+ * cached with it. The document may be invalid, because validation uses the plan to reject documents over the limits.
  */
 import {
   type DocumentNode,
@@ -12,10 +11,8 @@ import {
   type GraphQLNamedType,
   type GraphQLSchema,
   getNamedType,
-  getNullableType,
   type InlineFragmentNode,
   isInterfaceType,
-  isListType,
   isObjectType,
   Kind,
   type NamedTypeNode,
@@ -25,6 +22,7 @@ import {
   type SelectionSetNode,
   TypeMetaFieldDef,
 } from 'graphql';
+import type { Limits } from '../../config.ts';
 import { type Cost, fieldCost, type SentList, sumOf, valueIn } from './cost.ts';
 import { fieldExtensions } from './extensions.ts';
 
@@ -36,79 +34,47 @@ export interface DocumentPlan {
   readonly directives: number;
   /** The stored fields that any operation reads, by the name of the record kind; every record has its ID. */
   readonly storedFields: ReadonlyMap<string, ReadonlySet<string>>;
-  /** The stored fields read from records that a link leads to, by the kind and the reference: `WorkOrder.projectId`. */
-  readonly linkedFields: ReadonlyMap<string, ReadonlySet<string>>;
-  /** The selections on each field that returns a connection, and on the items of each that returns another list. */
-  readonly listSelections: ReadonlyMap<FieldNode, Selection>;
 }
 
 export interface OperationPlan {
   /** Levels of fields, including fragments. */
   readonly depth: number;
+  /** The number of fields, those of a fragment once for each spread. */
+  readonly fields: number;
   readonly cost: Cost;
   /** The default values of variables. */
   readonly defaults: ReadonlyMap<string, unknown>;
 }
 
-/** The selection on an object. */
-export interface Selection {
+/** The selection on an object. All spreads of a fragment share one. */
+interface Selection {
   readonly depth: number;
+  readonly fields: number;
   readonly cost: Cost;
   /** Lists whose items are not included in `cost`. */
   readonly sentLists: readonly SentList[];
-  /** The stored fields read from the object, even where a directive may skip them. */
-  readonly storedFields: ReadonlySet<string>;
-  /** Links to stored records, except those with a directive, which may skip them: their resolvers follow them. */
-  readonly links: readonly Link[];
-  /** Selections on the same object, such as those of fragments, which all spreads share: they are not copied. */
-  readonly parts: readonly Selection[];
-  /** For a connection: the selections on the records of its page. A directive has the same effect as on links. */
-  readonly records: readonly Selection[];
-  /** For a connection: true if its page must be read; a directive may skip it. */
-  readonly readsPage: boolean;
-  /** For a connection: true if its count must be read; a directive may skip it. */
-  readonly readsCount: boolean;
-}
-
-export interface Link {
-  readonly storedField: string;
-  /** The name of the record kind. */
-  readonly target: string;
-  readonly selection: Selection;
 }
 
 const plans = new WeakMap<DocumentNode, DocumentPlan>();
 
-export function documentPlan(schema: GraphQLSchema, document: DocumentNode): DocumentPlan {
+export function documentPlan(schema: GraphQLSchema, document: DocumentNode, limits: Limits): DocumentPlan {
   const cached = plans.get(document);
   if (cached) return cached;
-  const plan = planDocument(schema, document);
+  const plan = planDocument(schema, document, limits);
   plans.set(document, plan);
   return plan;
 }
 
-const empty: Selection = {
-  depth: 0,
-  cost: 0,
-  sentLists: [],
-  storedFields: new Set(),
-  links: [],
-  parts: [],
-  records: [],
-  readsPage: false,
-  readsCount: false,
-};
+const empty: Selection = { depth: 0, fields: 0, cost: 0, sentLists: [] };
 
 /** Undefined where an invalid document names a type or field that does not exist. */
 type Type = GraphQLNamedType | null | undefined;
 
-function planDocument(schema: GraphQLSchema, document: DocumentNode): DocumentPlan {
+function planDocument(schema: GraphQLSchema, document: DocumentNode, limits: Limits): DocumentPlan {
   const fragments = new Map<string, FragmentDefinitionNode>();
   const fragmentSelections = new Map<FragmentDefinitionNode, Selection>();
   const operations = new Map<OperationDefinitionNode, OperationPlan>();
   const storedFields = new Map<string, Set<string>>();
-  const linkedFields = new Map<string, Set<string>>();
-  const listSelections = new Map<FieldNode, Selection>();
   const typeCount = Object.keys(schema.getTypeMap()).length;
   let aliases = 0;
   let directives = 0;
@@ -121,8 +87,8 @@ function planDocument(schema: GraphQLSchema, document: DocumentNode): DocumentPl
       if (defaultValue) defaults.set(variable.name.value, valueIn(defaultValue));
     }
     countDirectives(operation.directives);
-    const { depth, cost } = planSelectionSet(schema.getRootType(operation.operation), selectionSet);
-    return { depth, cost, defaults };
+    const { depth, fields, cost } = planSelectionSet(schema.getRootType(operation.operation), selectionSet);
+    return { depth, fields, cost, defaults };
   }
 
   /** Plans a fragment once, however often it is spread. */
@@ -137,57 +103,46 @@ function planDocument(schema: GraphQLSchema, document: DocumentNode): DocumentPl
     return selection;
   }
 
-  const planSelectionSet = (parent: Type, { selections }: SelectionSetNode): Selection =>
-    joined(selections.map((node) => planSelection(parent, node)));
+  function planSelectionSet(parent: Type, { selections }: SelectionSetNode): Selection {
+    const planned = selections.map((node) => planSelection(parent, node));
+    return {
+      depth: planned.reduce((most, { depth }) => Math.max(most, depth), 0),
+      fields: planned.reduce((sum, { fields }) => sum + fields, 0),
+      cost: sumOf(planned.map(({ cost }) => cost)),
+      sentLists: planned.flatMap(({ sentLists }) => sentLists),
+    };
+  }
 
   function planSelection(parent: Type, node: SelectionNode): Selection {
     countDirectives(node.directives);
-    const selection = node.kind === Kind.FIELD ? planField(parent, node) : planSpread(parent, node);
-    return node.directives?.length ? { ...selection, links: [], parts: [], records: [] } : selection;
+    return node.kind === Kind.FIELD ? planField(parent, node) : planSpread(parent, node);
   }
 
   function planField(parent: Type, node: FieldNode): Selection {
     if (node.alias) aliases += 1;
     const definition = definitionOf(parent, node.name.value);
-    const { source, connection, connectionPart, cost } = fieldExtensions(definition);
+    const { storedField, cost } = fieldExtensions(definition);
     const below = node.selectionSet
       ? planSelectionSet(definition && getNamedType(definition.type), node.selectionSet)
       : empty;
-    if (parent && source) {
-      readFields(storedFields, parent.name, [source.storedField]);
-      if (source.target) readFields(linkedFields, `${parent.name}.${source.storedField}`, below.storedFields);
+    if (parent && storedField !== undefined) {
+      const read = storedFields.get(parent.name) ?? new Set(['id']);
+      storedFields.set(parent.name, read.add(storedField));
     }
-    const returnsList = !connectionPart && definition && isListType(getNullableType(definition.type));
-    if (connection || returnsList) listSelections.set(node, below);
     return {
       depth: 1 + below.depth,
-      cost: fieldCost(node, definition, cost?.isSent ? empty : below, typeCount),
+      fields: 1 + below.fields,
+      cost: fieldCost(node, definition, cost?.isSent ? empty : below, { typeCount, limits }),
       sentLists: cost?.isSent ? [{ name: node.name.value, cost: below.cost }] : [],
-      storedFields: new Set(source && [source.storedField]),
-      links: source?.target ? [{ storedField: source.storedField, target: source.target, selection: below }] : [],
-      parts: connectionPart === 'node' ? [below] : [],
-      records: connectionPart === 'nodes' || connectionPart === 'edges' ? [below] : [],
-      readsPage: connectionPart !== undefined && connectionPart !== 'totalCount',
-      readsCount: connectionPart === 'totalCount',
     };
   }
 
-  /**
-   * Plans a spread of a fragment. The links of a fragment on another type, such as an interface, are followed by their resolvers.
-   */
   function planSpread(parent: Type, node: FragmentSpreadNode | InlineFragmentNode): Selection {
-    const fragment = node.kind === Kind.INLINE_FRAGMENT ? node : fragments.get(node.name.value);
-    if (!fragment) return empty;
-    const type = fragment.typeCondition ? typeNamed(fragment.typeCondition) : parent;
-    const selection =
-      fragment.kind === Kind.INLINE_FRAGMENT ? planSelectionSet(type, fragment.selectionSet) : planFragment(fragment);
-    return { ...selection, links: [], records: [], parts: type === parent ? [selection] : [] };
-  }
-
-  function readFields(fieldsByKey: Map<string, Set<string>>, key: string, fields: Iterable<string>): void {
-    const known = fieldsByKey.get(key) ?? new Set(['id']);
-    fieldsByKey.set(key, known);
-    for (const field of fields) known.add(field);
+    if (node.kind === Kind.INLINE_FRAGMENT) {
+      return planSelectionSet(node.typeCondition ? typeNamed(node.typeCondition) : parent, node.selectionSet);
+    }
+    const fragment = fragments.get(node.name.value);
+    return fragment ? planFragment(fragment) : empty;
   }
 
   function countDirectives(nodes: readonly unknown[] = []): void {
@@ -203,20 +158,8 @@ function planDocument(schema: GraphQLSchema, document: DocumentNode): DocumentPl
     if (node.kind === Kind.FRAGMENT_DEFINITION) planFragment(node);
     if (node.kind === Kind.OPERATION_DEFINITION) operations.set(node, planOperation(node));
   }
-  return { operations, aliases, directives, storedFields, linkedFields, listSelections };
+  return { operations, aliases, directives, storedFields };
 }
-
-const joined = (selections: readonly Selection[]): Selection => ({
-  depth: selections.reduce((most, { depth }) => Math.max(most, depth), 0),
-  cost: sumOf(selections.map(({ cost }) => cost)),
-  sentLists: selections.flatMap(({ sentLists }) => sentLists),
-  storedFields: new Set(selections.flatMap(({ storedFields }) => [...storedFields])),
-  links: selections.flatMap(({ links }) => links),
-  parts: selections.flatMap(({ parts }) => parts),
-  records: selections.flatMap(({ records }) => records),
-  readsPage: selections.some(({ readsPage }) => readsPage),
-  readsCount: selections.some(({ readsCount }) => readsCount),
-});
 
 const introspectionFields = [SchemaMetaFieldDef, TypeMetaFieldDef];
 

@@ -1,46 +1,15 @@
 /**
- * Declarations of the schema's fields and arguments, as GraphQL extensions: where a value is stored, which records a
- * list reads, what a field costs, how long a list may be. The document plan reads these declarations; it must not infer
- * them from names.
+ * Declarations of the schema's fields and arguments, as GraphQL extensions: where a value is stored, what a field costs, how long a
+ * list may be. The document plan reads these declarations; it must not infer them from names.
  */
 import type { GraphQLArgument, GraphQLField, GraphQLNamedType } from 'graphql';
-import type { RecordKind } from '../../model/record-kind.ts';
-import type { ReverseLink } from '../../model/reverse-link.ts';
+import type { Limits } from '../../config.ts';
 
 export interface FieldExtensions {
-  readonly source?: FieldSource;
-  /** Set if the field returns a connection, with the arguments of all connections. Its resolver reads nothing. */
-  readonly connection?: ConnectionSource;
-  /** Set if the field belongs to a connection, an edge or a PageInfo. */
-  readonly connectionPart?: ConnectionPart;
+  /** The stored field that the field of a record, of a group of records or of a change is read from. */
+  readonly storedField?: string;
   readonly cost?: FieldCost;
 }
-
-/** The stored field that a field of a record, or of a group of records, is read from. */
-interface FieldSource {
-  readonly storedField: string;
-  /** For a link to stored records: the name of their kind. */
-  readonly target?: string;
-}
-
-/** The records of a connection: all of a kind, or those that refer to the object that has the field. */
-interface ConnectionSource {
-  readonly kind: RecordKind;
-  readonly link?: ReverseLink;
-}
-
-/** `node` returns the record of its edge: links selected on one are links of the other. */
-export type ConnectionPart =
-  | 'nodes'
-  | 'edges'
-  | 'pageInfo'
-  | 'totalCount'
-  | 'cursor'
-  | 'node'
-  | 'hasNextPage'
-  | 'hasPreviousPage'
-  | 'startCursor'
-  | 'endCursor';
 
 /**
  * A field costs 1, or more if it returns an object, plus what it declares here and what its arguments declare, plus for each
@@ -49,10 +18,10 @@ export type ConnectionPart =
 export interface FieldCost {
   readonly base?: number;
   /** The largest number of records that the field returns or stores; 1 unless declared. */
-  readonly listSize?: (args: SentArguments) => number;
+  readonly listSize?: (args: SentArguments, limits: Limits) => number;
   readonly perRecord?: number;
   /** The sizes of lists in the object that the field returns, by name, if they are declared with `isSent`. */
-  readonly listSizes?: (args: SentArguments) => Readonly<Record<string, number>>;
+  readonly listSizes?: (args: SentArguments, limits: Limits) => Readonly<Record<string, number>>;
   /** True if the list is as long as one sent to the field that returns its object, which declares `listSizes`. */
   readonly isSent?: boolean;
 }
@@ -65,19 +34,19 @@ export interface ArgumentExtensions {
    * Throws a ServiceError for a list that is too long. Called with the length of a variable before its items are read; the
    * resolver calls it for lists written in the document. `name` is the variable's or the argument's.
    */
-  readonly requireLength?: (length: number, name: string) => void;
+  readonly requireLength?: (length: number, name: string, limits: Limits) => void;
   /** Throws a ServiceError for a value with too much in it. Called before variables are read; services check too. */
   readonly requireContent?: (value: unknown) => void;
   /** Returns the length for `requireLength` if the argument is not a list but contains lists. The value is as sent. */
   readonly lengthIn?: (value: unknown) => number;
   /** Returns what a value adds to the field's cost. Reads it within bounds: it is as sent, of any shape and size. */
-  readonly cost?: (value: unknown) => number;
+  readonly cost?: (value: unknown, limits: Limits) => number;
 }
 
-/** The extensions of input types whose values in variables reach the resolver as they were sent: the service validates them. */
-export const sentAsItIs = { isSentAsItIs: true } as const;
+/** The extensions of input types of items, in which a required field may be missing in a variable: see execution/variables.ts. */
+export const item = { isItem: true } as const;
 
-export const isSentAsItIs = (type: GraphQLNamedType | undefined): boolean => type?.extensions.isSentAsItIs === true;
+export const isItem = (type: GraphQLNamedType | undefined): boolean => type?.extensions.isItem === true;
 
 // The casts are safe because this schema's fields and arguments have no other extensions.
 export const fieldExtensions = (field: GraphQLField<unknown, unknown> | undefined): FieldExtensions =>

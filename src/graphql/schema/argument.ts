@@ -1,4 +1,5 @@
 /** Checks of single arguments, and of parts of them, that GraphQL cannot make. Each throws a ServiceError 400 that says where. */
+import type { Limits } from '../../config.ts';
 import { badRequest } from '../../errors.ts';
 import { type ComparedValue, parseComparedValue } from '../../model/compared-values.ts';
 import type { Field } from '../../model/fields.ts';
@@ -11,12 +12,12 @@ export function parseArgument(path: Path, field: Pick<Field, 'type'>, sent: unkn
   return parsed.value;
 }
 
-/** Returns a function that rejects a list of more than `maxLength` such items. */
+/** Returns a function that rejects a list of more such items than a page may have. */
 export const lengthLimit =
-  (maxLength: number, items: string) =>
-  (length: number, name: string): void => {
-    if (length > maxLength)
-      throw badRequest(`${name}: expected at most ${count(maxLength)} ${items}, received ${count(length)}`);
+  (items: string) =>
+  (length: number, name: string, { maxPageSize }: Limits): void => {
+    if (length > maxPageSize)
+      throw badRequest(`${name}: expected at most ${count(maxPageSize)} ${items}, received ${count(length)}`);
   };
 
 export const refused = (path: Path, message: string) => badRequest(formatIssue({ path, message }));

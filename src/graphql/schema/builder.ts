@@ -1,6 +1,5 @@
-/** The Pothos builder with the scalars that all types share. Each schema has its own builder, because its limits are settings. */
+/** The Pothos builder, with the scalars that all types share. The settings are in the context, so that one schema serves all of them. */
 import SchemaBuilder, { type InputFieldRef } from '@pothos/core';
-import ValidationPlugin from '@pothos/plugin-validation';
 import type { ExternalIds } from '../../model/fields.ts';
 import type { Context } from '../execution/context.ts';
 
@@ -21,9 +20,7 @@ export type { InputRef } from '@pothos/core';
 // biome-ignore lint/suspicious/noExplicitAny: fields are derived, and only the kind's own types say what each holds.
 export type Values = Readonly<Record<string, any>>;
 
-export type Builder = ReturnType<typeof createBuilder>;
-
-type Schema = Builder['$inferSchemaTypes'];
+type Schema = (typeof builder)['$inferSchemaTypes'];
 
 export type ObjectRef<T> = PothosSchemaTypes.ObjectRef<Schema, T>;
 export type Interface<T> = PothosSchemaTypes.InterfaceRef<Schema, T>;
@@ -34,33 +31,17 @@ export type QueryFields = PothosSchemaTypes.QueryFieldBuilder<Schema, Schema['Ro
 export type MutationFields = PothosSchemaTypes.MutationFieldBuilder<Schema, Schema['Root']>;
 export type ObjectFields<T> = PothosSchemaTypes.ObjectFieldBuilder<Schema, T>;
 
-/** Replaces the argument `name`, which may be of any type, with what `parse` returns, before the resolver gets it. */
-export const parsedArgument = <T>(name: string, parse: (sent: unknown) => T | Promise<T>) =>
-  ({
-    '~standard': {
-      version: 1,
-      vendor: 'yardgraph',
-      validate: async (sent: unknown) => {
-        const args = sent as Readonly<Record<string, unknown>>;
-        return { value: { ...args, [name]: await parse(args[name]) } };
-      },
-    },
-  }) as const;
-
-export function createBuilder() {
-  const builder = new SchemaBuilder<Types>({ plugins: [ValidationPlugin], defaultFieldNullability: false });
-  builder.scalarType('DateTime', {
-    description:
-      'A time in UTC with milliseconds, as text: `2026-03-01T07:30:00.000Z`. Input may have any time zone, or be a date, which means midnight UTC.',
-    serialize: (value) => value,
-  });
-  builder.scalarType('ExternalIds', {
-    description: 'Identifiers in other systems, as an object with text values: `{ "erp": "4711" }`.',
-    serialize: (value) => value,
-  });
-  builder.scalarType('FieldValue', {
-    description: 'The value of a field of a record: JSON of the type that this field has.',
-    serialize: (value) => value,
-  });
-  return builder;
-}
+export const builder = new SchemaBuilder<Types>({ defaultFieldNullability: false });
+builder.scalarType('DateTime', {
+  description:
+    'A time in UTC with milliseconds, as text: `2026-03-01T07:30:00.000Z`. Input may have any time zone, or be a date, which means midnight UTC.',
+  serialize: (value) => value,
+});
+builder.scalarType('ExternalIds', {
+  description: 'Identifiers in other systems, as an object with text values: `{ "erp": "4711" }`.',
+  serialize: (value) => value,
+});
+builder.scalarType('FieldValue', {
+  description: 'The value of a field of a record: JSON of the type that this field has.',
+  serialize: (value) => value,
+});

@@ -1,177 +1,220 @@
 /** The queries, one line per field: a search for `workOrders` lands here. They read through the loaders and decide nothing. */
 import type { Limits } from '../../config.ts';
-import type { RecordKind } from '../../model/record-kind.ts';
+import { ServiceError } from '../../errors.ts';
+import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import { asset, assetCategory, kindOfId, location, project, transportOrder, workOrder } from '../../records/index.ts';
+import { emptyKeyProblem } from '../../services/checks/unknown-ids.ts';
+import { describeExternalId } from '../../services/resolve-links.ts';
 import type { Context } from '../execution/context.ts';
 import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../plan/extensions.ts';
-import { lengthLimit, parseArgument } from './argument.ts';
-import type { Builder, QueryFields } from './builder.ts';
-import { parseFeed, parseHistory } from './changes/change-arguments.ts';
-import { firstOf, historyArguments } from './changes/change-type.ts';
-import { type ForeignTypeName, foreignField } from './foreign-type.ts';
-import { connectionCost, connectKind } from './list/connection.ts';
-import { recordByExternalId, recordByValue } from './list/record-by-value.ts';
-import { createSummaryField } from './list/summary.ts';
-import type { ObjectTypes } from './object-type.ts';
+import { lengthLimit, parseArgument, refused } from './argument.ts';
+import { builder, type QueryFields } from './builder.ts';
+import { changePageType, describeFirst, historyArguments, parseFeed, parseHistory, recordKindType } from './changes.ts';
+import { argumentsOf, connectionCost, connectionOf, connectKind } from './connection.ts';
+import { typeLabel } from './field-labels.ts';
+import { summaryField } from './summary.ts';
+import { type ForeignTypeName, foreignType, node, typeOf } from './types.ts';
 
-export function defineQuery(builder: Builder, types: ObjectTypes, limits: Limits): void {
-  const { connectionOf, argumentsOf } = types.connections;
-  const { maxPageSize } = limits;
+const requireLength = lengthLimit('IDs');
 
-  const requireLength = lengthLimit(maxPageSize, 'IDs');
+const one = <K extends RecordKind>(t: QueryFields, kind: K) =>
+  t.field({
+    type: typeOf(kind),
+    nullable: true,
+    description: `The ${kind.label} with this ID, or null if there is none.`,
+    args: {
+      id: t.arg.id({ required: true, description: `The ID of the ${kind.label}.` }),
+      asOf: t.arg({
+        type: 'DateTime',
+        description: `The ${kind.label} as it was at this time: null before its creation, after its deletion, and before its history begins. Its links return records as they are now.`,
+      }),
+    },
+    // The cast is safe because the loader returns records of the kind; the compiler cannot see it for a type parameter.
+    resolve: (_root, { id, asOf }, { loaders, limits }) =>
+      (asOf === null || asOf === undefined
+        ? loaders.of(kind).load(id)
+        : loaders.versionAt(kind, id, parseTime(asOf, limits))) as never,
+  });
 
-  const one = <K extends RecordKind>(t: QueryFields, kind: K) =>
-    t.field({
-      type: types.of(kind),
+const page = <K extends RecordKind>(t: QueryFields, kind: K) =>
+  t.field({
+    type: connectionOf(kind),
+    description: `All ${kind.pluralLabel} of the workspace, oldest first unless \`orderBy\` is set, page by page.`,
+    extensions: { cost: connectionCost } satisfies FieldExtensions,
+    args: argumentsOf(kind),
+    resolve: (_root, args, context, info) => connectKind(context, kind, args, info),
+  });
+
+const byUid = <K extends RecordKind>(t: QueryFields, kind: K) =>
+  t.field({
+    type: typeOf(kind),
+    nullable: true,
+    description: `The ${kind.label} with this unique reference ID, or null if there is none.`,
+    args: { uid: t.arg.string({ required: true, description: `The \`uid\` of the ${kind.label}.` }) },
+    // The cast is safe for the same reason.
+    resolve: (_root, { uid }, context) => recordByValue(context, kind, 'uid', uid) as never,
+  });
+
+const byExternalId = <K extends RecordKind>(t: QueryFields, kind: K) =>
+  t.field({
+    type: typeOf(kind),
+    nullable: true,
+    description: `The ${kind.label} with this ID in another system, or null if there is none. If several records have this ID, the response is an error: find them with \`where\`.`,
+    args: {
+      key: t.arg.string({ required: true, description: 'The name of the other system, such as `erp`.' }),
+      value: t.arg.string({ required: true, description: 'The ID in that system, such as `4711`.' }),
+    },
+    resolve: (_root, { key, value }, context) => recordByExternalId(context, kind, key, value) as never,
+  });
+
+/** Returns the field of Query that leads to everything linked to an ID of another system. Nothing is read for the field itself. */
+const foreignField = (t: QueryFields, name: ForeignTypeName) =>
+  t.field({
+    type: foreignType(name),
+    description: `The ${typeLabel(name)} with this ID, to list the records that refer to it. It is kept in another system; whether it exists there is not checked.`,
+    args: { id: t.arg.id({ required: true, description: `The ID of the ${typeLabel(name)}, as records have it.` }) },
+    resolve: (_root, { id }, { limits }) => {
+      parseArgument(['id'], { type: 'foreignReference' }, id, limits.maxTextLength);
+      return { id };
+    },
+  });
+
+builder.queryType({
+  description:
+    'The operations that read: one record, the records of a kind page by page, filtered and in any order, and summaries of them.',
+  fields: (t) => ({
+    node: t.field({
+      type: node,
       nullable: true,
-      description: `The ${kind.label} with this ID, or null if there is none.`,
+      description: 'The record with this ID, of any kind, or null if there is none.',
+      args: { id: t.arg.id({ required: true, description: 'The ID of a record.' }) },
+      resolve: (_root, { id }, context) => loadNode(context, id),
+    }),
+    nodes: t.field({
+      type: [node],
+      nullable: { list: false, items: true },
+      description: `The records with these IDs, in the same order; null for an ID without a record. At most as many as the setting \`MAX_PAGE_SIZE\`.`,
+      extensions: { cost: { listSize: ({ ids }) => lengthOf(ids) } } satisfies FieldExtensions,
       args: {
-        id: t.arg.id({ required: true, description: `The ID of the ${kind.label}.` }),
-        asOf: t.arg({
-          type: 'DateTime',
-          description: `The ${kind.label} as it was at this time: null before its creation, after its deletion, and before its history begins. Its links return records as they are now.`,
+        ids: t.arg.idList({
+          required: true,
+          description: 'The IDs of records, of any kinds.',
+          extensions: { requireLength } satisfies ArgumentExtensions,
         }),
       },
-      // The cast is safe because the loader returns records of the kind; the compiler cannot see it for a type parameter.
-      resolve: (_root, { id, asOf }, { loaders }) =>
-        (asOf === null || asOf === undefined
-          ? loaders.load(kind, id)
-          : loaders.versionAt(kind, id, parseTime(asOf, limits))) as never,
-    });
-
-  const page = <K extends RecordKind>(t: QueryFields, kind: K) =>
-    t.field({
-      type: connectionOf(kind),
-      description: `All ${kind.pluralLabel} of the workspace, oldest first unless \`orderBy\` is set, page by page.`,
-      extensions: { connection: { kind }, cost: connectionCost(limits) } satisfies FieldExtensions,
-      args: argumentsOf(kind),
-      resolve: (_root, args, context, info) => connectKind(context, kind, args, limits, info),
-    });
-
-  const byUid = <K extends RecordKind>(t: QueryFields, kind: K) =>
-    t.field({
-      type: types.of(kind),
-      nullable: true,
-      description: `The ${kind.label} with this unique reference ID, or null if there is none.`,
-      args: { uid: t.arg.string({ required: true, description: `The \`uid\` of the ${kind.label}.` }) },
-      // The cast is safe for the same reason.
-      resolve: (_root, { uid }, context, info) => recordByValue(context, kind, 'uid', uid, limits, info) as never,
-    });
-
-  const byExternalId = <K extends RecordKind>(t: QueryFields, kind: K) =>
-    t.field({
-      type: types.of(kind),
-      nullable: true,
-      description: `The ${kind.label} with this ID in another system, or null if there is none. If several records have this ID, the response is an error: find them with \`where\`.`,
-      args: {
-        key: t.arg.string({ required: true, description: 'The name of the other system, such as `erp`.' }),
-        value: t.arg.string({ required: true, description: 'The ID in that system, such as `4711`.' }),
+      resolve: (_root, { ids }, context) => {
+        requireLength(ids.length, 'ids', context.limits);
+        return Promise.all(ids.map((id) => loadNode(context, id)));
       },
-      resolve: (_root, { key, value }, context, info) =>
-        recordByExternalId(context, kind, key, value, limits, info) as never,
-    });
-
-  const summary = createSummaryField(builder, types, limits);
-
-  const { page: changePage, kind: recordKind } = types.changes;
-
-  const foreign = (t: QueryFields, name: ForeignTypeName) => foreignField(t, types.links.foreign, name, limits);
-
-  builder.queryType({
-    description:
-      'The operations that read: one record, the records of a kind page by page, filtered and in any order, and summaries of them.',
-    fields: (t) => ({
-      node: t.field({
-        type: types.node,
-        nullable: true,
-        description: 'The record with this ID, of any kind, or null if there is none.',
-        args: { id: t.arg.id({ required: true, description: 'The ID of a record.' }) },
-        resolve: (_root, { id }, context) => loadNode(context, id),
-      }),
-      nodes: t.field({
-        type: [types.node],
-        nullable: { list: false, items: true },
-        description: `The records with these IDs, in the same order; null for an ID without a record. At most ${maxPageSize} IDs.`,
-        extensions: { cost: { listSize: ({ ids }) => lengthOf(ids) } } satisfies FieldExtensions,
-        args: {
-          ids: t.arg.idList({
-            required: true,
-            description: 'The IDs of records, of any kinds.',
-            extensions: { requireLength } satisfies ArgumentExtensions,
-          }),
-        },
-        resolve: (_root, { ids }, context) => {
-          requireLength(ids.length, 'ids');
-          return Promise.all(ids.map((id) => loadNode(context, id)));
-        },
-      }),
-      asset: one(t, asset),
-      assetByUid: byUid(t, asset),
-      assetByExternalId: byExternalId(t, asset),
-      assets: page(t, asset),
-      assetsSummary: summary(t, asset),
-      workOrder: one(t, workOrder),
-      workOrderByExternalId: byExternalId(t, workOrder),
-      workOrders: page(t, workOrder),
-      workOrdersSummary: summary(t, workOrder),
-      project: one(t, project),
-      projectByExternalId: byExternalId(t, project),
-      projects: page(t, project),
-      projectsSummary: summary(t, project),
-      location: one(t, location),
-      locationByExternalId: byExternalId(t, location),
-      locations: page(t, location),
-      locationsSummary: summary(t, location),
-      transportOrder: one(t, transportOrder),
-      transportOrders: page(t, transportOrder),
-      transportOrdersSummary: summary(t, transportOrder),
-      assetCategory: one(t, assetCategory),
-      assetCategories: page(t, assetCategory),
-      assetCategoriesSummary: summary(t, assetCategory),
-      changes: t.field({
-        type: changePage,
-        description:
-          'All changes of the workspace in the order in which they were made, page by page: to follow them without gaps or repeats, pass the `endCursor` of each page as `after` of the next.',
-        extensions: { cost: connectionCost(limits) } satisfies FieldExtensions,
-        args: {
-          after: t.arg.string({
-            description: 'Only changes after the one with this cursor; from the first one unless set.',
-          }),
-          first: t.arg.int({ description: firstOf(limits) }),
-          kinds: t.arg({ type: [recordKind], description: 'Only changes of records of these kinds.' }),
-        },
-        resolve: (_root, args, { loaders }) => loaders.changePage(parseFeed(args, limits)),
-      }),
-      history: t.field({
-        type: changePage,
-        description:
-          'The changes of the record with this ID, of any kind, the latest first, even after its deletion. Empty if no record ever had this ID.',
-        extensions: { cost: connectionCost(limits) } satisfies FieldExtensions,
-        args: {
-          id: t.arg.id({ required: true, description: 'The ID of a record.' }),
-          ...historyArguments(t, limits),
-        },
-        resolve: (_root, { id, ...args }, { loaders }) => loaders.history(id, parseHistory(args, limits)),
-      }),
-      changeCursor: t.string({
-        description: 'The cursor of the last change of the workspace: start here to follow only new changes.',
-        resolve: async (_root, _args, { loaders }) => String(await loaders.lastChange()),
-      }),
-      company: foreign(t, 'Company'),
-      status: foreign(t, 'Status'),
-      assetType: foreign(t, 'AssetType'),
-      workOrderType: foreign(t, 'WorkOrderType'),
-      purchaseOrder: foreign(t, 'PurchaseOrder'),
-      allocationOrder: foreign(t, 'AllocationOrder'),
-      user: foreign(t, 'User'),
     }),
-  });
-}
+    asset: one(t, asset),
+    assetByUid: byUid(t, asset),
+    assetByExternalId: byExternalId(t, asset),
+    assets: page(t, asset),
+    assetsSummary: summaryField(t, asset),
+    workOrder: one(t, workOrder),
+    workOrderByExternalId: byExternalId(t, workOrder),
+    workOrders: page(t, workOrder),
+    workOrdersSummary: summaryField(t, workOrder),
+    project: one(t, project),
+    projectByExternalId: byExternalId(t, project),
+    projects: page(t, project),
+    projectsSummary: summaryField(t, project),
+    location: one(t, location),
+    locationByExternalId: byExternalId(t, location),
+    locations: page(t, location),
+    locationsSummary: summaryField(t, location),
+    transportOrder: one(t, transportOrder),
+    transportOrders: page(t, transportOrder),
+    transportOrdersSummary: summaryField(t, transportOrder),
+    assetCategory: one(t, assetCategory),
+    assetCategories: page(t, assetCategory),
+    assetCategoriesSummary: summaryField(t, assetCategory),
+    changes: t.field({
+      type: changePageType,
+      description:
+        'All changes of the workspace in the order in which they were made, page by page: to follow them without gaps or repeats, pass the `endCursor` of each page as `after` of the next.',
+      extensions: { cost: connectionCost } satisfies FieldExtensions,
+      args: {
+        after: t.arg.string({
+          description: 'Only changes after the one with this cursor; from the first one unless set.',
+        }),
+        first: t.arg.int({ description: describeFirst }),
+        kinds: t.arg({ type: [recordKindType], description: 'Only changes of records of these kinds.' }),
+      },
+      resolve: (_root, args, { loaders, limits }) => loaders.changePage(parseFeed(args, limits)),
+    }),
+    history: t.field({
+      type: changePageType,
+      description:
+        'The changes of the record with this ID, of any kind, the latest first, even after its deletion. Empty if no record ever had this ID.',
+      extensions: { cost: connectionCost } satisfies FieldExtensions,
+      args: {
+        id: t.arg.id({ required: true, description: 'The ID of a record.' }),
+        ...historyArguments(t),
+      },
+      resolve: (_root, { id, ...args }, { loaders, limits }) => loaders.history(id, parseHistory(args, limits)),
+    }),
+    changeCursor: t.string({
+      description: 'The cursor of the last change of the workspace: start here to follow only new changes.',
+      resolve: async (_root, _args, { loaders }) => String(await loaders.lastChange()),
+    }),
+    company: foreignField(t, 'Company'),
+    status: foreignField(t, 'Status'),
+    assetType: foreignField(t, 'AssetType'),
+    workOrderType: foreignField(t, 'WorkOrderType'),
+    purchaseOrder: foreignField(t, 'PurchaseOrder'),
+    allocationOrder: foreignField(t, 'AllocationOrder'),
+    user: foreignField(t, 'User'),
+  }),
+});
 
 const parseTime = (sent: unknown, { maxTextLength }: Limits): string =>
   String(parseArgument(['asOf'], { type: 'dateTime' }, sent, maxTextLength));
 
 function loadNode({ loaders }: Context, id: string) {
   const kind = kindOfId(id);
-  return kind ? loaders.load(kind, id) : null;
+  return kind ? loaders.of(kind).load(id) : null;
 }
+
+/** Returns the record with this value of a unique field, or null. Throws a ServiceError 400. */
+async function recordByValue<K extends RecordKind>(
+  { loaders, limits }: Context,
+  kind: K,
+  field: string,
+  value: string,
+): Promise<RecordOf<K> | null> {
+  const where = { field, in: [keyAt(kind, field, value, limits)] };
+  const [record] = await loaders.list(kind, { where, limit: 1 });
+  return record ?? null;
+}
+
+/** Returns the record with this external ID, or null. Throws a ServiceError: 400, or 409 if several records have it. */
+async function recordByExternalId<K extends RecordKind>(
+  { loaders, limits }: Context,
+  kind: K,
+  key: string,
+  value: string,
+): Promise<RecordOf<K> | null> {
+  const where = {
+    field: 'externalIds',
+    key: textAt('key', key, limits),
+    value: keyAt(kind, 'value', value, limits),
+  };
+  const [record, other] = await loaders.list(kind, { where, limit: 2 });
+  if (other) {
+    const problem = `several ${kind.pluralLabel} have ${describeExternalId({ key, value })}`;
+    throw new ServiceError(409, `${problem}: list them with where: { externalIds: { key: …, value: … } }`);
+  }
+  return record ?? null;
+}
+
+/** Returns the value to find a record by. Throws for an empty text, which finds none, as in upserts and links. */
+function keyAt(kind: RecordKind, name: string, sent: string, limits: Limits): string {
+  const problem = emptyKeyProblem(kind, sent);
+  if (problem !== undefined) throw refused([name], problem);
+  return textAt(name, sent, limits);
+}
+
+const textAt = (name: string, sent: string, { maxTextLength }: Limits) =>
+  String(parseArgument([name], { type: 'text' }, sent, maxTextLength));

@@ -1,20 +1,12 @@
-/** Puts the GraphQL schema together from the record kinds, the queries, the mutations and the subscription. Holds no data of a request. */
-import { assertValidSchema, type GraphQLSchema } from 'graphql';
-import type { Limits } from '../../config.ts';
-import { createBuilder } from './builder.ts';
-import { defineSubscription } from './changes/subscription.ts';
-import { defineMutation } from './mutation.ts';
-import { createObjectTypes } from './object-type.ts';
-import { defineQuery } from './query.ts';
+/** Puts the GraphQL schema together: the record kinds, the queries, the mutations and the subscription. Holds no data of a request. */
+import { assertValidSchema } from 'graphql';
+import { builder } from './builder.ts';
+import './object-types.ts';
+import './query.ts';
+import './mutation.ts';
+import './subscription.ts';
 
-/** Creates the schema; schema.graphql in the root folder is printed from it. Throws for invalid declarations. */
-export function createGraphqlSchema(limits: Limits): GraphQLSchema {
-  const builder = createBuilder();
-  const types = createObjectTypes(builder, limits);
-  defineQuery(builder, types, limits);
-  defineMutation(builder, types, limits);
-  defineSubscription(builder, types, limits);
-  const schema = builder.toSchema();
-  assertValidSchema(schema);
-  return schema;
-}
+/** The schema of the process; schema.graphql in the root folder is printed from it. */
+export const schema = builder.toSchema();
+
+assertValidSchema(schema);

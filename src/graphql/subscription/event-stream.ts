@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { unavailable } from '../../errors.ts';
 
 export interface ServerEvent {
   /** The ID that a browser sends as `Last-Event-ID` when it reconnects. */
@@ -25,6 +26,9 @@ const interval = 3_000;
 /** Milliseconds that a client has to read what was sent, if its stream ends before it is complete. */
 const closeAfter = 1_000;
 
+/** The most open streams in this process. Each may be executed for each change of its workspace. */
+const maxStreams = 500;
+
 const comment = ':\n\n';
 const complete = 'event: complete\ndata:\n\n';
 
@@ -38,15 +42,43 @@ export const singleEvent = (data: string): string => `${textOf({ data })}${compl
 export const asEventStream = (reply: FastifyReply): FastifyReply =>
   reply.type(eventStreamType).header('x-accel-buffering', 'no');
 
+export interface Subscription {
+  readonly events: AsyncIterable<ServerEvent>;
+  /**
+   * Aborted when the client leaves (run-subscription.ts), when its access ends, when all events are sent, and when the service stops.
+   * Then no further statement is sent, the events end, and the response is freed.
+   */
+  readonly end: AbortController;
+}
+
+/** Returns a function that sends the events of a subscription. When the signal is aborted, all streams end. */
+export function createEventStreams(closing: AbortSignal) {
+  const open = new Set<AbortController>();
+  closing.addEventListener('abort', () => {
+    for (const end of open) end.abort();
+  });
+
+  /** Throws a ServiceError 503 if too many streams are open. */
+  return (request: FastifyRequest, reply: FastifyReply, subscription: Subscription): FastifyReply => {
+    const { end } = subscription;
+    if (closing.aborted) end.abort();
+    if (open.size >= maxStreams) {
+      end.abort();
+      throw unavailable('too many event streams are open, try again', 'TOO_MANY_EVENT_STREAMS');
+    }
+    if (!end.signal.aborted) {
+      open.add(end);
+      end.signal.addEventListener('abort', () => void open.delete(end));
+    }
+    return sendEvents(request, reply, subscription);
+  };
+}
+
 /**
  * Sends events until there are no more. If the client leaves, its access ends or the service stops first, there is no
  * `complete`, and clients reconnect.
  */
-export function sendEvents(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { events, end }: { readonly events: AsyncIterable<ServerEvent>; readonly end: AbortController },
-): FastifyReply {
+function sendEvents(request: FastifyRequest, reply: FastifyReply, { events, end }: Subscription): FastifyReply {
   const body = new PassThrough();
   // The headers are sent with the first bytes.
   body.write(comment);

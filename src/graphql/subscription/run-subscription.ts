@@ -3,6 +3,7 @@
  * little between two events, because there may be many of them at a time.
  */
 import type { ServerResponse } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
 import { getFragmentsFromDocument } from '@graphql-tools/executor';
 import { collectFields } from '@graphql-tools/utils';
 import {
@@ -15,14 +16,13 @@ import {
 import { isAsyncIterable, type Plugin, processRegularResult, type YogaServerInstance } from 'graphql-yoga';
 import type { Limits } from '../../config.ts';
 import { badRequest, ResponseTooLarge, ServiceError, unavailable } from '../../errors.ts';
+import { count } from '../../model/issues.ts';
 import type { ChangePage } from '../../store/log/change-pages.ts';
 import { rootCause, toResponse } from '../errors.ts';
 import type { Context, FeedQuery, SubscriptionContext } from '../execution/context.ts';
 import { createLoaders } from '../execution/loaders.ts';
-import { isUnavailable, whenAvailable } from '../execution/when-available.ts';
-import { createResponseSize, type ResponseSize } from '../limits/response-size.ts';
 import { documentPlan } from '../plan/document-plan.ts';
-import type { ServerEvent } from './event-stream.ts';
+import type { ServerEvent, Subscription } from './event-stream.ts';
 
 /** The context that the endpoint makes for a request. */
 export interface ServerContext extends Pick<Context, 'session' | 'sessionFor' | 'requestLog'> {
@@ -30,29 +30,21 @@ export interface ServerContext extends Pick<Context, 'session' | 'sessionFor' | 
     readonly acceptsEvents: boolean;
     readonly lastEventId: string | undefined;
     readonly response: ServerResponse;
-    readonly workspaceId: string;
+    /** Set when the cost of the operation is known. */
+    cost?: number;
     /** Set when a subscription has begun. */
     subscription?: Subscription;
   };
-  /** Set for an event; other responses may be as long as the settings allow. */
-  readonly responseSize?: ResponseSize;
 }
+
+/** The most characters of an event. There may be hundreds of streams, and each holds an event until its client has read it. */
+const maxEventLength = 500_000;
+
+/** Milliseconds between two attempts to read from a database that is unavailable. */
+const retryDelay = 1_000;
 
 /** The endpoint's additions to the context of each execution. */
-export type YogaContext = Pick<Context, 'responseSize'>;
-
-interface Subscription {
-  readonly events: AsyncIterable<ServerEvent>;
-  /**
-   * Aborted when the client leaves (here), when its access ends or all events are sent (event-stream.ts), and when the
-   * service stops (open-streams.ts). Then no further statement is sent, the events end, and the response and all slots
-   * are freed.
-   */
-  readonly end: AbortController;
-}
-
-/** The most characters of texts in an event. There may be hundreds of streams, and each holds an event until its client has read it. */
-const maxEventLength = 500_000;
+export type YogaContext = Pick<Context, 'limits' | 'parsers'>;
 
 type Yoga = YogaServerInstance<ServerContext, YogaContext>;
 
@@ -60,7 +52,6 @@ type BeginningContext = SubscriptionContext & ServerContext;
 
 export function useSubscriptions(limits: Limits): Plugin<BeginningContext, ServerContext, YogaContext> {
   let yoga: Yoga;
-  const eventLength = Math.min(maxEventLength, limits.maxResponseLength);
 
   /** Leaves the events to the endpoint: for yoga, there is nothing to send. */
   async function begin(args: ExecutionArgs, context: BeginningContext, end: AbortController): Promise<ExecutionResult> {
@@ -79,16 +70,16 @@ export function useSubscriptions(limits: Limits): Plugin<BeginningContext, Serve
   ): AsyncGenerator<ServerEvent> {
     try {
       for await (const page of source) {
-        const together = await resultOf(page, args, context);
+        let event = await eventOf(page, args, context);
         // Together too long for an event, changes have one each.
-        const isSplit = together !== undefined && isTooLarge(together) && page.changes.length > 1;
+        const isSplit = event?.isTooLong && page.changes.length > 1;
         for (const part of isSplit ? onesOf(page) : [page]) {
-          const result = isSplit ? await resultOf(part, args, context) : together;
-          if (!result) return;
-          const data = await textOf(isTooLarge(result) ? withAdvice(result, part) : result, context);
+          if (isSplit) event = await eventOf(part, args, context);
+          if (!event) return;
           // The content of an event without data is unknown: continuing after it would leave a gap.
-          if (!result.data) return yield { data };
-          yield { id: String(part.end), data };
+          if (event.isTooLong) return yield { data: await textOf(tooLong(part), context) };
+          if (!event.hasData) return yield { data: event.data };
+          yield { id: String(part.end), data: event.data };
         }
       }
     } catch (error) {
@@ -96,11 +87,21 @@ export function useSubscriptions(limits: Limits): Plugin<BeginningContext, Serve
     }
   }
 
+  async function eventOf(page: ChangePage, args: ExecutionArgs, context: BeginningContext) {
+    const result = await resultOf(page, args, context);
+    if (!result) return undefined;
+    if (result.errors?.some((error) => rootCause(error) instanceof ResponseTooLarge))
+      return { isTooLong: true as const };
+    const data = await textOf(result, context);
+    return data.length > maxEventLength
+      ? { isTooLong: true as const }
+      : { isTooLong: false as const, hasData: Boolean(result.data), data };
+  }
+
   /** Executes the operation for a page. Waits for the database: a skipped page would be lost. */
   const resultOf = (rootValue: ChangePage, args: ExecutionArgs, { session, requestLog, stream }: BeginningContext) =>
     whenAvailable(async () => {
-      const responseSize = createResponseSize(eventLength);
-      const { execute, contextFactory } = yoga.getEnveloped({ session, requestLog, responseSize });
+      const { execute, contextFactory } = yoga.getEnveloped({ session, requestLog });
       const result: ExecutionResult = await execute({ ...args, rootValue, contextValue: await contextFactory() });
       const failure = result.errors?.map(rootCause).find(isUnavailable);
       if (failure) throw failure;
@@ -124,11 +125,9 @@ export function useSubscriptions(limits: Limits): Plugin<BeginningContext, Serve
       client.response.once('close', leave);
       if (client.response.closed) leave();
       const store = session.store.until(signal);
-      // Each page has new loaders, because they may read only a limited amount of text.
-      const readPage = (query: FeedQuery) => {
-        const reads = store.within({ ...limits, maxResponseLength: eventLength });
-        return createLoaders(reads, documentPlan(schema, document)).changePage(query);
-      };
+      const { storedFields } = documentPlan(schema, document, limits);
+      const readPage = (query: FeedQuery) =>
+        whenAvailable(() => createLoaders(store.within(limits), storedFields).changePage(query), signal);
       extendContext({
         session: { ...session, store },
         stream: { lastEventId: client.lastEventId, readPage, signal },
@@ -156,8 +155,7 @@ function requireField({ schema, document, operationName }: ExecutionArgs): void 
   }
 }
 
-const isTooLarge = ({ errors }: ExecutionResult): boolean =>
-  errors?.some((error) => rootCause(error) instanceof ResponseTooLarge) ?? false;
+const isUnavailable = (error: unknown): boolean => error instanceof ServiceError && error.status === 503;
 
 /** Returns the changes of the page as pages of their own. */
 const onesOf = ({ changes, end, hasMore }: ChangePage): ChangePage[] =>
@@ -166,12 +164,25 @@ const onesOf = ({ changes, end, hasMore }: ChangePage): ChangePage[] =>
     return { changes: [change], end: isLast ? end : change.number, hasMore: isLast ? hasMore : true };
   });
 
-/** Replaces the error of a single change: clients that reconnect would get the same error again. */
-function withAdvice({ errors = [] }: ExecutionResult, { changes }: ChangePage): ExecutionResult {
-  const [error] = errors;
-  const cursor = changes[0]?.number;
-  const message = `${error?.message}; it is one change: select fewer fields, or leave it out, with after: "${cursor}"`;
+/** The result for a single change that is too long: clients that reconnect would get it again. */
+function tooLong({ changes }: ChangePage): ExecutionResult {
+  const most = `an event may have ${count(maxEventLength)} characters, and this one of one change has more`;
+  const message = `${most}: select fewer fields, or leave it out, with after: "${changes[0]?.number}"`;
   return { errors: [asGraphqlError(new ServiceError(413, message, [], { reason: 'response too large' }))] };
+}
+
+/** Repeats the work while the database is unavailable. Undefined once the signal is aborted, even after an error. */
+async function whenAvailable<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {
+  while (!signal.aborted) {
+    try {
+      const result = await work();
+      if (!signal.aborted) return result;
+    } catch (error) {
+      if (!signal.aborted && !isUnavailable(error)) throw error;
+      await pause(retryDelay, undefined, { signal }).catch(() => undefined);
+    }
+  }
+  return undefined;
 }
 
 const asGraphqlError = (error: unknown): GraphQLError =>

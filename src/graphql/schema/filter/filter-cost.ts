@@ -13,13 +13,11 @@ const patternCharacterCost = 10;
 const relationCost = 1_000;
 const relatedTimes = 10;
 
-/**
- * Returns a function for the cost of a filter as sent, of whatever shape. It stops reading once the cost is above the limit, and
- * reads a filter that a variable shares between many fields once, because a variable can be as large as a request.
- */
-export function createFilterCost(maxCost: number): (kind: RecordKind, filter: unknown) => number {
-  const costs = new WeakMap<object, number>();
+/** The costs of filters that were read: one that a variable shares between many fields is read once, and can be as large as a request. */
+const costs = new WeakMap<object, number>();
 
+/** Returns the cost of a filter as sent, of whatever shape. Stops reading once the cost is above the limit. */
+export function filterCost(filtered: RecordKind, where: unknown, maxCost: number): number {
   function costOf(kind: RecordKind, filter: unknown): number {
     if (!isObject(filter)) return 0;
     const known = costs.get(filter);
@@ -71,5 +69,5 @@ export function createFilterCost(maxCost: number): (kind: RecordKind, filter: un
     return cost;
   }
 
-  return costOf;
+  return costOf(filtered, where);
 }

@@ -4,73 +4,71 @@ import { count } from '../../../model/issues.ts';
 import { capitalized, withArticle } from '../../../model/labels.ts';
 import type { RecordKind } from '../../../model/record-kind.ts';
 import { recordKinds } from '../../../records/index.ts';
-import type { Builder, InputFields, InputRef } from '../builder.ts';
+import { builder, type InputFields, type InputRef } from '../builder.ts';
 import { describeReverseLink, subjectOf } from '../field-labels.ts';
 import { maxRelations } from './filter-condition.ts';
 import { type Filter, type FilterField, filterFields } from './filter-fields.ts';
 import { maxValues } from './operators.ts';
-import { createValueFilterTypes, valueFilterName } from './value-filter-type.ts';
+import { valueFilter, valueFilterName } from './value-filter-type.ts';
 
 type FilterRef = InputRef<Filter>;
 
-/** Creates `WorkOrderFilter`, `WorkOrderListFilter`, and the like for every kind. */
-export function createFilterTypes(builder: Builder): (kind: RecordKind) => FilterRef {
-  const valueFilters = createValueFilterTypes(builder);
-  const filters = new Map(recordKinds.map((kind) => [kind, builder.inputRef<Filter>(`${kind.name}Filter`)]));
-  // The casts are safe because the maps have the types of every kind.
-  const filterOf = (kind: RecordKind) => filters.get(kind) as FilterRef;
-  const listFilters = new Map(referringKinds().map((kind) => [kind, createListFilter(builder, kind, filterOf(kind))]));
+const otherExample = '{ createdAt: { gte: "2026-03-01" } }';
 
-  /** Returns the type of a filter's field, and its description with an example. */
-  function fieldOf(t: InputFields, kind: RecordKind, filterField: FilterField) {
-    switch (filterField.type) {
-      case 'value':
-        return t.field({
-          type: valueFilters(valueFilterName(filterField.field)),
-          description: `${subjectOf(filterField.field)}: \`${exampleOf(kind, filterField.name, filterField.field)}\`.`,
-        });
-      case 'link':
-        return t.field({
-          type: filterOf(filterField.target),
-          description: `${capitalized(filterField.refersTo)}, which must be stored here and match: \`${exampleFilter(filterField.target)}\`.`,
-        });
-      case 'reverse':
-        return t.field({
-          type: listFilters.get(filterField.link.kind) as FilterRef,
-          description: `${describeReverseLink(filterField.link)}: \`{ some: ${exampleFilter(filterField.link.kind)} }\`.`,
-        });
-      case 'near':
-        return t.field({
-          type: valueFilters('NearFilter'),
-          description:
-            'Within a distance of a point, as the crow flies: `{ latitude: 53.08, longitude: 8.8, withinKm: 10 }`.',
-        });
-      case 'and':
-        return t.field({
-          type: [filterOf(kind)],
-          description: `All of these match: \`{ and: [${exampleFilter(kind)}, { not: ${otherExample} }] }\`.`,
-        });
-      case 'or':
-        return t.field({
-          type: [filterOf(kind)],
-          description: `At least one of these matches: \`{ or: [${exampleFilter(kind)}, ${otherExample}] }\`.`,
-        });
-      case 'not':
-        return t.field({
-          type: filterOf(kind),
-          description: `This does not match: \`{ not: ${exampleFilter(kind)} }\`.`,
-        });
-    }
-  }
+/** `WorkOrderFilter`, and the like for every kind. */
+const filters = new Map(recordKinds.map((kind) => [kind, builder.inputRef<Filter>(`${kind.name}Filter`)]));
+// The casts are safe because the maps have the types of every kind.
+export const filterOf = (kind: RecordKind) => filters.get(kind) as FilterRef;
+const listFilters = new Map(referringKinds().map((kind) => [kind, createListFilter(kind, filterOf(kind))]));
 
-  for (const [kind, filter] of filters) {
-    filter.implement({
-      description: `Conditions on ${withArticle(kind.label)}, all of which must hold: \`${exampleFilter(kind)}\`. At most ${count(maxValues)} values and conditions in all, and links nested at most ${maxRelations} deep.`,
-      fields: (t) =>
-        Object.fromEntries([...filterFields(kind)].map(([name, filterField]) => [name, fieldOf(t, kind, filterField)])),
-    });
+/** Returns the type of a filter's field, and its description with an example. */
+function fieldOf(t: InputFields, kind: RecordKind, filterField: FilterField) {
+  switch (filterField.type) {
+    case 'value':
+      return t.field({
+        type: valueFilter(valueFilterName(filterField.field)),
+        description: `${subjectOf(filterField.field)}: \`${exampleOf(kind, filterField.name, filterField.field)}\`.`,
+      });
+    case 'link':
+      return t.field({
+        type: filterOf(filterField.target),
+        description: `${capitalized(filterField.refersTo)}, which must be stored here and match: \`${exampleFilter(filterField.target)}\`.`,
+      });
+    case 'reverse':
+      return t.field({
+        type: listFilters.get(filterField.link.kind) as FilterRef,
+        description: `${describeReverseLink(filterField.link)}: \`{ some: ${exampleFilter(filterField.link.kind)} }\`.`,
+      });
+    case 'near':
+      return t.field({
+        type: valueFilter('NearFilter'),
+        description:
+          'Within a distance of a point, as the crow flies: `{ latitude: 53.08, longitude: 8.8, withinKm: 10 }`.',
+      });
+    case 'and':
+      return t.field({
+        type: [filterOf(kind)],
+        description: `All of these match: \`{ and: [${exampleFilter(kind)}, { not: ${otherExample} }] }\`.`,
+      });
+    case 'or':
+      return t.field({
+        type: [filterOf(kind)],
+        description: `At least one of these matches: \`{ or: [${exampleFilter(kind)}, ${otherExample}] }\`.`,
+      });
+    case 'not':
+      return t.field({
+        type: filterOf(kind),
+        description: `This does not match: \`{ not: ${exampleFilter(kind)} }\`.`,
+      });
   }
-  return filterOf;
+}
+
+for (const [kind, filter] of filters) {
+  filter.implement({
+    description: `Conditions on ${withArticle(kind.label)}, all of which must hold: \`${exampleFilter(kind)}\`. At most ${count(maxValues)} values and conditions in all, and links nested at most ${maxRelations} deep.`,
+    fields: (t) =>
+      Object.fromEntries([...filterFields(kind)].map(([name, filterField]) => [name, fieldOf(t, kind, filterField)])),
+  });
 }
 
 /** Returns the kinds to which reverse links lead. */
@@ -80,8 +78,8 @@ function referringKinds(): RecordKind[] {
 }
 
 /** Creates the type of conditions on the records that a reverse link leads to. */
-const createListFilter = (builder: Builder, { name, pluralLabel }: RecordKind, filter: FilterRef): FilterRef =>
-  builder.inputRef<Filter>(`${name}ListFilter`).implement({
+function createListFilter({ name, pluralLabel }: RecordKind, filter: FilterRef): FilterRef {
+  return builder.inputRef<Filter>(`${name}ListFilter`).implement({
     description: `Conditions on ${pluralLabel} that are linked to a record, all of which must hold.`,
     fields: (t) => ({
       some: t.field({ type: filter, description: 'At least one of them matches; `{ some: {} }` if there are any.' }),
@@ -89,8 +87,7 @@ const createListFilter = (builder: Builder, { name, pluralLabel }: RecordKind, f
       every: t.field({ type: filter, description: 'Every one of them matches; also true if there are none.' }),
     }),
   });
-
-const otherExample = '{ createdAt: { gte: "2026-03-01" } }';
+}
 
 /** Returns an example of the kind's filter, by the name of its example record. */
 export function exampleFilter(kind: RecordKind): string {

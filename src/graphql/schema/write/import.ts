@@ -1,19 +1,18 @@
 /** The mutation that creates records of all kinds together: `importRecords`. */
-import { invalid } from '../../../errors.ts';
-import { expected, isObject } from '../../../model/issues.ts';
+import { isObject } from '../../../model/issues.ts';
 import { listField } from '../../../model/labels.ts';
 import type { RecordKind, RecordOf } from '../../../model/record-kind.ts';
-import { unknownFieldIssues } from '../../../model/schemas.ts';
 import { recordKinds } from '../../../records/index.ts';
-import { requireBatchSize, requireFewExternalIds } from '../../../services/checks/batch-size.ts';
+import { requireFewExternalIds } from '../../../services/checks/batch-size.ts';
 import { isRejected, type Rejected } from '../../../services/checks/validation.ts';
 import { importRecords } from '../../../services/import-records.ts';
 import type { NewRecords } from '../../../services/planned-ids.ts';
 import type { Session } from '../../../services/session.ts';
-import { type ArgumentExtensions, type FieldExtensions, lengthOf, listOf, sentAsItIs } from '../../plan/extensions.ts';
-import { type MutationFields, parsedArgument } from '../builder.ts';
-import type { ItemType } from './input-type.ts';
-import { byId, dryRunArgument, type MutationSchema, write, writeCost } from './write.ts';
+import { type ArgumentExtensions, type FieldExtensions, item, lengthOf } from '../../plan/extensions.ts';
+import { builder, type MutationFields } from '../builder.ts';
+import { typeOf } from '../types.ts';
+import { createInput } from './input-type.ts';
+import { byId, dryRunArgument, issueType, onInvalidArgument, requireLength, write, writeCost } from './write.ts';
 import { exampleImport, exampleImportInput } from './write-examples.ts';
 
 /** The records of each kind, and the items that were left out. */
@@ -27,12 +26,9 @@ interface RejectedItem extends Rejected {
   readonly index: number;
 }
 
-export function importField(schema: MutationSchema, t: MutationFields) {
-  const { maxBatch } = schema.limits;
-  const requireLength = (length: number) => requireBatchSize(length, maxBatch);
-  const lists = recordKinds.map((kind) => ({ kind, name: listField(kind), ...schema.inputs.create(kind) }));
-  return t.field({
-    type: importedType(schema),
+export const importField = (t: MutationFields) =>
+  t.field({
+    type: importedType(),
     nullable: true,
     description: `Creates records of all kinds, all or none, and returns them in the order sent. They refer to each other by \`ref\`, in any direction: ${exampleImport}.`,
     extensions: {
@@ -45,7 +41,7 @@ export function importField(schema: MutationSchema, t: MutationFields) {
     } satisfies FieldExtensions,
     args: {
       input: t.arg({
-        type: inputType(schema, lists),
+        type: inputType,
         required: true,
         description: 'The records to create.',
         extensions: {
@@ -55,28 +51,25 @@ export function importField(schema: MutationSchema, t: MutationFields) {
           cost: (sent) => writeCost * totalLength(sent),
         } satisfies ArgumentExtensions,
       }),
-      onInvalid: schema.rejections.argument(t),
+      onInvalid: onInvalidArgument(t),
       dryRun: dryRunArgument(t),
     },
-    validate: parsedArgument('input', async (input) => {
-      requireLength(totalLength(input));
-      const sent = listsIn(input);
-      const batches: NewRecords[] = [];
-      for (const { kind, name, parse } of lists) {
-        const items = listOf(sent[name] ?? []).map(parse);
-        batches.push({ kind, items, pathOf: (index) => [name, index] });
-      }
-      return batches;
-    }),
     resolve(_root, { input, onInvalid, dryRun }, context, info) {
-      // The cast is safe: the argument is parsed.
-      const run = async (session: Session): Promise<Imported> =>
-        importedOf(await importRecords(session, input as object as readonly NewRecords[], onInvalid));
+      requireLength(totalLength(input), 'input', context.limits);
+      const sent = input as Readonly<Record<string, readonly unknown[] | null>>;
+      const run = async (session: Session): Promise<Imported> => {
+        const batches: NewRecords[] = [];
+        for (const kind of recordKinds) {
+          const name = listField(kind);
+          const items = (sent[name] ?? []).map(context.parsers.create(kind));
+          batches.push({ kind, items, pathOf: (index) => [name, index] });
+        }
+        return importedOf(await importRecords(session, batches, onInvalid));
+      };
       const primed = ({ records }: Imported) => [...records].map(([kind, ofKind]) => [kind, byId(ofKind)] as const);
       return write(context, info, { run, dryRun, primed });
     },
   });
-}
 
 /** Returns the items by their kind, in the order of the registry. */
 function importedOf(batches: Awaited<ReturnType<typeof importRecords>>): Imported {
@@ -103,43 +96,26 @@ const lengthsIn = (input: unknown): Readonly<Record<string, number>> =>
 
 const totalLength = (input: unknown): number => Object.values(lengthsIn(input)).reduce((sum, length) => sum + length);
 
-/** Returns the lists by name. Throws a ServiceError 400 for anything else. */
-function listsIn(input: unknown): Readonly<Record<string, unknown>> {
-  const names = recordKinds.map(listField);
-  const issues = isObject(input)
-    ? unknownFieldIssues(
-        Object.keys(input).filter((name) => !names.includes(name)),
-        names,
-      )
-    : [{ path: [], message: expected(`an object of lists such as {"${names[0]}":[…]}`, input) }];
-  if (issues.length > 0) throw invalid(issues).within('input');
-  // The cast is safe: anything but an object has an issue.
-  return input as Readonly<Record<string, unknown>>;
-}
+const inputType = builder.inputType('ImportInput', {
+  description: `The records to create, by their kind: ${exampleImportInput}.`,
+  extensions: item,
+  fields: (t) =>
+    Object.fromEntries(
+      recordKinds.map((kind) => [
+        listField(kind),
+        t.field({ type: [createInput(kind)], description: `The ${kind.pluralLabel} to create.` }),
+      ]),
+    ),
+});
 
-type Lists = readonly { readonly kind: RecordKind; readonly name: string; readonly type: ItemType<unknown>['type'] }[];
-
-const inputType = ({ builder }: MutationSchema, lists: Lists) =>
-  builder.inputType('ImportInput', {
-    description: `The records to create, by their kind: ${exampleImportInput}.`,
-    extensions: sentAsItIs,
-    fields: (t) =>
-      Object.fromEntries(
-        lists.map(({ kind, name, type }) => [
-          name,
-          t.field({ type: [type], description: `The ${kind.pluralLabel} to create.` }),
-        ]),
-      ),
-  });
-
-function importedType({ builder, types, rejections }: MutationSchema) {
+function importedType() {
   const rejectedItem = builder.objectRef<RejectedItem>('RejectedItem').implement({
     description: 'An item that an import has left out.',
     fields: (t) => ({
       list: t.exposeString('list', { description: 'The list of the input that has the item: `"assets"`.' }),
       index: t.exposeInt('index', { description: 'Its place in that list, from 0.' }),
       issues: t.field({
-        type: [rejections.issue],
+        type: [issueType],
         description: 'What is wrong with it.',
         resolve: ({ issues }) => [...issues],
       }),
@@ -152,7 +128,7 @@ function importedType({ builder, types, rejections }: MutationSchema) {
         recordKinds.map((kind) => [
           listField(kind),
           t.field({
-            type: [types.of(kind)],
+            type: [typeOf(kind)],
             description: `The ${kind.pluralLabel}, in the order sent.`,
             extensions: { cost: { isSent: true } } satisfies FieldExtensions,
             resolve: ({ records }) => (records.get(kind) ?? []) as never,

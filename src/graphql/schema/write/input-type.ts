@@ -1,104 +1,98 @@
 /** Input types, derived from the record kinds, and their parsers: the same rules and messages as over REST. */
-import { isObject } from '../../../model/issues.ts';
 import { capitalized, withArticle } from '../../../model/labels.ts';
 import { type Linkable, linkFields, linkParser, type RecordLink } from '../../../model/links.ts';
 import { type Patch, patchParser } from '../../../model/patch.ts';
 import type { CreateOf, RecordKind, UpdateOf } from '../../../model/record-kind.ts';
 import { createParser, type RecordParser, updateParser, type ValueLimits } from '../../../model/schemas.ts';
-import { kindNamed } from '../../../records/index.ts';
-import { sentAsItIs } from '../../plan/extensions.ts';
-import type { Builder, InputFields, InputRef } from '../builder.ts';
-import { scalarOf } from '../object-type.ts';
+import { kindNamed, recordKinds } from '../../../records/index.ts';
+import { item } from '../../plan/extensions.ts';
+import { builder, type InputFields, type InputRef } from '../builder.ts';
+import { scalarOf } from '../types.ts';
 import { exampleChange, exampleFields, exampleLink, examplePatch } from './write-examples.ts';
 
-export type InputTypes = ReturnType<typeof createInputTypes>;
+const createInputs = new Map<RecordKind, InputRef<unknown>>();
 
-/** The type of the items of a mutation. Those in variables reach the resolver as they were sent. */
-export interface ItemType<T> {
-  readonly type: InputRef<unknown>;
-  /** Parses an item, valid or not: the service reports the issues of all items together. */
-  readonly parse: (sent: unknown) => T;
+/** `CreateAssetInput`, which imports have, too. */
+export function createInput(kind: RecordKind): InputRef<unknown> {
+  const type = createInputs.get(kind) ?? newCreateInput(kind);
+  createInputs.set(kind, type);
+  return type;
 }
 
-/** Creates the input types of one schema. */
-export function createInputTypes(builder: Builder, limits: ValueLimits) {
-  const linkTypes = createLinkTypes(builder);
-  const links = (t: InputFields, kind: RecordKind, ways: Ways) => linkInputFields(t, kind, linkTypes, ways);
+const newCreateInput = (kind: RecordKind): InputRef<unknown> =>
+  builder.inputType(`Create${kind.name}Input`, {
+    description: `The fields of ${withArticle(kind.label)} to create: ${exampleFields(kind)}. A field that is null or absent is not set.`,
+    extensions: item,
+    fields: (t) => ({
+      ...inputFields(t, kind, { requires: true }),
+      ...linkInputFields(t, kind, anywhere),
+      ref: t.string({
+        description: `A name of your choice, by which other records of the same mutation refer to this ${kind.label}. It is not stored.`,
+      }),
+    }),
+  });
+
+/** `UpsertAssetInput` */
+export const upsertInput = (kind: RecordKind): InputRef<unknown> =>
+  builder.inputType(`Upsert${kind.name}Input`, {
+    description: `The fields of ${withArticle(kind.label)} to create or change: ${exampleFields(kind)}. In a stored ${kind.label}, absent fields stay unchanged and null clears a field; a new one needs the fields that \`Create${kind.name}Input\` requires.${upsertedExternalIds(kind)}`,
+    extensions: item,
+    fields: (t) => ({ ...inputFields(t, kind, { requires: false }), ...linkInputFields(t, kind, toStored) }),
+  });
+
+/** `UpdateProjectInput` */
+export const updateInput = (kind: RecordKind): InputRef<unknown> =>
+  builder.inputType(`Update${kind.name}Input`, {
+    description: `The fields of ${withArticle(kind.label)} to change: ${exampleChange(kind)}. Absent fields stay unchanged; null clears a field.`,
+    extensions: item,
+    fields: (t) => inputFields(t, kind, { requires: false }),
+  });
+
+/** `AssetPatch` */
+export const patchInput = (kind: RecordKind): InputRef<unknown> =>
+  builder.inputType(`${kind.name}Patch`, {
+    description: `${capitalized(withArticle(kind.label))} to change, by its ID, and the new values of some fields: ${examplePatch(kind)}. Absent fields stay unchanged; null clears a field.`,
+    extensions: item,
+    fields: (t) => ({
+      id: t.id({ required: true, description: `The ID of the ${kind.label}.` }),
+      ifUpdatedAt: t.field({
+        type: 'DateTime',
+        description: `The \`updatedAt\` of the ${kind.label} when you read it. If the ${kind.label} has changed since, the batch is rejected with the code CONFLICT.`,
+      }),
+      ...inputFields(t, kind, { requires: false }),
+      ...linkInputFields(t, kind, toStored),
+    }),
+  });
+
+export type ItemParsers = ReturnType<typeof createItemParsers>;
+
+/** Returns the parsers of items, valid or not: the service reports the issues of all items together. */
+export function createItemParsers(limits: ValueLimits) {
   const withLinks = <T>(kind: RecordKind, ways: Ways, parse: RecordParser<T>) =>
     linkParser({ fields: linksOf(kind, ways), ways }, limits, parse);
-  const createTypes = new Map<RecordKind, InputRef<unknown>>();
-
-  const createType = (kind: RecordKind) =>
-    builder.inputType(`Create${kind.name}Input`, {
-      description: `The fields of ${withArticle(kind.label)} to create: ${exampleFields(kind)}. A field that is null or absent is not set.`,
-      extensions: sentAsItIs,
-      fields: (t) => ({
-        ...inputFields(t, kind, { requires: true }),
-        ...links(t, kind, anywhere),
-        ref: t.string({
-          description: `A name of your choice, by which other records of the same mutation refer to this ${kind.label}. It is not stored.`,
-        }),
-      }),
-    });
-
+  const byKind = new Map(
+    recordKinds.map((kind) => {
+      const upsert = withLinks(kind, toStored, updateParser(kind, limits));
+      const parsers = {
+        create: withLinks(kind, anywhere, createParser(kind, limits)),
+        upsert,
+        update: updateParser(kind, limits),
+        patch: patchParser(kind, limits, upsert),
+      };
+      return [kind, parsers];
+    }),
+  );
+  // The casts are safe: each kind has its own parsers.
+  const parsersOf = (kind: RecordKind) => byKind.get(kind) as object as Readonly<Record<string, never>>;
   return {
-    /** `CreateAssetInput` */
-    create<K extends RecordKind>(kind: K): ItemType<Linkable<CreateOf<K>>> {
-      const type = createTypes.get(kind) ?? createType(kind);
-      createTypes.set(kind, type);
-      return { type, parse: withTextIds(kind, withLinks(kind, anywhere, createParser(kind, limits))) };
-    },
-
-    /** `UpsertAssetInput` */
-    upsert: <K extends RecordKind>(kind: K): ItemType<Linkable<UpdateOf<K>>> => ({
-      type: builder.inputType(`Upsert${kind.name}Input`, {
-        description: `The fields of ${withArticle(kind.label)} to create or change: ${exampleFields(kind)}. In a stored ${kind.label}, absent fields stay unchanged and null clears a field; a new one needs the fields that \`Create${kind.name}Input\` requires.${upsertedExternalIds(kind)}`,
-        extensions: sentAsItIs,
-        fields: (t) => ({ ...inputFields(t, kind, { requires: false }), ...links(t, kind, toStored) }),
-      }),
-      parse: withTextIds(kind, withLinks(kind, toStored, updateParser(kind, limits))),
-    }),
-
-    /** `UpdateProjectInput` */
-    update: <K extends RecordKind>(kind: K): ItemType<Linkable<UpdateOf<K>>> => ({
-      type: builder.inputType(`Update${kind.name}Input`, {
-        description: `The fields of ${withArticle(kind.label)} to change: ${exampleChange(kind)}. Absent fields stay unchanged; null clears a field.`,
-        extensions: sentAsItIs,
-        fields: (t) => inputFields(t, kind, { requires: false }),
-      }),
-      parse: withTextIds(kind, updateParser(kind, limits)),
-    }),
-
-    /** `AssetPatch` */
-    patch: <K extends RecordKind>(kind: K): ItemType<Patch<K>> => ({
-      type: builder.inputType(`${kind.name}Patch`, {
-        description: `${capitalized(withArticle(kind.label))} to change, by its ID, and the new values of some fields: ${examplePatch(kind)}. Absent fields stay unchanged; null clears a field.`,
-        extensions: sentAsItIs,
-        fields: (t) => ({
-          id: t.id({ required: true, description: `The ID of the ${kind.label}.` }),
-          ifUpdatedAt: t.field({
-            type: 'DateTime',
-            description: `The \`updatedAt\` of the ${kind.label} when you read it. If the ${kind.label} has changed since, the batch is rejected with the code CONFLICT.`,
-          }),
-          ...inputFields(t, kind, { requires: false }),
-          ...links(t, kind, toStored),
-        }),
-      }),
-      parse: withTextIds(kind, patchParser(kind, limits, withLinks(kind, toStored, updateParser(kind, limits)))),
-    }),
+    create: <K extends RecordKind>(kind: K): Parse<Linkable<CreateOf<K>>> => parsersOf(kind).create as never,
+    upsert: <K extends RecordKind>(kind: K): Parse<Linkable<UpdateOf<K>>> => parsersOf(kind).upsert as never,
+    update: <K extends RecordKind>(kind: K): Parse<Linkable<UpdateOf<K>>> => parsersOf(kind).update as never,
+    patch: <K extends RecordKind>(kind: K): Parse<Patch<K>> => parsersOf(kind).patch as never,
   };
 }
 
-/** Converts IDs that are whole numbers, which GraphQL allows, to texts before parsing. */
-function withTextIds<T>({ storedFields }: RecordKind, parse: (sent: unknown) => T): (sent: unknown) => T {
-  const ids = Object.entries(storedFields).flatMap(([name, field]) => (scalarOf(field) === 'ID' ? [name] : []));
-  return (sent) => {
-    if (!isObject(sent)) return parse(sent);
-    const numbers = ids.filter((name) => Number.isInteger(sent[name]));
-    if (numbers.length === 0) return parse(sent);
-    return parse({ ...sent, ...Object.fromEntries(numbers.map((name) => [name, String(sent[name])])) });
-  };
-}
+type Parse<T> = (sent: unknown) => T;
 
 const upsertedExternalIds = (kind: RecordKind): string =>
   kind.fields.externalIds
@@ -112,50 +106,46 @@ const anywhere: Ways = ['externalId', 'ref'];
 
 const toStored: Ways = ['externalId'];
 
-type LinkTypes = ReturnType<typeof createLinkTypes>;
-
-function createLinkTypes(builder: Builder) {
-  const externalId = builder.inputType('ExternalIdInput', {
-    description: 'The ID of a record in another system: `{ key: "erp", value: "4711" }`.',
-    fields: (t) => ({
-      key: t.string({ required: true, description: 'The name of the system, as in `externalIds`.' }),
-      value: t.string({ required: true, description: 'The ID that the record has there.' }),
-    }),
+const externalId = builder.inputType('ExternalIdInput', {
+  description: 'The ID of a record in another system: `{ key: "erp", value: "4711" }`.',
+  fields: (t) => ({
+    key: t.string({ required: true, description: 'The name of the system, as in `externalIds`.' }),
+    value: t.string({ required: true, description: 'The ID that the record has there.' }),
+  }),
+});
+const externalIdField = (t: InputFields, required: boolean) =>
+  t.field({
+    type: externalId,
+    required,
+    description: 'An external ID that exactly one stored record has: `{ key: "erp", value: "4711" }`.',
   });
-  const externalIdField = (t: InputFields, required: boolean) =>
-    t.field({
-      type: externalId,
-      required,
-      description: 'An external ID that exactly one stored record has: `{ key: "erp", value: "4711" }`.',
-    });
-  return {
-    anywhere: builder.inputType('RecordLink', {
-      isOneOf: true,
-      description:
-        'Refers to a record without its ID: `{ externalId: { key: "erp", value: "4711" } }`, or `{ ref: "harbour-wall" }` for one that the same mutation creates.',
-      fields: (t) => ({
-        externalId: externalIdField(t, false),
-        ref: t.string({ description: 'The `ref` of a record that the same mutation creates.' }),
-      }),
+const linkTypes = {
+  anywhere: builder.inputType('RecordLink', {
+    isOneOf: true,
+    description:
+      'Refers to a record without its ID: `{ externalId: { key: "erp", value: "4711" } }`, or `{ ref: "harbour-wall" }` for one that the same mutation creates.',
+    fields: (t) => ({
+      externalId: externalIdField(t, false),
+      ref: t.string({ description: 'The `ref` of a record that the same mutation creates.' }),
     }),
-    toStored: builder.inputType('StoredRecordLink', {
-      description: 'Refers to a stored record without its ID: `{ externalId: { key: "erp", value: "4711" } }`.',
-      fields: (t) => ({ externalId: externalIdField(t, true) }),
-    }),
-  };
-}
+  }),
+  toStored: builder.inputType('StoredRecordLink', {
+    description: 'Refers to a stored record without its ID: `{ externalId: { key: "erp", value: "4711" } }`.',
+    fields: (t) => ({ externalId: externalIdField(t, true) }),
+  }),
+};
 
 /** Asset categories have no external IDs by which a stored one could be found. */
 const linksOf = (kind: RecordKind, ways: Ways) =>
   linkFields(kind).filter(([, , { target }]) => ways === anywhere || kindNamed(target).fields.externalIds);
 
 /** Returns the fields of the links: `project` beside `projectId` */
-const linkInputFields = (t: InputFields, kind: RecordKind, types: LinkTypes, ways: Ways) =>
+const linkInputFields = (t: InputFields, kind: RecordKind, ways: Ways) =>
   Object.fromEntries(
     linksOf(kind, ways).map(([name, field, { refersTo, target }]) => [
       name,
       t.field({
-        type: ways === anywhere ? types.anywhere : types.toStored,
+        type: ways === anywhere ? linkTypes.anywhere : linkTypes.toStored,
         description: `${capitalized(refersTo)}, instead of \`${field}\`: ${exampleLink(kindNamed(target))}.`,
       }),
     ]),

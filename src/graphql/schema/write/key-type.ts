@@ -4,7 +4,7 @@ import { matchableFields, type RecordKind } from '../../../model/record-kind.ts'
 import type { ValueLimits } from '../../../model/schemas.ts';
 import type { RecordKey } from '../../../services/record-keys.ts';
 import { parseArgument } from '../argument.ts';
-import type { Builder, InputRef } from '../builder.ts';
+import { builder, type InputRef } from '../builder.ts';
 import { exampleKey } from './write-examples.ts';
 
 interface SentKey {
@@ -12,26 +12,22 @@ interface SentKey {
   readonly externalId?: string | null | undefined;
 }
 
-export type Keys = ReturnType<typeof createKeys>;
+const types = new Map<RecordKind, InputRef<SentKey>>();
 
-export function createKeys(builder: Builder, { maxTextLength }: ValueLimits) {
-  const types = new Map<RecordKind, InputRef<SentKey>>();
-  return {
-    /** `AssetKey` */
-    typeFor(kind: RecordKind): InputRef<SentKey> {
-      const type = types.get(kind) ?? keyType(builder, kind);
-      types.set(kind, type);
-      return type;
-    },
-
-    parse({ field, externalId }: SentKey): RecordKey {
-      if (field) return { field };
-      return { externalId: String(parseArgument(['by', 'externalId'], { type: 'text' }, externalId, maxTextLength)) };
-    },
-  };
+/** `AssetKey` */
+export function keyType(kind: RecordKind): InputRef<SentKey> {
+  const type = types.get(kind) ?? createKeyType(kind);
+  types.set(kind, type);
+  return type;
 }
 
-function keyType(builder: Builder, kind: RecordKind): InputRef<SentKey> {
+/** Throws a ServiceError 400. */
+export function parseKey({ field, externalId }: SentKey, { maxTextLength }: ValueLimits): RecordKey {
+  if (field) return { field };
+  return { externalId: String(parseArgument(['by', 'externalId'], { type: 'text' }, externalId, maxTextLength)) };
+}
+
+function createKeyType(kind: RecordKind): InputRef<SentKey> {
   const fields = matchableFields(kind);
   if (fields.length === 0 && !kind.fields.externalIds) {
     throw new Error(`${kind.pluralLabel} have no key: declare a field with matchable(…), or externalIds()`);
@@ -42,7 +38,7 @@ function keyType(builder: Builder, kind: RecordKind): InputRef<SentKey> {
     fields: (t) => ({
       ...(fields.length > 0 && {
         field: t.field({
-          type: keyFieldType(builder, kind),
+          type: keyFieldType(kind),
           description: 'The field whose value identifies the record.',
         }),
       }),
@@ -57,7 +53,7 @@ function keyType(builder: Builder, kind: RecordKind): InputRef<SentKey> {
 }
 
 /** `AssetKeyField` */
-const keyFieldType = (builder: Builder, kind: RecordKind) =>
+const keyFieldType = (kind: RecordKind) =>
   builder.enumType(`${kind.name}KeyField`, {
     description: `A field that identifies ${withArticle(kind.label)}.`,
     values: Object.fromEntries(

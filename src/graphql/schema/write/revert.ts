@@ -3,24 +3,28 @@ import type { Limits } from '../../../config.ts';
 import { badRequest, tooLarge } from '../../../errors.ts';
 import { count } from '../../../model/issues.ts';
 import { type ChangeRange, type NotReversed, type Reverted, revertChanges } from '../../../services/revert-changes.ts';
-import type { FieldExtensions } from '../../plan/extensions.ts';
-import type { MutationFields } from '../builder.ts';
-import { parseChangeCursor } from '../changes/change-arguments.ts';
-import { dryRunArgument, type MutationSchema, write, writeCost } from './write.ts';
+import type { FieldExtensions, SentArguments } from '../../plan/extensions.ts';
+import { builder, type MutationFields } from '../builder.ts';
+import { parseChangeCursor, recordKindType } from '../changes.ts';
+import { dryRunArgument, write, writeCost } from './write.ts';
 
-export function revertField(schema: MutationSchema, t: MutationFields) {
-  const { maxBatch } = schema.limits;
-  /** As sent: anything but cursors is rejected later. */
-  const changesIn = ({ after, upTo }: { readonly after?: unknown; readonly upTo?: unknown }) => {
-    const changes = Math.trunc(Number(upTo) - Number(after));
-    return Math.min(maxBatch, Math.max(1, changes || 1));
-  };
-  return t.field({
-    type: revertedType(schema),
+/** Returns the number of changes, as sent: anything but cursors is rejected later. */
+function changesIn({ after, upTo }: SentArguments, { maxBatch }: Limits): number {
+  const changes = Math.trunc(Number(upTo) - Number(after));
+  return Math.min(maxBatch, Math.max(1, changes || 1));
+}
+
+export const revertField = (t: MutationFields) =>
+  t.field({
+    type: revertedType(),
     nullable: true,
-    description: `Reverses the changes after \`after\`, up to and with \`upTo\`: the records that they changed get the state back that they had before, by changes of their own. A record that has changed since is kept. At most ${count(maxBatch)} changes: \`revertChanges(after: "4700", upTo: "4711") { reversed kept failed }\`.`,
+    description: `Reverses the changes after \`after\`, up to and with \`upTo\`: the records that they changed get the state back that they had before, by changes of their own. A record that has changed since is kept. At most as many changes as the setting \`MAX_BATCH\`: \`revertChanges(after: "4700", upTo: "4711") { reversed kept failed }\`.`,
     extensions: {
-      cost: { listSize: changesIn, perRecord: writeCost, listSizes: (args) => ({ notReversed: changesIn(args) }) },
+      cost: {
+        listSize: changesIn,
+        perRecord: writeCost,
+        listSizes: (args, limits) => ({ notReversed: changesIn(args, limits) }),
+      },
     } satisfies FieldExtensions,
     args: {
       after: t.arg.string({ required: true, description: 'The cursor before the first change to reverse.' }),
@@ -28,11 +32,10 @@ export function revertField(schema: MutationSchema, t: MutationFields) {
       dryRun: dryRunArgument(t),
     },
     resolve(_root, { after, upTo, dryRun }, context, info) {
-      const range = parseRange(after, upTo, schema.limits);
+      const range = parseRange(after, upTo, context.limits);
       return write(context, info, { run: (session) => revertChanges(session, range), dryRun });
     },
   });
-}
 
 /** Throws a ServiceError: 400, or 413 for too many changes. */
 function parseRange(after: string, upTo: string, { maxBatch }: Limits): ChangeRange {
@@ -46,7 +49,7 @@ function parseRange(after: string, upTo: string, { maxBatch }: Limits): ChangeRa
   return range;
 }
 
-function revertedType({ builder, types }: MutationSchema) {
+function revertedType() {
   const outcome = builder.enumType('RevertOutcome', {
     description: 'Why a change was not reversed.',
     values: {
@@ -62,7 +65,7 @@ function revertedType({ builder, types }: MutationSchema) {
     description: 'A change that was not reversed.',
     fields: (t) => ({
       cursor: t.string({ description: 'The cursor of the change.', resolve: ({ change }) => String(change) }),
-      kind: t.field({ type: types.changes.kind, description: 'The kind of the record.', resolve: ({ kind }) => kind }),
+      kind: t.field({ type: recordKindType, description: 'The kind of the record.', resolve: ({ kind }) => kind }),
       recordId: t.id({ description: 'The ID of the record.', resolve: ({ recordId }) => recordId }),
       outcome: t.field({ type: outcome, description: 'What became of it.', resolve: (change) => change.outcome }),
       message: t.exposeString('message', { description: 'Why it was not reversed.' }),

@@ -1,27 +1,14 @@
-/** The common parts of all mutations: how they run, what they cost, and the argument `dryRun`. */
+/** The common parts of all mutations: how they run, what they cost, and the arguments `dryRun` and `onInvalid`. */
 import type { GraphQLResolveInfo } from 'graphql';
 import type { Limits } from '../../../config.ts';
 import { ServiceError } from '../../../errors.ts';
-import type { RecordKind } from '../../../model/record-kind.ts';
+import type { Issue } from '../../../model/issues.ts';
+import type { RecordKind, RecordOf } from '../../../model/record-kind.ts';
 import { requireBatchSize, requireFewExternalIds } from '../../../services/checks/batch-size.ts';
 import { dryRun, type Session } from '../../../services/session.ts';
 import type { Context } from '../../execution/context.ts';
-import { type ArgumentExtensions, type FieldExtensions, lengthOf, listOf } from '../../plan/extensions.ts';
-import { type Argument, type Builder, type MutationFields, type ObjectRef, parsedArgument } from '../builder.ts';
-import type { ObjectTypes } from '../object-type.ts';
-import type { InputTypes, ItemType } from './input-type.ts';
-import type { Keys } from './key-type.ts';
-import type { Rejections } from './rejections.ts';
-
-/** The parts from which the fields of one schema's mutations are made. */
-export interface MutationSchema {
-  readonly builder: Builder;
-  readonly types: ObjectTypes;
-  readonly inputs: InputTypes;
-  readonly keys: Keys;
-  readonly rejections: Rejections;
-  readonly limits: Limits;
-}
+import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../../plan/extensions.ts';
+import { type Argument, builder, type InputRef, type MutationFields, type ObjectRef } from '../builder.ts';
 
 /** The cost of writing a record, in addition to the fields that are returned for it. */
 export const writeCost = 10;
@@ -55,7 +42,12 @@ export async function write<T>(
       throw error instanceof ServiceError ? error.within(argument) : error;
     })
     .finally(() => loaders.clear());
-  if (isDryRun) for (const [kind, records] of primed(result)) loaders.prime(kind, records);
+  if (isDryRun) {
+    for (const [kind, records] of primed(result)) {
+      const loader = loaders.of(kind);
+      for (const [id, record] of records) loader.prime(id, record as RecordOf<RecordKind> | null);
+    }
+  }
   return result;
 }
 
@@ -63,20 +55,24 @@ interface Batch<Input, Options, Item> {
   readonly type: ObjectRef<Item>;
   readonly description: string;
   /** The argument that has the items. */
-  readonly input: ItemType<Input> & { readonly description: string };
+  readonly input: { readonly type: InputRef<unknown>; readonly description: string };
+  /** Returns the parser of an item, valid or not: the service reports the issues of all items together. */
+  parser(context: Context): (sent: unknown) => Input;
   /** The other arguments. */
   readonly options?: { readonly [Name in keyof Options]: Argument<Options[Name]> };
-  run(session: Session, items: readonly Input[], options: Options): Promise<readonly Item[]>;
+  run(session: Session, items: readonly Input[], options: Options, context: Context): Promise<readonly Item[]>;
   readonly primed: (items: readonly Item[]) => Primed;
 }
 
+/** Throws a ServiceError for a batch that is too long. */
+export const requireLength = (length: number, _name: string, { maxBatch }: Limits): void =>
+  requireBatchSize(length, maxBatch);
+
 /** Declares a mutation of a list of items, which returns one object for each. */
 export function batchField<Input, Options extends object, Item>(
-  { limits }: MutationSchema,
   t: MutationFields,
-  { type, description, input: { parse, ...input }, options, run, primed }: Batch<Input, Options, Item>,
+  { type, description, input, parser, options, run, primed }: Batch<Input, Options, Item>,
 ) {
-  const requireLength = (length: number) => requireBatchSize(length, limits.maxBatch);
   const requireContent = (sent: unknown) => requireFewExternalIds(Array.isArray(sent) ? sent : []);
   return t.field({
     type: [type],
@@ -96,15 +92,12 @@ export function batchField<Input, Options extends object, Item>(
       ...options,
       dryRun: dryRunArgument(t),
     },
-    validate: parsedArgument('input', (sent) => {
-      requireLength(lengthOf(sent));
-      return listOf(sent).map(parse);
-    }),
-    // The casts are safe because these are the types of the parsed arguments, and of the field; the compiler cannot see it for type
-    // parameters.
+    // The casts are safe because these are the types of the arguments, and of the field; the compiler cannot see it for type parameters.
     resolve(_root, args, context, info) {
-      const { input, dryRun } = args as object as { input: Input[]; dryRun: boolean };
-      const work = async (session: Session) => run(session, input, args as object as Options);
+      const { input: sent, dryRun } = args as object as { input: unknown[]; dryRun: boolean };
+      requireLength(sent.length, 'input', context.limits);
+      const parse = parser(context);
+      const work = async (session: Session) => run(session, sent.map(parse), args as object as Options, context);
       return write(context, info, { run: work, dryRun, primed }) as never;
     },
   });
@@ -121,3 +114,33 @@ export const dryRunArgument = (t: MutationFields) =>
 /** Returns records to prime the loaders with after a dry run. */
 export const byId = (records: readonly { readonly id: string }[]): ById =>
   new Map(records.map((record) => [record.id, record]));
+
+const onInvalid = builder.enumType('OnInvalid', {
+  description: 'What a batch does with invalid items.',
+  values: {
+    FAIL: { value: 'fail', description: 'Stores nothing: the error lists every invalid item.' },
+    SKIP: {
+      value: 'skip',
+      description: 'Stores all valid items together, and returns the issues of the others.',
+    },
+  } as const,
+});
+
+export const issueType = builder.objectRef<Issue>('ItemIssue').implement({
+  description: 'What is wrong with an item.',
+  fields: (t) => ({
+    path: t.stringList({
+      description: 'Where in the item: `["externalIds", "erp"]`. Empty if it is the item as a whole.',
+      resolve: ({ path }) => path.map(String),
+    }),
+    message: t.exposeString('message', { description: 'What was expected, and what was received.' }),
+  }),
+});
+
+export const onInvalidArgument = (t: MutationFields) =>
+  t.arg({
+    type: onInvalid,
+    required: true,
+    defaultValue: 'fail',
+    description: 'What to do with invalid items: `onInvalid: SKIP` leaves them out and stores the others.',
+  });

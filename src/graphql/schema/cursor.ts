@@ -2,13 +2,13 @@
  * Cursors: the position of a record in an order. In the default order a cursor is the record's ID; in any other it also has the
  * order and the record's values, so that a cursor used with another order is noticed. A cursor can only narrow what a page shows.
  */
-import { badRequest } from '../../../errors.ts';
-import { parseComparedValue } from '../../../model/compared-values.ts';
-import { expected } from '../../../model/issues.ts';
-import type { RecordKind } from '../../../model/record-kind.ts';
-import { kindOfId } from '../../../records/index.ts';
-import type { Value } from '../../../store/query/condition.ts';
-import { type Order, oldestFirst, type Position, positionOfId } from '../../../store/query/record-query.ts';
+import { badRequest } from '../../errors.ts';
+import { parseComparedValue } from '../../model/compared-values.ts';
+import { expected } from '../../model/issues.ts';
+import type { RecordKind } from '../../model/record-kind.ts';
+import { kindOfId } from '../../records/index.ts';
+import type { Value } from '../../store/query/condition.ts';
+import { type Order, oldestFirst, type Position, positionOfId } from '../../store/query/record-query.ts';
 
 /** Returns the cursor of a record in an order. The record has the fields of the order. */
 export function cursorOf(orderBy: readonly Order[], record: { readonly id: string }): string {

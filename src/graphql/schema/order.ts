@@ -1,45 +1,43 @@
 /** The orders of lists: an input type for each kind with one field per stored field, of which exactly one is set. */
-import type { Field } from '../../../model/fields.ts';
-import { uncapitalized } from '../../../model/labels.ts';
-import type { RecordKind } from '../../../model/record-kind.ts';
-import { recordKinds } from '../../../records/index.ts';
-import { type Order, oldestFirst } from '../../../store/query/record-query.ts';
-import { lengthOf } from '../../plan/extensions.ts';
-import { refused } from '../argument.ts';
-import type { Builder, InputRef } from '../builder.ts';
-import { subjectOf } from '../field-labels.ts';
-import { comparedFields } from '../filter/filter-fields.ts';
+import type { Field } from '../../model/fields.ts';
+import { uncapitalized } from '../../model/labels.ts';
+import type { RecordKind } from '../../model/record-kind.ts';
+import { recordKinds } from '../../records/index.ts';
+import { type Order, oldestFirst } from '../../store/query/record-query.ts';
+import { lengthOf } from '../plan/extensions.ts';
+import { refused } from './argument.ts';
+import { builder, type InputRef } from './builder.ts';
+import { subjectOf } from './field-labels.ts';
+import { comparedFields } from './filter/filter-fields.ts';
 
 /** `{ startDate: 'desc' }` */
 export type SentOrder = Readonly<Record<string, Order['direction'] | null | undefined>>;
 
-/** Creates `WorkOrderOrderBy`, and the like for every kind. */
-export function createOrderTypes(builder: Builder): (kind: RecordKind) => InputRef<SentOrder> {
-  const direction = builder.enumType('OrderDirection', {
-    description: 'The direction of an order. Records without a value come last in both.',
-    values: {
-      ASC: { value: 'asc', description: 'From the smallest value, the earliest time or the start of the alphabet.' },
-      DESC: { value: 'desc', description: 'From the greatest value, the latest time or the end of the alphabet.' },
-    } as const,
-  });
-  const types = new Map(
-    recordKinds.map((kind) => {
-      const type = builder.inputRef<SentOrder>(`${kind.name}OrderBy`).implement({
-        description: `What to order ${kind.pluralLabel} by: exactly one field, such as \`${exampleOrder(kind).slice(1, -1)}\`. Text is ordered by its Unicode code points.`,
-        isOneOf: true,
-        fields: (t) =>
-          Object.fromEntries(
-            comparedFields(kind).map(([name, field]) => [
-              name,
-              t.field({ type: direction, description: describeOrder(field) }),
-            ]),
-          ),
-      });
-      return [kind, type] as const;
-    }),
-  );
-  return (kind) => types.get(kind) as InputRef<SentOrder>;
-}
+const direction = builder.enumType('OrderDirection', {
+  description: 'The direction of an order. Records without a value come last in both.',
+  values: {
+    ASC: { value: 'asc', description: 'From the smallest value, the earliest time or the start of the alphabet.' },
+    DESC: { value: 'desc', description: 'From the greatest value, the latest time or the end of the alphabet.' },
+  } as const,
+});
+/** `WorkOrderOrderBy`, and the like for every kind. */
+const types = new Map(
+  recordKinds.map((kind) => {
+    const type = builder.inputRef<SentOrder>(`${kind.name}OrderBy`).implement({
+      description: `What to order ${kind.pluralLabel} by: exactly one field, such as \`${exampleOrder(kind).slice(1, -1)}\`. Text is ordered by its Unicode code points.`,
+      isOneOf: true,
+      fields: (t) =>
+        Object.fromEntries(
+          comparedFields(kind).map(([name, field]) => [
+            name,
+            t.field({ type: direction, description: describeOrder(field) }),
+          ]),
+        ),
+    });
+    return [kind, type] as const;
+  }),
+);
+export const orderOf = (kind: RecordKind) => types.get(kind) as InputRef<SentOrder>;
 
 /** Returns `By the name of the asset.` */
 function describeOrder(field: Field): string {

@@ -1,4 +1,4 @@
-/** Queries are written as text, without a result object: exactly the text that graphql-js would have returned. */
+/** A document is compiled when it is seen for the second time: its responses are exactly those that graphql-js returns. */
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import {
@@ -9,15 +9,14 @@ import {
   getNamedType,
   isObjectType,
   isRequiredArgument,
+  parse,
 } from 'graphql';
-import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import * as written from '../../src/graphql/execution/write-query.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { loadConfig } from '../../src/config.ts';
+import { createExecutor } from '../../src/graphql/execution/execute.ts';
 import { byEffort } from '../support/effort.ts';
 import { createLinkedRecords } from '../support/linked-records.ts';
-import { startService, useService } from '../support/service.ts';
-
-const writeQuery = vi.spyOn(written, 'writeQuery');
-afterAll(() => writeQuery.mockRestore());
+import { useService } from '../support/service.ts';
 
 /** The selections made up below are of any size. */
 const service = useService({
@@ -31,8 +30,6 @@ const service = useService({
 let ids: Record<string, string>;
 
 beforeEach(async () => {
-  // Also discards what a query that was rejected before has left.
-  writeQuery.mockReset();
   const { workOrders, projects, locations } = await createLinkedRecords(service, { workOrders: 12 });
   const [asset] = await service.create('/assets', {
     name: 'Pump "1" \\ \u2028 ÄÖ 😀',
@@ -49,21 +46,13 @@ beforeEach(async () => {
   ids = { order: workOrders[0].id, project: projects[0].id, location: locations[0].id, asset: asset.id };
 });
 
-/** Status and text of the response to a request, as it is written and as graphql-js returns it. */
+/** Status and text of the responses to the same request: by graphql-js first, then by graphql-jit. */
 async function responsesTo(request: object) {
   const send = async () => {
     const { status, text } = await service.send('POST', '/graphql', request);
     return `${status} ${text}`;
   };
-  const response = await send();
-  const text = await Promise.resolve(writeQuery.mock.results.at(-1)?.value).catch(() => undefined);
-  writeQuery.mockImplementationOnce(() => {
-    throw new Error('graphql-js should execute it');
-  });
-  const expected = await send();
-  // Otherwise graphql-js has executed it twice.
-  const wasWritten = typeof text === 'string' && response.includes(text);
-  return { response, expected, wasWritten };
+  return { expected: await send(), response: await send() };
 }
 
 const everything = `id name uid statusId status { id } assetType { id } currentLocation { id name latitude longitude
@@ -103,13 +92,6 @@ const queries: readonly [string, string, object?][] = [
     { ids: ['asset', 'order'] },
   ],
   [
-    'conditions, some of them on a fragment that is used without them too',
-    `query ($yes: Boolean!, $no: Boolean = false) {
-      a: workOrders(first: 1) { nodes { id @skip(if: $yes) ...f @include(if: $no) project @include(if: $yes) { name } } }
-      b: workOrders(first: 1) { nodes { ...f } } } fragment f on WorkOrder { name }`,
-    { yes: true },
-  ],
-  [
     'several operations',
     'query one { locations { totalCount } } query two { projects { totalCount } }',
     { operation: 'two' },
@@ -131,19 +113,18 @@ const withIds = (variables: object = {}) =>
 const request = (query: string, variables: { operation?: string } = {}) =>
   variables.operation ? { query, operationName: variables.operation } : { query, variables: withIds(variables) };
 
-describe('a query is written as graphql-js returns it', () => {
+describe('the second response is the same as the first', () => {
   test.each(queries)('%s', async (_, query, variables) => {
-    const { response, expected, wasWritten } = await responsesTo(request(query, variables));
-
-    expect(response).toMatch(/^200 \{"data":.*,"extensions":\{"cost":/s);
-    expect(response).toBe(expected);
-    expect(wasWritten).toBe(true);
-  });
-
-  test.each(refused)('and graphql-js returns its errors: %s', async (_, query, variables) => {
     const { response, expected } = await responsesTo(request(query, variables));
 
-    expect(response).toContain('"errors":');
+    expect(expected).toMatch(/^200 \{"data":/);
+    expect(response).toBe(expected);
+  });
+
+  test.each(refused)('also with an error: %s', async (_, query, variables) => {
+    const { response, expected } = await responsesTo(request(query, variables));
+
+    expect(expected).toContain('"errors":');
     expect(response).toBe(expected);
   });
 
@@ -151,24 +132,23 @@ describe('a query is written as graphql-js returns it', () => {
     const schema = buildSchema(readFileSync('schema.graphql', 'utf8'));
     let runs = 0;
     await fc.assert(
-      fc.asyncProperty(anySelection(schema, schema.getQueryType(), 4), fc.boolean(), async (selection, yes) => {
+      fc.asyncProperty(anySelection(schema, schema.getQueryType(), 4), async (selection) => {
         // Numbered, because the second of two equal queries would be cached.
         runs += 1;
         const ofIds = 'nodes(ids: $ids) { id }';
-        const query = `query ($yes: Boolean!, $ids: [ID!]!) { __typename @skip(if: $yes) own: ${ofIds} ${selection.slice(1)} # ${runs}`;
-        const variables = { yes, ids: [...Object.values(ids), 'nobody'] };
-        const { response, expected, wasWritten } = await responsesTo({ query, variables });
+        const query = `query ($ids: [ID!]!) { own: ${ofIds} ${selection.slice(1)} # ${runs}`;
+        const variables = { ids: [...Object.values(ids), 'nobody'] };
+        const { response, expected } = await responsesTo({ query, variables });
 
         expect(response).not.toContain('"errors"');
         expect(response).toBe(expected);
-        expect(wasWritten).toBe(true);
       }),
       { numRuns: byEffort({ small: 40, long: 4_000 }) },
     );
   }, 600_000);
 });
 
-/** Some fields of a type, with arguments if they need them, under other names, in fragments and with conditions. */
+/** Some fields of a type, with arguments if they need them, under other names and in fragments. */
 function anySelection(schema: GraphQLSchema, type: unknown, levels: number): fc.Arbitrary<string> {
   if (!isObjectType(type)) throw new Error('expected an object type');
   const fields = Object.values(type.getFields()).filter(
@@ -201,7 +181,7 @@ const wrappers = (type: GraphQLObjectType): ((field: string) => string)[] => [
   (field) => field,
   (field) => field,
   (field) => `... on ${type.name} { ${field} __typename }`,
-  (field) => `... @include(if: $yes) { ${field} }`,
+  (field) => `... { ${field} }`,
   (field) => (type.getInterfaces().length > 0 ? `... on Node { id } ${field}` : field),
 ];
 
@@ -213,60 +193,20 @@ function argumentsFor(field: GraphQLField<unknown, unknown>): string | undefined
   return required.join() === 'id' ? `(id: "company-1")` : undefined;
 }
 
-test('an error of a query near the limit of texts stays that error', async () => {
-  const small = await startService({ MAX_RESPONSE_LENGTH: '1000' });
-  await small.create('/locations', { city: 'x'.repeat(700) });
-  const query = '{ locations { nodes { city } } projects(first: 0) { totalCount } }';
-
-  const responses = [];
-  for (let time = 0; time < 4; time += 1) responses.push((await small.graphql(query)).text);
-
-  expect(responses[0]).toContain('first: expected a whole number');
-  expect(new Set(responses).size).toBe(1);
-  await small.stop();
-});
-
-test('a defect in writing a query as text is logged, unless the response has it', async () => {
-  const defect = () => {
-    throw new Error('a defect');
+test('a document is compiled the second time, unless it has directives', async () => {
+  const execute = createExecutor(loadConfig({}).limits, { maxErrors: 1, hideSuggestions: true });
+  const paths: object[] = [];
+  const schema = buildSchema('type Query { it: Int }');
+  const field = schema.getQueryType()?.getFields().it;
+  if (field) field.resolve = (_root, _args, _context, { path }) => void paths.push(path);
+  const isCompiled = async (text: string) => {
+    const document = parse(text, { noLocation: true });
+    paths.length = 0;
+    for (const _time of [1, 2, 3]) await execute({ schema, document });
+    // Only graphql-js says of which type a field is.
+    return paths.map((path) => !('typename' in path));
   };
-  const logged = () => service.logs.filter((line) => line.includes('a query could not be written as text'));
 
-  writeQuery.mockImplementationOnce(defect);
-  expect(await service.data('{ projects { totalCount } }')).toEqual({ projects: { totalCount: 7 } });
-  expect(logged()).toEqual([expect.stringContaining('a defect')]);
-
-  await service.graphql('{ projects(first: 0) { totalCount } }');
-  expect(logged()).toHaveLength(1);
-});
-
-test('a query that is sent again returns records stored since', async () => {
-  const query = '{ projects(last: 1) { nodes { name } totalCount } }';
-  await service.data(query);
-
-  await service.create('/projects', { name: 'new' });
-
-  expect((await service.data(query)).projects).toEqual({ nodes: [{ name: 'new' }], totalCount: 8 });
-});
-
-test('mutations are executed by graphql-js', async () => {
-  await service.data('mutation ($input: [CreateLocationInput!]!) { createLocations(input: $input) { id } }', {
-    input: [{ name: 'a' }],
-  });
-
-  expect(writeQuery).not.toHaveBeenCalled();
-  expect((await service.data('{ locations(last: 2) { nodes { name } } }')).locations.nodes).toEqual([
-    { name: null },
-    { name: 'a' },
-  ]);
-});
-
-test('a failure of one field is not the end of the process while others are still read', async () => {
-  const query =
-    '{ locations { nodes { name } } workOrders { nodes { project { name } } } projects(first: 0) { totalCount } }';
-
-  const { response, expected } = await responsesTo({ query });
-
-  expect(response).toContain('first: expected a whole number');
-  expect(response).toBe(expected);
+  expect(await isCompiled('{ it }')).toEqual([false, true, true]);
+  expect(await isCompiled('{ it @include(if: true) }')).toEqual([false, false, false]);
 });

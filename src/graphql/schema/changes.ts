@@ -1,0 +1,198 @@
+/** The types of changes, which the feed and the histories of records have in common, and their arguments. A cursor is the number of a change. */
+import type { Limits } from '../../config.ts';
+import { badRequest } from '../../errors.ts';
+import { isSame } from '../../model/fields.ts';
+import { expected } from '../../model/issues.ts';
+import { capitalized, constantCase, uncapitalized, withArticle } from '../../model/labels.ts';
+import type { RecordKind, Values as RecordValues } from '../../model/record-kind.ts';
+import { kindNamed, recordKinds } from '../../records/index.ts';
+import type { ChangePage, ChangePageQuery } from '../../store/log/change-pages.ts';
+import type { Change } from '../../store/log/read-changes.ts';
+import type { HistoryQuery } from '../../store/log/read-histories.ts';
+import type { Context } from '../execution/context.ts';
+import type { FieldExtensions } from '../plan/extensions.ts';
+import { refused } from './argument.ts';
+import { builder, type ObjectFields, type Values } from './builder.ts';
+import { connectionCost, defaultPageSize, pageSize } from './connection.ts';
+import { foreignType, node } from './types.ts';
+
+export const recordKindType = builder.enumType('RecordKind', {
+  description: 'A kind of record.',
+  values: Object.fromEntries(
+    recordKinds.map(({ name, label }) => [
+      constantCase(uncapitalized(name)),
+      { value: name, description: `${capitalized(withArticle(label))}.` },
+    ]),
+  ),
+});
+
+const action = builder.enumType('ChangeAction', {
+  description: 'What was done to a record.',
+  values: {
+    CREATED: {
+      value: 'created',
+      description: 'It was created, or stored again with its ID after it had been deleted.',
+    },
+    UPDATED: {
+      value: 'updated',
+      description:
+        'Some of its fields were changed. `fields` is empty if a PATCH or `updateProject` sent the values that it already had.',
+    },
+    DELETED: { value: 'deleted', description: 'It was deleted.' },
+  } as const,
+});
+const fieldChange = builder.objectRef<FieldChange>('FieldChange').implement({
+  description: 'What a change did to one field of the record.',
+  fields: (t) => ({
+    field: t.exposeString('field', { description: 'The name of the field, such as `currentLocationId`.' }),
+    before: t.field({
+      type: 'FieldValue',
+      nullable: true,
+      description: 'The value before the change; null if it was not set.',
+      resolve: ({ before }) => before,
+    }),
+    after: t.field({
+      type: 'FieldValue',
+      nullable: true,
+      description: 'The value after the change; null if it was cleared, or the record was deleted.',
+      resolve: ({ after }) => after,
+    }),
+  }),
+});
+
+const changeType = builder.objectRef<Change>('Change').implement({
+  description: 'The creation, the update or the deletion of one record.',
+  fields: (t) => ({
+    cursor: t.string({
+      description: 'The position of the change among all changes of the workspace, for `after`.',
+      resolve: ({ number }) => String(number),
+    }),
+    action: t.field({ type: action, description: 'What was done.', resolve: ({ action: done }) => done }),
+    kind: t.field({ type: recordKindType, description: 'The kind of the record.', resolve: ({ kind: name }) => name }),
+    recordId: t.id({ description: 'The ID of the record.', resolve: ({ id }) => id }),
+    record: t.field({
+      type: node,
+      nullable: true,
+      description: 'The record as it is now; null if it was deleted since.',
+      resolve: ({ kind: name, id }, _args, { loaders }) =>
+        loaders.of(kindNamed(name)).load(id) as Promise<Values | null>,
+    }),
+    at: t.field({ type: 'DateTime', description: 'When it was done.', resolve: ({ at }) => at }),
+    user: t.field({
+      type: foreignType('User'),
+      nullable: true,
+      description: 'The user of the API key that made the change; null if the service had no keys then.',
+      resolve: ({ userId }) => (userId === null ? null : { id: userId }),
+    }),
+    requestId: t.string({
+      nullable: true,
+      description: 'The ID of the request that did it, as in its `X-Request-Id` header and in the log of the service.',
+      resolve: ({ requestId }) => requestId,
+    }),
+    message: t.string({
+      nullable: true,
+      description: 'Why it was done: the `X-Change-Message` header of the request.',
+      resolve: ({ message }) => message,
+    }),
+    fields: t.field({
+      type: [fieldChange],
+      description:
+        'The changed fields, without those that only the service sets. A creation or deletion lists every field with a value.',
+      extensions: { storedField: 'before', cost: { listSize: () => maxFieldChanges } } satisfies FieldExtensions,
+      resolve: (parent, _args, context) => fieldChanges(parent, context),
+    }),
+  }),
+});
+
+export const changePageType = builder.objectRef<ChangePage>('ChangePage').implement({
+  description: 'A page of changes.',
+  fields: (t) => ({
+    nodes: t.field({
+      type: [changeType],
+      description: 'The changes of the page.',
+      resolve: ({ changes }) => [...changes],
+    }),
+    endCursor: t.string({
+      description:
+        'Where the page ends: pass it as `after` to get the next one. Every page has one, even an empty page.',
+      resolve: ({ end }) => String(end),
+    }),
+    hasMore: t.exposeBoolean('hasMore', {
+      description: 'Whether there are more changes now. With `kinds`, this can be true even if the page is empty.',
+    }),
+  }),
+});
+
+/** Returns the field `history`, which every kind has. */
+export const historyField = (t: ObjectFields<Values>, of: RecordKind) =>
+  t.field({
+    type: changePageType,
+    description: `The changes of the ${of.label}, the latest first. Changes before history existed are not recorded.`,
+    extensions: { cost: connectionCost } satisfies FieldExtensions,
+    args: historyArguments(t),
+    resolve: ({ id }, args, { loaders, limits }) => loaders.history(id, parseHistory(args, limits)),
+  });
+
+export const historyArguments = (t: Pick<ObjectFields<Values>, 'arg'>) => ({
+  first: t.arg.int({ description: describeFirst }),
+  after: t.arg.string({
+    description: 'Only changes before the one with this cursor: the next page of the list.',
+  }),
+});
+
+/** The description of `first`. */
+export const describeFirst =
+  'The number of changes, from 1 to the setting `MAX_PAGE_SIZE`; 50 unless set, or as many as it allows.';
+
+interface FieldChange {
+  readonly field: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+/** The most fields that a change can have. */
+const maxFieldChanges = Math.max(...recordKinds.map(({ fields }) => Object.keys(fields).length));
+
+/** Returns the changed fields that clients may set; for a creation or a deletion, all that have a value. */
+async function fieldChanges(change: Change, { loaders }: Pick<Context, 'loaders'>): Promise<FieldChange[]> {
+  const before: RecordValues = change.before ?? {};
+  const after = (await loaders.after(change)) ?? {};
+  return Object.keys(kindNamed(change.kind).fields)
+    .map((field) => ({ field, before: before[field] ?? null, after: after[field] ?? null }))
+    .filter((values) => !isSame(values.before, values.after));
+}
+
+interface PageArgs {
+  readonly first?: number | null | undefined;
+  readonly after?: string | null | undefined;
+}
+
+export interface FeedArgs extends PageArgs {
+  readonly kinds?: readonly string[] | null | undefined;
+}
+
+/** Digits of a cursor: no workspace has more changes. */
+const cursor = /^\d{1,15}$/;
+
+/** Returns the number of the change with this cursor. `name` is the argument's. Throws a ServiceError 400. */
+export function parseChangeCursor(name: string, sent: string): number {
+  if (cursor.test(sent)) return Number(sent);
+  throw badRequest(`${name}: ${expected('a cursor of a change, such as "4711"', sent)}`);
+}
+
+/** Throws a ServiceError 400. */
+export function parseFeed({ first, after, kinds }: FeedArgs, limits: Limits): Omit<ChangePageQuery, 'withBefore'> {
+  if (kinds?.length === 0) throw refused(['kinds'], 'expected at least one value, received none');
+  return {
+    after: parseChangeCursor('after', after ?? '0'),
+    limit: pageSize('first', first ?? defaultPageSize(limits), limits),
+    // Each once, however many are sent.
+    ...(kinds && { kinds: [...new Set(kinds)] }),
+  };
+}
+
+/** Throws a ServiceError 400. */
+export const parseHistory = ({ first, after }: PageArgs, limits: Limits): Omit<HistoryQuery, 'withBefore'> => ({
+  limit: pageSize('first', first ?? defaultPageSize(limits), limits),
+  before: after === null || after === undefined ? undefined : parseChangeCursor('after', after),
+});

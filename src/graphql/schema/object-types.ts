@@ -1,0 +1,80 @@
+/**
+ * Object types, derived from the record kinds: every field, beside every reference its link, and the reverse links. And those of
+ * objects kept in other systems: an ID, and the records here that refer to it.
+ */
+import { type Field, foreignTypes } from '../../model/fields.ts';
+import { capitalized, linkField, withArticle } from '../../model/labels.ts';
+import { kindNamed, recordKinds } from '../../records/index.ts';
+import { linkedRecord } from '../../store/records/linked-records.ts';
+import type { FieldExtensions } from '../plan/extensions.ts';
+import { builder, type ObjectFields, type Values } from './builder.ts';
+import { historyField } from './changes.ts';
+import { reverseLinkFields } from './connection.ts';
+import { type ForeignTypeName, foreignType, node, scalarOf, typeOf } from './types.ts';
+
+for (const kind of recordKinds) {
+  builder.objectType(typeOf(kind), {
+    description: kind.description,
+    interfaces: [node],
+    fields: (t) =>
+      ({
+        ...Object.fromEntries(Object.entries(kind.storedFields).flatMap(([name, field]) => fieldsFor(t, name, field))),
+        ...reverseLinkFields(t, kind.name),
+        history: historyField(t, kind),
+      }) as never,
+  });
+}
+
+for (const [name, description] of Object.entries(foreignTypes)) {
+  builder.objectType(foreignType(name as ForeignTypeName), {
+    description,
+    fields: (t) => ({
+      id: t.exposeID('id', { description: 'The ID, the only value that is stored here.' }),
+      ...reverseLinkFields(t, name),
+    }),
+  });
+}
+
+/** Returns both `projectId` and `project`; only the link for a field without the suffix `Id`, such as `createdBy`. */
+export function fieldsFor(t: ObjectFields<Values>, name: string, field: Field) {
+  const value = t.field({
+    type: scalarOf(field),
+    nullable: !field.required,
+    description: field.description,
+    extensions: { storedField: name } satisfies FieldExtensions,
+    resolve: ({ [name]: value }) => value,
+  });
+  const link = linkFor(t, name, field);
+  if (!link) return [[name, value]] as const;
+  if (linkField(name) === name) return [[name, link]] as const;
+  return [[name, value] as const, [linkField(name), link] as const];
+}
+
+function linkFor(t: ObjectFields<Values>, name: string, field: Field) {
+  const extensions = { storedField: name } satisfies FieldExtensions;
+  if (field.type === 'foreignReference') {
+    return t.field({
+      type: foreignType(field.target),
+      nullable: !field.required,
+      description: `${capitalized(field.refersTo)}; only the ID is stored here.`,
+      extensions,
+      resolve: ({ [name]: id }) => id && { id },
+    });
+  }
+  if (field.type !== 'reference') return undefined;
+  const target = kindNamed(field.target);
+  return t.field({
+    type: typeOf(target),
+    nullable: true,
+    description: `${capitalized(field.refersTo)}; null unless ${withArticle(target.label)} with this ID is stored here.`,
+    extensions,
+    // The cast is safe because these are records of the kind, of which the compiler sees only the fields that all kinds have.
+    resolve(record, _args, { loaders }): never {
+      // Found at once where it was read together with the record.
+      const linked = linkedRecord(record, name);
+      if (linked !== undefined) return linked as never;
+      const { [name]: id } = record;
+      return (id ? loaders.of(target).load(id) : null) as never;
+    },
+  });
+}
