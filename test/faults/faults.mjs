@@ -106,11 +106,6 @@ export const faults = [
   },
   { name: 'references are looked up in any workspace', sql: unfiltered(/^select \w+ as value/), tests: wall },
   { name: 'counts include all workspaces', sql: unfiltered(/^select count\(\*\)/), tests: wall },
-  {
-    name: 'lists do not know of an added index',
-    plant: [['src/store/schema/indexes.ts', 'readIndexes', () => async () => {}]],
-    tests: ['sqlite', 'test/store/indexes.test.ts'],
-  },
   { name: 'any secret is accepted', plant: [['src/auth', 'isHash', isAlways(true)]], tests: keys },
   { name: 'a revoked key is accepted', plant: [keysWith({ revokedAt: null })], tests: keys },
   { name: 'an expired key is accepted', plant: [keysWith({ expiresAt: null })], tests: keys },
