@@ -20,7 +20,7 @@ import { asEventStream, createEventStreams, singleEvent } from './subscription/e
 import { type ServerContext, useSubscriptions, type YogaContext } from './subscription/run-subscription.ts';
 import { readWhere } from './where.ts';
 
-/** The cache holds whole documents: clients can make it use this number times MAX_QUERY_LENGTH of memory. */
+/** The cache holds whole documents: clients can make it use this number times maxQueryLength of memory. */
 const cachedDocuments = 200;
 
 /** Executes GraphQL requests. Event streams end when the signal is aborted. */

@@ -261,22 +261,23 @@ describe('an export', () => {
 
 describe('a long file', () => {
   // Longer than what stays in memory, and than what the buffers of a connection hold.
-  const records = Array.from({ length: 2_000 }, () => ({ name: randomBytes(3_000).toString('hex') }));
-  const names = records.map(({ name }) => name);
+  const records = Array.from({ length: 2_000 }, () => ({ description: randomBytes(3_000).toString('hex') }));
+  const names = records.map(({ description }) => description);
 
   const own = useSharedService();
 
   beforeAll(async () => {
-    for (let n = 0; n < records.length; n += 1_000) await own.create('/assets', ...records.slice(n, n + 1_000));
+    for (let n = 0; n < records.length; n += 1_000)
+      await own.create('/asset-categories', ...records.slice(n, n + 1_000));
   });
 
   async function open(headers = {}): Promise<[ClientRequest, IncomingMessage]> {
-    const request = get(`${await listen(own.app)}/export/assets.ndjson`, { headers, agent: false });
+    const request = get(`${await listen(own.app)}/export/asset-categories.ndjson`, { headers, agent: false });
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     return [request, response];
   }
 
-  const namesIn = (text: string) => rowsOf(text).map(({ name }) => name);
+  const namesIn = (text: string) => rowsOf(text).map(({ description }) => description);
 
   test('arrives whole, with its length, or compressed', async () => {
     const [, plain] = await open();

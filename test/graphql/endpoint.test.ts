@@ -371,7 +371,7 @@ describe('hostile documents are refused, not executed, and never a 5xx', () => {
       [`query ($x: Int = "${long}") { __typename }`, {}],
       [`{ locations(first: { ${Array.from({ length: 400 }, (_, i) => `k${i}: v`).join(' ')} }) { totalCount } }`, {}],
       ['query ($first: Int) { locations(first: $first) { totalCount } }', { first: { [long]: long, b: long } }],
-      [create, { input: [{ externalIds: { [long]: 1 } }] }],
+      [create, { input: [{ externalIds: { ['y'.repeat(400)]: 1 } }] }],
     ] as const) {
       const { status, text } = await service.graphql(query, variables);
       expect(status).toBeLessThan(500);
