@@ -6,7 +6,7 @@ import type { RequestLog } from '../../http/error-response.ts';
 import type { Session } from '../../services/session.ts';
 import type { ChangePage, ChangePageQuery } from '../../store/log/change-pages.ts';
 import { documentPlan } from '../plan/document-plan.ts';
-import type { ItemParsers } from '../schema/write/input-type.ts';
+import type { ItemParsers } from './item-parsers.ts';
 import { createLoaders, type Loaders } from './loaders.ts';
 
 export interface Context {
