@@ -1,7 +1,7 @@
 /** Input types, derived from the record kinds, and their parsers: the same rules and messages as over REST. */
 import { capitalized, withArticle } from '../../../model/labels.ts';
 import type { RecordKind } from '../../../model/record-kind.ts';
-import { kindNamed, recordKinds } from '../../../records/index.ts';
+import { kindNamed } from '../../../records/index.ts';
 import { anywhere, linksOf, toStored, type Ways } from '../../execution/item-parsers.ts';
 import { item } from '../../plan/extensions.ts';
 import { builder, type InputFields, type InputRef } from '../builder.ts';
