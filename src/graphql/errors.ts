@@ -16,10 +16,10 @@ import {
   errorResponseFor,
   mayRetry,
   type RequestLog,
+  reasonFor,
   retryAfter,
   setErrorHeaders,
 } from '../http/error-response.ts';
-import { reasonFor } from '../http/rejection-reasons.ts';
 import { cut, maxQuoted } from '../model/issues.ts';
 import { preferredJson } from './request.ts';
 

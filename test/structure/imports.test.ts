@@ -17,11 +17,10 @@ const mayImport: Record<string, string[]> = {
   auth: ['model', 'services', 'store', 'config', 'errors', 'http', 'program'],
   http: ['model', 'config', 'errors', 'logs', 'sharing', 'slices'],
   rest: ['model', 'records', 'services', 'store', 'config', 'errors', 'http', 'sharing', 'slices'],
-  graphql: ['model', 'records', 'services', 'store', 'config', 'errors', 'http', 'load-late', 'sharing', 'slices'],
-  'load-late': ['errors'],
+  graphql: ['model', 'records', 'services', 'store', 'config', 'errors', 'http'],
   logs: [],
   export: ['config', 'errors', 'http', 'model', 'records', 'sharing', 'slices', 'store'],
-  explorer: ['config', 'errors', 'http', 'load-late', 'program', '../package.json'],
+  explorer: ['config', 'errors', 'http', 'program', '../package.json'],
   app: ['auth', 'config', 'explorer', 'export', 'graphql', 'http', 'logs', 'rest', 'store', '../package.json'],
   serve: ['app', 'config', 'errors', 'logs', 'store', 'program', '../package.json'],
   // A client of a running service.

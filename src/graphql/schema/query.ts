@@ -3,7 +3,7 @@ import type { Limits } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import { asset, assetCategory, kindOfId, location, project, transportOrder, workOrder } from '../../records/index.ts';
-import { emptyKeyProblem } from '../../services/checks/unknown-ids.ts';
+import { emptyKeyProblem } from '../../services/checks/batch.ts';
 import { describeExternalId } from '../../services/resolve-links.ts';
 import type { Context } from '../execution/context.ts';
 import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../plan/extensions.ts';

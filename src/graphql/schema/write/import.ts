@@ -3,7 +3,7 @@ import { isObject } from '../../../model/issues.ts';
 import { listField } from '../../../model/labels.ts';
 import type { RecordKind, RecordOf } from '../../../model/record-kind.ts';
 import { recordKinds } from '../../../records/index.ts';
-import { requireFewExternalIds } from '../../../services/checks/batch-size.ts';
+import { requireFewExternalIds } from '../../../services/checks/batch.ts';
 import { isRejected, type Rejected } from '../../../services/checks/validation.ts';
 import { importRecords } from '../../../services/import-records.ts';
 import type { NewRecords } from '../../../services/planned-ids.ts';

@@ -4,7 +4,7 @@ import type { Limits } from '../../../config.ts';
 import { ServiceError } from '../../../errors.ts';
 import type { Issue } from '../../../model/issues.ts';
 import type { RecordKind, RecordOf } from '../../../model/record-kind.ts';
-import { requireBatchSize, requireFewExternalIds } from '../../../services/checks/batch-size.ts';
+import { requireBatchSize, requireFewExternalIds } from '../../../services/checks/batch.ts';
 import { dryRun, type Session } from '../../../services/session.ts';
 import type { Context } from '../../execution/context.ts';
 import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../../plan/extensions.ts';
