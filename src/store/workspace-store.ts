@@ -25,7 +25,7 @@ import { createTextCache } from './records/text-cache.ts';
 import { createGroupCommit } from './writes/group-commit.ts';
 import { type IdempotencyKey, unused, writeOnce } from './writes/idempotency.ts';
 import type { Work } from './writes/work.ts';
-import { dryRunIn, named, writeIn } from './writes/write.ts';
+import { dryRunIn, named, unused, writeIn } from './writes/write.ts';
 
 /** The reads of one request, which share a limit on their texts. */
 export interface LimitedReads extends RecordReads, ChangeReads, ChangePageReads, HistoryReads {

@@ -11,7 +11,6 @@ import { createChangeReads } from '../log/read-changes.ts';
 import { rowsQuery } from '../query/run-query.ts';
 import { idempotencyResults, type NewChange } from '../query/tables.ts';
 import { readRows, type Scope } from '../records/read-records.ts';
-import type { Work } from './work.ts';
 
 /** Identifies a request that may be repeated. */
 export interface IdempotencyKey {
@@ -133,14 +132,6 @@ export async function writeOnce<T>(key: IdempotencyKey, scope: Scope, write: () 
 
 const retryWithKey = ({ cause }: ServiceError) =>
   mayBeStored('retry with the same Idempotency-Key, which stores the records once', String(cause));
-
-/** Returns the work, preceded by a lookup of the key if the database has rejected something. */
-export const unused =
-  <T>(key: IdempotencyKey, work: Work<T>): Work<T> =>
-  async (find, uniqueness) => {
-    if (uniqueness === 'lookup') requireUnused(key, await find.idempotencyResults([key.key]));
-    return work(find, uniqueness);
-  };
 
 interface Result {
   readonly returned: unknown;

@@ -187,3 +187,11 @@ export function named<T>(scope: Pick<Scope, 'workspaceName'>, { changes, returne
     if (action === 'created' || action === 'restored') nameWorkspace(scope, records);
   return returned;
 }
+
+/** Returns the work, preceded by a lookup of the key if the database has rejected something. */
+export const unused =
+  <T>(key: IdempotencyKey, work: Work<T>): Work<T> =>
+  async (find, uniqueness) => {
+    if (uniqueness === 'lookup') requireUnused(key, await find.idempotencyResults([key.key]));
+    return work(find, uniqueness);
+  };
