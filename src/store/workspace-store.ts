@@ -23,7 +23,7 @@ import {
 import { asRecords, createRecordReads, type RecordReads, type Scope } from './records/read-records.ts';
 import { createTextCache } from './records/text-cache.ts';
 import { createGroupCommit } from './writes/group-commit.ts';
-import { type IdempotencyKey, unused, writeOnce } from './writes/idempotency.ts';
+import { type IdempotencyKey, writeOnce } from './writes/idempotency.ts';
 import type { Work } from './writes/work.ts';
 import { dryRunIn, named, unused, writeIn } from './writes/write.ts';
 

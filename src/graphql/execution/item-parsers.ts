@@ -1,4 +1,4 @@
-/** The parsers of items to write: the same rules and messages as over REST. */
+/** The parsers of items to write, made once for the settings: the same rules and messages as over REST. */
 import { type Linkable, linkFields, linkParser, type RecordLink } from '../../model/links.ts';
 import { type Patch, patchParser } from '../../model/patch.ts';
 import type { CreateOf, RecordKind, UpdateOf } from '../../model/record-kind.ts';

@@ -8,7 +8,7 @@ import { isRejected, type Rejected } from '../../../services/checks/validation.t
 import { importRecords } from '../../../services/import-records.ts';
 import type { NewRecords } from '../../../services/planned-ids.ts';
 import type { Session } from '../../../services/session.ts';
-import { type ArgumentExtensions, type FieldExtensions, item, lengthOf } from '../../plan/extensions.ts';
+import { type ArgumentExtensions, type FieldExtensions, item, lengthOf } from '../../limits/extensions.ts';
 import { builder, type MutationFields } from '../builder.ts';
 import { typeOf } from '../types.ts';
 import { createInput } from './input-type.ts';

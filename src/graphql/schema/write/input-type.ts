@@ -1,9 +1,9 @@
-/** Input types, derived from the record kinds, and their parsers: the same rules and messages as over REST. */
+/** The input types of items to write, derived from the record kinds. */
 import { capitalized, withArticle } from '../../../model/labels.ts';
 import type { RecordKind } from '../../../model/record-kind.ts';
 import { kindNamed } from '../../../records/index.ts';
 import { anywhere, linksOf, toStored, type Ways } from '../../execution/item-parsers.ts';
-import { item } from '../../plan/extensions.ts';
+import { item } from '../../limits/extensions.ts';
 import { builder, type InputFields, type InputRef } from '../builder.ts';
 import { scalarOf } from '../types.ts';
 import { exampleChange, exampleFields, exampleLink, examplePatch } from './write-examples.ts';

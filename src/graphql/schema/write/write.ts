@@ -7,7 +7,7 @@ import type { RecordKind, RecordOf } from '../../../model/record-kind.ts';
 import { requireBatchSize, requireFewExternalIds } from '../../../services/checks/batch.ts';
 import { dryRun, type Session } from '../../../services/session.ts';
 import type { Context } from '../../execution/context.ts';
-import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../../plan/extensions.ts';
+import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../../limits/extensions.ts';
 import { type Argument, builder, type InputRef, type MutationFields, type ObjectRef } from '../builder.ts';
 
 /** The cost of writing a record, in addition to the fields that are returned for it. */
