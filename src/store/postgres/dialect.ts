@@ -1,6 +1,15 @@
 /**
  * The SQL of Postgres. Nothing here changes a session beyond its transaction, so that connections may come through a pooler in
  * transaction mode.
+ *
+ * With Citus, tables are distributed by workspace. What is different for it is only what fails otherwise:
+ * - Inserts return something. Citus runs an `insert … select` as a COPY. If the transaction has read the same shard before, it then commits
+ *   without two-phase commit, and acknowledged batches are lost when a worker dies. It does not use COPY for an insert with `returning`.
+ * - Records, their changes and keys are inserted by a statement each: it refuses one that writes several tables.
+ * - Limits of statements on several workspaces are no parameters, which it refuses there: see `literally`.
+ * - No constant stands in a subquery, with which Postgres would fold the filter by workspace: see conditions.ts.
+ * - Lookups by external IDs have a plain condition on the workspace, without which it refuses a subquery.
+ * - Locks are rows, because an advisory lock holds on one node only.
  */
 import { knex } from 'knex';
 import type { Row } from '../connections/driver.ts';
@@ -45,9 +54,7 @@ export function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }
     builder,
     // If a process stops responding in the middle of a transaction, its connection is closed and its locks are released.
     begin: "begin; set local idle_in_transaction_session_timeout = '60s'",
-    // Without the first setting, Citus would leave the second one to the coordinator.
-    limitLockWaits: (milliseconds) =>
-      `${isCitus ? "set local citus.propagate_set_commands = 'local'; " : ''}set local lock_timeout = ${milliseconds}`,
+    limitLockWaits: (milliseconds) => `set local lock_timeout = ${milliseconds}`,
     beginSnapshot: 'begin isolation level repeatable read read only',
     jsonElements: 'json_array_elements',
     jsonArrayOf: 'json_agg',
@@ -57,22 +64,10 @@ export function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }
     // At a higher isolation level it would not see what others did while it waited for the lock.
     lockMaintenance:
       "set transaction isolation level read committed; select pg_advisory_xact_lock(hashtext('yardgraph maintenance'))",
-    // An advisory lock would only hold on the node of a cluster to which this process is connected.
     lock: `insert into locks (workspace_id, name) values ($1, $2)
       on conflict (workspace_id, name) do update set name = excluded.name`,
-    // Each lookup would read all that is not sorted into the index yet, which only the owner can sort. Without the setting, a small table
-    // would be read from end to end for each of them, because comparing JSON counts as cheap. Neither would reach Citus's other machines:
-    // docs/several-processes.md turns off what is not sorted.
-    prepareExternalIds: isCitus
-      ? undefined
-      : `select set_config('enable_seqscan', 'off', true),
-        case when pg_has_role(relowner, 'usage') then gin_clean_pending_list(oid) end from pg_class where oid = $1::regclass`,
-    // What others add during the lookups is not sorted either: about every hundredth of them sorts it. (By chance, because an expression
-    // cannot tell which of the lookups it belongs to.)
-    amongExternalIds: isCitus
-      ? undefined
-      : `case when random() < 0.01 and (select pg_has_role(relowner, 'usage') from pg_class where oid = ?::regclass)
-        then gin_clean_pending_list(?::regclass) end`,
+    // Otherwise a small table would be read from end to end for each of them, because comparing JSON counts as cheap.
+    prepareExternalIds: "select set_config('enable_seqscan', 'off', true)",
     filters: createFilters(builder, isCitus),
     async runCounted(run, query) {
       const changed = query.returning(builder.raw('1'));

