@@ -261,7 +261,7 @@ export const faults = [
   {
     name: 'a statement that did not get the lock stays active on its connection',
     plant: [
-      ['src/store/sqlite/statements.ts', 'cache', (cache) => Object.assign(cache, { delete: () => false })],
+      ['src/store/sqlite/connection.ts', 'cache', (cache) => Object.assign(cache, { delete: () => false })],
       ['src/store/sqlite/connection.ts', 'isIdle', isAlways(true)],
     ],
     tests: locks,
@@ -275,7 +275,7 @@ export const faults = [
     name: 'a statement that starts after its timeout is not cancelled',
     plant: [
       [
-        'src/store/sqlite/statements.ts',
+        'src/store/sqlite/connection.ts',
         'repeat',
         (original) => {
           let isFirst = true;
