@@ -80,14 +80,8 @@ export interface Dialect extends TransactionSql {
    */
   readonly lock?: string;
 
-  /** Prepares a transaction for looking up thousands of external IDs; the parameter is the name of their index. */
-  readonly prepareExternalIds?: string | undefined;
-
-  /**
-   * Flushes the index's pending entries now and then during these lookups, so that they stay fast while others write; the parameters
-   * are the name of the index, twice.
-   */
-  readonly amongExternalIds?: string | undefined;
+  /** Prepares a transaction for looking up thousands of external IDs. */
+  readonly prepareExternalIds?: string;
 
   readonly filters: Filters;
   /** Runs an update or a deletion in a transaction, and returns how many rows it changed. */

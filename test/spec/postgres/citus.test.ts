@@ -73,9 +73,6 @@ describe('with citus', () => {
   test('records are looked up by external IDs in the index, with no more statements than one', async () => {
     const numbers = Array.from({ length: 2_000 }, (_, n) => String(n));
     await service.create('/assets', ...numbers.map((erp) => ({ name: 'Crane', externalIds: { erp } })));
-    // As on the machines of a cluster with the SQL of docs/several-processes.md.
-    await service.database.run('alter index assets_external_ids set (fastupdate = off)');
-    await service.database.run(`select gin_clean_pending_list('assets_external_ids')`);
     await service.database.run('analyze assets');
     const sent: { sql: string; bindings: unknown[] }[] = [];
     service.database.knex.on('query', (statement: (typeof sent)[number]) => sent.push(statement));
@@ -86,7 +83,7 @@ describe('with citus', () => {
     );
 
     expect(found.filter((ids) => ids.length === 1)).toHaveLength(500);
-    const [lookup, ...others] = sent.filter(({ sql }) => /external_ids|gin_|set_config/.test(sql));
+    const [lookup, ...others] = sent.filter(({ sql }) => sql.includes('external_ids'));
     expect(others).toEqual([]);
     const { fullReads, text } = await readPlan(service.database.run, lookup?.sql ?? '', lookup?.bindings ?? []);
     expect(text).toContain('assets_external_ids');
