@@ -11,15 +11,17 @@ const pgbouncer = process.env.PGBOUNCER ?? '/usr/sbin/pgbouncer';
 /** Tests of what is the same on any database, and tests that use none: they run only once. */
 const onAnyDatabase = [
   'test/{browser,docs,explorer,http,import,model}/**',
-  'test/auth/{owasp,production,rate-limits,trusted-proxies}.test.ts',
+  'test/auth/{author,owasp,production,rate-limits,trusted-proxies}.test.ts',
   'test/client/**/!(dropped).test.ts',
-  'test/graphql/{endpoint,event-stream-clients,federation-gateway,filter-cost,limits,schema-file,written}.test.ts',
-  'test/{load-late,logs,slices}.test.ts',
-  'test/process/{build,cli,descriptors,feed-end,import-kills,logs,open-access,package,start-and-end}.test.ts',
+  'test/export/command.test.ts',
+  'test/graphql/{endpoint,errors,event-stream-clients,federation,federation-gateway}.test.ts',
+  'test/graphql/{filter-cost,limits,mutations,same-issues,schema-file,written}.test.ts',
+  'test/logs.test.ts',
+  'test/process/{build,cli,descriptors,import-kills,keys,logs,package,start-and-end}.test.ts',
   'test/rest/**',
-  'test/spec/{bad-input,compression,errors,openapi}.test.ts',
-  'test/store/{change-watch,group-commit,held-texts,query}.test.ts',
-  'test/structure/{faults,imports,regular-expressions}.test.ts',
+  'test/spec/{bad-input,compression,endpoints,errors,openapi}.test.ts',
+  'test/store/{change-watch,group-commit,query}.test.ts',
+  'test/structure/{imports,regular-expressions}.test.ts',
 ];
 
 /** What every project has; `extends` would also run the global setup below once per project. */
@@ -27,7 +29,6 @@ const shared = {
   // Node resolves graphql to its CommonJS file, Vite to its module: two copies, which do not know each other's types.
   resolve: { alias: [{ find: /^graphql$/, replacement: resolve('graphql') }] },
   test: {
-    setupFiles: ['test/support/fewer-methods.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     // Importing the service again for each file would take half of the CPU time.
@@ -62,7 +63,7 @@ export default defineConfig({
                 ...shared.test,
                 name: 'pgbouncer',
                 include: [
-                  'test/spec/{batches,idempotency,long-lists,references,together,updates}.test.ts',
+                  'test/spec/{idempotency,together}.test.ts',
                   'test/spec/postgres/{concurrency,limits}.test.ts',
                 ],
                 globalSetup: ['test/support/pgbouncer.ts'],

@@ -1,6 +1,6 @@
 /**
- * Runs attacks one after the other, each on its own instance of the service, and measures from outside how they affect
- * another workspace: see docs/contributing.md. Arguments select attacks by a part of their name.
+ * Runs attacks one after the other, each on its own instance of the service, and measures from outside that the process stays alive and
+ * small, is well again when the attack is over, and loses nothing that it has acknowledged: see docs/contributing.md. Arguments select attacks by a part of their name.
  *
  *   --postgres    uses a temporary Postgres server instead of an SQLite file
  *   --json FILE   writes all figures to a file
@@ -31,7 +31,6 @@ const { values: options, positionals: names } = parseArgs({
 /**
  * @typedef {object} Attack
  * @property {string} name
- * @property {boolean} [isSingle] Whether it is one request within the default limits, whose time and memory are bounded.
  * @property {boolean} [isSqliteOnly] Whether it does not apply to Postgres.
  * @property {Record<string, string>} [settings] Settings of the service.
  * @property {'full' | 'pipe'} [log] The destination of the service's log, unless a file: a full disk, or an unread pipe.
@@ -39,14 +38,15 @@ const { values: options, positionals: names } = parseArgs({
  * @property {number} [timeout] Milliseconds after which it is aborted.
  * @property {{ creates?: boolean, newConnections?: boolean }} [probes] Whether the other workspace also creates records
  *   (default: true), and whether it opens a connection for each request.
- * @property {number} [maxWait] Milliseconds that the other workspace may wait.
- * @property {number} [maxPeak] Megabytes that the process may use; that of a single request is bounded in any case.
- * @property {boolean} [mayFail] Whether requests of the other workspace may fail.
+ * @property {boolean} [mayBeUnreachable] Whether requests of the other workspace may fail.
  * @property {(context: object) => Promise<unknown>} [fill] Fills the database. Attacks with the same function share it.
  * @property {() => unknown} [prepare] Returns what `run` gets as `prepared`, before the service starts.
  * @property {(context: object) => Promise<unknown>} run Attacks.
  * @property {(context: object) => Promise<unknown>} [after] Checks the service, or what is stored, after the attack.
  */
+
+/** Milliseconds within which a service that is well responds to a small request, on two cores that the attacker has used, too. */
+const usual = 500;
 
 /** Milliseconds after which an attack is aborted, unless it sets its own. */
 const defaultTimeout = 60_000;
@@ -127,7 +127,8 @@ async function execute(attack, context) {
   const seconds = (performance.now() - start) / 1_000;
   const counted = { ...statuses };
   if (!isFinished) controller.abort();
-  const { health, read, create, acknowledged, ownDelay } = await stopProbes();
+  const recovery = await recoverySeconds(port, database.otherKey);
+  const { read, create, acknowledged } = await stopProbes();
   const peakMegabytes = service.peakMegabytes();
   if (service.end()) problem(`the service ended with ${service.end()}`);
   else if (attack.after) {
@@ -138,15 +139,26 @@ async function execute(attack, context) {
     statuses: counted,
     isFinished,
     seconds,
-    blockedMilliseconds: health.wait,
-    readMilliseconds: read.wait,
-    createMilliseconds: create?.wait ?? 0,
-    failed: { health: health.failed, read: read.failed, create: create?.failed ?? {} },
+    recovery,
+    waitMilliseconds: Math.max(read.wait, create?.wait ?? 0),
+    failed: { read: read.failed, create: create?.failed ?? {} },
     peakMegabytes,
-    /** How long the measuring thread itself was delayed. */
-    probeDelayMilliseconds: ownDelay,
     acknowledged,
   };
+}
+
+/** The seconds after an attack until the service responds to another workspace as usual, five times in a row. */
+async function recoverySeconds(port, key) {
+  const start = performance.now();
+  const { send } = createClient({ port, key, signal: new AbortController().signal });
+  const query = JSON.stringify({ query: '{ assets(first: 1) { nodes { id } } }' });
+  for (let inARow = 0; inARow < 5 && performance.now() - start < 60_000; ) {
+    const since = performance.now();
+    const { status } = await Promise.race([send('POST', '/graphql', query), setTimeout(usual, {}, { ref: false })]);
+    inARow = status === '200' && performance.now() - since < usual ? inARow + 1 : 0;
+    await setTimeout(50);
+  }
+  return (performance.now() - start) / 1_000;
 }
 
 /** Returns a database with the content that the attack needs. `serve` starts a service, runs work on it, and ends it. */

@@ -9,33 +9,41 @@ import { serveHomePage } from './explorer/home.ts';
 import { serveReference } from './explorer/reference.ts';
 import { serveExports } from './export/route.ts';
 import { serveGraphql } from './graphql/route.ts';
-import { rejectOtherMethods } from './http/methods.ts';
+import { rejectUnknownRoutes } from './http/methods.ts';
+import { refuseUnderPressure } from './http/pressure.ts';
 import { allowOrigins, createServer } from './http/server.ts';
 import type { Logs } from './logs.ts';
 import { handler } from './rest/handler.ts';
-import { methodHint } from './rest/method-hints.ts';
-import { serveOpenApi } from './rest/openapi/route.ts';
-import { routes } from './rest/routes.ts';
+import { serveOpenApi } from './rest/openapi/document.ts';
+import { methodHint, routes } from './rest/routes.ts';
 import type { Database } from './store/database.ts';
 import { schemaVersion } from './store/schema/migrations.ts';
 
-export async function createApp(database: Database, config: Config, logs?: Logs): Promise<FastifyInstance> {
+interface AppOptions {
+  readonly logs?: Logs | undefined;
+  /** True if the process serves only this: then it refuses requests while it is short of memory. */
+  readonly ownsProcess?: boolean;
+}
+
+export async function createApp(
+  database: Database,
+  config: Config,
+  { logs, ownsProcess = false }: AppOptions = {},
+): Promise<FastifyInstance> {
   const app = createServer(config, logs);
+  if (ownsProcess) await refuseUnderPressure(app);
   await allowOrigins(app, config.corsOrigins);
+  rejectUnknownRoutes(app, methodHint);
   const { isOpen } = await authenticate(app, database, config);
-  const addRoutes = async () => {
-    for (const route of routes) {
-      app.route({ method: route.method, url: route.path, handler: handler(route, config.limits) });
-    }
-    await app.register(async (scope) => servePublicly(scope, database, config, isOpen));
-    await app.register(async (scope) => {
-      const readFilter = serveGraphql(scope, config, config.graphiql ? sendGraphiql : undefined);
-      const { connectionTimeout: patience } = config.databaseOptions;
-      // With `app`, not `scope`, whose errors have GraphQL's form: exports have REST's.
-      serveExports(app, { limits: config.limits, exportTimeout: config.http.exportTimeout, patience }, readFilter);
-    });
-  };
-  await rejectOtherMethods(app, methodHint, addRoutes);
+  for (const route of routes) {
+    app.route({ method: route.method, url: route.path, handler: handler(route, config.limits) });
+  }
+  await app.register(async (scope) => servePublicly(scope, database, config, isOpen));
+  await app.register(async (scope) => {
+    const readFilter = serveGraphql(scope, config, config.graphiql ? sendGraphiql : undefined);
+    // With `app`, not `scope`, whose errors have GraphQL's form: exports have REST's.
+    serveExports(app, { limits: config.limits, exportTimeout: config.http.exportTimeout }, readFilter);
+  });
   return app;
 }
 

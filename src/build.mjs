@@ -47,8 +47,10 @@ function build() {
   // Files of an earlier version would be packed with the client.
   for (const folder of ['esm', 'cjs']) rmSync(join('client/dist', folder), { recursive: true, force: true });
   execSync('npm run --silent build --prefix client', { stdio: 'inherit' });
-  const browser = 'src/explorer/browser';
-  cpSync(browser, join('dist.new', browser), { recursive: true, filter: (path) => !path.endsWith('.json') });
+  // What is read at run time, and not compiled.
+  const isData = (path) => !/\.ts$|tsconfig\.json$/.test(path);
+  for (const folder of ['src/explorer/browser', 'src/explorer/tabs', 'src/demo'])
+    cpSync(folder, join('dist.new', folder), { recursive: true, filter: isData });
   // It says that the client's files are ES modules.
   cpSync('client/package.json', 'dist.new/client/package.json');
   const program = join('dist.new', 'src/cli.js');

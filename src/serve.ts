@@ -28,13 +28,11 @@ export async function serve(config: Config, prepare?: (database: Database) => Pr
   const log = createLog(config.logLevel, logs);
   for (const { name, setting } of config.misspelt)
     log.warn({ variable: name }, `${name} is no setting, did you mean ${setting}?`);
-  const database = await openDatabase(config.databaseUrl, config.databaseOptions, (fields, message) =>
-    log.info(fields, message),
-  );
+  const database = await openDatabase(config.databaseUrl, config.databaseOptions);
   try {
     await prepare?.(database);
     const isOpen = await requireKeys(database, config);
-    const app = await createApp(database, config, logs);
+    const app = await createApp(database, config, { logs, ownsProcess: true });
     const address = await listen(app, config);
     const endSweep = startSweep(database, (error) => app.log.warn({ err: error }, 'old results could not be deleted'));
     closeOnSignal(app, database, endSweep);

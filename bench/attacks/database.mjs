@@ -1,6 +1,5 @@
 /**
- * Creates a database for an attack, with keys for three workspaces: `acme` attacks, alone or with `accomplice`, and `other` must not be
- * affected.
+ * Creates a database for an attack, with keys for two workspaces: `acme` attacks, and `other` must lose nothing.
  * Also connects directly to the database, to fill tables faster than the service could and to check what is stored.
  */
 import { rmSync } from 'node:fs';
@@ -18,8 +17,7 @@ export async function createDatabase(folder, name, postgres) {
     const command = ['keys', 'create', '--workspace', workspace, '--user', 'attacks'];
     return (await runModule('../dist/src/cli.js', command, { DATABASE_URL: url })).trim();
   };
-  const [key, accompliceKey] = [await createKey('acme'), await createKey('accomplice')];
-  const otherKey = await createKey('other');
+  const [key, otherKey] = [await createKey('acme'), await createKey('other')];
   const open = () => (postgres ? openPostgres(url) : openSqlite(file));
 
   /** Runs work on a new connection, and returns its result. */
@@ -36,7 +34,6 @@ export async function createDatabase(folder, name, postgres) {
     url,
     file,
     key,
-    accompliceKey,
     otherKey,
     direct,
     /** Returns the uids that are not stored in the workspace. */

@@ -1,9 +1,10 @@
-/** Attacks with many simultaneous requests, each of which is harmless. */
+/** Attacks with many simultaneous requests. */
 import { randomBytes } from 'node:crypto';
+import { connect } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
-import { asset } from '../records.mjs';
 import { create } from './client.mjs';
 import { idOf, numberOf, series } from './database.mjs';
+import { fillExternalIds, longest } from './large-responses.mjs';
 
 const times = (count, work) => Promise.all(Array.from({ length: count }, (_, n) => work(n)));
 
@@ -32,24 +33,6 @@ const unknownKey = (n) =>
 const smallQuery = JSON.stringify({ query: '{ assets(first: 1) { nodes { id } } }' });
 const smallBatch = JSON.stringify([{ name: 'Pump' }]);
 
-const fillProject = ({ database, serve }) =>
-  serve(async (port) => {
-    const [{ id }] = await create(port, database.key, '/projects', [{ name: 'Harbour wall' }]);
-    return { id };
-  });
-
-const fillAssets = ({ database, serve }) =>
-  serve(async (port) => {
-    const assets = Array.from({ length: 1_000 }, (_, n) => asset(n, 'flood'));
-    await create(port, database.key, '/assets', assets);
-  });
-
-const fullPage = JSON.stringify({
-  query: `{ assets(first: 1000) {
-    nodes { id name uid statusId assetTypeId trackUtilization acquiredAt ownerId externalIds createdAt updatedAt }
-  } }`,
-});
-
 const fillLinkedRecords = ({ database, serve }) =>
   serve(async (port) => {
     const [{ id: locationId }] = await create(port, database.key, '/locations', [{ name: 'Yard', city: 'Bremen' }]);
@@ -70,16 +53,14 @@ const costlyPage = JSON.stringify({
   ).join(' ')} } } }`,
 });
 
-/** In both attacking workspaces a tree that is 20,000 deep. */
+/** A tree that is 20,000 deep. */
 async function fillDeepTrees({ database }) {
   const now = "'2026-01-01T00:00:00.000Z'";
-  for (const workspace of ['acme', 'accomplice']) {
-    await database.direct(({ query }) =>
-      query(`insert into asset_categories (workspace_id, id, name, parent_id, created_at, updated_at)
-        ${series(20_000)} select ${numberOf(workspace)}, ${idOf('category')}, 'Level ' || n,
-        case when n > 1 then ${idOf('category', '(n - 1)')} end, ${now}, ${now} from series`),
-    );
-  }
+  await database.direct(({ query }) =>
+    query(`insert into asset_categories (workspace_id, id, name, parent_id, created_at, updated_at)
+      ${series(20_000)} select ${numberOf('acme')}, ${idOf('category')}, 'Level ' || n,
+      case when n > 1 then ${idOf('category', '(n - 1)')} end, ${now}, ${now} from series`),
+  );
 }
 
 /** Visits 200 million ancestors. */
@@ -87,46 +68,50 @@ const slowFilter = JSON.stringify({
   query: '{ assetCategories(where: { ancestors: { some: { name: { contains: "none" } } } }) { nodes { id } } }',
 });
 
-/** Locations, to each of which nine assets refer. */
-const fillReferences = ({ database, serve }) =>
-  serve(async (port) => {
-    const locations = await create(port, database.key, '/locations', Array(1_000).fill({}));
-    const ids = locations.map(({ id }) => id);
-    for (let n = 0; n < 9; n += 1) {
-      const assets = ids.map((id) => ({ name: 'Pump', currentLocationId: id }));
-      await create(port, database.key, '/assets', assets);
-    }
-    return { ids };
+/** Everything at once for a minute: long responses, half of them unread, streams, large batches, and slow filters. */
+async function spendWorstMinute({ send, port, key, count, signal }) {
+  const batch = JSON.stringify(
+    Array.from({ length: 1_000 }, (_, n) => ({ name: `Yard ${n}`, address1: 'x'.repeat(9_900) })),
+  );
+  const subscription = JSON.stringify({
+    query: 'subscription { changes(after: "0") { changes { record { __typename } } } }',
   });
-
-/** Deletes the locations, while creates that refer to them wait for the deletion. */
-async function createWhileDeleting({ send, filled: { ids } }) {
-  const query = 'mutation ($ids: [ID!]!) { deleteLocations(ids: $ids, references: CLEAR) { __typename } }';
-  const deletion = send('POST', '/graphql', JSON.stringify({ query, variables: { ids } }));
-  // It reads what it deletes before it locks anything.
-  await setTimeout(200);
-  const creates = ids
-    .slice(0, 50)
-    .map((id) => send('POST', '/assets', JSON.stringify([{ name: 'Pump', currentLocationId: id }])));
-  await Promise.all([deletion, ...creates]);
+  const head = `POST /graphql HTTP/1.1\r\nhost: 127.0.0.1\r\nauthorization: Bearer ${key}\r\ncontent-type: application/json\r\n`;
+  const sockets = new Set();
+  const leaveUnread = (body, accept) => {
+    const socket = connect({ host: '127.0.0.1', port, signal });
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.once('close', () => sockets.delete(socket));
+    socket.pause();
+    socket.write(`${head}accept: ${accept}\r\ncontent-length: ${body.length}\r\n\r\n${body}`);
+    count('left unread');
+  };
+  const end = performance.now() + 60_000;
+  const repeat = async (work) => {
+    while (performance.now() < end && !signal.aborted) await work();
+  };
+  await Promise.all([
+    ...Array.from({ length: 20 }, () => repeat(() => send('POST', '/graphql', longest))),
+    ...Array.from({ length: 10 }, () => repeat(() => send('POST', '/locations', batch))),
+    ...Array.from({ length: 10 }, () => repeat(() => send('POST', '/graphql', slowFilter))),
+    ...Array.from({ length: 10 }, () => repeat(() => send('GET', '/asset-categories'))),
+    repeat(async () => {
+      leaveUnread(longest, 'application/json');
+      leaveUnread(subscription, 'text/event-stream');
+      await setTimeout(100);
+    }),
+  ]);
+  for (const socket of sockets) socket.destroy();
 }
 
 export const floods = [
   {
     name: 'a query at the cost limit',
-    isSingle: true,
     fill: fillLinkedRecords,
     run: ({ send }) => send('POST', '/graphql', costlyPage),
   },
-  {
-    name: 'slow reads of two workspaces',
-    fill: fillDeepTrees,
-    maxWait: 1_000,
-    run: ({ send, key, database }) =>
-      times(30, (n) => send('POST', '/graphql', slowFilter, n % 2 === 0 ? key : database.accompliceKey)),
-  },
   { name: 'batches with the same uids', run: sendSameUids },
-  { name: 'creates that wait for a deletion', maxWait: 1_000, fill: fillReferences, run: createWhileDeleting },
   {
     name: 'unknown keys',
     connections: 1_000,
@@ -138,16 +123,12 @@ export const floods = [
       ),
   },
   {
-    name: 'changes to one project',
-    connections: 200,
-    fill: fillProject,
-    run: ({ send, filled }) =>
-      times(200, (n) => send('PATCH', `/projects/${filled.id}`, JSON.stringify({ name: `Harbour wall ${n}` }))),
-  },
-  {
-    name: 'pages at once',
-    connections: 200,
-    fill: fillAssets,
-    run: ({ send }) => times(200, () => send('POST', '/graphql', fullPage)),
+    name: 'the worst minute of one client',
+    timeout: 90_000,
+    async fill(context) {
+      await fillExternalIds(context);
+      await fillDeepTrees(context);
+    },
+    run: spendWorstMinute,
   },
 ];

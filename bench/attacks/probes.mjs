@@ -1,9 +1,8 @@
 /**
- * A worker thread that measures response times while the attack runs in another thread: of `/healthz`, which shows how long
- * the service's thread is blocked, and of a small read and a small create by another workspace.
+ * A worker thread that measures the response times of a small read and a small create by another workspace, while the attack runs in
+ * another thread.
  */
 import { Agent, request } from 'node:http';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 
@@ -20,11 +19,9 @@ const query = 'query ($last: Int) { assets(last: $last) { nodes { id name } } }'
 const acknowledged = [];
 let sent = 0;
 
-const sendHealth = exchange('/healthz', {});
 const sendRead = exchange('/graphql', json);
 const sendCreate = exchange('/assets', json);
 const probes = {
-  health: { every: 10, send: () => sendHealth() },
   read: { every: 50, send: () => sendRead(JSON.stringify({ query, variables: { last: 1 } })) },
   ...(creates && {
     create: {
@@ -43,8 +40,6 @@ const probes = {
 const warmUp = Promise.all(Object.values(probes).map(({ send }) => send()));
 const isWarm = await Promise.race([warmUp, setTimeout(maxWait)]);
 if (!isWarm) throw new Error(`no response within ${maxWait} ms after the service started`);
-const ownDelay = monitorEventLoopDelay({ resolution: 5 });
-ownDelay.enable();
 let isStopping = false;
 const probing = Promise.all(Object.values(probes).map(repeat));
 parentPort.postMessage('ready');
@@ -72,7 +67,7 @@ async function stop() {
     const hasNoResponse = waiting > maxWait;
     return [name, { wait: Math.max(wait, waiting), failed: hasNoResponse ? { ...failed, 'no response': 1 } : failed }];
   });
-  parentPort.postMessage({ ...Object.fromEntries(results), acknowledged, ownDelay: ownDelay.max / 1e6 });
+  parentPort.postMessage({ ...Object.fromEntries(results), acknowledged });
 }
 
 /**
@@ -80,10 +75,10 @@ async function stop() {
  * and the failure, if any.
  */
 function exchange(path, headers) {
-  const agent = new Agent({ keepAlive: !newConnections || path === '/healthz', maxSockets: 1 });
+  const agent = new Agent({ keepAlive: !newConnections, maxSockets: 1 });
   return (body) =>
     new Promise((resolve) => {
-      const method = body ? 'POST' : 'GET';
+      const method = 'POST';
       const sent = request({ host: '127.0.0.1', port, method, path, headers, agent }, (response) => {
         const { statusCode: status } = response;
         let text = '';

@@ -15,7 +15,6 @@ const graphqlWith = (query, variables) => `{"query":${JSON.stringify(query)},"va
 
 const request = (title, path, prepare, settings) => ({
   name: title,
-  isSingle: true,
   settings,
   prepare,
   run: ({ send, prepared }) => send('POST', path, prepared),

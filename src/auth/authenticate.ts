@@ -142,19 +142,24 @@ const notLocal = 'not from this machine, without an API key';
 /**
  * Rejects requests that may not come from this machine. Without keys, only the loopback address keeps others out. Pages of other
  * origins can get past it with a host name that resolves to this machine or with requests whose responses they cannot read, and
- * other machines through a proxy.
+ * other machines through a proxy. Reads the Host header itself: Fastify's `hostname` is what X-Forwarded-Host says if the peer is one
+ * of TRUSTED_PROXIES, and every page in a browser of this machine has the peer 127.0.0.1.
  */
-function requireSameMachine({ hostname, headers }: FastifyRequest, origins: readonly string[]): void {
+function requireSameMachine({ headers }: FastifyRequest, origins: readonly string[]): void {
+  const { host = '', origin } = headers;
+  const hostname = host && new URL(`http://${host}`).hostname;
   if (!isLoopback(hostname)) {
     const loopback = 'a loopback name such as 127.0.0.1 or localhost while there is no API key';
     throw badRequest(`Host: ${expected(loopback, hostname || undefined)}`, notLocal);
   }
-  const isListed = headers.origin !== undefined && origins.includes(headers.origin);
-  if (['cross-site', 'same-site'].includes(String(headers['sec-fetch-site'])) && !isListed) {
+  const isListed = origin !== undefined && origins.includes(origin);
+  // Browsers send one of these two, and older ones only the origin.
+  const isOther = origin !== undefined && origin !== new URL(`http://${host}`).origin;
+  if ((isOther || ['cross-site', 'same-site'].includes(String(headers['sec-fetch-site']))) && !isListed) {
     const problem = 'without an API key, pages of other origins may call this service only if CORS_ORIGINS lists them';
     throw forbidden(problem, notLocal);
   }
-  if (['forwarded', 'via', 'x-forwarded-for'].some((name) => headers[name] !== undefined)) {
+  if (Object.keys(headers).some((name) => /^(?:forwarded|via|x-forwarded-.*)$/.test(name))) {
     throw forbidden('without an API key, requests through a proxy are rejected: create a key first', notLocal);
   }
 }

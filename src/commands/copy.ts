@@ -12,7 +12,7 @@ import { databaseUrlProblem } from '../store/database-settings.ts';
 import { changeNumbers, changes, idempotencyResults, workspaceNames } from '../store/query/tables.ts';
 import { sqlitePath } from '../store/sqlite/url.ts';
 import { longStatementTimeout } from './database.ts';
-import { createProgressBar } from './terminal/progress-bar.ts';
+import { createProgressBar } from './terminal.ts';
 
 /** All tables. Without the idempotency keys, a request repeated after a move to another database would run twice. */
 const tables = [workspaceNames, ...recordKinds, apiKeys, changes, changeNumbers, idempotencyResults];

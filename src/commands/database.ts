@@ -1,5 +1,4 @@
 /** Opens the database that a command works on: prints which one, and creates no file by mistake. */
-
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Config } from '../config.ts';
@@ -56,3 +55,9 @@ export async function withDatabase(
     await database.close();
   }
 }
+
+export const migrateDatabase = (config: Config) =>
+  withDatabase(config, { mayCreate: true }, async (database) => {
+    const applied = await database.migrate();
+    console.log(applied.length > 0 ? `migrated: ${applied.join(', ')}` : 'already up to date');
+  });

@@ -7,12 +7,12 @@ import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 import { type Yardgraph, YardgraphError } from '../../client/index.ts';
 import { StartError } from '../errors.ts';
-import { kindCalled } from '../import/columns.ts';
+import { kindCalled } from '../import/rows.ts';
 import { expected } from '../model/issues.ts';
 import { listField } from '../model/labels.ts';
 import { recordKinds } from '../records/index.ts';
 import { connect, messageOf } from './service.ts';
-import { createProgressBar } from './terminal/progress-bar.ts';
+import { createProgressBar } from './terminal.ts';
 
 interface ExportOptions {
   readonly url: string;

@@ -3,23 +3,18 @@ import { resolve } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import type { SingleBar } from 'cli-progress';
 import { Interrupted, StartError } from '../errors.ts';
-import { datePatternOf, requireTimeZone } from '../import/cells.ts';
-import { kindCalled } from '../import/columns.ts';
 import { type FileOptions, findFiles, type ImportFile } from '../import/files.ts';
 import { describeChanges, uniqueMessage } from '../import/made-changes.ts';
-import { type Preview, preview } from '../import/preview.ts';
-import type { Progress } from '../import/progress.ts';
 import { requireEncoding } from '../import/read-csv.ts';
 import { reasonsOf, refusedPath } from '../import/refused.ts';
-import { type Import, identityOf, scan, sectionsOf } from '../import/run.ts';
+import { datePatternOf, kindCalled, requireTimeZone } from '../import/rows.ts';
+import { type Import, identityOf, scan, sectionsOf, upsertKeysOf } from '../import/run.ts';
+import type { Progress } from '../import/state.ts';
 import { openState, type State } from '../import/state.ts';
-import { upsertKeysOf } from '../import/upsert-keys.ts';
-import { write } from '../import/write.ts';
+import { type Preview, preview, write } from '../import/write.ts';
 import { count, expected, quote } from '../model/issues.ts';
 import { connect, isExpected, messageOf } from './service.ts';
-import { confirm } from './terminal/ask.ts';
-import { exitCodes, withInterrupts } from './terminal/interrupt.ts';
-import { createProgressBar } from './terminal/progress-bar.ts';
+import { confirm, createProgressBar, exitCodes, withInterrupts } from './terminal.ts';
 
 export interface ImportOptions {
   readonly url: string;

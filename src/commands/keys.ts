@@ -2,9 +2,11 @@
  * `yardgraph keys`: creates, lists, rotates and revokes API keys. `create` and `rotate` print only the text of the key on
  * standard output, so that it can be piped into a file or a secret store; messages go to standard error.
  */
-
+import ms from 'ms';
+import { z } from 'zod';
+import { isWorkspaceName, workspaceNameForm } from '../auth/key.ts';
 import { anonymousWorkspace } from '../auth/keyring.ts';
-import { createKey, revokeKey, rotateKey, stateOf } from '../auth/keys.ts';
+import { createKey, type NewKey, revokeKey, rotateKey, stateOf } from '../auth/keys.ts';
 import type { Config } from '../config.ts';
 import { StartError } from '../errors.ts';
 import { countedRecords } from '../model/labels.ts';
@@ -15,9 +17,7 @@ import { createWorkspaces, sizeOf } from '../store/admin/workspaces.ts';
 import type { Run } from '../store/connections/driver.ts';
 import type { Database } from '../store/database.ts';
 import { createTablesIfNew, requireUpToDate, withDatabase } from './database.ts';
-import { parseDuration } from './duration.ts';
-import { type NewKeyOptions, parseNewKey } from './new-key.ts';
-import { printTable } from './terminal/table.ts';
+import { printTable } from './terminal.ts';
 
 /** Writes a key to standard output. Throws a StartError if it cannot be written, for the change to be undone. */
 async function printKey(text: string): Promise<void> {
@@ -37,7 +37,7 @@ async function printKey(text: string): Promise<void> {
 const whilePrinting = <T>(
   { transaction, dialect }: Database,
   work: (store: KeyStore, run: Run) => Promise<T>,
-): Promise<T> => transaction((run) => work(createKeyStore({ run, read: run, dialect }), run), { maxAttempts: 1 });
+): Promise<T> => transaction((run) => work(createKeyStore({ run, read: run, dialect }), run), 1);
 
 /** Runs work on the key store of the configured database. */
 const withKeyStore = (
@@ -56,10 +56,7 @@ export function createApiKey(config: Config, options: NewKeyOptions): Promise<vo
     config,
     async (store, database) => {
       const isFirst = await store.isDefinitelyEmpty();
-      // Needed only for a hint: if a database of many machines is unavailable in part, the key is created all the same.
-      const before = await createWorkspaces(database, recordKinds)
-        .find(newKey.workspace)
-        .catch(() => undefined);
+      const describe = await workspacesBefore(database, newKey.workspace, isFirst);
       const key = await whilePrinting(database, async (transaction, run) => {
         const { dialect } = database;
         // Keeps the workspace from being deleted at the same time.
@@ -72,27 +69,43 @@ export function createApiKey(config: Config, options: NewKeyOptions): Promise<vo
         key.expiresAt === null ? 'never expires' : `expires in ${options.expires}, ${minute(key.expiresAt)} UTC`;
       console.error(`Created a key for ${key.userId} in the workspace ${key.workspace.name}; ${rightsOf(key)}; ${end}`);
       console.error('It is not shown again. To revoke it, use its prefix:', key.id);
-      if (before?.keys.length === 0 && sizeOf(before) > 0) {
-        const has = `already has ${countedRecords(sizeOf(before))}`;
-        console.error(`The workspace ${key.workspace.name} ${has}, to which this key gives access.`);
-      }
-      if (isFirst) await explainFirst(database, key.workspace.name);
+      describe();
     },
     { mayCreate: true },
   );
 }
 
-/** Explains the first key: until now, records were stored in the workspace of requests without a key. */
-async function explainFirst(database: Database, name: string): Promise<void> {
-  console.error('This is the first key: from now on, every request needs a key.');
-  const open = anonymousWorkspace;
-  const workspace = await createWorkspaces(database, recordKinds).find(open);
-  const records = workspace ? sizeOf(workspace) : 0;
-  if (name === open || records === 0) return;
-  console.error(
-    `Stored so far: ${countedRecords(records)} in the workspace ${open}, to which this key gives no access.`,
-  );
-  console.error(`To move what is there, run: ${program} workspaces rename ${open} ${name}`);
+/** The most workspaces that are named. */
+const maxNamed = 20;
+
+/**
+ * Returns a function that says what a new key gives access to, unless the workspace has keys already: its records, or that the workspace
+ * is new, and the others. They are hints: if a database of many machines is unavailable in part, the key is created without them.
+ */
+async function workspacesBefore(database: Database, name: string, isFirst: boolean): Promise<() => void> {
+  const workspaces = createWorkspaces(database, recordKinds);
+  const own = await workspaces.find(name).catch(() => null);
+  // The records of all workspaces are counted only if they matter.
+  const all = isFirst || own === undefined ? await workspaces.list().catch(() => []) : [];
+  const others = all.filter((workspace) => workspace.name !== name);
+  return () => {
+    if (own?.keys.length === 0 && sizeOf(own) > 0) {
+      const stored = countedRecords(sizeOf(own));
+      console.error(`The workspace ${name} already has ${stored}, to which this key gives access.`);
+    }
+    if (isFirst) console.error('This is the first key: from now on, every request needs a key.');
+    const open = isFirst && others.find((workspace) => workspace.name === anonymousWorkspace);
+    if (open) {
+      // Until now, the records of requests without a key were stored there.
+      const stored = countedRecords(sizeOf(open));
+      console.error(`Stored so far: ${stored} in the workspace ${open.name}, to which this key gives no access.`);
+      console.error(`To move what is there, run: ${program} workspaces rename ${open.name} ${name}`);
+    } else if (own === undefined && others.length > 0) {
+      const more = others.length > maxNamed ? ` and ${others.length - maxNamed} more` : '';
+      const names = others.slice(0, maxNamed).map((workspace) => workspace.name);
+      console.error(`The workspace ${name} is new. There are also: ${names.join(', ')}${more}`);
+    }
+  };
 }
 
 export function rotateApiKey(config: Config, prefix: string, { overlap }: { overlap: string }): Promise<void> {
@@ -163,3 +176,37 @@ const rightsOf = ({ readOnly }: ApiKey): string => (readOnly ? 'read-only' : 're
 
 /** Formats a time as `2026-03-01 07:30`, in UTC. */
 const minute = (time: string | null): string => time?.slice(0, 16).replace('T', ' ') ?? '-';
+
+const required = z.string({ error: 'required' });
+
+const shortText = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
+const shortTextForm = { error: 'expected 1 to 255 characters, no control characters' };
+
+const durationForm = { error: 'expected a duration greater than zero, such as 90d, 12h or 30m' };
+
+const options = z.object({
+  workspace: required.refine(isWorkspaceName, { error: workspaceNameForm }),
+  user: required.regex(shortText, shortTextForm),
+  readOnly: z.boolean(),
+  expires: z.string().transform(parseDuration).pipe(z.number(durationForm).positive(durationForm)).optional(),
+  label: z.string().regex(shortText, shortTextForm).optional(),
+});
+
+/** The options as given. */
+type NewKeyOptions = Partial<z.input<typeof options>>;
+
+/** Throws a StartError with one line for each option that is missing or invalid. */
+function parseNewKey(given: NewKeyOptions): NewKey {
+  const { data, error } = options.safeParse(given);
+  if (data) return data;
+  throw new StartError(error.issues.map(({ path, message }) => `--${path.join()}: ${message}`).join('\n'));
+}
+
+/** Later dates are not supported by all databases. */
+const longest = ms('1000y');
+
+/** Returns milliseconds, or undefined if the text is not a duration. */
+function parseDuration(text: string): number | undefined {
+  const milliseconds = /^\d+ ?[a-z]+$/i.test(text) ? ms(text as ms.StringValue) : undefined;
+  return milliseconds === undefined || milliseconds > longest ? undefined : milliseconds;
+}

@@ -3,12 +3,10 @@ import { randomUUID } from 'node:crypto';
 import type { RevertedChanges, Yardgraph } from '../../client/index.ts';
 import { Interrupted, StartError } from '../errors.ts';
 import { describeChanges, uniqueMessage } from '../import/made-changes.ts';
-import { isRejected } from '../import/send.ts';
+import { isRejected } from '../import/run.ts';
 import { count, expected } from '../model/issues.ts';
 import { connect, isExpected, messageOf } from './service.ts';
-import { confirm } from './terminal/ask.ts';
-import { exitCodes, withInterrupts } from './terminal/interrupt.ts';
-import { createProgressBar } from './terminal/progress-bar.ts';
+import { confirm, createProgressBar, exitCodes, withInterrupts } from './terminal.ts';
 
 interface UndoOptions {
   readonly url: string;

@@ -9,8 +9,7 @@ import { program } from '../program.ts';
 import { recordKinds } from '../records/index.ts';
 import { createWorkspaces, sizeOf, type Workspace, type Workspaces } from '../store/admin/workspaces.ts';
 import { createTablesIfNew, longStatementTimeout, requireUpToDate, withDatabase } from './database.ts';
-import { ask } from './terminal/ask.ts';
-import { printTable } from './terminal/table.ts';
+import { ask, printTable } from './terminal.ts';
 
 const withWorkspaces = (config: Config, work: (workspaces: Workspaces) => Promise<void>): Promise<void> =>
   withDatabase(config, { statementTimeout: longStatementTimeout }, async (database) => {

@@ -1,92 +1,64 @@
 /**
- * Creates the demo's records in the workspace `default`, through the services, so that references and unique values are
- * checked.
+ * Imports the files beside this one into the workspace `default`: one for each kind, as `yardgraph import` reads them. They show a
+ * fictional rental company as of 20 November 2026; makers, companies and street names are invented.
+ *
+ * They are stored through the services, and not by a client, for the service is not listening yet; and all at once, so that an
+ * interrupted start leaves none behind, and two simultaneous starts create them once.
  */
 import { createSessionOpener } from '../auth/authenticate.ts';
 import { anonymousIn, anonymousWorkspace } from '../auth/keyring.ts';
 import { ServiceError } from '../errors.ts';
-import { type Linkable, linkFields } from '../model/links.ts';
-import type { CreateOf, RecordKind } from '../model/record-kind.ts';
-import { asset, assetCategory, location, project, recordKinds, transportOrder, workOrder } from '../records/index.ts';
+import { type FileOptions, findFiles, readRows } from '../import/files.ts';
+import type { Row } from '../import/rows.ts';
+import { linkFields, linkParser } from '../model/links.ts';
+import { createParser } from '../model/schemas.ts';
+import { recordKinds } from '../records/index.ts';
+import { linkOrder } from '../records/link-order.ts';
 import { importRecords } from '../services/import-records.ts';
-import type { NewRecords } from '../services/planned-ids.ts';
 import { openWorkspace } from '../store/admin/workspace-names.ts';
 import type { Database } from '../store/database.ts';
-import type { WorkspaceReads } from '../store/workspace-store.ts';
-import { assets } from './assets.ts';
-import { families, groups, types } from './categories.ts';
-import { locations } from './locations.ts';
-import { projects } from './projects.ts';
-import { transportOrders } from './transport-orders.ts';
-import { workOrders } from './work-orders.ts';
 
-/**
- * Does nothing if the workspace has records. They are created all at once, so that an interrupted start leaves none behind, and two
- * simultaneous starts create them once.
- */
+const fileOptions: FileOptions = {
+  columns: { map: new Map(), skip: new Set() },
+  form: { hasDecimalComma: false },
+};
+/** Not those of the settings, which may be stricter. */
+const limits = { maxTextLength: 1_000, maxExternalIds: 10, maxRecordLength: 10_000 };
+
+/** Does nothing if the workspace has records. */
 export async function fillDemo(database: Database): Promise<void> {
+  const workspace = await openWorkspace(database, anonymousWorkspace);
+  const author = { userId: null, requestId: null, message: 'The demo' };
+  const session = createSessionOpener(database)(anonymousIn(workspace), { author });
+  for (const kind of recordKinds) if ((await session.store.count(kind)) > 0) return;
   try {
-    await fillEmpty(database);
+    await importRecords(session, await readBatches());
   } catch (error) {
     // The uids of the assets are taken: another process has filled the workspace since this one found it empty.
     if (!(error instanceof ServiceError && error.status === 409)) throw error;
   }
 }
 
-const author = { userId: null, requestId: null, message: 'The demo' };
-
-async function fillEmpty(database: Database): Promise<void> {
-  const workspace = await openWorkspace(database, anonymousWorkspace);
-  const session = createSessionOpener(database)(anonymousIn(workspace), { author });
-  if (await holdsRecords(session.store)) return;
-  const locationRef = refTo(location);
-  const categoryRef = refTo(assetCategory);
-  const projectRef = refTo(project);
-  const categories = [...families, ...groups(categoryRef), ...types(categoryRef)];
-  await importRecords(session, [
-    batch(location, locations),
-    batch(assetCategory, categories),
-    batch(project, projects(locationRef)),
-    batch(asset, assets(locationRef)),
-    batch(workOrder, workOrders(projectRef, locationRef)),
-    batch(transportOrder, transportOrders(projectRef)),
-  ]);
-}
-
-async function holdsRecords(store: WorkspaceReads): Promise<boolean> {
-  for (const kind of recordKinds) {
-    if ((await store.count(kind)) > 0) return true;
+async function readBatches() {
+  const rows: Row[] = [];
+  for (const file of findFiles([__dirname], fileOptions)) {
+    for await (const row of readRows(file, fileOptions)) rows.push(row);
   }
-  return false;
-}
-
-/** A record to create, and the key by which the demo's rows refer to it. */
-interface Keyed<T> {
-  readonly key: string;
-  readonly value: T;
-}
-
-/** Returns the placeholder for a record's ID in the demo's rows, until the record has one. */
-const refTo =
-  (kind: RecordKind) =>
-  (key: string): string =>
-    `${kind.name} ${key}`;
-
-/** Returns records in the form of parsed input: the compiler has checked the types, so the schemas are skipped. */
-const batch = <K extends RecordKind>(kind: K, rows: readonly Keyed<CreateOf<K>>[]): NewRecords => ({
-  kind,
-  items: rows.map(({ key, value }) => linked(kind, refTo(kind)(key), value)),
-  pathOf: (index) => [kind.table, index],
-});
-
-/** Returns the record with links instead of IDs. */
-function linked(kind: RecordKind, ref: string, sent: Readonly<Record<string, unknown>>): Linkable<never> {
-  const value = { ...sent };
-  const links = linkFields(kind).flatMap(([name, field, { target }]) => {
-    const to = value[field];
-    if (typeof to !== 'string' || !to.startsWith(`${target} `)) return [];
-    delete value[field];
-    return [{ name, field, target, to: { ref: to } }];
+  const refOf = (kindName: string, id: unknown) => `${kindName} ${id}`;
+  const refs = new Set(rows.flatMap(({ kind, id }) => (id === undefined ? [] : [refOf(kind.name, id)])));
+  return linkOrder.map((kind) => {
+    const parse = linkParser({ fields: linkFields(kind), ways: ['ref'] }, limits, createParser(kind, limits));
+    const items = rows.flatMap(({ kind: kindOfRow, id, fields }) => {
+      if (kindOfRow !== kind) return [];
+      const record: Record<string, unknown> = { ...fields, ...(id !== undefined && { ref: refOf(kind.name, id) }) };
+      for (const [link, field, { target }] of linkFields(kind)) {
+        const ref = refOf(target, record[field]);
+        if (!refs.has(ref)) continue;
+        delete record[field];
+        record[link] = { ref };
+      }
+      return [parse(record)];
+    });
+    return { kind, items, pathOf: (index: number) => [kind.table, index] };
   });
-  return { value: value as never, ref, links };
 }

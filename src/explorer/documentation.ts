@@ -8,7 +8,7 @@ import { createPage, type Send } from '../http/assets.ts';
 import { contentSecurityPolicy, pageHead, styleSource } from '../http/page.ts';
 import { loadLate } from '../load-late.ts';
 import { root } from '../program.ts';
-import { readOwnFile } from './own-files.ts';
+import { readOwnFile } from './page-files.ts';
 
 const types: Readonly<Record<string, string>> = {
   '.png': 'image/png',
@@ -26,8 +26,23 @@ const files = loadLate(async () => {
   return new Map(paths.map((path) => [path, loadLate(() => load(path))]));
 });
 
+/** The pages with their headings, in the order of README's table. */
+const pages = loadLate(async () => {
+  const readme = await readPage('README.md');
+  const named = readme.slice(readme.indexOf('## Documentation')).matchAll(/\]\(([\w/-]+\.md)\)/g);
+  const paths = ['README.md', ...[...named].map(([, path = '']) => path)];
+  return Promise.all(paths.map(async (path) => ({ path, title: titleOf(await readPage(path)) })));
+});
+
 export function serveDocumentation(app: FastifyInstance): void {
-  app.get('/documentation', async (_request, reply) => reply.redirect('documentation/README.md', 308));
+  for (const [path, to] of [
+    ['/documentation', 'documentation/README.md'],
+    ['/documentation/', 'README.md'],
+    // Where other services have the page of their API.
+    ['/docs', 'reference'],
+    ['/docs/', '../reference'],
+  ] as const)
+    app.get(path, async (_request, reply) => reply.redirect(to, 308));
   app.get<{ Params: { '*': string } }>('/documentation/*', async (request, reply) => {
     const file = (await files()).get(request.params['*']);
     if (!file) throw notFound('there is no page at this path', 'unknown path');
@@ -44,30 +59,36 @@ async function load(path: string): Promise<Send> {
   return async (_request, reply) => reply.type(type).send(content);
 }
 
+const readPage = (path: string): Promise<string> => readFile(join(root, path), 'utf8');
+
+const titleOf = (markdown: string): string => markdown.slice('# '.length, markdown.indexOf('\n'));
+
 async function loadPage(path: string, markdown: string): Promise<Send> {
   const styles = await readOwnFile('documentation.css');
   const policy = contentSecurityPolicy({ scripts: "'none'", styles: styleSource(styles) });
-  const send = createPage(
-    pageHtml({
-      path,
-      title: markdown.slice('# '.length, markdown.indexOf('\n')),
-      styles,
-      content: await render(markdown),
-    }),
-  );
+  const send = createPage(await pageHtml(path, markdown, styles));
   return (request, reply) => send(request, reply.header('content-security-policy', policy));
 }
 
+/** Returns the page's content, with a list of its headings below the first one if there are many. */
 async function render(markdown: string): Promise<string> {
   const { Marked } = await import('marked');
+  const sections: string[] = [];
   const marked = new Marked({
     renderer: {
       heading({ tokens, depth, text }) {
-        return `<h${depth} id="${anchorOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+        const content = this.parser.parseInline(tokens);
+        if (depth === 2) sections.push(`<li><a href="#${anchorOf(text)}">${content}</a></li>`);
+        return `<h${depth} id="${anchorOf(text)}">${content}</h${depth}>\n`;
       },
     },
   });
-  return marked.parse(markdown, { async: false });
+  // Names of settings are wider than a column, and break at an underscore.
+  const html = marked
+    .parse(markdown, { async: false })
+    .replace(/<td><code>[A-Z_]+<\/code>/g, (cell) => cell.replaceAll('_', '_<wbr>'));
+  if (sections.length < 4) return html;
+  return html.replace('</h1>\n', (end) => `${end}<nav aria-label="On this page"><ul>${sections.join('')}</ul></nav>\n`);
 }
 
 /** As GitHub makes them of headings. */
@@ -77,28 +98,32 @@ const anchorOf = (heading: string): string =>
     .replace(/[^\w\- ]/g, '')
     .replaceAll(' ', '-');
 
-interface PageParts {
-  readonly path: string;
-  /** The heading, with which every page begins. */
-  readonly title: string;
-  readonly styles: string;
-  readonly content: string;
-}
-
 /** URLs are relative: a proxy may serve the service under a path of its own. */
-function pageHtml({ path, title, styles, content }: PageParts): string {
+async function pageHtml(path: string, markdown: string, styles: string): Promise<string> {
   const top = path.includes('/') ? '../../' : '../';
-  return `${pageHead({ title: `${title} – Yardgraph documentation`, styles: [], top })}
+  const links = (await pages()).map(({ path: other, title }) => {
+    const current = other === path ? ' aria-current="page"' : '';
+    return `<li><a href="${top}documentation/${other}"${current}>${title}</a></li>`;
+  });
+  return `${pageHead({ title: `${titleOf(markdown)} – Yardgraph documentation`, styles: [], top })}
 <style>${styles}</style>
 </head>
 <body>
+<header>
 <nav aria-label="Yardgraph">
-<a href="${top}">Yardgraph</a>
-<a href="${top}documentation/README.md">Documentation</a>
+<a href="${top}">Home</a>
+<a href="${top}reference">REST reference</a>
+<a id="to-pages" href="#pages">All pages</a>
 </nav>
+</header>
 <main>
-${content}
+${await render(markdown)}
 </main>
+<nav id="pages" aria-label="Documentation">
+<ul>
+${links.join('\n')}
+</ul>
+</nav>
 </body>
 </html>
 `;

@@ -1,12 +1,12 @@
 /** The GraphiQL page and its files: loaded for the first browser, and kept. It loads nothing from other servers. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { byFileName, createAsset, createPage, serveAssets } from '../http/assets.ts';
 import { addVary } from '../http/compression.ts';
 import { contentSecurityPolicy, pageHead } from '../http/page.ts';
 import { loadLate } from '../load-late.ts';
-import { graphiqlTabs } from './graphiql-tabs.ts';
-import { keyBar } from './key-bar.ts';
-import { allOf, loadOwnAssets, type OwnAssets } from './own-files.ts';
+import { allOf, keyBar, loadOwnAssets, type OwnAssets } from './page-files.ts';
 
 /** The editor sets inline styles, and its own styles contain fonts. */
 const policy = contentSecurityPolicy({
@@ -29,6 +29,20 @@ export async function sendGraphiql(request: FastifyRequest, reply: FastifyReply)
   return send(request, reply.header('content-security-policy', policy));
 }
 
+/** The tabs that GraphiQL opens with: operations that run unchanged on any workspace, explained by their comments. */
+export function readTabs(): { query: string; variables: string }[] {
+  const folder = join(__dirname, 'tabs');
+  const names = readdirSync(folder).toSorted();
+  const contentOf = (name: string) => readFileSync(join(folder, name), 'utf8');
+  return names.flatMap((name) => {
+    if (!name.endsWith('.graphql')) return [];
+    const variables = name.replace('.graphql', '.json');
+    // As GraphiQL would format them.
+    const json = names.includes(variables) ? JSON.stringify(JSON.parse(contentOf(variables)), null, 2) : '';
+    return [{ query: contentOf(name), variables: json }];
+  });
+}
+
 async function renderPage() {
   const { js, css, editorWorkerService, graphqlWorker, jsonWorker } = await import(
     '@graphql-yoga/render-graphiql/graphiql'
@@ -42,7 +56,7 @@ async function renderPage() {
     json: createAsset('json-worker', 'js', jsonWorker),
   };
   const urls = Object.entries(workers).map(([name, { fileName }]) => [name, `explorer/${fileName}`]);
-  const options = JSON.stringify({ tabs: graphiqlTabs, workers: Object.fromEntries(urls) }).replaceAll('<', '\\u003c');
+  const options = JSON.stringify({ tabs: readTabs(), workers: Object.fromEntries(urls) }).replaceAll('<', '\\u003c');
   return {
     send: createPage(pageHtml({ library, own, options })),
     assets: byFileName([...Object.values(library), ...allOf(own), ...Object.values(workers)]),

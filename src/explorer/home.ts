@@ -7,7 +7,7 @@ import { addVary } from '../http/compression.ts';
 import { acceptsHtml, contentSecurityPolicy, pageHead, styleSource } from '../http/page.ts';
 import { loadLate } from '../load-late.ts';
 import { program } from '../program.ts';
-import { readOwnFile } from './own-files.ts';
+import { readOwnFile } from './page-files.ts';
 
 const loadStyles = loadLate(async () => {
   const styles = await readOwnFile('home.css');
@@ -76,7 +76,8 @@ with records to look around; where the package is installed, <code>yardgraph ser
 </html>
 `;
 
-const keyNeeded = `Requests need an API key. <code>${program} keys create</code> creates one.`;
+const keyNeeded = `Requests need an API key. <code>${program} keys create --workspace default --user admin</code> creates one
+that may read and write.`;
 const noKeyNeeded =
   'Requests need no API key until the first one is <a href="documentation/README.md#keys">created</a>: anyone who can reach this service can read and change its records.';
 

@@ -5,8 +5,7 @@ import type { Config } from '../config.ts';
 import { byFileName, createAsset, createPage, serveAssets } from '../http/assets.ts';
 import { contentSecurityPolicy, pageHead } from '../http/page.ts';
 import { loadLate } from '../load-late.ts';
-import { keyBar } from './key-bar.ts';
-import { allOf, loadOwnAssets } from './own-files.ts';
+import { allOf, keyBar, loadOwnAssets } from './page-files.ts';
 
 const policy = contentSecurityPolicy({ scripts: "'self'", styles: "'self'" });
 

@@ -1,17 +1,19 @@
 /** `GET /export/…`: all records of a kind, or of all kinds, as a file, from one state of the database. */
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, open, unlink } from 'node:fs/promises';
+import type { ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Limits } from '../config.ts';
-import { badRequest, tooLarge, tooManyRequests, unavailable } from '../errors.ts';
+import { badRequest, errorCode, tooLarge, tooManyRequests, unavailable } from '../errors.ts';
 import { requireSmallJson } from '../http/json-body.ts';
-import { spool } from '../http/spool.ts';
 import { count, expected, quote } from '../model/issues.ts';
 import { pathName } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { unknownFieldIssues } from '../model/schemas.ts';
 import { recordKinds } from '../records/index.ts';
 import { linkOrder } from '../records/link-order.ts';
-import { createShares } from '../sharing/shares.ts';
-import { mapInSlices } from '../slices.ts';
 import type { Condition } from '../store/query/condition.ts';
 import { positionOfId } from '../store/query/record-query.ts';
 import type { RecordReads } from '../store/records/read-records.ts';
@@ -26,8 +28,8 @@ type ReadFilter = (kind: RecordKind, where: unknown) => Promise<Condition | unde
  */
 const pageLength = 100;
 
-/** In bytes. Each slow reader has a file of its own, in memory only if it is small. */
-const maxInMemory = 65_536;
+/** The most exports of a workspace at a time: each has a file until its client has read it. */
+const maxExports = 2;
 
 /** The most external IDs with columns of their own. */
 const maxKeys = 10;
@@ -50,20 +52,28 @@ interface Options {
   readonly limits: Limits;
   /** Milliseconds that an export may be read. */
   readonly exportTimeout: number;
-  /** Milliseconds that a request waits for another of its workspace. */
-  readonly patience: number;
 }
 
 /** Exports are read into a file, at the speed of the database, and then sent: so a client that reads slowly holds nothing but the file. */
-export function serveExports(
-  app: FastifyInstance,
-  { limits, exportTimeout, patience }: Options,
-  readFilter: ReadFilter,
-): void {
-  const inTurn = createShares(1, {
-    milliseconds: patience,
-    error: () => tooManyRequests('a workspace may have one export at a time: try again later', 'too many exports'),
-  });
+export function serveExports(app: FastifyInstance, { limits, exportTimeout }: Options, readFilter: ReadFilter): void {
+  const running = new Map<number | undefined, number>();
+
+  /** Counts an export of the workspace until its response is closed. */
+  function begin(workspaceId: number | undefined, response: ServerResponse): void {
+    const count = running.get(workspaceId) ?? 0;
+    if (count >= maxExports) {
+      throw tooManyRequests(
+        `a workspace may have ${maxExports} exports at a time: try again later`,
+        'too many exports',
+      );
+    }
+    running.set(workspaceId, count + 1);
+    response.once('close', () => {
+      const left = (running.get(workspaceId) ?? 1) - 1;
+      if (left > 0) running.set(workspaceId, left);
+      else running.delete(workspaceId);
+    });
+  }
 
   const send = async (
     request: FastifyRequest,
@@ -71,37 +81,34 @@ export function serveExports(
     name: string,
     exported: Export,
   ): Promise<FastifyReply> => {
-    const workspaceId = String(request.identity?.workspace.number);
-    const { file, records } = await inTurn(workspaceId, () => {
-      const end = performance.now() + exportTimeout;
-      const goOn = () => {
-        if (performance.now() > end) {
-          throw tooLarge(
-            `an export is read for at most ${count(exportTimeout)} ms: export fewer records at a time, with \`where\``,
-          );
-        }
-        // Nobody reads the response any more.
-        if (reply.raw.destroyed) throw unavailable('the client has left', 'CLIENT_LEFT');
-      };
-      return request.session.store.longSnapshot(async (snapshot) => {
-        let records = 0;
-        const file = await spool(
-          texts(snapshot, exported, (read) => {
-            goOn();
-            records += read;
-          }),
-          workspaceId,
-          { memory: maxInMemory },
+    begin(request.identity?.workspace.number, reply.raw);
+    const end = performance.now() + exportTimeout;
+    const goOn = () => {
+      if (performance.now() > end) {
+        throw tooLarge(
+          `an export is read for at most ${count(exportTimeout)} ms: export fewer records at a time, with \`where\``,
         );
-        return { file, records };
+      }
+      // Nobody reads the response any more.
+      if (reply.raw.destroyed) throw unavailable('the client has left', 'CLIENT_LEFT');
+    };
+    const { file, records } = await request.session.store.longSnapshot(async (snapshot) => {
+      let records = 0;
+      const read = texts(snapshot, exported, (found) => {
+        goOn();
+        records += found;
       });
+      return { file: await writeFile(read), records };
     });
+    const { size } = await file.stat();
+    const stream = file.createReadStream({ start: 0 });
+    if (reply.raw.destroyed) stream.destroy();
     return reply
       .type(exported.format.type)
       .header('export-count', records)
       .header('content-disposition', `attachment; filename="${name}"`)
-      .header('content-length', file.length)
-      .send(file.open());
+      .header('content-length', size)
+      .send(stream);
   };
 
   for (const kind of recordKinds) {
@@ -127,6 +134,24 @@ export function serveExports(
   });
 }
 
+/** Writes a file that no other user can open, and that disappears with the process, however the process ends. */
+async function writeFile(texts: AsyncIterable<string>): Promise<FileHandle> {
+  const path = join(tmpdir(), `yardgraph-${randomUUID()}`);
+  const file = await open(path, 'wx+', 0o600).catch(noRoom);
+  try {
+    await unlink(path);
+    for await (const text of texts) await file.writeFile(text).catch(noRoom);
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+function noRoom(error: unknown): never {
+  throw unavailable('there is no room for a file of this size, try again', errorCode(error));
+}
+
 /** Yields the text of the file in pieces. `onRead` gets the number of records of each page. */
 async function* texts(
   snapshot: RecordReads,
@@ -142,7 +167,7 @@ async function* texts(
       const records = await snapshot.list(kind, page);
       onRead(records.length);
       const targets = hasTargets ? await readTargets(snapshot, kind, records) : new Map();
-      const rows = await mapInSlices(records, (record) => format.row(kind, columns, { ...record }, targets));
+      const rows = records.map((record) => format.row(kind, columns, { ...record }, targets));
       if (rows.length > 0) yield rows.join('');
       after = records.at(-1)?.id;
       if (records.length < pageLength) break;

@@ -1,6 +1,5 @@
 /** GraphQL over HTTP at /graphql. Stricter than yoga's defaults: JSON only, one operation per request, no CORS. */
 
-import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   coerceInputValue,
@@ -17,7 +16,6 @@ import { idempotencyKeyOf, markReplayed } from '../http/idempotency-key.ts';
 import { count } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { withIdempotencyKey } from '../services/idempotent-session.ts';
-import { encodedInSlices, isLong } from '../slices.ts';
 import type { Condition } from '../store/query/condition.ts';
 import { maxErrors, sendGraphqlError, shortMessage, shortSegment, useErrorResponses } from './errors.ts';
 import { useLoaders } from './execution/context.ts';
@@ -33,7 +31,7 @@ import { schema as ownSchema } from './schema/schema.ts';
 import { asEventStream, createEventStreams, singleEvent } from './subscription/event-stream.ts';
 import { type ServerContext, useSubscriptions, type YogaContext } from './subscription/run-subscription.ts';
 
-/** The cache holds whole documents: clients can make it use this number times MAX_QUERY_LENGTH of memory. */
+/** The cache holds whole documents: clients can make it use this number times maxQueryLength of memory. */
 const cachedDocuments = 200;
 
 /** Executes GraphQL requests. Event streams end when the signal is aborted. */
@@ -93,8 +91,8 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
       const text = await response.text();
       reply.code(response.status);
       for (const [name, value] of response.headers) reply.header(name, value);
-      if (acceptable.json || response.status !== 200) return reply.send(bodyOf(text));
-      return asEventStream(reply).send(bodyOf(singleEvent(text)));
+      if (acceptable.json || response.status !== 200) return reply.send(text);
+      return asEventStream(reply).send(singleEvent(text));
     },
 
     sendSchema: createPage(`${printSchema(schema)}\n`, 'text/plain; charset=utf-8'),
@@ -104,9 +102,6 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
     sendError: sendGraphqlError,
   };
 }
-
-const bodyOf = (text: string): string | Readable =>
-  isLong(text) ? Readable.from(encodedInSlices(text), { objectMode: false }) : text;
 
 /** Rejects introspection of the schema, except `__typename`. */
 const useNoIntrospection = (): Plugin => ({

@@ -1,12 +1,12 @@
 /** Reads request bodies for REST and GraphQL: JSON in UTF-8, plain or gzip, within the limits, and nothing else. */
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { promisify } from 'node:util';
+import { type Gunzip, gunzip as inflate } from 'node:zlib';
+import { errorCodes, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Limits } from '../config.ts';
-import { badRequest, ServiceError, tooLarge } from '../errors.ts';
+import { badRequest, errorCode, ServiceError, tooLarge, unavailable } from '../errors.ts';
 import { count } from '../model/issues.ts';
-import { oneEachTurn } from '../slices.ts';
-import { createGunzip, isGzip, requireKnownEncoding } from './gzip-body.ts';
 import { isSpace, jsonProblem } from './json-problem.ts';
 
 declare module 'fastify' {
@@ -16,17 +16,20 @@ declare module 'fastify' {
   }
 }
 
-/** Bytes that take about a millisecond to parse. Larger bodies take turns, so that other requests are handled in between. */
-const maxSmallBody = 65_536;
+/** The most bodies of the greatest length in use at a time, or as many bytes of shorter ones. */
+const maxLargeBodies = 8;
+
+/** Bytes inflated at a time: four times Node's default, as each piece returns to the thread that serves requests. */
+const chunkSize = 65_536;
 
 export function readJsonBodies(app: FastifyInstance, limits: Limits): void {
-  const { gunzip, release } = createGunzip(limits.maxBodyBytes);
-  const inTurn = oneEachTurn();
+  const { maxBodyBytes } = limits;
   app.addHook('onRequest', (request, reply, done) => {
     requireKnownEncoding(request, reply);
     requireUtf8(request);
     done();
   });
+  app.addHook('preParsing', boundBodies(maxLargeBodies * maxBodyBytes, maxBodyBytes));
   app.decorateRequest('bodyHash', null);
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body: Buffer, done) => {
@@ -36,18 +39,71 @@ export function readJsonBodies(app: FastifyInstance, limits: Limits): void {
       }
       return parseJson(decoded, limits);
     };
-    const readInTurn = (decoded: Buffer) =>
-      decoded.length > maxSmallBody
-        ? inTurn(String(request.identity?.workspace.number), () => read(decoded))
-        : read(decoded);
-    if (!isGzip(request) && body.length <= maxSmallBody) return done(null, read(body));
-    const decoded = isGzip(request) ? gunzip(request, body) : Promise.resolve(body);
-    decoded.then(readInTurn).then((value) => done(null, value), done);
+    if (!isGzip(request)) return done(null, read(body));
+    gunzip(body, maxBodyBytes)
+      .then(read)
+      .then((value) => done(null, value), done);
   });
-  app.addHook('onSend', (request, _reply, payload, done) => {
-    release(request);
-    done(null, payload);
-  });
+}
+
+/**
+ * Returns a hook that rejects a body with a 503 while others are in use, until their responses are closed. It runs after the hooks that
+ * authenticate: strangers send no bodies. A body without a length, or that inflates, counts as one of the greatest length.
+ */
+function boundBodies(maxBytes: number, maxBodyBytes: number) {
+  let inUse = 0;
+  return (
+    request: FastifyRequest,
+    { raw: response }: FastifyReply,
+    _payload: unknown,
+    done: (error?: Error) => void,
+  ) => {
+    const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
+    const isKnown = encoding === undefined && !isGzip(request);
+    const bytes = isKnown ? Math.min(Number(length), maxBodyBytes) : maxBodyBytes;
+    if (bytes === 0) return done();
+    if (inUse + bytes > maxBytes) return done(unavailable('too many large bodies are being read, try again', 'BODIES'));
+    inUse += bytes;
+    response.once('close', () => {
+      inUse -= bytes;
+    });
+    done();
+  };
+}
+
+/** HTTP has two names for gzip. */
+const gzipNames = ['gzip', 'x-gzip'];
+
+const encodingOf = ({ headers }: FastifyRequest) => headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
+
+const isGzip = (request: FastifyRequest): boolean => gzipNames.includes(encodingOf(request));
+
+/** Throws a ServiceError 415. HTTP would allow several encodings, such as `gzip, gzip`. */
+function requireKnownEncoding(request: FastifyRequest, reply: FastifyReply): void {
+  if (encodingOf(request) === 'identity' || isGzip(request)) return;
+  reply.header('accept-encoding', 'gzip');
+  throw new ServiceError(415, 'expected the Content-Encoding gzip, or none');
+}
+
+/**
+ * Inflates on another thread, in pieces, and stops at the first that exceeds the limit: a body can inflate to a thousand times its size.
+ * Throws an error with the status 400 or 413.
+ */
+async function gunzip(body: Buffer, maxBytes: number): Promise<Buffer> {
+  try {
+    // Node's types do not have `info`, which makes the result an object.
+    const options = { chunkSize, maxOutputLength: maxBytes, info: true };
+    const result: unknown = await promisify(inflate)(body, options);
+    const { buffer, engine } = result as { buffer: Buffer; engine: Gunzip };
+    // gunzip ignores trailing zeros; they are rejected here.
+    if (engine.bytesWritten !== body.length) throw badRequest('the body has bytes after the end of its gzip data');
+    return buffer;
+  } catch (error) {
+    const code = errorCode(error);
+    if (code === 'ERR_BUFFER_TOO_LARGE') throw new errorCodes.FST_ERR_CTP_BODY_TOO_LARGE();
+    if (/^Z_(?:DATA|BUF)_ERROR$/.test(code)) throw badRequest('the body is not valid gzip');
+    throw error;
+  }
 }
 
 /** Throws a ServiceError 415. */

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import cors from '@fastify/cors';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import type { Config } from '../config.ts';
-import { badRequest, notFound } from '../errors.ts';
+import { badRequest } from '../errors.ts';
 import { type Logs, standardError } from '../logs.ts';
 import { expected } from '../model/issues.ts';
 import { compressResponses } from './compression.ts';
@@ -132,8 +132,6 @@ function beginRequest(request: FastifyRequest, reply: FastifyReply, done: () => 
   logWhenClosed(request, reply);
   reply.headers(headersFor(request.id));
   requireValidHost(request);
-  // Before the body is read, which may be invalid too.
-  if (request.is404 || hasEmptyParameter(request)) throw notFound(nothingAt(request), 'unknown path');
   done();
 }
 
@@ -145,20 +143,6 @@ function requireValidHost({ raw }: FastifyRequest): void {
   const { host = raw.httpVersion === '1.0' ? '' : undefined } = raw.headers;
   if (host === '' || (host && hostAndPort.test(host) && URL.canParse(`http://${host}`))) return;
   throw badRequest(`Host: ${expected('a host name or an IP address, optionally with a port', host)}`);
-}
-
-/** True for a path such as `/projects/`, at which the router finds `/projects/:id`. */
-const hasEmptyParameter = ({ params }: FastifyRequest): boolean => Object.values(params as object).includes('');
-
-/** Suggests a path only if it is one of ours: a slash at the end is easily overlooked. */
-function nothingAt({ server, method, url }: FastifyRequest): string {
-  const [sent = ''] = url.split('?');
-  // Only such a path may be one of ours, and the router would read others as patterns.
-  const path = /^(?:\/[\w-]+)+\/$/.test(sent) ? sent.slice(0, -1) : '';
-  const withId = `${path.slice(0, path.lastIndexOf('/') + 1)}:id`;
-  const known = [path, withId].find((candidate) => server.hasRoute({ method, url: candidate }));
-  const hint = known && `: ${known.replace(':id', '{id}')} has no slash at the end`;
-  return `there is nothing at this path${hint ?? ''}`;
 }
 
 /** Fastify would close the connection while the body is still arriving: most clients would see that instead of the 413. */

@@ -36,14 +36,6 @@ function close(response: ServerResponse): void {
   response.emit('close');
 }
 
-/** Closes the connection of a response that is not complete, also while the response waits for those of earlier requests. */
-export function closeConnection(response: ServerResponse): void {
-  if (response.closed) return;
-  // Until a response has the socket, Node would only mark it, and keep what was written to it.
-  if (response.socket) response.destroy();
-  else response.req.socket.destroy();
-}
-
 /** Closes sockets without traffic for `timeout` milliseconds, unless the service has yet to respond. */
 export function closeStalledSockets(server: Server, timeout: number): void {
   server.setTimeout(timeout, (socket: HttpSocket) => {

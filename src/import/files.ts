@@ -8,10 +8,17 @@ import { listField } from '../model/labels.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { recordKinds } from '../records/index.ts';
 import { linkOrder } from '../records/link-order.ts';
-import type { CellForm } from './cells.ts';
-import { type Column, type ColumnOptions, columnFinder, kindCalled, unknownColumns } from './columns.ts';
 import { type CsvRow, readCsv, readText, workbookError } from './read-csv.ts';
-import { type Row, readRow } from './row.ts';
+import type { CellForm } from './rows.ts';
+import {
+  type Column,
+  type ColumnOptions,
+  columnFinder,
+  kindCalled,
+  type Row,
+  readRow,
+  unknownColumns,
+} from './rows.ts';
 
 export interface ImportFile {
   readonly path: string;

@@ -3,9 +3,8 @@ import { type Issue, quote } from '../model/issues.ts';
 import { linkFields } from '../model/links.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { kindOfId, recordKinds } from '../records/index.ts';
-import type { LateLink } from './progress.ts';
-import type { Outside, Row } from './row.ts';
-import type { State } from './state.ts';
+import type { Outside, Row } from './rows.ts';
+import type { LateLink, State } from './state.ts';
 
 /** A row as it is sent. */
 interface Linked {
@@ -38,12 +37,8 @@ export async function linkRows(
     const ids = rows.flatMap(({ fields: { [field]: id } }) => (typeof id === 'string' ? [id] : []));
     if (ids.length > 0) found.set(field, await state.findRows(target, ids));
   }
-  const own = isTarget(kind)
-    ? await state.findRows(
-        kind.name,
-        rows.flatMap(({ id }) => id ?? []),
-      )
-    : new Map();
+  const ownIds = rows.flatMap(({ id }) => id ?? []);
+  const own = isTarget(kind) ? await state.findRows(kind.name, ownIds) : new Map();
   const inPart = new Set<string>();
   const isDouble = rows.map(({ id }) => {
     if (id === undefined || !isTarget(kind)) return false;
@@ -126,54 +121,35 @@ export async function linkUnstored(state: State, kind: RecordKind, rows: readonl
     foreign: [] as ForeignLink[],
   }));
   for (const [link, field, { target }] of linkFields(kind)) {
-    const byId = new Map<string, Draft[]>();
-    const byKey = new Map<string, Map<string, Draft[]>>();
-    for (const row of checked) {
+    const byKey = new Map<string, { readonly value: string; readonly coming: Set<string> }[]>();
+    const withId = checked.flatMap((row) => {
       const given = setOutside(row.record, row.row.outside, { link, field });
+      if (given) {
+        const others = byKey.get(given.key) ?? [];
+        byKey.set(given.key, others);
+        others.push({ value: given.value, coming: row.coming });
+      }
       const { [field]: id } = row.record;
-      if (given) append(byKey.get(given.key) ?? setIn(byKey, given.key), given.value, row);
-      else if (typeof id === 'string') append(byId, id, row);
+      return typeof id === 'string' ? [{ ...row, id }] : [];
+    });
+    const ids = withId.map(({ id }) => id);
+    const expected = ids.length > 0 ? await state.findExpected(target, ids) : new Map<string, boolean>();
+    for (const { id, coming, issues, foreign } of withId) {
+      const isRefused = expected.get(id);
+      if (isRefused !== undefined) coming.add(field);
+      else if (kindOfId(id)?.name !== target) foreign.push({ link, id });
+      if (isRefused) issues.push(refusedTarget(field, id));
     }
-    if (byId.size > 0) {
-      const expected = await state.findExpected(target, [...byId.keys()]);
-      for (const [id, rowsWithId] of byId) {
-        const isRefused = expected.get(id);
-        for (const { coming, issues, foreign } of rowsWithId) {
-          if (isRefused !== undefined) coming.add(field);
-          else if (kindOfId(id)?.name !== target) foreign.push({ link, id });
-          if (isRefused) issues.push(refusedTarget(field, id));
-        }
-      }
-    }
-    for (const [key, byValue] of byKey) {
-      for (const value of await state.findOutside(target, key, [...byValue.keys()])) {
-        for (const { coming } of byValue.get(value) ?? []) coming.add(link);
-      }
+    for (const [key, links] of byKey) {
+      const values = links.map(({ value }) => value);
+      const found = await state.findOutside(target, key, values);
+      for (const { value, coming } of links) if (found.has(value)) coming.add(link);
     }
   }
   return checked;
-}
-
-/** A row while its links are looked up. */
-interface Draft extends Checked {
-  readonly coming: Set<string>;
-  readonly issues: Issue[];
-  readonly foreign: ForeignLink[];
 }
 
 const refusedTarget = (field: string, id: string): Issue => ({
   path: [field],
   message: `the row with the ID ${quote(id)} was refused`,
 });
-
-function append<T>(lists: Map<string, T[]>, key: string, value: T): void {
-  const list = lists.get(key);
-  if (list) list.push(value);
-  else lists.set(key, [value]);
-}
-
-function setIn<T>(maps: Map<string, Map<string, T>>, key: string): Map<string, T> {
-  const map = new Map<string, T>();
-  maps.set(key, map);
-  return map;
-}

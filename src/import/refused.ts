@@ -3,10 +3,10 @@ import { appendFileSync, existsSync, lstatSync, statSync, truncateSync } from 'n
 import { basename, dirname, extname, join } from 'node:path';
 import { csvCell } from '../model/csv.ts';
 import { formatIssue, type Issue } from '../model/issues.ts';
-import { columnFinder, reasonColumn } from './columns.ts';
 import { type FileOptions, headerOf, type ImportFile } from './files.ts';
-import type { RefusedFile } from './progress.ts';
-import type { RefusedRow } from './row.ts';
+import type { RefusedRow } from './rows.ts';
+import { columnFinder, reasonColumn } from './rows.ts';
+import type { RefusedFile } from './state.ts';
 
 /** Returns `assets.refused.csv` for `assets.csv`, or with a number if that is there: somebody may be fixing it. */
 export function newRefusedName({ path }: ImportFile): string {

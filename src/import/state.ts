@@ -5,36 +5,70 @@
 import { rmSync, statSync } from 'node:fs';
 import sqlite3 from 'sqlite3';
 import { errorCode, StartError } from '../errors.ts';
-import type { LateLink, Names, Progress, RowId, UnsetLink } from './progress.ts';
 
-export interface State {
-  /** Undefined until all files have been read; then of an import that has stored something, or of this one. */
-  readonly progress: () => Progress | undefined;
-  /** Notes rows that have IDs or external IDs to which links may lead. */
-  expectRows(names: Names): Promise<void>;
-  /** Returns what became of the rows: their record's ID, null if they come later, or an empty text if they were refused. */
-  findRows(kind: string, ids: readonly string[]): Promise<ReadonlyMap<string, string | null>>;
-  /** Notes that these rows would be refused, as a preview has found. */
-  expectRefusal(names: Names): Promise<void>;
-  /** Returns which of these IDs rows have that were noted: true if they would be refused. */
-  findExpected(kind: string, ids: readonly string[]): Promise<ReadonlyMap<string, boolean>>;
-  /** Returns those of these external IDs that rows of this import have, unless they would be refused. */
-  findOutside(kind: string, key: string, values: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Stores what a part has done, all or nothing. */
-  advance(
-    progress: Progress,
-    done?: { readonly ids?: readonly (RowId & { readonly record: string })[]; readonly late?: readonly LateLink[] },
-  ): Promise<void>;
-  /** Returns links that are still to be set, with the ID of the record that they lead to, empty if its row was refused. */
-  lateLinks(limit: number): Promise<readonly (LateLink & { readonly to: string })[]>;
-  /** Notes that these links were set, but for those with a message, which say why they could not be. */
-  settle(links: readonly LateLink[], unset: readonly UnsetLink[]): Promise<void>;
-  /** Returns the links that could not be set: the first ones, and the number of all. */
-  unsetLinks(limit: number): Promise<{ readonly first: readonly UnsetLink[]; readonly count: number }>;
-  close(): Promise<void>;
-  /** Closes it, and deletes the file. */
-  remove(): Promise<void>;
+export interface Progress {
+  /** Identifies the import in the idempotency keys of its parts, and in its change message. */
+  readonly run: string;
+  /** The hashes of the files, and everything else that decides what is sent. */
+  readonly identity: string;
+  /** The kinds in the files, in the order in which they are written: the place of a file among the files, and the name of a kind. */
+  readonly sections: readonly (readonly [file: number, kind: string])[];
+  /** The number of rows in all files. */
+  readonly total: number;
+  /** The cursor of the last change before the first write. */
+  readonly after?: string;
+  /** The section that is being written, and the number of its rows that are done. */
+  readonly section: number;
+  readonly rows: number;
+  /** When the next part was first sent, in milliseconds: the service knows its idempotency key for 24 hours. */
+  readonly since: number;
+  readonly counts: Counts;
+  /** The files of refused rows, one for each file: their names, which nothing had before the import, and their lengths in bytes. */
+  readonly refused: readonly RefusedFile[];
 }
+
+export interface RefusedFile {
+  readonly name: string;
+  readonly bytes: number;
+}
+
+export interface Counts {
+  readonly created: number;
+  readonly updated: number;
+  readonly unchanged: number;
+  readonly refused: number;
+}
+
+interface RowId {
+  readonly kind: string;
+  readonly id: string;
+}
+
+/** An external ID that a row has. */
+type OutsideId = readonly [kind: string, key: string, value: string];
+
+/** The IDs and the external IDs by which links may lead to rows. */
+export interface Names {
+  readonly ids: readonly RowId[];
+  readonly outside: readonly OutsideId[];
+}
+
+/** A link that could not be set, since its target comes later. */
+export interface LateLink {
+  readonly kind: string;
+  readonly record: string;
+  readonly field: string;
+  readonly target: string;
+  /** The ID in the file of the row that it leads to. */
+  readonly id: string;
+}
+
+/** A link that could not be set, because the row that it leads to was refused, or the service refused the link. */
+export interface UnsetLink extends LateLink {
+  readonly message: string;
+}
+
+export type State = Awaited<ReturnType<typeof openState>>;
 
 const tables = `
   CREATE TABLE IF NOT EXISTS progress (json TEXT NOT NULL);
@@ -44,7 +78,7 @@ const tables = `
 `;
 
 /** Throws a StartError if another process has it open: it imports the same files. */
-export async function openState(path: string): Promise<State> {
+export async function openState(path: string) {
   const database = await open(path);
   const all = (sql: string, values: readonly unknown[] = []): Promise<readonly Readonly<Record<string, unknown>>[]> =>
     new Promise((resolve, reject) => {
@@ -95,8 +129,10 @@ export async function openState(path: string): Promise<State> {
   }
 
   return {
-    progress: () => progress,
-    async expectRows({ ids, outside }) {
+    /** Undefined until all files have been read; then of an import that has stored something, or of this one. */
+    progress: (): Progress | undefined => progress,
+    /** Notes rows that have IDs or external IDs to which links may lead. */
+    async expectRows({ ids, outside }: Names): Promise<void> {
       if (ids.length + outside.length === 0) return;
       await transaction(async () => {
         await all(`INSERT OR IGNORE INTO ids SELECT value ->> 'kind', value ->> 'id', NULL, NULL FROM json_each(?)`, [
@@ -108,14 +144,16 @@ export async function openState(path: string): Promise<State> {
         );
       });
     },
-    async findRows(kind, ids) {
+    /** Returns what became of the rows: their record's ID, null if they come later, or an empty text if they were refused. */
+    async findRows(kind: string, ids: readonly string[]): Promise<ReadonlyMap<string, string | null>> {
       const found = await all('SELECT id, record FROM ids WHERE kind = ? AND id IN (SELECT value FROM json_each(?))', [
         kind,
         JSON.stringify(ids),
       ]);
       return new Map(found.map(({ id, record }) => [String(id), record === null ? null : String(record)]));
     },
-    async expectRefusal({ ids, outside }) {
+    /** Notes that these rows would be refused, as a preview has found. */
+    async expectRefusal({ ids, outside }: Names): Promise<void> {
       if (ids.length + outside.length === 0) return;
       await transaction(async () => {
         await all(
@@ -129,21 +167,30 @@ export async function openState(path: string): Promise<State> {
         );
       });
     },
-    async findExpected(kind, ids) {
+    /** Returns which of these IDs rows have that were noted: true if they would be refused. */
+    async findExpected(kind: string, ids: readonly string[]): Promise<ReadonlyMap<string, boolean>> {
       const found = await all('SELECT id, refused FROM ids WHERE kind = ? AND id IN (SELECT value FROM json_each(?))', [
         kind,
         JSON.stringify(ids),
       ]);
       return new Map(found.map(({ id, refused }) => [String(id), refused !== null]));
     },
-    async findOutside(kind, key, values) {
+    /** Returns those of these external IDs that rows of this import have, unless they would be refused. */
+    async findOutside(kind: string, key: string, values: readonly string[]): Promise<ReadonlySet<string>> {
       const found = await all(
         'SELECT value FROM outside WHERE kind = ? AND key = ? AND refused IS NULL AND value IN (SELECT value FROM json_each(?))',
         [kind, key, JSON.stringify(values)],
       );
       return new Set(found.map(({ value }) => String(value)));
     },
-    async advance(changed, { ids = [], late = [] } = {}) {
+    /** Stores what a part has done, all or nothing. */
+    async advance(
+      changed: Progress,
+      {
+        ids = [],
+        late = [],
+      }: { readonly ids?: readonly (RowId & { readonly record: string })[]; readonly late?: readonly LateLink[] } = {},
+    ): Promise<void> {
       await transaction(async () => {
         if (ids.length > 0) {
           // A refused row does not take the place of an earlier one with its ID.
@@ -163,7 +210,8 @@ export async function openState(path: string): Promise<State> {
       });
       progress = changed;
     },
-    async lateLinks(limit) {
+    /** Returns links that are still to be set, with the ID of the record that they lead to, empty if its row was refused. */
+    async lateLinks(limit: number): Promise<readonly (LateLink & { readonly to: string })[]> {
       const found = await all(
         `SELECT late.kind, late.record, field, target, late.id, COALESCE(ids.record, '') AS "to"
          FROM late LEFT JOIN ids ON ids.kind = target AND ids.id = late.id
@@ -172,7 +220,8 @@ export async function openState(path: string): Promise<State> {
       );
       return found as readonly object[] as readonly (LateLink & { to: string })[];
     },
-    async settle(links, unset) {
+    /** Notes that these links were set, but for those with a message, which say why they could not be. */
+    async settle(links: readonly LateLink[], unset: readonly UnsetLink[]): Promise<void> {
       await transaction(async () => {
         await all(`DELETE FROM late WHERE (record, field) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?))`, [
           JSON.stringify(links.map(({ record, field }) => [record, field])),
@@ -182,13 +231,15 @@ export async function openState(path: string): Promise<State> {
         }
       });
     },
-    async unsetLinks(limit) {
+    /** Returns the links that could not be set: the first ones, and the number of all. */
+    async unsetLinks(limit: number): Promise<{ readonly first: readonly UnsetLink[]; readonly count: number }> {
       const first = await all('SELECT * FROM late WHERE message IS NOT NULL ORDER BY kind, record LIMIT ?', [limit]);
       const [counted] = await all('SELECT COUNT(*) AS number FROM late WHERE message IS NOT NULL');
       return { first: first as readonly object[] as readonly UnsetLink[], count: Number(counted?.number) };
     },
     close,
-    async remove() {
+    /** Closes it, and deletes the file. */
+    async remove(): Promise<void> {
       await close();
       rmSync(path, { force: true });
     },

@@ -2,13 +2,14 @@
  * Parts of an input item besides the fields of its kind: references by an external ID or by the `ref` of another item,
  * instead of an ID, and the item's own `ref`. The services resolve them: see services/resolve-links.ts.
  */
-import type { ReferenceField } from './fields.ts';
+import { externalIds, type ReferenceField } from './fields.ts';
 import { expected, type Issue, isObject, type Parsed } from './issues.ts';
 import { linkField } from './labels.ts';
 import type { RecordKind } from './record-kind.ts';
 import {
   identifierProblem,
   maxIdentifierLength,
+  maxLengthOf,
   type RecordParser,
   textProblem,
   unknownFieldIssues,
@@ -102,13 +103,14 @@ function linkIssues(sent: unknown, ways: Linking['ways'], limits: ValueLimits): 
   return externalIdIssues(sent.externalId, limits).map(({ path, message }) => ({ path: [way, ...path], message }));
 }
 
-function externalIdIssues(sent: unknown, { maxTextLength }: ValueLimits): Issue[] {
+function externalIdIssues(sent: unknown, limits: ValueLimits): Issue[] {
+  const maxLength = maxLengthOf(externalIds(), limits);
   const parts = ['key', 'value'] as const;
   const issues = shapeIssues(sent, parts, 'an object such as {"key":"erp","value":"4711"}');
   if (!isObject(sent)) return issues;
   const ofParts = parts.flatMap((part) => {
     const { [part]: text } = sent;
-    const problem = typeof text === 'string' ? textProblem(text, maxTextLength) : expected('text', text);
+    const problem = typeof text === 'string' ? textProblem(text, maxLength) : expected('text', text);
     return problem === undefined ? [] : [{ path: [part], message: problem }];
   });
   return [...issues, ...ofParts];

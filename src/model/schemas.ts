@@ -13,7 +13,7 @@ import type { CreateOf, RecordKind, UpdateOf } from './record-kind.ts';
 
 /** Size limits of a record and of its values. */
 export interface ValueLimits {
-  /** Characters of a text, and of a key in external IDs. */
+  /** Characters of a text that has no index. */
   readonly maxTextLength: number;
   readonly maxExternalIds: number;
   /** Characters of all texts of a record together, keys and values of external IDs included. */
@@ -97,7 +97,7 @@ function valueSchema(field: Field, limits: ValueLimits): z.ZodType {
     case 'dateTime':
       return dateTimeSchema(field);
     case 'externalIds':
-      return externalIdsSchema(limits);
+      return externalIdsSchema(field, limits);
     case 'id':
     case 'reference':
     case 'foreignReference':
@@ -108,12 +108,14 @@ function valueSchema(field: Field, limits: ValueLimits): z.ZodType {
 /** The longest identifier, in characters. */
 export const maxIdentifierLength = 255;
 
-/**
- * Returns the greatest length of a field's text. A unique text may be no longer than an identifier, because no index accepts
- * thousands of characters.
- */
-export const maxLengthOf = (field: Field, { maxTextLength }: ValueLimits): number =>
-  field.unique ? Math.min(maxIdentifierLength, maxTextLength) : maxTextLength;
+/** The longest text that has an index: an entry of Postgres's has at most 2,704 bytes, and a character up to four. */
+const maxIndexedLength = 500;
+
+/** Returns the greatest length of a field's text, or of the keys and values of external IDs. */
+export const maxLengthOf = (
+  { indexed = false }: Pick<Field, 'indexed'>,
+  { maxTextLength }: Pick<ValueLimits, 'maxTextLength'>,
+): number => (indexed ? Math.min(maxIndexedLength, maxTextLength) : maxTextLength);
 
 /** Returns the message for a field that must be sent. */
 export const requiredMessage = (field: Field): string => `required: ${inRunningText(field.description)}`;
@@ -190,7 +192,8 @@ export function externalIdsProblem(externalIds: object, { maxExternalIds }: Valu
 }
 
 /** Returns a schema that validates in place, without copying: a copy would lose the key `__proto__`. */
-function externalIdsSchema(limits: ValueLimits) {
+function externalIdsSchema(field: Field, limits: ValueLimits) {
+  const maxLength = maxLengthOf(field, limits);
   return z.custom<ExternalIds>().superRefine((value: unknown, context) => {
     if (!isObject(value)) {
       context.addIssue(expected('an object of texts such as {"erp":"4711"}', value));
@@ -204,8 +207,8 @@ function externalIdsSchema(limits: ValueLimits) {
     const entries: Issue[] = [];
     let unlisted = 0;
     for (const [key, text] of Object.entries(value)) {
-      const keyProblem = textProblem(key, limits.maxTextLength);
-      const problem = typeof text === 'string' ? textProblem(text, limits.maxTextLength) : expected('text', text);
+      const keyProblem = textProblem(key, maxLength);
+      const problem = typeof text === 'string' ? textProblem(text, maxLength) : expected('text', text);
       if ((keyProblem || problem) && entries.length >= maxListed) unlisted += 1;
       else {
         if (keyProblem) entries.push({ path: [key], message: `as a key, ${keyProblem}` });

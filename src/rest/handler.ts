@@ -1,8 +1,9 @@
 /** The handlers of the REST routes. They translate between HTTP and the services, and contain no rules. */
+import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import fresh from 'fresh';
 import type { Limits } from '../config.ts';
-import { badRequest } from '../errors.ts';
+import { badRequest, unavailable } from '../errors.ts';
 import { idempotencyKeyOf, markReplayed } from '../http/idempotency-key.ts';
 import { expected, isObject, type Parsed } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
@@ -11,8 +12,8 @@ import { requireBatchSize, requireFewExternalIds } from '../services/checks/batc
 import { createRecords } from '../services/create-records.ts';
 import { withIdempotencyKey } from '../services/idempotent-session.ts';
 import { updateRecord } from '../services/update-records.ts';
-import { mapInSlices } from '../slices.ts';
-import { listBody } from './list-body.ts';
+import { positionOfId } from '../store/query/record-query.ts';
+import type { WorkspaceReads } from '../store/workspace-store.ts';
 import { toJson, toResponse } from './response.ts';
 import type { Route } from './routes.ts';
 
@@ -32,12 +33,9 @@ function create(route: Route, limits: Limits): Handler {
     if (!Array.isArray(body)) throw badRequest(notABatch(kind, body));
     requireBatchSize(body.length, limits.maxBatch);
     requireFewExternalIds(body);
-    const batch = await mapInSlices<unknown, Parsed<object>>(body, parserFor(request, reply));
+    const batch: Parsed<object>[] = body.map(parserFor(request, reply));
     const records = await createRecords(sessionFor(route, request, reply), kind, batch);
-    return reply
-      .code(success)
-      .type(json)
-      .send(await toJson(kind, records));
+    return reply.code(success).type(json).send(toJson(kind, records));
   };
 }
 
@@ -65,29 +63,71 @@ function update(route: Route, limits: Limits): Handler {
   };
 }
 
+/** A list of at most so many records and characters is cached as one text. */
+const [maxCachedRecords, maxCachedText] = [1_000, 1_000_000];
+
+/** Records of a longer list that are read at a time. */
+const sliceLength = 200;
+
+/** The most longer lists that are sent at a time: each has a slice in memory for as long as its client does not read. */
+const maxLongLists = 50;
+
+/** Lists change with the workspace, whose number of the last change is therefore their ETag, with its name, which records have. */
 function list({ kind, success }: Route): Handler {
+  let longLists = 0;
   return async (request, reply) => {
     const { store } = request.session;
-    const workspaceId = String(request.identity?.workspace.number);
-    const { open, hash, length } = await store.derive(kind.table, () => listBody(store, kind, workspaceId));
-    const body = open();
-    const etag = `"${hash}"`;
+    const change = await store.sharedLastChange();
+    const etag = `"${change}-${Buffer.from(request.identity?.workspace.name ?? '').toString('base64url')}"`;
     reply.header('etag', etag);
-    if (fresh(request.headers, { etag })) {
-      if (!Buffer.isBuffer(body)) body.destroy();
-      return reply.code(304).send();
-    }
-    return reply.code(success).type(json).header('content-length', length).send(body);
+    if (fresh(request.headers, { etag })) return reply.code(304).send();
+    const text = await store.deriveText(kind.table, () => shortList(store, kind), change);
+    reply.code(success).type(json);
+    if (text !== undefined) return reply.send(text);
+    if (longLists >= maxLongLists) throw unavailable('too many long lists are being sent, try again', 'LONG_LISTS');
+    longLists += 1;
+    reply.raw.once('close', () => {
+      longLists -= 1;
+    });
+    const body = request.method === 'HEAD' ? [] : slices(store, kind);
+    return reply.send(Readable.from(body, { objectMode: false }));
   };
+}
+
+/** Returns the list as JSON; undefined if it is long. */
+async function shortList(store: WorkspaceReads, kind: RecordKind): Promise<string | undefined> {
+  const records = await store.list(kind, { limit: maxCachedRecords + 1 });
+  if (records.length > maxCachedRecords) return undefined;
+  const text = toJson(kind, records);
+  return text.length <= maxCachedText ? text : undefined;
+}
+
+/** Yields the list as JSON, in the order of the IDs: each slice has the records as they are when the client has read those before. */
+async function* slices(store: WorkspaceReads, kind: RecordKind): AsyncGenerator<string> {
+  let start = '[';
+  for (let after: string | undefined; ; ) {
+    const position = after === undefined ? undefined : positionOfId(after);
+    const records = await store.list(kind, { after: position, limit: sliceLength });
+    if (records.length > 0) yield start + toJson(kind, records).slice(1, -1);
+    after = records.at(-1)?.id;
+    if (records.length < sliceLength) break;
+    start = ',';
+  }
+  yield ']';
 }
 
 /** Unknown fields are rejected unless the client prefers `handling=lenient` (RFC 7240). */
 function parserByPreference<T>(parser: (unknownFields: 'rejected' | 'ignored') => RecordParser<T>) {
-  const strict = parser('rejected');
-  const lenient = parser('ignored');
-  return (request: FastifyRequest, reply: FastifyReply) => {
-    if (preferredHandling(request) !== 'lenient') return strict;
+  // Made when first needed: all of them together would be a third of the work of a start.
+  let strict: RecordParser<T> | undefined;
+  let lenient: RecordParser<T> | undefined;
+  return (request: FastifyRequest, reply: FastifyReply): RecordParser<T> => {
+    if (preferredHandling(request) !== 'lenient') {
+      strict ??= parser('rejected');
+      return strict;
+    }
     reply.header('preference-applied', 'handling=lenient');
+    lenient ??= parser('ignored');
     return lenient;
   };
 }

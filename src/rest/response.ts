@@ -1,6 +1,5 @@
 /** Records as the interface returns them. */
 import type { RecordKind } from '../model/record-kind.ts';
-import { mapInSlices } from '../slices.ts';
 
 /**
  * Returns the record as REST sends it. In an asset, a field that is not set is null. In every other kind it is absent: the
@@ -16,7 +15,5 @@ export function toResponse(kind: RecordKind, record: object): object {
 }
 
 /** Returns a JSON array of the records as the interface returns them. */
-export async function toJson(kind: RecordKind, records: readonly object[]): Promise<string> {
-  const items = await mapInSlices(records, (record) => JSON.stringify(toResponse(kind, record)));
-  return `[${items.join(',')}]`;
-}
+export const toJson = (kind: RecordKind, records: readonly object[]): string =>
+  JSON.stringify(records.map((record) => toResponse(kind, record)));

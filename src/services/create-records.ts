@@ -2,7 +2,6 @@
 import { inBatch } from '../model/issues.ts';
 import type { Linkable } from '../model/links.ts';
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
-import { mapInSlices } from '../slices.ts';
 import { created, draftOf, newRecords } from '../store/writes/work.ts';
 import { requireFewParsedExternalIds } from './checks/batch-size.ts';
 import { findIssues, referenceIssues, throwIssues } from './checks/validation.ts';
@@ -31,7 +30,7 @@ export async function createRecords<K extends RecordKind>(
   const stamps = creationStamps(kind, session);
   // Invalid items are dropped here; throwIssues then rejects the whole batch.
   const inputs = batch.flatMap(({ value }) => (value ? [value] : []));
-  const drafts = await mapInSlices(inputs, (input) => draftOf(kind, input, stamps));
+  const drafts = inputs.map((input) => draftOf(kind, input, stamps));
   return write(
     async (find, uniqueness) => {
       const sent = { parsed: batch, pathOf: inBatch };

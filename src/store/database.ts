@@ -9,9 +9,7 @@ import { openPostgresDialect } from './postgres/dialect.ts';
 import { createPostgresDriver } from './postgres/driver.ts';
 import { isPostgresUrl } from './postgres/url.ts';
 import type { Dialect } from './query/dialect.ts';
-import { readIndexes } from './schema/indexes.ts';
-import { migrate, pendingMigrations, type Report } from './schema/migrate.ts';
-import { migrationNames, migrationSource } from './schema/migrations.ts';
+import { migrate, migrationNames, migrationSource, pendingMigrations } from './schema/migrations.ts';
 import { sqliteDialect } from './sqlite/dialect.ts';
 import { createSqliteDriver } from './sqlite/driver.ts';
 import { sqlitePath } from './sqlite/url.ts';
@@ -22,7 +20,7 @@ export interface Database extends Transactions {
   readonly options: DatabaseOptions;
   readonly knex: Knex;
   /** Brings the schema up to date, and returns the names of the migrations it ran. Throws StartError if it cannot. */
-  migrate(report?: Report): Promise<readonly string[]>;
+  migrate(): Promise<readonly string[]>;
   /** Returns the names of the migrations that `migrate` would run. Throws StartError if they cannot be determined. */
   pendingMigrations(): Promise<readonly string[]>;
   /** Resolves if the database responds and its disk is not full; rejects with a 503 otherwise. */
@@ -62,9 +60,7 @@ export async function connectDatabase(databaseUrl: string, options = defaultOpti
     for (const pool of [...Object.values(others), writes]) await pool.destroy();
   };
   const openDialect = async (): Promise<Dialect> =>
-    isPostgresUrl(databaseUrl)
-      ? openPostgresDialect(async (sql) => (await writes.raw(sql)).rows)
-      : { ...sqliteDialect, indexes: new Set<string>() };
+    isPostgresUrl(databaseUrl) ? openPostgresDialect(async (sql) => (await writes.raw(sql)).rows) : sqliteDialect;
   const dialect = await orClose(close, () => explainFailure(driver, openDialect));
   const transactions = createTransactions(pools, driver, dialect, options);
   return {
@@ -73,7 +69,7 @@ export async function connectDatabase(databaseUrl: string, options = defaultOpti
     driver,
     options,
     knex: writes,
-    migrate: (report) => explainFailure(driver, () => migrate(writes, dialect, driver, report)),
+    migrate: () => explainFailure(driver, () => migrate(writes, dialect)),
     pendingMigrations: () => explainFailure(driver, () => pendingMigrations(writes)),
     ping: async () => {
       transactions.requireRoom();
@@ -109,15 +105,10 @@ interface OpenDatabase extends Database {
 }
 
 /** Opens the database and brings its schema up to date. Throws StartError if it cannot be used. */
-export async function openDatabase(
-  databaseUrl: string,
-  options = defaultOptions,
-  report?: Report,
-): Promise<OpenDatabase> {
+export async function openDatabase(databaseUrl: string, options = defaultOptions): Promise<OpenDatabase> {
   const database = await connectDatabase(databaseUrl, options);
   return orClose(database.close, async () => {
-    const applied = await database.migrate(report);
-    await readIndexes(database);
+    const applied = await database.migrate();
     return { ...database, isNew: applied.length === migrationNames.length };
   });
 }

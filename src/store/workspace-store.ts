@@ -13,11 +13,16 @@ import { type ChangeReads, createChangeReads, lastChanges } from './log/read-cha
 import { createHistoryReads, type HistoryReads } from './log/read-histories.ts';
 import type { RecordQuery } from './query/record-query.ts';
 import type { Author, WorkspaceId } from './query/tables.ts';
-import { createDerivedCache, createTextCache, type Sized } from './records/derived-cache.ts';
-import { createHeldTexts, notHeld, type ResponseTexts } from './records/held-texts.ts';
 import { type LinkToRead, readLinked } from './records/linked-records.ts';
-import { createReadBudget, type ReadLimits } from './records/read-budget.ts';
+import {
+  type Closable,
+  createReadBudget,
+  type HeldTexts,
+  holdUntilClosed,
+  type ReadLimits,
+} from './records/read-budget.ts';
 import { asRecords, createRecordReads, type RecordReads, type Scope } from './records/read-records.ts';
+import { createTextCache } from './records/text-cache.ts';
 import { createGroupCommit } from './writes/group-commit.ts';
 import type { IdempotencyKey } from './writes/idempotency.ts';
 import { unused, writeOnce } from './writes/idempotent-writes.ts';
@@ -35,15 +40,8 @@ export interface LimitedReads extends RecordReads, ChangeReads, ChangePageReads,
     query: RecordQuery & { readonly limit: number },
     links: readonly LinkToRead[],
   ): Promise<RecordOf<K>[]> | undefined;
-  /** Counts a text as held that another response has read: see held-texts.ts. */
-  readonly hold: ResponseTexts['hold'];
-}
-
-/** A response of Node, or one like it. */
-interface Closable {
-  readonly closed: boolean;
-  readonly destroyed: boolean;
-  once(event: 'close', listener: () => void): unknown;
+  /** Counts a text of this length as held by the response, which another one has read. Throws a ServiceError 503 if too much is held. */
+  hold(length: number): void;
 }
 
 interface WriteOptions {
@@ -73,16 +71,17 @@ export interface WorkspaceReads extends RecordReads, ChangeReads {
   longSnapshot<T>(work: (store: RecordReads) => Promise<T>): Promise<T>;
   /**
    * Reads that together return at most the text that a response may hold. Beyond that, they throw ResponseTooLarge. What they return counts
-   * as held by the workspace until the response is closed (see held-texts.ts).
+   * as held until the response is closed: while all responses hold too much, they throw a ServiceError 503.
    */
   within(limits: ReadLimits, response?: Closable): LimitedReads;
+  /** Like `lastChange`, in one statement for all requests that arrive while another one is answered. */
+  sharedLastChange(): Promise<number>;
   /**
-   * Returns the value that `make` derives from the workspace's records, cached under this name until the next change in the
-   * workspace. Calls that arrive while it is being made share the next one.
+   * Returns a text that `write` makes from the workspace's records, which includes every write committed before the call. It is cached under
+   * this name until the next change in the workspace, from the second request on, or from the first if the number of the last change is
+   * known. All calls with the same name must pass an equivalent `write`; those that arrive while the text is being made share the next one.
    */
-  derive<T extends Sized>(name: string, make: () => Promise<T>): Promise<T>;
-  /** Like `derive`, for a text that is cached from the second request with this name on. */
-  deriveText(name: string, write: () => Promise<string>): Promise<string>;
+  deriveText<T extends string | undefined>(name: string, write: () => Promise<T>, lastChange?: number): Promise<T>;
   /**
    * Returns the same store for a client that may leave: statements whose turn comes after the signal is aborted fail, without
    * being sent.
@@ -104,13 +103,11 @@ type OpenStore = (workspace: WorkspaceId, user: StoreUser) => WorkspaceStore;
 
 /** Called once per database: the stores that it opens share group commits and cached values. */
 export function createStoreOpener(database: Database): OpenStore {
-  const { dialect, driver, options } = database;
-  const derivedValues = createDerivedCache();
-  const derivedTexts = createTextCache();
-  const { pool } = driver.pools.reads ?? driver.pools.writes;
-  const textsOf = createHeldTexts({ maxReads: pool?.max ?? 1, timeout: options.connectionTimeout });
+  const { dialect, driver } = database;
+  const texts = createTextCache();
+  const heldTexts: HeldTexts = { length: 0 };
   const watch = createChangeWatch((workspaceIds) => lastChanges({ dialect, run: database.read }, workspaceIds));
-  const groupCommit = createGroupCommit(database, dialect, driver, options);
+  const groupCommit = createGroupCommit(database, dialect, driver);
 
   function open(workspace: WorkspaceId, user: StoreUser, signal?: AbortSignal): WorkspaceStore {
     const { number: workspaceId, name: workspaceName } = workspace;
@@ -136,19 +133,17 @@ export function createStoreOpener(database: Database): OpenStore {
       snapshot: (work) => snapshot((run) => work(createRecordReads(scopeOf(run)))),
       longSnapshot: (work) => database.longSnapshot(workspaceId, (run) => work(createRecordReads(scopeOf(run)))),
       within(limits, response) {
-        const texts = response ? textsOf(workspaceId) : notHeld;
-        response?.once('close', texts.release);
-        // Its client may have left while the request waited: there will be no other event.
-        if (response?.closed || response?.destroyed) texts.release();
-        const scope = { ...scopeOf(read), budget: createReadBudget(limits, texts) };
+        const hold = holdUntilClosed(heldTexts, response);
+        const scope = { ...scopeOf(read), budget: createReadBudget(limits, hold) };
         const select = readLinked(scope, scope.budget);
         const listLinked: LimitedReads['listLinked'] = (kind, query, links) =>
           select(kind, query, links)?.then((records) => asRecords(scope, kind, records));
-        const { hold } = texts;
         return { ...readsIn(scope), ...createChangePageReads(scope), ...createHistoryReads(scope), listLinked, hold };
       },
-      derive: (name, make) => derivedValues.derive(source, name, make),
-      deriveText: (name, write) => derivedTexts.derive(source, name, write),
+      sharedLastChange: () => texts.lastChange(source),
+      // The cast is safe: it is what this or an equivalent function has made.
+      deriveText: async <T extends string | undefined>(name: string, write: () => Promise<T>, lastChange?: number) =>
+        (await texts.derive(source, name, write, lastChange)) as T,
       until: (signal) => open(workspace, user, signal),
       waitForChange: (after, signal) => watch.wait(workspaceId, after, signal),
     };

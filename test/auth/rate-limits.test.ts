@@ -35,7 +35,6 @@ test('of concurrent requests, those within the limit are accepted', async () => 
 });
 
 const wrongKey = (index = 0) => `yardgraph_acme_${index.toString(16).padStart(8, '0')}_${'x'.repeat(43)}`;
-const lookups = (statements: readonly string[]) => statements.filter((sql) => /from api_keys inner join/.test(sql));
 
 test('an address that presents too many wrong keys gets 429 for them; other addresses do not', async () => {
   const wrong = [];
@@ -50,18 +49,6 @@ test('an address that presents too many wrong keys gets 429 for them; other addr
   expect(Number(wrong[2]?.headers['retry-after'])).toBeGreaterThan(0);
   const elsewhere = await service.app.inject({ url: '/asset-categories', remoteAddress: '127.0.0.9' });
   expect(elsewhere.statusCode).toBe(401);
-});
-
-test('beyond the limit an unknown key is refused before it is looked up', async () => {
-  const outcomes: unknown[] = [];
-  for (let index = 0; index < 4; index += 1) {
-    const statements = await service.statements(async () => {
-      outcomes.push((await service.as(wrongKey(index)).get('/asset-categories')).status);
-    });
-    outcomes.push(lookups(statements).length);
-  }
-
-  expect(outcomes).toEqual([401, 1, 401, 1, 429, 0, 429, 0]);
 });
 
 test('many unknown keys at once are 401 up to the limit, and 429 beyond it', async () => {
@@ -87,14 +74,6 @@ test('beyond the limit, a key that was accepted before is still accepted, and an
     headers: { 'x-api-key': await service.key() },
   });
   expect(elsewhere.statusCode).toBe(200);
-});
-
-test('any number of valid keys is accepted while no wrong ones are presented', async () => {
-  const keys = await Promise.all(Array.from({ length: 10 }, () => service.key()));
-
-  const responses = await Promise.all(keys.map((key) => service.as(key).get('/asset-categories')));
-
-  expect(responses.map(({ status }) => status)).toEqual(Array(10).fill(200));
 });
 
 test('an address over its limit cannot try secrets of a key that is cached but was never accepted', async () => {

@@ -32,10 +32,17 @@ describeInChromium('the pages', () => {
     await page.getByRole('heading', { name: 'Tour' }).waitFor();
     expect(await page.evaluate("document.querySelector('img').naturalWidth")).toBeGreaterThan(0);
     await look(page, 'documentation');
-    await page.getByRole('link', { name: 'Commands, keys, workspaces' }).click();
-    await page.waitForURL(`${origin}/documentation/docs/commands.md`);
-    await look(page, 'documentation-page');
-    await page.getByRole('navigation').getByRole('link', { name: 'Yardgraph' }).click();
+    for (const [title, path] of [
+      ['Settings', 'settings'],
+      ['REST interface', 'interface'],
+      ['Commands, keys and workspaces', 'commands'],
+    ] as const) {
+      await page.setViewportSize({ width: 1280, height: 900 });
+      await page.locator('#pages').getByRole('link', { name: title, exact: true }).click();
+      await page.waitForURL(`${origin}/documentation/docs/${path}.md`);
+      await look(page, `documentation-${path}`);
+    }
+    await page.getByRole('navigation', { name: 'Yardgraph' }).getByRole('link', { name: 'Home' }).click();
     await page.waitForURL(`${origin}/`);
 
     await page.getByRole('link', { name: 'GraphiQL' }).click();
@@ -70,8 +77,7 @@ describeInChromium('the pages', () => {
     await page.getByRole('link', { name: 'Yardgraph' }).click();
     await page.waitForURL(`${base}/`);
     await page.getByRole('link', { name: 'Documentation' }).click();
-    await page.getByRole('link', { name: 'Changelog' }).click();
-    await page.getByRole('link', { name: 'Keeping another system in step' }).click();
+    await page.locator('#pages').getByRole('link', { name: 'Keeping another system in step' }).click();
     await page.waitForURL(`${base}/documentation/docs/keeping-in-step.md`);
 
     expect(visit).toMatchObject({ outside: [], errors: [] });

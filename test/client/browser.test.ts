@@ -51,22 +51,6 @@ describe.runIf(hasBrowser || process.env.CI)('in Chromium', () => {
     expect(result).toEqual({ changed: false, categories: [], nodes: [{ name: 'Bridge', notes: null }] });
   });
 
-  test('it reports every invalid field', async () => {
-    const result = await run(`
-      const { assets } = new Yardgraph({ serverURL: location.origin });
-      const error = await assets.create([{ name: 'a' }, { nmae: 'b' }]).catch((error) => error);
-      return { isServiceError: error instanceof errors.ServiceError, items: error.items };
-    `);
-
-    expect(result).toEqual({
-      isServiceError: true,
-      items: [
-        { index: 1, field: 'name', message: 'required: the name of the asset' },
-        { index: 1, field: 'nmae', message: 'unknown field, did you mean "name"?' },
-      ],
-    });
-  });
-
   test('it follows no redirect, and sends a write that may be stored again, with its key', async () => {
     const keys: unknown[] = [];
     await page.route(`${origin}/locations`, async (route) => {

@@ -186,15 +186,6 @@ describe('the client never retries a write that may be stored by a service that 
   });
 });
 
-test('an invalid request is not retried', async () => {
-  server.replies = [problem(400, '[0].name: required', { errors: [{ index: 0, field: 'name', message: 'required' }] })];
-
-  const error = await errorOf(ServiceError, write());
-
-  expect(error.items).toEqual([{ index: 0, field: 'name', message: 'required' }]);
-  expect(server.received).toHaveLength(1);
-});
-
 test('a request with a Retry-After of an hour is not retried', async () => {
   server.replies = [problem(429, 'too many requests', { headers: { 'retry-after': '3600' } })];
 

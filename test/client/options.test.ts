@@ -133,14 +133,6 @@ describe('the key', () => {
 
     expect([error.status, error.message]).toEqual([400, 'the [key] is wrong']);
   });
-
-  test('that is invalid throws a 401 error', async () => {
-    server.replies = [problem(401, 'there is no such key')];
-
-    const error = await errorOf(ServiceError, list({ apiKeyAuth: key }));
-
-    expect([error.status, error.message]).toEqual([401, 'there is no such key']);
-  });
 });
 
 describe('on a service that requires a key, a client without one gets an error that says how to set it', () => {

@@ -6,7 +6,6 @@ import {
   type AssetPatch,
   type ChangePage,
   GraphqlError,
-  type LocationPatch,
   type Project,
   type Upserted,
   type WorkOrder,
@@ -173,18 +172,6 @@ describe('an invalid batch throws an error with the index, the field and the mes
     expect(error.mayBeStored).toBe(false);
   });
 
-  test('values of types that do not compile, however many', async () => {
-    const latitude = Array.from({ length: 25 }, () => ({ id: 'x', latitude: '53.08' })) as object[] as LocationPatch[];
-    const message = 'expected a number from -90 to 90, received "53.08"';
-
-    const error = await errorOf(GraphqlError, yardgraph.locations.update(latitude));
-
-    expect(error.items.filter(({ field }) => field === 'latitude')).toEqual(
-      latitude.map((_, index) => ({ index, field: 'latitude', message })),
-    );
-    expect(error.mayBeStored).toBe(false);
-  });
-
   test('an import, with the name of the list', async () => {
     const error = await errorOf(
       GraphqlError,
@@ -233,17 +220,6 @@ describe('changes', () => {
     await following;
 
     expect(names).toEqual(['one', 'two', 'three']);
-  });
-
-  test('ends when the signal is aborted, also while it waits', async () => {
-    const controller = new AbortController();
-    const following = pagesOf(yardgraph.changes({ interval: 1_000_000, signal: controller.signal }));
-    await new Promise((resolve) => setTimeout(resolve, 100));
-
-    controller.abort();
-
-    expect(await following).toEqual([]);
-    expect(await pagesOf(yardgraph.changes({ signal: AbortSignal.abort() }))).toEqual([]);
   });
 });
 

@@ -1,5 +1,5 @@
 /** The page on keeping another system in step can be pasted, and its programs lose and repeat nothing. */
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -88,30 +88,6 @@ test('the programs bring over what an ERP exports, and copy it without losing or
     await kill(following.child);
     return copy();
   }
-});
-
-test('the program that pushes an export says why it was rejected', async () => {
-  const address = await processes.start().ready();
-  install('push.mjs', checkedBlock(page, 'push.mjs'), address);
-  const push = (exported: object) => {
-    writeFileSync(join(processes.folder, 'erp.json'), JSON.stringify(exported));
-    const { status, stderr } = spawnSync(process.execPath, ['push.mjs', 'erp.json'], {
-      cwd: processes.folder,
-      encoding: 'utf8',
-    });
-    return { status, stderr };
-  };
-  const sites = Array.from({ length: 10_001 }, (_, index) => ({ id: `L-${index}` }));
-  const task = { id: '4711', title: 'Set up the crane', job: 'P-7' };
-
-  expect(push({ sites: [], jobs: [], tasks: [task] })).toEqual({
-    status: 1,
-    stderr: 'item 0, project.externalId: there is no project with the external ID "P-7" of "erp" in this workspace\n',
-  });
-  expect(push({ sites, jobs: [], tasks: [] })).toMatchObject({
-    status: 1,
-    stderr: expect.stringContaining('expected at most 10,000 records, received 10,001'),
-  });
 });
 
 async function deleteOrders(address: string, number: number): Promise<void> {

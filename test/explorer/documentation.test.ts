@@ -42,13 +42,6 @@ test('a page has its own title, runs no script, and loads nothing from other ser
   }
 });
 
-test('a page is not sent again while it is unchanged', async () => {
-  const { headers } = await service.get('/documentation/README.md');
-  const again = await service.get('/documentation/README.md', { 'if-none-match': String(headers.etag) });
-
-  expect([again.status, again.text]).toEqual([304, '']);
-});
-
 test('what is no page is served as it is', async () => {
   const image = await service.app.inject('/documentation/docs/graphiql.png');
   const license = await service.get('/documentation/LICENSE');
@@ -61,23 +54,33 @@ test('what is no page is served as it is', async () => {
   ]);
 });
 
-test('/documentation leads to README, below any path of a proxy', async () => {
-  const { status, headers } = await service.get('/documentation');
-
-  expect([status, headers.location]).toEqual([308, 'documentation/README.md']);
-});
-
 test.each([
-  '',
-  'package.json',
-  'docs',
-  '../package.json',
-  '..%2Fpackage.json',
-  'docs/..%2f..%2fpackage.json',
-  '__proto__',
-])('nothing else is there: /documentation/%s', async (path) => {
-  expect(await service.get(`/documentation/${path}`)).toMatchObject({
-    status: 404,
-    body: { error: expect.stringMatching(/^there is (?:nothing|no page) at this path/), code: '404' },
-  });
+  ['/documentation', 'documentation/README.md'],
+  ['/documentation/', 'README.md'],
+  ['/docs', 'reference'],
+  ['/docs/', '../reference'],
+])('%s leads to %s, below any path of a proxy', async (path, target) => {
+  const { status, headers } = await service.get(path);
+
+  expect([status, headers.location]).toEqual([308, target]);
 });
+
+test('every page has a list of all pages, and a long one a list of its sections', () => {
+  for (const [page, text] of html) {
+    const [, list = ''] = text.split('<nav id="pages"');
+    expect([...list.matchAll(/<a href/g)], page).toHaveLength(served.length);
+    expect(list.match(/aria-current/g), page).toHaveLength(1);
+  }
+  expect(html.get('docs/graphql.md')).toMatch(/<nav aria-label="On this page"><ul><li><a href="#[\w-]+">/);
+  expect(html.get('docs/settings.md')).not.toContain('On this page');
+});
+
+test.each(['package.json', 'docs', '../package.json', '..%2Fpackage.json', 'docs/..%2f..%2fpackage.json', '__proto__'])(
+  'nothing else is there: /documentation/%s',
+  async (path) => {
+    expect(await service.get(`/documentation/${path}`)).toMatchObject({
+      status: 404,
+      body: { error: expect.stringMatching(/^there is (?:nothing|no page) at this path/), code: '404' },
+    });
+  },
+);

@@ -2,13 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { fillDemo } from '../../src/demo/fill.ts';
-import { graphiqlTabs } from '../../src/explorer/graphiql-tabs.ts';
+import { readTabs } from '../../src/explorer/graphiql.ts';
 import { openEvents } from '../support/event-stream.ts';
 import { createLinkedRecords } from '../support/linked-records.ts';
 import { useService } from '../support/service.ts';
 
 const service = useService();
-const tabs = graphiqlTabs.map(({ query, variables }) => ({
+const tabs = readTabs().map(({ query, variables }) => ({
   name: /(?:query|mutation|subscription) (\w+)/.exec(query)?.[1] ?? '',
   query,
   variables: JSON.parse(variables || '{}'),
@@ -30,6 +30,13 @@ test.each(working)('$name runs on an empty workspace, again, and on a filled one
 
   expect(JSON.stringify(result)).toMatch(/"name":"\w/);
 });
+
+/** Runs the tab, and returns what became of its records. */
+const outcomesOf = async (name: string): Promise<string[]> => {
+  const { query, variables } = tabNamed(name);
+  const results = Object.values<{ outcome: string }[]>(await service.data(query, variables));
+  return results.flat().map(({ outcome }) => outcome);
+};
 
 const tabNamed = (wanted: string) => {
   const found = tabs.find(({ name }) => name === wanted);
@@ -66,6 +73,11 @@ test('the tab with an upsert stores nothing until its comment is followed, then 
   expect([await outcome(false), await outcome(false)]).toEqual([['CREATED'], ['UNCHANGED']]);
 });
 
+test('the tab that imports a site stores nothing when it runs again', async () => {
+  expect(await outcomesOf('ImportSite')).toEqual(['CREATED', 'CREATED', 'CREATED']);
+  expect(await outcomesOf('ImportSite')).toEqual(['UNCHANGED', 'UNCHANGED', 'UNCHANGED']);
+});
+
 test('the tab with a history shows the creation and the last change of a project', async () => {
   await createStory();
   const { id } = (await service.data('{ projects { nodes { id } } }')).projects.nodes[0];
@@ -99,10 +111,16 @@ test('the tab with the subscription shows what the second tab creates, and goes 
 
   await createStory();
 
-  const { nodes, endCursor } = await next();
-  const changed = nodes.map(({ action, kind }: { action: string; kind: string }) => `${action} ${kind}`);
+  const nodes: { action: string; kind: string; fields: object[] }[] = [];
+  let endCursor: string | undefined;
+  while (nodes.length < 3) {
+    const event = await next();
+    nodes.push(...event.nodes);
+    endCursor = event.endCursor;
+  }
+  const changed = nodes.map(({ action, kind }) => `${action} ${kind}`);
   expect(changed.toSorted()).toEqual(['CREATED LOCATION', 'CREATED PROJECT', 'CREATED WORK_ORDER']);
-  expect(nodes.flatMap(({ fields }: { fields: object[] }) => fields)).toContainEqual({
+  expect(nodes.flatMap(({ fields }) => fields)).toContainEqual({
     field: 'name',
     after: 'North yard',
   });
@@ -148,7 +166,6 @@ test('every tab that reads finds what the second creates', async () => {
 
 test('the demo has the records of the tabs', async () => {
   await fillDemo(service.database);
-  const upsert = tabNamed('UpsertAssets');
 
   const { nodes } = (await service.data(tabs[0]?.query ?? '', tabs[0]?.variables)).workOrders;
   expect(nodes).toContainEqual({
@@ -157,7 +174,7 @@ test('the demo has the records of the tabs', async () => {
     project: { name: 'Harbour wall', location: { name: 'North yard', city: 'Bremen' } },
     location: { name: 'North yard', latitude: 53.08, longitude: 8.8 },
   });
-  expect((await service.data(upsert.query, upsert.variables)).upsertAssets).toMatchObject([{ outcome: 'UNCHANGED' }]);
+  expect([await outcomesOf('UpsertAssets'), await outcomesOf('ImportSite')].flat()).toEqual(Array(4).fill('UNCHANGED'));
 });
 
 test('FailingBatch, the last tab, fails as its comment says, with the batch of the README', async () => {

@@ -21,13 +21,6 @@ test('with a slash at the end, it is redirected to the path at which its URLs wo
   expect([status, headers.location]).toEqual([308, '../reference']);
 });
 
-test('the page is not sent again while it is unchanged', async () => {
-  const { headers } = await service.get('/reference');
-  const again = await service.get('/reference', { 'if-none-match': String(headers.etag) });
-
-  expect([again.status, again.text, again.headers.etag]).toEqual([304, '', headers.etag]);
-});
-
 test('the files of the page are there, and are never requested twice', async () => {
   const { text } = await service.get('/reference');
   const files = [...text.matchAll(/"(reference\/[^"]+)"/g)].map(([, file]) => String(file));

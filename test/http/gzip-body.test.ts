@@ -1,12 +1,8 @@
-/** Bodies that are inflated: broken ones, and many that inflate to more than was sent. */
+/** Bodies that are inflated: broken ones, and those that inflate to more than was sent. */
 import { once } from 'node:events';
 import { type AddressInfo, connect } from 'node:net';
-import { setTimeout } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import type { FastifyRequest } from 'fastify';
 import { describe, expect, test } from 'vitest';
-import { createGunzip } from '../../src/http/gzip-body.ts';
-import { workspaceNamed } from '../support/open-store.ts';
 import { useSharedService } from '../support/service.ts';
 
 const service = useSharedService({ MAX_BODY_BYTES: '20000' });
@@ -94,94 +90,6 @@ describe('MAX_BODY_BYTES', () => {
       'HTTP/1.1 413 Payload Too Large',
       'HTTP/1.1 201 Created',
     ]);
-  });
-});
-
-describe('of many bodies that inflate to much', () => {
-  const maxBytes = 100_000;
-  const bomb = gzipSync(Buffer.alloc(maxBytes, ' '));
-  const request = (workspace = 'acme', socket = { destroyed: false }) =>
-    ({ identity: { workspace: workspaceNamed(workspace) }, raw: { socket } }) as FastifyRequest;
-  /** Until nothing is left to be done but by others. */
-  const settled = async (promises: readonly Promise<unknown>[]) => {
-    let count = 0;
-    for (const promise of promises)
-      promise.then(
-        () => count++,
-        () => {},
-      );
-    for (let previous = -1; previous !== count || count === 0; ) {
-      previous = count;
-      await setTimeout(100);
-    }
-    return count;
-  };
-
-  test('only eight are in use at a time, and the next follows when one is released', async () => {
-    const { gunzip, release } = createGunzip(maxBytes);
-    const requests = Array.from({ length: 12 }, () => request());
-    const inflated = requests.map((each) => gunzip(each, bomb));
-
-    expect(await settled(inflated)).toBe(8);
-
-    for (const each of requests.slice(0, 8)) release(each);
-    expect((await Promise.all(inflated)).map(({ length }) => length)).toEqual(Array(12).fill(maxBytes));
-  });
-
-  test('a small one does not wait for them', async () => {
-    const { gunzip } = createGunzip(maxBytes);
-    const inflated = Array.from({ length: 12 }, () => gunzip(request(), bomb));
-    await settled(inflated);
-
-    expect(String(await gunzip(request(), body))).toBe(text);
-  });
-
-  test('workspaces take turns, so that one with many delays no other', async () => {
-    const { gunzip, release } = createGunzip(maxBytes);
-    const order: string[] = [];
-    const use = async (workspaceId: string) => {
-      const each = request(workspaceId);
-      await gunzip(each, bomb);
-      order.push(workspaceId);
-      release(each);
-    };
-
-    await Promise.all([...Array<string>(60).fill('acme'), 'other'].map(use));
-
-    expect(order.indexOf('other')).toBeLessThan(50);
-  });
-
-  test('those of clients that have left are not inflated', async () => {
-    const { gunzip, release } = createGunzip(maxBytes);
-    const requests = Array.from({ length: 8 }, () => request());
-    await Promise.all(requests.map((each) => gunzip(each, bomb)));
-    const socket = { destroyed: false };
-    const left = request('acme', socket);
-    const waiting = gunzip(left, bomb);
-    socket.destroyed = true;
-    for (const each of requests) release(each);
-
-    await expect(waiting).rejects.toThrow('the connection was closed');
-    release(left);
-    expect(await gunzip(request(), bomb)).toHaveLength(maxBytes);
-  });
-
-  test('broken and too large ones are released too, however often they are', async () => {
-    const { gunzip, release } = createGunzip(maxBytes);
-    for (let round = 0; round < 30; round += 1) {
-      const [broken, tooLarge] = [request(), request()];
-      await expect(gunzip(broken, Buffer.from('x'))).rejects.toThrow();
-      await expect(gunzip(tooLarge, gzipSync(Buffer.alloc(maxBytes + 1)))).rejects.toThrow();
-      for (const each of [broken, tooLarge, tooLarge, request()]) release(each);
-    }
-
-    expect(await gunzip(request(), bomb)).toHaveLength(maxBytes);
-  });
-
-  test('small ones do not wait, and all are executed', async () => {
-    const statuses = await Promise.all(Array.from({ length: 50 }, async () => (await post(body)).status));
-
-    expect(statuses).toEqual(Array(50).fill(201));
   });
 });
 

@@ -1,6 +1,6 @@
 /** How the text of cells is read. */
 import { describe, expect, test } from 'vitest';
-import { type CellForm, datePatternOf, valueIn } from '../../src/import/cells.ts';
+import { type CellForm, datePatternOf, valueIn } from '../../src/import/rows.ts';
 import { boolean, dateTime, number, text } from '../../src/model/fields.ts';
 
 const plain: CellForm = { hasDecimalComma: false };

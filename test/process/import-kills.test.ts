@@ -13,8 +13,8 @@ import { useSharedService } from '../support/service.ts';
 const service = useSharedService();
 const processes = useProcesses();
 
-const kills = byEffort({ small: 4, long: 60 });
-const size = byEffort({ small: { categories: 100, assets: 1_000 }, long: { categories: 200, assets: 2_000 } });
+const kills = byEffort({ small: 3, long: 60 });
+const size = byEffort({ small: { categories: 60, assets: 500 }, long: { categories: 200, assets: 2_000 } });
 /** Every twentieth asset is refused. */
 const isRefused = (n: number): boolean => n % 20 === 7;
 
@@ -45,7 +45,7 @@ test('an import that is killed at any place goes on, without a row that is lost 
 
   for (let kill = 0; kill < kills; kill += 1) {
     const { child, exited } = start();
-    const cursor = Number(await yardgraph.changeCursor()) + integer(300);
+    const cursor = Number(await yardgraph.changeCursor()) + integer(size.assets / 4);
     while (Number(await yardgraph.changeCursor()) < cursor && child.exitCode === null) await pause(2);
     child.kill('SIGKILL');
     await exited;

@@ -1,10 +1,10 @@
 /** Logs that cannot be written: lines may be lost, requests may not, and the process ends as always. */
-import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
-import { closeSync, constants, openSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, test, vi } from 'vitest';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect, test, vi } from 'vitest';
+import { freePort } from '../support/postgres.ts';
 import { useProcesses } from '../support/process.ts';
 
 const processes = useProcesses();
@@ -22,129 +22,81 @@ async function requests(address: string, count: number): Promise<number> {
   return text.split('HTTP/1.1 200 OK').length - 1;
 }
 
-async function freePort(): Promise<string> {
-  const { createServer } = await import('node:net');
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  return String(typeof address === 'object' && address?.port);
-}
-
 const linesOf = (text: string) =>
   text
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line));
 
-describe('standard error', () => {
-  test('on a full disk does not stop the service, nor its end', async () => {
+/** Without its output, only the port says that it is there. */
+async function startOnPort(start: (settings: Record<string, string>) => ReturnType<typeof processes.start>) {
+  const port = String(await freePort());
+  const service = start({ ...settings, PORT: port });
+  const address = `http://127.0.0.1:${port}`;
+  const isReady = () => fetch(`${address}/healthz`).then(() => true);
+  await vi.waitFor(isReady, { timeout: 50_000 });
+  return { service, address };
+}
+
+test.each(['on a full disk', 'whose readers are gone'])(
+  'output %s keeps the service neither from starting nor from ending',
+  async (state) => {
     const full = openSync('/dev/full', 'w');
-    const service = processes.startUnder({ streams: ['pipe', full] }, settings);
+    const { service, address } = await startOnPort((own) => {
+      if (state === 'on a full disk') return processes.startUnder({ streams: [full, full] }, own);
+      const started = processes.start(own);
+      started.child.stdout?.destroy();
+      started.child.stderr?.destroy();
+      return started;
+    });
     closeSync(full);
-    const address = await service.ready();
 
     expect(await requests(address, 100)).toBe(100);
     // Later than the lines are flushed.
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    await pause(300);
     expect(await requests(address, 100)).toBe(100);
     service.child.kill('SIGTERM');
 
     expect(await service.exited).toBe(0);
-  });
+  },
+);
 
-  test('whose reader is gone does not stop the service, nor its end', async () => {
-    const service = processes.start(settings);
-    const address = await service.ready();
-    service.child.stderr?.destroy();
+test('lines that nobody reads are lost, and once somebody reads again, one says how many', async () => {
+  const service = processes.start(settings);
+  service.child.stderr?.pause();
+  const address = await service.ready();
 
-    expect(await requests(address, 100)).toBe(100);
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(await requests(address, 100)).toBe(100);
-    service.child.kill('SIGTERM');
+  // A pipe holds 64 KB.
+  for (let round = 0; round < 6; round += 1) expect(await requests(address, 1_000)).toBe(1_000);
+  service.child.stderr?.resume();
+  await vi.waitFor(() => expect(service.said.err).toContain('log lines were lost'), { timeout: 50_000 });
+  expect(await requests(address, 1)).toBe(1);
+  service.child.kill('SIGTERM');
+  await service.exited;
 
-    expect(await service.exited).toBe(0);
-  });
-
-  test.each(['SIGTERM', 'SIGINT'] as const)(
-    'that nobody reads does not stop the service, nor its end by %s',
-    async (signal) => {
-      const fifo = join(processes.folder, 'log');
-      execFileSync('mkfifo', [fifo]);
-      const reader = openSync(fifo, constants.O_RDONLY | constants.O_NONBLOCK);
-      const writer = openSync(fifo, 'w');
-      const service = processes.startUnder({ streams: ['pipe', writer] }, settings);
-      closeSync(writer);
-      const address = await service.ready();
-
-      // A pipe holds 64 KB.
-      expect(await requests(address, 1_000)).toBe(1_000);
-      expect(await requests(address, 1_000)).toBe(1_000);
-      service.child.kill(signal);
-
-      expect(await service.exited).toBe(0);
-      closeSync(reader);
-    },
-  );
-
-  test('that is read again says once how many lines were lost', async () => {
-    const service = processes.start(settings);
-    service.child.stderr?.pause();
-    const address = await service.ready();
-
-    for (let round = 0; round < 6; round += 1) expect(await requests(address, 1_000)).toBe(1_000);
-    service.child.stderr?.resume();
-    await vi.waitFor(() => expect(service.said.err).toContain('log lines were lost'), { timeout: 50_000 });
-    expect(await requests(address, 1)).toBe(1);
-    service.child.kill('SIGTERM');
-    await service.exited;
-
-    const lines = linesOf(service.said.err);
-    const said = lines.filter(({ msg }) => msg === 'log lines were lost');
-    const answered = lines.filter(({ msg }) => msg === 'request completed');
-    expect(said).toMatchObject([{ level: 40, pid: service.child.pid, lines: expect.any(Number) }]);
-    // The line that says where the service listens is no request, and is written before any is lost.
-    expect(answered.length + said[0].lines).toBe(6_001);
-    expect(lines.slice(-2)).toMatchObject([{ msg: 'request completed' }, { msg: 'stopped' }]);
-  });
-
-  test('that is a file gets every line, also those of the last moment', async () => {
-    const path = join(processes.folder, 'log');
-    const file = openSync(path, 'a');
-    const service = processes.startUnder({ streams: ['pipe', file] }, settings);
-    closeSync(file);
-
-    expect(await requests(await service.ready(), 1_000)).toBe(1_000);
-    service.child.kill('SIGTERM');
-    expect(await service.exited).toBe(0);
-
-    expect(linesOf(readFileSync(path, 'utf8')).filter(({ msg }) => msg === 'request completed')).toHaveLength(1_000);
-  });
+  const lines = linesOf(service.said.err);
+  const said = lines.filter(({ msg }) => msg === 'log lines were lost');
+  const answered = lines.filter(({ msg }) => msg === 'request completed');
+  expect(said).toMatchObject([{ level: 40, pid: service.child.pid, lines: expect.any(Number) }]);
+  // The line that says where the service listens is no request, and is written before any is lost.
+  expect(answered.length + said[0].lines).toBe(6_001);
+  expect(lines.slice(-2)).toMatchObject([{ msg: 'request completed' }, { msg: 'stopped' }]);
 });
 
-describe('standard output', () => {
-  test('on a full disk does not keep the service from starting, nor from ending', async () => {
-    const full = openSync('/dev/full', 'w');
-    const port = await freePort();
-    const service = processes.startUnder({ streams: [full, 'pipe'] }, { ...settings, PORT: port });
-    closeSync(full);
+test('a file gets every line, also those of the last moment; a pipe that nobody reads does not keep the service from ending', async () => {
+  const path = join(processes.folder, 'log');
+  const file = openSync(path, 'a');
+  const [filed, unread] = [processes.startUnder({ streams: ['pipe', file] }, settings), processes.start(settings)];
+  closeSync(file);
+  unread.child.stderr?.pause();
+  const addresses = [await filed.ready(), await unread.ready()];
 
-    await vi.waitFor(() => expect(service.said.err).toContain('Server listening'), { timeout: 50_000 });
-    expect(await requests(`http://127.0.0.1:${port}`, 100)).toBe(100);
-    service.child.kill('SIGTERM');
+  for (const address of addresses) expect(await requests(address, 1_000)).toBe(1_000);
+  for (const { child } of [filed, unread]) child.kill('SIGINT');
+  // The stream is read at the end, or it would never close.
+  await new Promise((resolve) => unread.child.once('exit', resolve));
+  unread.child.stderr?.resume();
 
-    expect(await service.exited).toBe(0);
-  });
-
-  test('that nobody reads does not keep the service from starting, nor from ending', async () => {
-    const port = await freePort();
-    const service = processes.start({ ...settings, PORT: port });
-    service.child.stdout?.destroy();
-
-    await vi.waitFor(() => expect(service.said.err).toContain('Server listening'), { timeout: 50_000 });
-    expect(await requests(`http://127.0.0.1:${port}`, 100)).toBe(100);
-    service.child.kill('SIGTERM');
-
-    expect(await service.exited).toBe(0);
-  });
+  expect([await filed.exited, await unread.exited]).toEqual([0, 0]);
+  expect(linesOf(readFileSync(path, 'utf8')).filter(({ msg }) => msg === 'request completed')).toHaveLength(1_000);
 });

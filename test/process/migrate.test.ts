@@ -1,117 +1,91 @@
-/** Kill -9 in the middle of migrating: the database is as it was, and the next process migrates it. */
+/** Commands on a database that is not up to date: `migrate` brings it up to date, wherever it is killed, and the others refuse it. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
-import { connectDatabase } from '../../src/store/database.ts';
-import { migrationNames } from '../../src/store/schema/migrations.ts';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { connectDatabase, openDatabase } from '../../src/store/database.ts';
+import { migrationNames, migrationSource } from '../../src/store/schema/migrations.ts';
 import { runCommand } from '../support/command.ts';
-import { isPostgres } from '../support/database.ts';
-import { earlierDatabase, migrationsOf, startAndCompare, versionsToMigrate } from '../support/earlier-databases.ts';
+import { createDatabase, createFile } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
 import { useProcesses } from '../support/process.ts';
 
 const processes = useProcesses();
-const rounds = byEffort({ small: 2, long: 30 });
+let database: Awaited<ReturnType<typeof createDatabase>>;
 
-/** The rows of all tables, and how the schema is defined; without migrating. */
-async function contents(url: string) {
-  const database = await connectDatabase(url);
-  const { run } = database;
-  const alive =
-    "select 1 from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'";
-  // The server may not have noticed yet that a process was killed.
-  while (isPostgres && (await run(alive)).length > 0) await pause(5);
-  const schema = await run(
-    isPostgres
-      ? `select relname as name, relkind::text as type, pg_get_indexdef(oid) as definition,
-          (select json_agg(format('%s %s', attname, format_type(atttypid, atttypmod)) order by attnum)::text
-            from pg_attribute where attrelid = c.oid and attnum > 0 and not attisdropped) as columns
-          from pg_class c where relnamespace = 'public'::regnamespace order by relname`
-      : 'select name, type, sql from sqlite_master order by name',
-  );
-  const rows: Record<string, string[]> = {};
-  for (const { name, type } of schema) {
-    if (type !== 'table' && type !== 'r') continue;
-    rows[String(name)] = (await run(`select * from "${name}"`)).map((row) => JSON.stringify(row)).toSorted();
-  }
-  await database.close();
-  const applied = rows.knex_migrations?.map((row) => JSON.parse(row).name).toSorted();
-  return { schema, rows, applied };
-}
-
-/** Starts to migrate, and waits until the database is open. */
-async function startMigrating(url: string) {
-  const started = processes.start({ DATABASE_URL: url }, 'migrate');
-  while (!started.said.err.includes('database:')) {
-    if (started.child.exitCode !== null) throw new Error(started.said.err);
-    await pause(1);
-  }
-  return started;
-}
-
-test('migrating says what disk it may need, and how long each step has taken', async () => {
-  const [version = ''] = versionsToMigrate;
-  const earlier = await earlierDatabase(version);
-
-  const { out } = await processes.start({ DATABASE_URL: earlier.url }, 'migrate').ended();
-
-  const pending = migrationNames.slice(migrationsOf(version).length);
-  expect(out.split('\n')).toEqual([
-    expect.stringMatching(/^migrating, which may need up to \d+ MB of disk space$/),
-    ...pending.map((name) => expect.stringMatching(new RegExp(`^migrated ${name} in \\d+ ms$`))),
-    `migrated: ${pending.join(', ')}`,
-  ]);
-  await earlier.remove();
+beforeEach(async () => {
+  database = await createDatabase({ empty: true });
 });
 
-test.each([
-  [['keys', 'create', '--workspace', 'acme', '--user', 'erp-sync']],
-  [['workspaces', 'rename', 'acme', 'other']],
-])('%j does not migrate: a service of the earlier version may use the database', async (command) => {
-  const earlier = await earlierDatabase(versionsToMigrate.at(-1) ?? '');
-  const before = await contents(earlier.url);
+afterEach(() => database.remove());
 
-  const { code, err } = await runCommand({ DATABASE_URL: earlier.url }, ...command);
+const run = (...command: string[]) => runCommand({ DATABASE_URL: database.url }, ...command);
 
-  expect([code, err.split('\n').at(-1)]).toEqual([
-    1,
-    'the database is not up to date, run node dist/src/cli.js migrate',
-  ]);
-  expect(await contents(earlier.url)).toEqual(before);
-  await earlier.remove();
+test('keys and workspaces refuse a database that is not up to date, and leave it as it is', async () => {
+  const opened = await openDatabase(database.url);
+  await opened.knex.migrate.down({ migrationSource });
+  await opened.close();
+
+  for (const command of ['keys', 'workspaces']) {
+    const { code, out, err } = await run(command, 'list');
+    expect([code, out, err.split('\n').at(-1)]).toEqual([
+      1,
+      '',
+      'the database is not up to date, run node dist/src/cli.js migrate',
+    ]);
+  }
+  expect((await run('migrate')).out).toContain(`migrated: ${migrationNames.at(-1)}`);
 });
 
-describe.each([...new Set([versionsToMigrate.at(0), versionsToMigrate.at(-1)])])(
-  'from migration %s',
-  (version = '') => {
-    test(`${rounds} times kill -9 while migrating leaves everything as it was, or migrated`, async () => {
-      const first = await earlierDatabase(version);
-      const { exited } = await startMigrating(first.url);
-      const opened = performance.now();
-      expect(await exited).toBe(0);
-      const duration = performance.now() - opened;
-      await first.remove();
-      const outcomes = [];
+test('migrate brings the database up to date, and says so and where; again there is nothing to do', async () => {
+  const path = database.url.replace(/^sqlite:/, '').replace(/\w+:\w+@/, '');
+  const err = path === database.url.replace(/^sqlite:/, '') ? `created ${path}` : `database: ${path}`;
 
-      for (let round = 0; round < rounds; round += 1) {
-        const earlier = await earlierDatabase(version);
-        const before = await contents(earlier.url);
-        const killed = await startMigrating(earlier.url);
-        await pause((duration * (round + Math.random())) / rounds);
-        killed.child.kill('SIGKILL');
-        await killed.exited;
+  expect(await run('migrate')).toEqual({ code: 0, out: `migrated: ${migrationNames.join(', ')}`, err });
+  expect(await run('migrate')).toEqual({ code: 0, out: 'already up to date', err: `database: ${path}` });
+});
 
-        const after = await contents(earlier.url);
-        const isMigrated = after.applied?.length === migrationNames.length;
-        if (isMigrated) expect(after.applied).toEqual(migrationNames);
-        else expect(after).toEqual(before);
-        expect(before.applied).toEqual(migrationsOf(version));
-        outcomes.push(isMigrated ? 'migrated' : 'as it was');
-        expect((await processes.start({ DATABASE_URL: earlier.url }, 'migrate').ended()).code).toBe(0);
-        await startAndCompare(earlier);
-        await earlier.remove();
-      }
+test('a database of a version before 0.3.0 is refused by the service and by every command, and not changed', async () => {
+  const earlier = await connectDatabase(database.url);
+  await earlier.run('create table knex_migrations (id integer primary key, name text)');
+  await earlier.run("insert into knex_migrations values (1, '0001_record_kinds'), (2, '0002_api_keys')");
+  const target = await createFile({ empty: true });
 
-      expect(outcomes).toContain('as it was');
-    });
-  },
-);
+  for (const command of [
+    ['serve', '--port', '0'],
+    ['migrate'],
+    ['keys', 'create', '--workspace', 'acme', '--user', 'erp-sync'],
+    ['keys', 'list'],
+    ['workspaces', 'list'],
+    ['workspaces', 'rename', 'acme', 'other'],
+    ['copy', '--from', database.url, '--to', target.url],
+  ]) {
+    const { code, out, err } = await run(...command);
+    expect([code, out, err.split('\n').at(-1)]).toEqual([
+      1,
+      '',
+      'the database is from a version of Yardgraph before 0.3.0, and was not changed: export all records with that version, and import them with this one into a new database (see docs/install.md)',
+    ]);
+  }
+
+  expect(await earlier.run('select name from knex_migrations order by id')).toHaveLength(2);
+  await expect(earlier.run('select * from assets')).rejects.toThrow();
+  await earlier.close();
+  await target.remove();
+});
+
+const kills = byEffort({ small: 3, long: 30 });
+
+test(`after ${kills} times kill -9 while it migrates, the next one completes it`, async () => {
+  for (let kill = 0; kill < kills; kill += 1) {
+    const { child, said, exited } = processes.start({ DATABASE_URL: database.url }, 'migrate');
+    while (said.err === '' && child.exitCode === null) await pause(1);
+    await pause(Math.random() * 50);
+    child.kill('SIGKILL');
+    await exited;
+  }
+
+  expect(await run('migrate')).toMatchObject({ code: 0 });
+  const opened = await openDatabase(database.url);
+  const applied = await opened.run('select name from knex_migrations order by id');
+  await opened.close();
+  expect(applied.map(({ name }) => name)).toEqual(migrationNames);
+});

@@ -1,204 +1,167 @@
-/** What the process says and takes at its start, logs, and finishes at its end, whatever its database. Runs the compiled service. */
+/** What the process says and takes at its start, logs, and finishes at its end, whatever its database. */
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { version } from '../../package.json';
-import { createDatabase } from '../support/database.ts';
+import { describe, expect, test } from 'vitest';
+import { runCommand } from '../support/command.ts';
+import { createFile } from '../support/database.ts';
+import { eventReader } from '../support/event-stream.ts';
 import { largeBatch, post, postAround, useProcesses } from '../support/process.ts';
 
 const processes = useProcesses();
-let database: Awaited<ReturnType<typeof createDatabase>>;
 
-beforeEach(async () => {
-  database = await createDatabase();
-});
+/** Lines of JSON: Node writes others about an unexpected error. */
+const linesOf = (text: string) =>
+  text
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line));
 
-afterEach(() => database.remove());
-
-const run = (settings: Record<string, string> = {}, command = 'serve') =>
-  processes.start({ DATABASE_URL: database.url, ...settings }, command);
-
-describe('a start', () => {
-  test('has its version and that of its schema in /healthz', async () => {
-    const health = await (await fetch(`${await run().ready()}/healthz`)).json();
-
-    expect(health).toMatchObject({ status: 'ok', version, schema: expect.stringMatching(/^\d{4}_\w+$/) });
-    expect((await processes.start({}, '--version').ended()).out).toBe(`${version} (schema ${health.schema})`);
-  });
-
-  test('warns of variables that are called almost like a setting', async () => {
-    const service = run({
-      LOG_LEVEL: 'warn',
-      RATELIMIT: '5',
-      DATABASE_URI: 'x',
-      MAX_BATCH_SIZE: '5',
-      HOSTNAME: 'yard',
-      PORTS: '1',
-    });
-    await service.ready();
-    service.child.kill('SIGTERM');
-    await service.exited;
-
-    const warnings = service.said.err
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line).msg);
-    expect(warnings.toSorted()).toEqual([
-      'DATABASE_URI is no setting, did you mean DATABASE_URL?',
-      'MAX_BATCH_SIZE is no setting, did you mean MAX_BATCH?',
-      'RATELIMIT is no setting, did you mean RATE_LIMIT?',
-    ]);
-  });
-
-  test('logs probes only at the level debug, unless they fail', async () => {
-    const lines = async (LOG_LEVEL: string) => {
-      const service = run({ LOG_LEVEL });
-      const address = await service.ready();
-      for (const path of ['/healthz', '/readyz', '/nowhere']) await fetch(address + path);
-      service.child.kill('SIGTERM');
-      await service.exited;
-      const logged = service.said.err
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line));
-      return logged.filter(({ msg }) => msg === 'request completed').map(({ route, status }) => [route, status]);
-    };
-
-    expect(await lines('info')).toEqual([[undefined, 404]]);
-    expect(await lines('debug')).toEqual([
-      ['/healthz', 200],
-      ['/readyz', 200],
-      [undefined, 404],
-    ]);
-  });
-
-  test('takes --host and --port instead of HOST and PORT', async () => {
-    const service = processes.start(
-      { DATABASE_URL: database.url, HOST: 'localhost', PORT: '1' },
-      ...['serve', '--host', '127.0.0.2', '--port', '0'],
-    );
-
-    expect(await service.ready()).toMatch(/^http:\/\/127\.0\.0\.2:\d+$/);
-  });
-
-  test('that ends by an unexpected error says so in the log', async () => {
-    const preload = join(processes.folder, 'fail.cjs');
-    writeFileSync(preload, "process.on('SIGUSR2', () => { throw new TypeError('not expected'); });");
-    const service = run({ LOG_LEVEL: 'info', NODE_OPTIONS: `--require ${preload}` });
-    await service.ready();
-    service.child.kill('SIGUSR2');
-
-    expect(await service.exited).toBe(1);
-    const stopped = service.said.err.split('\n').find((line) => line.includes('"stopped"'));
-    expect(JSON.parse(stopped ?? '{}')).toMatchObject({
-      level: 60,
-      error: 'TypeError',
-      uptimeSeconds: expect.any(Number),
-    });
-  });
-
-  test('accepts the greatest HEADER_TIMEOUT, even if REQUEST_TIMEOUT is less', async () => {
-    const address = await run({ HEADER_TIMEOUT: '3600000' }).ready();
-
-    expect((await fetch(`${address}/healthz`)).status).toBe(200);
-  });
-});
-
-test('SIGINT finishes what is in flight, closes the database and ends with 0', async () => {
-  const service = run();
+test('a start takes options before settings, warns of names like settings, and says so if it ends by an unexpected error', async () => {
+  const preload = join(processes.folder, 'fail.cjs');
+  writeFileSync(preload, "process.on('SIGUSR2', () => { throw new TypeError('not expected'); });");
+  const settings = {
+    ...{ DATABASE_URL: 'sqlite::memory:', HOST: 'localhost', PORT: '1', LOG_LEVEL: 'debug' },
+    ...{ RATELIMIT: '5', DATABASE_URI: 'x', MAX_BATCH_SIZE: '5', HOSTNAME: 'yard', PORTS: '1' },
+    NODE_OPTIONS: `--require ${preload}`,
+  };
+  const service = processes.start(settings, 'serve', '--host', '127.0.0.2', '--port', '0');
   const address = await service.ready();
+  await fetch(`${address}/readyz`);
+  service.child.kill('SIGUSR2');
 
-  const response = await postAround(`${address}/locations`, largeBatch, () => service.child.kill('SIGINT'));
+  expect(await service.exited).toBe(1);
+  expect(address).toMatch(/^http:\/\/127\.0\.0\.2:\d+$/);
+  expect(service.said.out).toContain('memory only');
+  const lines = linesOf(service.said.err);
+  const warnings = lines.filter(({ level }) => level === 40).map(({ msg }) => msg);
+  expect(warnings.toSorted()).toEqual([
+    'DATABASE_URI is no setting, did you mean DATABASE_URL?',
+    'MAX_BATCH_SIZE is no setting, did you mean MAX_BATCH?',
+    'RATELIMIT is no setting, did you mean RATE_LIMIT?',
+  ]);
+  expect(lines).toContainEqual(expect.objectContaining({ route: '/readyz', status: 200 }));
+  expect(lines).toContainEqual(expect.objectContaining({ level: 60, msg: 'stopped', error: 'TypeError' }));
+});
 
-  expect(response.status).toBe(201);
-  expect(response.body).toHaveLength(largeBatch.length);
+test('an end by SIGINT, sent twice as npm does, finishes what is in flight and waits for slow readers, but for nobody else', async () => {
+  const service = processes.start({
+    DATABASE_URL: 'sqlite::memory:',
+    MAX_EXTERNAL_IDS: '1000',
+    REQUEST_TIMEOUT: '300000',
+  });
+  const address = await service.ready();
+  const { port, hostname } = new URL(address);
+  const open = async (request = '') => {
+    const socket = connect(Number(port), hostname).setEncoding('utf8');
+    socket.on('error', () => undefined);
+    await once(socket, 'connect');
+    socket.write(request);
+    return socket;
+  };
+  const stream = (query: string) =>
+    `GET /graphql?${new URLSearchParams({ query })} HTTP/1.1\r\nhost: localhost\r\naccept: text/event-stream\r\n\r\n`;
+  // Nobody sends a complete request on these.
+  await open();
+  await open('GET /healthz HTTP/1.1\r\nhost: loc');
+  // One reads the feed, and one does not read what it has asked for: far more than the buffers of a connection hold.
+  const following = await fetch(`${address}/graphql?query=subscription{changes{nodes{cursor}}}`, {
+    headers: { accept: 'text/event-stream' },
+  });
+  if (!following.body) throw new Error('there is no body');
+  const events = eventReader(following.body);
+  const externalIds = Object.fromEntries(Array.from({ length: 380 }, (_, n) => [`system ${n}`, 'x'.repeat(500)]));
+  for (let batch = 0; batch < 8; batch += 1)
+    await post(`${address}/assets`, Array(12).fill({ name: 'Crane', externalIds }));
+  expect((await events.next())?.id).toBe('12');
+  const ignoring = await open(
+    stream('subscription { changes(after: "0") { nodes { record { ... on Asset { externalIds } } } } }'),
+  );
+  for await (const chunk of ignoring.iterator({ destroyOnReturn: false })) if (chunk.includes('next')) break;
+  ignoring.pause();
+  const page = await (await fetch(`${address}/graphql`, { headers: { accept: 'text/html' } })).text();
+  const [file] = /explorer\/graphiql-[\w-]+\.js/.exec(page) ?? [];
+  const reading = await open(`GET /${file} HTTP/1.1\r\nhost: localhost\r\n\r\n`);
+  await once(reading, 'readable');
+
+  const large = await postAround(`${address}/locations`, largeBatch, () => {
+    service.child.kill('SIGINT');
+    service.child.kill('SIGINT');
+  });
+  let received = '';
+  for await (const chunk of reading) received += chunk;
+
+  expect(large.status).toBe(201);
+  expect(large.body).toHaveLength(largeBatch.length);
+  const length = Number(/content-length: (\d+)/.exec(received)?.[1]);
+  expect(length).toBeGreaterThan(5_000_000);
+  expect(Buffer.byteLength(received.slice(received.indexOf('\r\n\r\n') + 4))).toBe(length);
+  while (await events.next());
+  expect(events.text()).not.toContain('complete');
   expect(await service.exited).toBe(0);
 });
 
-describe('an end', () => {
-  test('is not hastened by a second signal: npm passes on what the terminal has sent already', async () => {
-    const service = run();
-    const address = await service.ready();
+describe('without a key, on an address that others reach', () => {
+  const create = ['keys', 'create', '--workspace', 'acme', '--user', 'erp-sync'];
+  const refusal = (host: string) => ({
+    ...{ code: 1, out: '' },
+    err: expect.stringContaining(`without a key the service would be open to anyone who can reach ${host}`),
+  });
 
-    const response = await postAround(`${address}/locations`, largeBatch, () => {
-      service.child.kill('SIGINT');
-      service.child.kill('SIGINT');
+  test('a start is refused, and is made once there is one, which alone is accepted', async () => {
+    const { url, remove } = await createFile();
+    const settings = { DATABASE_URL: url, HOST: '0.0.0.0', PORT: '0' };
+    expect(await runCommand(settings, 'serve')).toEqual(refusal('0.0.0.0'));
+    expect(await runCommand({ ...settings, HOST: '127.0.0.1', ALLOW_OPEN_ACCESS: 'no' }, 'serve')).toEqual(
+      refusal('127.0.0.1'),
+    );
+    expect(await runCommand({ ...settings, ALLOW_OPEN_ACCESS: 'yes' }, 'serve')).toMatchObject({
+      err: 'ALLOW_OPEN_ACCESS: expected one of loopback, no, yes-anyone-who-can-reach-this-port',
     });
+    const { out: key } = await runCommand({ DATABASE_URL: url }, ...create);
 
-    expect(response.status).toBe(201);
-    expect(await service.exited).toBe(0);
-  });
-
-  test('does not wait for connections without a complete request', async () => {
-    const service = run({ HEADER_TIMEOUT: '300000', REQUEST_TIMEOUT: '300000' });
+    const service = processes.start(settings);
     const { port } = new URL(await service.ready());
-    const silent = connect(Number(port), '127.0.0.1');
-    const stalled = connect(Number(port), '127.0.0.1');
-    for (const socket of [silent, stalled]) socket.on('error', () => undefined);
-    stalled.write('GET /healthz HTTP/1.1\r\nhost: loc');
-    await Promise.all([once(silent, 'connect'), once(stalled, 'connect')]);
 
-    service.child.kill('SIGTERM');
-
-    expect(await service.exited).toBe(0);
+    expect(JSON.parse(service.said.out)).toMatchObject({ level: 30, msg: 'started', isOpen: false });
+    const statuses = ['wrong', key].map(async (authorization) => {
+      return (await fetch(`http://127.0.0.1:${port}/asset-categories`, { headers: { authorization } })).status;
+    });
+    expect(await Promise.all(statuses)).toEqual([401, 200]);
+    service.child.kill('SIGKILL');
+    await service.exited;
+    await remove();
   });
 
-  test('waits for a client that reads its response slowly', async () => {
-    const service = run();
+  test('a start is made where the setting says so in plain words', async () => {
+    const openAccess = { HOST: '0.0.0.0', ALLOW_OPEN_ACCESS: 'yes-anyone-who-can-reach-this-port' };
+    const service = processes.start({ DATABASE_URL: 'sqlite::memory:', ...openAccess });
     const { port } = new URL(await service.ready());
-    const client = connect(Number(port), '127.0.0.1').setEncoding('utf8');
-    const page = await fetch(`http://127.0.0.1:${port}/graphql`, { headers: { accept: 'text/html' } });
-    const [file] = /explorer\/graphiql-[\w-]+\.js/.exec(await page.text()) ?? [];
-    client.write(`GET /${file} HTTP/1.1\r\nhost: localhost\r\n\r\n`);
-    await once(client, 'readable');
-    service.child.kill('SIGTERM');
-    await new Promise((resolve) => setTimeout(resolve, 500));
 
-    let received = '';
-    for await (const chunk of client) received += chunk;
-
-    const length = /content-length: (\d+)/.exec(received)?.[1];
-    expect(Number(length)).toBeGreaterThan(5_000_000);
-    expect(Buffer.byteLength(received.slice(received.indexOf('\r\n\r\n') + 4))).toBe(Number(length));
-    expect(await service.exited).toBe(0);
+    expect(service.said.out).toContain('OPEN TO ANYONE WHO CAN REACH THIS PORT');
+    const { status } = await fetch(`http://127.0.0.1:${port}/asset-categories`, { headers: { host: 'yard.example' } });
+    expect(status).toBe(200);
   });
-});
 
-test('what is logged is one line a request, with its route and status, and nothing that was sent', async () => {
-  const service = run({ LOG_LEVEL: 'info' });
-  const address = await service.ready();
+  test('a key is neither created nor rotated if it cannot be written to standard output', async () => {
+    const { url, remove } = await createFile();
+    const prefix = (await runCommand({ DATABASE_URL: url }, ...create)).out.slice(0, -44);
+    const list = async () => (await runCommand({ DATABASE_URL: url }, 'keys', 'list', '--json')).out;
+    const before = await list();
+    const full = openSync('/dev/full', 'w');
 
-  await post(`${address}/assets`, [{ name: 'secret-name', startDate: 'secret-field' }]);
-  await fetch(`${address}/graphql?query=${encodeURIComponent('{ node(id: "secret-id") { id } }')}`);
-  service.child.kill('SIGTERM');
-  await service.exited;
+    for (const command of [create, ['keys', 'rotate', prefix]]) {
+      const streams = [full, 'pipe'] as const;
+      const { code, err } = await processes.startUnder({ streams, command }, { DATABASE_URL: url }).ended();
+      expect([code, err.split('\n').at(-1)]).toEqual([
+        1,
+        'the key cannot be written to standard output: nothing was changed',
+      ]);
+    }
 
-  const lines = service.said.err
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-  expect(lines.filter(({ msg }) => msg === 'request completed')).toMatchObject([
-    { method: 'POST', route: '/assets', status: 400 },
-    { method: 'GET', route: '/graphql', status: 200 },
-  ]);
-  expect(service.said.err).not.toContain('secret');
-});
-
-test('the demo links everything it can', async () => {
-  const address = await run({}, 'demo').ready();
-
-  const query = `{
-      assets(first: 1000) { nodes { currentLocation { id } } }
-      workOrders(first: 1000) { nodes { project { location { id } } location { id } } }
-      transportOrders(first: 1000) { nodes { project { id } } }
-      assetCategories(first: 1000) { nodes { parentId parent { id } } }
-    }`;
-  const { data } = await (await post(`${address}/graphql`, { query })).json();
-
-  for (const { currentLocation } of data.assets.nodes) expect(currentLocation).not.toBeNull();
-  for (const { project, location } of data.workOrders.nodes) expect(project.location && location).not.toBeNull();
-  for (const { project } of data.transportOrders.nodes) expect(project).not.toBeNull();
-  for (const { parentId, parent } of data.assetCategories.nodes) expect(parent?.id).toBe(parentId ?? undefined);
+    closeSync(full);
+    expect(await list()).toBe(before);
+    await remove();
+  });
 });

@@ -1,9 +1,9 @@
-/** The process and its database: what it says of it at its start, what it finds there, and what it has stored at its end. */
+/** The process and its database: what it says at its start, what it finds there, and what it has stored at its end. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { version } from '../../package.json';
 import { createDatabase } from '../support/database.ts';
-import { largeBatch, post, postAround, useProcesses } from '../support/process.ts';
+import { ask, largeBatch, post, postAround, useProcesses } from '../support/process.ts';
 
 const processes = useProcesses();
 let database: Awaited<ReturnType<typeof createDatabase>>;
@@ -17,123 +17,66 @@ afterEach(() => database.remove());
 const run = (settings: Record<string, string> = {}, command = 'serve') =>
   processes.start({ DATABASE_URL: database.url, ...settings }, command);
 
-describe('a start', () => {
-  test('says in one line of JSON where it is, where its data are, and that it is open', async () => {
-    const service = run({ LOG_LEVEL: 'silent' });
-    const address = await service.ready();
-
-    expect(JSON.parse(service.said.out)).toMatchObject({
-      level: 40,
-      msg: 'started, open to everybody on this machine until there is an API key',
-      version,
-      address,
-      location: database.url.replace(/sqlite:|\w+:\w+@/, ''),
-      isOpen: true,
-      pid: service.child.pid,
-    });
-    expect((await fetch(`${address}/readyz`)).status).toBe(200);
-  });
-
-  test('and its end are one line each, with the version and the address, and with the signal', async () => {
-    const service = run({ LOG_LEVEL: 'info' });
-    const address = await service.ready();
-    service.child.kill('SIGINT');
-    await service.exited;
-
-    const lines = [service.said.out, ...service.said.err.trim().split('\n')].map((line) => JSON.parse(line));
-    const kind = database.url.startsWith('sqlite') ? 'SQLite' : 'Postgres';
-    const { pid } = service.child;
-    expect(lines.filter(({ version }) => version)).toHaveLength(1);
-    expect(lines[0]).toMatchObject({
-      ...{ version, node: process.version, database: kind, address, pid },
-    });
-    expect(lines.at(-1)).toMatchObject({ msg: 'stopped', signal: 'SIGINT', uptimeSeconds: expect.any(Number), pid });
-  });
-
-  test('finds what an earlier one stored', async () => {
-    const first = run();
-    const [created] = await (await post(`${await first.ready()}/projects`, [{ name: 'Bridge' }])).json();
-    first.child.kill('SIGKILL');
-    await first.exited;
-
-    const second = run();
-    const query = { query: `{ project(id: "${created.id}") { name } }` };
-    const { data } = await (await post(`${await second.ready()}/graphql`, query)).json();
-
-    expect(data.project.name).toBe('Bridge');
-  });
-});
-
-test('SIGTERM finishes what is in flight, closes the database and ends with 0', async () => {
-  const service = run();
+test('a start says where it is; SIGTERM finishes what is in flight, however many keep sending, and the next start finds it', async () => {
+  const service = run({ LOG_LEVEL: 'info' });
   const address = await service.ready();
-
-  const response = await postAround(`${address}/locations`, largeBatch, () => service.child.kill('SIGTERM'));
-
-  expect(response.status).toBe(201);
-  expect(response.body).toHaveLength(largeBatch.length);
-  expect(await service.exited).toBe(0);
-});
-
-describe('an end', () => {
-  test('does not wait for clients that keep sending, and loses nothing it has acknowledged', async () => {
-    const service = run();
-    const address = await service.ready();
-    let acknowledged = 0;
-    let failed = 0;
-    const client = async () => {
-      for (;;) {
-        const response = await post(
-          `${address}/locations`,
-          Array.from({ length: 100 }, () => ({})),
-        ).catch(() => undefined);
-        if (!response) return;
-        const created = await response.json().catch(() => undefined);
-        if (response.status === 201 && created) acknowledged += created.length;
-        else failed += 1;
-      }
-    };
-    const clients = Array.from({ length: 4 }, client);
-    while (acknowledged < 1_000) await pause(5);
-
-    // Otherwise this would never end.
-    service.child.kill('SIGTERM');
-    expect(await service.exited).toBe(0);
-    await Promise.all(clients);
-
-    const again = run();
-    const query = { query: '{ locations { totalCount } }' };
-    const { data } = await (await post(`${await again.ready()}/graphql`, query)).json();
-    expect([data.locations.totalCount, failed]).toEqual([acknowledged, 0]);
-    expect(acknowledged).toBeGreaterThan(0);
-  });
-});
-
-describe('the demo', () => {
-  const counts = async (address: string) => {
-    const kinds = ['assets', 'assetCategories', 'locations', 'projects', 'workOrders', 'transportOrders'];
-    const query = `{ ${kinds.map((kind) => `${kind} { totalCount }`).join(' ')} }`;
-    const { data } = await (await post(`${address}/graphql`, { query })).json();
-    return kinds.map((kind) => data[kind].totalCount as number);
+  const health = await (await fetch(`${address}/healthz`)).json();
+  expect((await fetch(`${address}/readyz`)).status).toBe(200);
+  let acknowledged = 0;
+  let failed = 0;
+  const client = async () => {
+    for (;;) {
+      const records = Array.from({ length: 100 }, () => ({ name: 'secret-name' }));
+      const response = await post(`${address}/locations`, records).catch(() => undefined);
+      if (!response) return;
+      const created = await response.json().catch(() => undefined);
+      if (response.status === 201 && created) acknowledged += created.length;
+      else failed += 1;
+    }
   };
+  const clients = Array.from({ length: 4 }, client);
+  while (acknowledged < 1_000) await pause(5);
 
-  test('is filled once, with some hundred records of all six kinds', async () => {
-    const first = run({}, 'demo');
-    const filled = await counts(await first.ready());
-    first.child.kill('SIGTERM');
-    await first.exited;
-    const second = run({}, 'demo');
+  const large = await postAround(`${address}/assets`, largeBatch, () => service.child.kill('SIGTERM'));
+  const code = await service.exited;
+  await Promise.all(clients);
 
-    expect(await counts(await second.ready())).toEqual(filled);
-    expect(Math.min(...filled)).toBeGreaterThan(10);
-    expect(filled.reduce((sum, count) => sum + count)).toBeGreaterThan(100);
+  expect([large.status, code, failed]).toEqual([201, 0, 0]);
+  expect(large.body).toHaveLength(largeBatch.length);
+  expect(health).toMatchObject({ status: 'ok', version, schema: expect.stringMatching(/^\d{4}_\w+$/) });
+  const location = database.url.replace(/sqlite:|\w+:\w+@/, '');
+  const { pid } = service.child;
+  expect(JSON.parse(service.said.out)).toMatchObject({
+    level: 40,
+    msg: 'started, open to everybody on this machine until there is an API key',
+    database: database.url.startsWith('sqlite') ? 'SQLite' : 'Postgres',
+    ...{ version, node: process.version, address, location, isOpen: true, pid },
   });
+  const lines = service.said.err.trim().split('\n');
+  expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ msg: 'stopped', signal: 'SIGTERM', pid });
+  expect(JSON.parse(lines[1] ?? '')).toMatchObject({ msg: 'request completed', route: '/locations', status: 201 });
+  expect(service.said.err).not.toMatch(/secret|healthz|readyz/);
+  const { locations, assets } = await ask(await run().ready(), '{ locations { totalCount } assets { totalCount } }');
+  expect([locations.totalCount, assets.totalCount]).toEqual([acknowledged, largeBatch.length]);
+});
 
-  test('is filled once also when two start at once', async () => {
-    const both = [run({}, 'demo'), run({}, 'demo')];
-    const [one, other] = await Promise.all(both.map(async ({ ready }) => counts(await ready())));
+test('the demo is filled once, also when two start at once, with linked records of all kinds', async () => {
+  const addresses = await Promise.all([run({}, 'demo'), run({}, 'demo')].map(({ ready }) => ready()));
+  const query = `{
+    assets(first: 1000) { nodes { id currentLocation { id } } }
+    assetCategories(first: 1000) { nodes { id parentId parent { id } } }
+    locations(first: 1000) { nodes { id } }
+    projects(first: 1000) { nodes { id } }
+    transportOrders(first: 1000) { nodes { id project { id } } }
+    workOrders(first: 1000) { nodes { id project { location { id } } location { id } } }
+  }`;
+  const [one, other] = await Promise.all(addresses.map((address) => ask(address, query)));
 
-    expect(one).toEqual(other);
-    expect(one?.[2]).toBe(14);
-  });
+  expect(one).toEqual(other);
+  expect(one.locations.nodes).toHaveLength(14);
+  for (const { nodes } of Object.values<{ nodes: object[] }>(one)) expect(nodes.length).toBeGreaterThan(10);
+  for (const { currentLocation } of one.assets.nodes) expect(currentLocation).not.toBeNull();
+  for (const { project, location } of one.workOrders.nodes) expect(project.location && location).not.toBeNull();
+  for (const { project } of one.transportOrders.nodes) expect(project).not.toBeNull();
+  for (const { parentId, parent } of one.assetCategories.nodes) expect(parent?.id).toBe(parentId ?? undefined);
 });

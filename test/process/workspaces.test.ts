@@ -151,24 +151,6 @@ describe('while a service stores records,', () => {
       { timeout: 30_000, interval: 20 },
     );
 
-  const contents = (out: string) => Number(/ with ([\d,]+) locations? /.exec(out)?.[1]?.replace(',', ''));
-
-  test('rename loses none, and refuses none', async () => {
-    const key = await newKey('acme');
-    const address = await startListening(database.url);
-    let isOver = false;
-    const writing = write(address, { authorization: key }, () => isOver);
-    await untilStored();
-
-    const { code, out } = await run('workspaces', 'rename', 'acme', 'harbour');
-    isOver = true;
-    const accepted = await writing;
-
-    expect(code).toBe(0);
-    expect([await sizes(), await logged()]).toEqual([{ harbour: accepted }, { harbour: accepted }]);
-    expect(contents(out)).toBeGreaterThan(0);
-  });
-
   test('rename of default after the first key gives it all that was stored before', async () => {
     const address = await startListening(database.url);
     const writing = write(address, {}, () => false);
@@ -179,20 +161,6 @@ describe('while a service stores records,', () => {
     await run('workspaces', 'rename', 'default', 'acme');
 
     expect([await sizes(), await logged()]).toEqual([{ acme: accepted }, { acme: accepted }]);
-  });
-
-  test('delete leaves none, and counts all', async () => {
-    const key = await newKey('acme');
-    await newKey('yard');
-    const address = await startListening(database.url);
-    const writing = write(address, { authorization: key }, () => false);
-    await untilStored();
-
-    const { out } = await run('workspaces', 'delete', 'acme', '--yes');
-    const accepted = await writing;
-
-    expect([await sizes(), await logged()]).toEqual([{ yard: 0 }, {}]);
-    expect(contents(out.split('\n').at(-1) ?? '')).toBe(accepted);
   });
 
   /** What integrators do, on whatever node: now and then, a write is repeated. */
@@ -263,7 +231,7 @@ describe('while a service stores records,', () => {
 
   test('rename, twice: what two nodes have acknowledged is under the last name, once, and its feed has no gaps', async () => {
     const key = await newKey('acme');
-    const addresses = await Promise.all([start('serve').ready(), start('serve').ready()]);
+    const addresses = [await startListening(database.url), await startListening(database.url)];
     const { end, created, upserted, followed } = integrators(addresses, key);
     await untilStored();
 
@@ -287,7 +255,7 @@ describe('while a service stores records,', () => {
   test('delete: nothing is left, also of what is repeated', async () => {
     const key = await newKey('acme');
     await newKey('yard');
-    const addresses = await Promise.all([start('serve').ready(), start('serve').ready()]);
+    const addresses = [await startListening(database.url), await startListening(database.url)];
     const request = (address: string, name: string) =>
       fetch(`${address}/assets`, {
         method: 'POST',
@@ -304,9 +272,10 @@ describe('while a service stores records,', () => {
     const writing = Promise.all([0, 1, 2].map(write));
     await untilStored();
 
-    expect(await run('workspaces', 'delete', 'acme', '--yes')).toMatchObject({ code: 0 });
+    const { code, out } = await run('workspaces', 'delete', 'acme', '--yes');
     await writing;
 
+    expect([code, out]).toEqual([0, expect.stringMatching(/^Deleted acme with [\d,]+ assets and 1 key/m)]);
     expect([...statuses].filter((status) => ![201, 401, 503].includes(status))).toEqual([]);
     expect([await sizes(), await logged()]).toEqual([{ yard: 0 }, {}]);
     expect(await inDatabase(({ knex }) => knex('idempotency_keys'))).toEqual([]);
@@ -390,7 +359,7 @@ test('rename to something that is no workspace name is refused before the databa
 
 describe('kill -9', () => {
   const rounds = byEffort({ small: 2, long: 60 });
-  const count = byEffort({ small: 20_000, long: 40_000 });
+  const count = byEffort({ small: 8_000, long: 40_000 });
 
   /** Of two kinds, so that one might be changed without the other. */
   const addMany = () =>
@@ -434,7 +403,7 @@ describe('kill -9', () => {
     await addMany();
 
     for (let round = 0; round < rounds; round += 1) {
-      await killAfter((duration * (round + 0.5)) / rounds, 'workspaces', 'delete', 'acme', '--yes');
+      await killAfter((duration * round) / rounds, 'workspaces', 'delete', 'acme', '--yes');
       const { yard, acme = 0 } = await sizes();
       expect([yard, [0, count]]).toEqual([1, expect.arrayContaining([acme])]);
       expect(await logged()).toEqual({ yard, ...(acme > 0 && { acme }) });

@@ -1,37 +1,34 @@
-/** The examples of the OpenAPI document are what the service accepts and returns: each request is sent, each response compared. */
+/**
+ * The examples of the OpenAPI document are what the service accepts and returns: each request is sent, each response compared. Those of
+ * errors are recorded: `npm run schema` writes what the service responds into `error-examples.json`.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { loadConfig } from '../../src/config.ts';
-import { recordKinds } from '../../src/records/index.ts';
+import type { RecordKind } from '../../src/model/record-kind.ts';
+import { asset, assetCategory, location, recordKinds, transportOrder, workOrder } from '../../src/records/index.ts';
 import { openApiDocument } from '../../src/rest/openapi/document.ts';
-import { invalidBody } from '../../src/rest/openapi/examples.ts';
+import { errorsOf, exportErrors, sharedErrors } from '../../src/rest/openapi/errors.ts';
 import { type Route, routes } from '../../src/rest/routes.ts';
 import { unknownId } from '../support/records.ts';
 import { type TestResponse, useSharedService } from '../support/service.ts';
 
-/** Small, so that exceeding them is cheap. */
-const settings = { MAX_BODY_BYTES: '50000', MAX_BATCH: '20' };
 const folder = mkdtempSync(join(tmpdir(), 'yardgraph-'));
 // Before the services, because these run in reverse order.
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** In a file, because the service closes a connection whose statement fails, and with it a database in memory. */
-const open = useSharedService({ ...settings, DATABASE_URL: `sqlite:${join(folder, 'test.db')}` });
-const closed = useSharedService(settings, { closed: true });
-const limited = useSharedService({ ...settings, RATE_LIMIT: '1' });
+const open = useSharedService({ DATABASE_URL: `sqlite:${join(folder, 'test.db')}` });
+const closed = useSharedService({}, { closed: true });
+const limited = useSharedService({ RATE_LIMIT: '1' });
 
-const document = JSON.parse(JSON.stringify(openApiDocument(loadConfig(settings).limits)));
-
-interface ExampleContent {
-  readonly example?: unknown;
-  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
-}
+const document = JSON.parse(JSON.stringify(openApiDocument(loadConfig({}).limits)));
 
 interface DescribedResponse {
   readonly headers?: Readonly<Record<string, { readonly $ref: string }>>;
-  readonly content?: Readonly<Record<string, ExampleContent>>;
+  readonly content?: Readonly<Record<string, { readonly examples?: object }>>;
 }
 
 const resolve = (part: { $ref?: string }) =>
@@ -42,22 +39,19 @@ const resolve = (part: { $ref?: string }) =>
 
 const operationOf = ({ template, method }: Route) => document.paths[template][method.toLowerCase()];
 
-const responsesOf = (route: Route): [string, DescribedResponse][] =>
-  Object.entries<object>(operationOf(route).responses).map(([status, response]) => [status, resolve(response)]);
-
 const titled = routes.map((route) => ({ title: `${route.method} ${route.path}`, route }));
 
-/** What differs from response to response. */
-const masked = (text: string): unknown =>
-  JSON.parse(
-    text
-      .replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'REQUEST-ID')
-      .replace(/at most \d+ (.*) per minute: try again in \d+ s/g, 'at most N $1 per minute: try again in N s')
-      .replace(new RegExp(`(?:${recordKinds.map(({ idPrefix }) => idPrefix).join('|')})_[0-9a-z]{26}`, 'g'), 'ID')
-      .replace(/"(createdAt|updatedAt)":"[^"]*"/g, '"$1":"NOW"'),
-  );
+const idPrefixes = new RegExp(`(${recordKinds.map(({ idPrefix }) => idPrefix).join('|')})_[0-9a-z]{26}`, 'g');
 
-const asShown = (value: unknown): unknown => masked(JSON.stringify(value));
+/** Replaces what differs from response to response. */
+const fixed = (text: string): string =>
+  text
+    .replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '7f0c9a4e-5d0b-4c8e-9d5e-0a1b2c3d4e5f')
+    .replace(/at most \d+ (.*) per minute: try again in \d+ s/g, 'at most 600 $1 per minute: try again in 42 s')
+    .replace(idPrefixes, '$1_01h455vb4pex5vsknk084sn02q')
+    .replace(/"(createdAt|updatedAt)":"[^"]*"/g, '"$1":"NOW"');
+
+const shown = (value: unknown): unknown => JSON.parse(fixed(JSON.stringify(value)));
 
 /** Every required header that is described for the response. */
 function expectHeaders(response: TestResponse, { headers = {} }: DescribedResponse): void {
@@ -78,14 +72,28 @@ test.each(titled)('the example of $title gets the response of its example, and d
     const described = operationOf(route).responses;
 
     expect(response.status).toBe(route.success);
-    const [shown] = [described[route.success].content['application/json'].example].flat();
-    expect(masked(JSON.stringify([response.body].flat()[0]))).toEqual(asShown(shown));
+    const [example] = [described[route.success].content['application/json'].example].flat();
+    expect(shown([response.body].flat()[0])).toEqual(shown(example));
     expectHeaders(response, described[route.success]);
   }
 });
 
 const examplesFor = (method: string, path: string): object[] =>
   document.paths[path][method.toLowerCase()].requestBody.content['application/json'].example;
+
+/** Invalid bodies for kinds where more than a misspelled name is worth showing. */
+const invalidBatches = new Map<RecordKind, readonly object[]>([
+  [asset, [{ name: 'Excavator' }, { nmae: 'Crane' }, { name: 'Pump', acquiredAt: 'soon' }]],
+  [workOrder, [{ name: 'Set up the crane', startDate: 'tomorrow' }]],
+  [location, [{ name: 'North yard', latitude: 530.8 }]],
+  [transportOrder, [{ name: 'Bring the crane to the harbour wall', number: 1 }]],
+  [assetCategory, [{ name: 'Cranes', parent: 'Machines' }]],
+]);
+
+function invalidBody({ kind, operation }: Route): unknown {
+  if (operation === 'update') return { name: null, startDate: '2026-02-30' };
+  return invalidBatches.get(kind) ?? [{ nmae: kind.example.name }];
+}
 
 describe('error responses', () => {
   interface Sent {
@@ -137,8 +145,8 @@ describe('error responses', () => {
       await open.send(method as 'POST', own, method === 'POST' ? [{ name: 'Cranes' }] : { name: 'Pier' }, headers);
       return { path: own, headers };
     },
-    'too-many-records': () => ({ body: Array.from({ length: 21 }, () => ({})) }),
-    'body-too-large': () => ({ body: [{ name: 'x'.repeat(60_000) }] }),
+    'too-many-records': () => ({ body: Array.from({ length: 10_001 }, () => ({})) }),
+    'body-too-large': () => ({ body: [{ name: 'x'.repeat(10_500_000) }] }),
     'content-type': () => ({ headers: { 'content-type': 'text/csv' } }),
     charset: () => ({ headers: { 'content-type': 'application/json; charset=latin1' } }),
     'rate-limit': async () => {
@@ -151,7 +159,19 @@ describe('error responses', () => {
     'may-be-stored': () => failWith('08006', (sql) => sql === 'commit' || sql.startsWith('insert into new_')),
   };
 
+  const exportRequests: Record<string, () => Sent> = {
+    'unknown-parameter': () => ({ path: '/export/assets.csv?were=1' }),
+    'invalid-filter': () => ({ path: '/export/assets.csv?where=Crane' }),
+    'too-long': () => {
+      let now = 0;
+      vi.spyOn(performance, 'now').mockImplementation(() => (now += 200_000));
+      return { path: '/export/assets.csv' };
+    },
+  };
+
   async function send(route: Route, name: string, accept: string): Promise<TestResponse> {
+    const exported = exportRequests[name]?.();
+    if (exported) return open.get(exported.path ?? '', { accept });
     const request = requests[name];
     if (!request) throw new Error(`no request gets the example ${name}`);
     const [{ id }] = await open.create('/projects', { name: 'Harbour wall' });
@@ -161,38 +181,62 @@ describe('error responses', () => {
     return to.send(route.method, path, body ?? example, { accept, ...headers });
   }
 
-  const cases = titled.flatMap(({ title, route }) =>
-    responsesOf(route)
-      .filter(([status]) => Number(status) >= 400)
-      .map(([status, response]) => ({ title, route, status, response })),
+  /** They differ from operation to operation; all others are sent and recorded once. */
+  const isOfOperation = (example: string) =>
+    /^(?:invalid-fields|unknown-id|taken-)/.test(example) || example in exportRequests;
+
+  const operations = [
+    ...routes.map((route) => ({ operation: `${route.method} ${route.template}`, route, errors: errorsOf(route) })),
+    { operation: 'GET /export/{file}', route: routes[0] as Route, errors: exportErrors },
+  ];
+  const cases = operations.flatMap(({ operation, route, errors }) =>
+    Object.entries(errors).flatMap(([status, error]) => {
+      const { examples } = typeof error === 'string' ? sharedErrors[error] : error;
+      return examples.map((example) => ({
+        ...{ operation, route, example, status: Number(status) },
+        section: isOfOperation(example) ? operation : 'shared',
+      }));
+    }),
   );
+  const once = cases.filter(
+    ({ section, example }, index) =>
+      index === cases.findIndex((other) => other.section === section && other.example === example),
+  );
+  const responseOf = (operation: string, status: number): DescribedResponse => {
+    const [method = '', path = ''] = operation.split(' ');
+    return resolve(document.paths[path][method.toLowerCase()].responses[status]);
+  };
 
-  test.each(cases)('the examples of $status for $title are sent', async ({ route, status, response }) => {
-    for (const [mediaType, { examples = {} }] of Object.entries(response.content ?? {})) {
-      expect(Object.keys(examples)).not.toEqual([]);
-      for (const [name, { value }] of Object.entries(examples)) {
-        const received = await send(route, name, mediaType);
-
-        expect([name, received.status, masked(received.text)]).toEqual([name, Number(status), asShown(value)]);
-        expect(String(received.headers['content-type']).split(';')[0]).toBe(mediaType);
-        expectHeaders(received, response);
+  test('are as recorded, in both media types, with the headers that are described', async () => {
+    const recorded: Record<string, Record<string, Record<string, unknown>>> = {};
+    for (const { operation, route, status, example, section } of once) {
+      const bodies: Record<string, unknown> = {};
+      for (const mediaType of ['application/json', 'application/problem+json']) {
+        const response = await send(route, example, mediaType);
         vi.restoreAllMocks();
+
+        expect([operation, example, response.status]).toEqual([operation, example, status]);
+        expect(String(response.headers['content-type']).split(';')[0]).toBe(mediaType);
+        expectHeaders(response, responseOf(operation, status));
+        bodies[mediaType] = shown(response.body);
       }
+      recorded[section] = { ...recorded[section], [example]: bodies };
     }
-  });
 
-  test('all describe the headers of every response', () => {
-    for (const { response } of cases) {
-      expect(Object.keys(response.headers ?? {})).toEqual(expect.arrayContaining(['X-Request-Id', 'API-Version']));
-    }
-  });
+    await expect(`${JSON.stringify(recorded, null, 2)}\n`).toMatchFileSnapshot(
+      '../../src/rest/openapi/error-examples.json',
+    );
+  }, 120_000);
 
-  test('all have examples in both media types', () => {
-    for (const { response } of cases) {
-      expect(Object.keys(response.content ?? {})).toEqual(['application/json', 'application/problem+json']);
+  test('all are described with examples in both media types, and with the headers of every response', () => {
+    for (const { operation, status } of cases) {
+      const { headers = {}, content = {} } = responseOf(operation, status);
+      expect(Object.keys(headers)).toEqual(expect.arrayContaining(['X-Request-Id', 'API-Version']));
+      expect(Object.keys(content)).toEqual(['application/json', 'application/problem+json']);
+      for (const { examples = {} } of Object.values(content)) expect(Object.keys(examples)).not.toEqual([]);
     }
     expect(new Set(cases.map(({ status }) => status))).toEqual(
-      new Set(['400', '401', '403', '404', '409', '413', '415', '429', '500', '503']),
+      new Set([400, 401, 403, 404, 409, 413, 415, 429, 500, 503]),
     );
   });
 });

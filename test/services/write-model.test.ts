@@ -31,7 +31,7 @@ import {
 } from '../support/write-model.ts';
 
 const service = useService();
-const writes = byEffort(isPostgres ? { small: 150, long: 3_000 } : { small: 400, long: 10_000 });
+const writes = byEffort(isPostgres ? { small: 150, long: 3_000 } : { small: 300, long: 10_000 });
 const seed = Number(process.env.WRITES_SEED ?? Date.now());
 const random = createRandom(seed);
 const model = createWriteModel(random);

@@ -1,16 +1,14 @@
 /** GET /asset-categories of a workspace with very many categories. */
-import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { assetCategory } from '../../src/records/index.ts';
 import { toResponse } from '../../src/rest/response.ts';
 import { createDatabase } from '../support/database.ts';
-import { insert } from '../support/insert.ts';
+import { change, insert } from '../support/insert.ts';
 import { storeOpener } from '../support/open-store.ts';
 import { startService } from '../support/service.ts';
-import { canListFiles, openTemporaryFiles } from '../support/temporary-files.ts';
 
 let database: Awaited<ReturnType<typeof createDatabase>>;
 let service: Awaited<ReturnType<typeof startService>>;
@@ -28,7 +26,7 @@ beforeAll(async () => {
     assetCategory,
     Array.from({ length: 2_500 }, (_, n) => ({ name: `category ${n}`, ...(n % 2 === 0 && { description }) })),
   );
-  // More than is kept in memory, and read in several slices.
+  // More than is cached, and read in several slices.
   expected = JSON.stringify(records.map((record) => toResponse(assetCategory, record)));
   await service.app.listen({ port: 0, host: '127.0.0.1' });
 });
@@ -40,60 +38,27 @@ afterAll(async () => {
 
 const list = () => service.get('/asset-categories');
 
-test('GET /asset-categories returns very many, oldest first, as one array, with the hash of the body as ETag', async () => {
+test('GET /asset-categories returns very many, oldest first, as one array, with an ETag', async () => {
   const { status, headers, text } = await list();
 
   expect(status).toBe(200);
   expect(text === expected).toBe(true);
-  expect(headers).toMatchObject({
-    'content-type': 'application/json; charset=utf-8',
-    'content-length': String(Buffer.byteLength(expected)),
-    etag: `"${createHash('sha256').update(expected).digest('base64url')}"`,
-  });
+  expect(headers).toMatchObject({ 'content-type': 'application/json; charset=utf-8', etag: expect.any(String) });
   const unchanged = await service.get('/asset-categories', { 'if-none-match': headers.etag });
   expect([unchanged.status, unchanged.text]).toEqual([304, '']);
   const head = await service.inject({ method: 'HEAD', url: '/asset-categories' });
   expect([head.status, head.headers.etag, head.text]).toEqual([200, headers.etag, '']);
 });
 
-test('GET /asset-categories reads a long list at most twice for simultaneous requests', async () => {
-  const statements = await service.statements(async () => {
-    const lists = await Promise.all(Array.from({ length: 5 }, list));
-    expect(lists.every(({ text }) => text === expected)).toBe(true);
-  });
+test('GET /asset-categories has another ETag after any change, also of the name of the workspace', async () => {
+  const { etag } = (await list()).headers;
+  const [{ id } = { id: '' }] = JSON.parse(expected);
+  await change(store(), assetCategory, id, { name: 'first' });
+  expected = expected.replace('"category 0"', '"first"');
 
-  const slices = statements.filter((sql) => sql.includes('from asset_categories'));
-  expect(slices.length).toBeLessThanOrEqual(2 * 4);
-});
-
-test('GET /asset-categories returns one consistent state of a long list: of two categories stored together during the read, both or neither', async () => {
-  const { database } = service;
-  const now = '2026-03-01T00:00:00.000Z';
-  const insertPair = (n: number) =>
-    database.transaction(async (run) => {
-      for (const end of ['0', '7']) {
-        await run(
-          'insert into asset_categories (workspace_id, id, name, created_at, updated_at) values ($1, $2, $3, $4, $5)',
-          [1, `category_${end}${String(n).padStart(25, '0')}`, 'later', now, now],
-        );
-      }
-    });
-  let isDone = false;
-  const inserting = (async () => {
-    for (let n = 0; !isDone; n += 1) await insertPair(n);
-  })();
-
-  const lists: { id: string }[][] = [];
-  for (let round = 0; round < 2; round += 1) lists.push(JSON.parse((await list()).text));
-  isDone = true;
-  await inserting;
-
-  for (const categories of lists) {
-    const count = (start: string) => categories.filter(({ id }) => id.startsWith(`category_${start}`)).length;
-    expect(count('00000')).toBe(count('70000'));
-    expect(categories).toHaveLength(2_500 + 2 * count('00000'));
-  }
-  expect(lists.at(-1)?.length).toBeGreaterThan(2_500);
+  const changed = await service.get('/asset-categories', { 'if-none-match': etag });
+  expect([changed.status, changed.text.slice(0, 200)]).toEqual([200, expect.stringContaining('"name":"first"')]);
+  expected = changed.text;
 });
 
 describe('a client that', () => {
@@ -115,25 +80,14 @@ describe('a client that', () => {
     for (const response of slow) response.destroy();
   });
 
-  test.runIf(canListFiles)('disconnects leaves no file open', async () => {
-    const response = await request();
-    expect(openTemporaryFiles().length).toBeGreaterThan(0);
+  test('does not read is one of at most fifty: the next one gets 503 until another has left', async () => {
+    const slow = await Promise.all(Array.from({ length: 50 }, request));
 
-    response.destroy();
-
-    await vi.waitFor(() => expect(openTemporaryFiles()).toEqual([]));
-  });
-
-  test('sends a request while no temporary file can be created gets 503, and the list later', async () => {
-    vi.stubEnv('TMPDIR', '/nowhere');
     const { status, headers, body } = await list();
-    vi.unstubAllEnvs();
+    expect([status, headers['retry-after']]).toEqual([503, '1']);
+    expect(body.error).toBe('too many long lists are being sent, try again');
 
-    expect([status, headers['retry-after'], body.error]).toEqual([
-      503,
-      '1',
-      'there is no room for a list of this size, try again',
-    ]);
-    expect((await list()).status).toBe(200);
+    for (const response of slow) response.destroy();
+    await expect.poll(async () => (await list()).status).toBe(200);
   });
 });

@@ -6,7 +6,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
-import { afterEach, beforeEach } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 
 interface Processes {
   /** Where the processes run; empty at first. */
@@ -36,6 +36,21 @@ interface Circumstances {
 
 /** Processes in a fresh folder for each test of a file. */
 export function useProcesses(): Processes {
+  const { processes, begin, end } = createProcesses();
+  beforeEach(begin);
+  afterEach(end);
+  return processes;
+}
+
+/** Processes that all tests of a file share. */
+export function useSharedProcesses(): Processes {
+  const { processes, begin, end } = createProcesses();
+  beforeAll(begin);
+  afterAll(end);
+  return processes;
+}
+
+function createProcesses() {
   let started: ChildProcess[] = [];
   const keep = (process: ReturnType<typeof startProcess>) => {
     started.push(process.child);
@@ -48,11 +63,11 @@ export function useProcesses(): Processes {
     startUnder: (circumstances, settings = {}) =>
       keep(startProcess(processes.folder, settings, circumstances.command ?? ['serve'], circumstances)),
   };
-  beforeEach(() => {
+  const begin = () => {
     processes.folder = mkdtempSync(join(tmpdir(), 'yardgraph-'));
     started = [];
-  });
-  afterEach(async () => {
+  };
+  const end = async () => {
     for (const child of started) {
       if (child.exitCode === null && child.signalCode === null) {
         child.kill('SIGKILL');
@@ -60,8 +75,8 @@ export function useProcesses(): Processes {
       }
     }
     rmSync(processes.folder, { recursive: true });
-  });
-  return processes;
+  };
+  return { processes, begin, end };
 }
 
 function startProcess(

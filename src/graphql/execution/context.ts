@@ -16,11 +16,13 @@ export interface Context {
   readonly loaders: Loaders;
   readonly limits: Limits;
   readonly parsers: ItemParsers;
+  /** Counts a text of this length as held by the response, which another one has read. Throws a ServiceError 503 if too much is held. */
+  readonly holdText: (length: number) => void;
   readonly requestLog: RequestLog;
 }
 
 /** The context of a subscription's resolver. It has no loaders: each event is executed later, with its own context. */
-export interface SubscriptionContext extends Omit<Context, 'loaders'> {
+export interface SubscriptionContext extends Omit<Context, 'loaders' | 'holdText'> {
   readonly stream: Stream;
 }
 
@@ -42,6 +44,7 @@ export const useLoaders = (
   onExecute({ args: { contextValue, schema, document }, extendContext }) {
     const { session, client } = contextValue;
     const store = session.store.within(limits, client?.response);
-    extendContext({ loaders: createLoaders(store, documentPlan(schema, document, limits).storedFields) });
+    const { storedFields } = documentPlan(schema, document, limits);
+    extendContext({ loaders: createLoaders(store, storedFields), holdText: store.hold });
   },
 });

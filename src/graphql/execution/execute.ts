@@ -77,14 +77,14 @@ export function createExecutor(
     if (operation.operation !== OperationTypeNode.QUERY || !source) return run(read, operation);
     const name = nameOf(source.body, args.operationName, coerced);
     try {
-      const { store } = (args.contextValue as Context).session;
-      return withText(
-        await store.deriveText(name, async () => {
-          const result = await run(read, operation);
-          if (result.errors) throw new NotCached(result);
-          return JSON.stringify(result.data);
-        }),
-      );
+      const { session, holdText } = args.contextValue as Context;
+      const text = await session.store.deriveText(name, async () => {
+        const result = await run(read, operation);
+        if (result.errors) throw new NotCached(result);
+        return JSON.stringify(result.data);
+      });
+      holdText(text.length);
+      return withText(text);
     } catch (error) {
       return error instanceof NotCached ? error.result : failed(error);
     }

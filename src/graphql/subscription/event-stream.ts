@@ -7,7 +7,6 @@ import type { ServerResponse } from 'node:http';
 import { PassThrough } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { unavailable } from '../../errors.ts';
-import { encodedInSlices } from '../../slices.ts';
 
 export interface ServerEvent {
   /** The ID that a browser sends as `Last-Event-ID` when it reconnects. */
@@ -83,10 +82,9 @@ function sendEvents(request: FastifyRequest, reply: FastifyReply, { events, end 
   const body = new PassThrough();
   // The headers are sent with the first bytes.
   body.write(comment);
-  const connection: Connection = { body, response: reply.raw, isInEvent: false };
   let isComplete = false;
   const timer = setInterval(async () => {
-    if (!connection.isInEvent && body.writableLength === 0) body.write(comment);
+    if (body.writableLength === 0) body.write(comment);
     if (!(await request.hasAccess())) end.abort();
   }, interval);
   const stop = () => {
@@ -98,7 +96,7 @@ function sendEvents(request: FastifyRequest, reply: FastifyReply, { events, end 
   // An abort before now is not reported again.
   if (end.signal.aborted) stop();
   else end.signal.addEventListener('abort', stop);
-  write(events, connection, end).then(
+  write(events, [body, reply.raw], end).then(
     () => {
       isComplete = !end.signal.aborted;
       end.abort();
@@ -111,28 +109,17 @@ function sendEvents(request: FastifyRequest, reply: FastifyReply, { events, end 
   return asEventStream(reply).send(body);
 }
 
-interface Connection {
-  readonly body: PassThrough;
-  readonly response: ServerResponse;
-  /** True while an event is written piece by piece. */
-  isInEvent: boolean;
-}
-
-async function write(events: AsyncIterable<ServerEvent>, connection: Connection, end: AbortController): Promise<void> {
-  const { body, response } = connection;
+/** Writes each event when the client has read enough of those before. */
+async function write(
+  events: AsyncIterable<ServerEvent>,
+  [body, response]: readonly [PassThrough, ServerResponse],
+  end: AbortController,
+): Promise<void> {
   for await (const event of events) {
     if (end.signal.aborted) return;
-    connection.isInEvent = true;
-    try {
-      for await (const piece of encodedInSlices(textOf(event))) {
-        if (end.signal.aborted) return;
-        body.write(piece);
-        for (const stream of [body, response]) {
-          if (stream.writableNeedDrain) await once(stream, 'drain', { signal: end.signal }).catch(() => undefined);
-        }
-      }
-    } finally {
-      connection.isInEvent = false;
+    body.write(textOf(event));
+    for (const stream of [body, response]) {
+      if (stream.writableNeedDrain) await once(stream, 'drain', { signal: end.signal }).catch(() => undefined);
     }
   }
   if (!end.signal.aborted) body.write(complete);

@@ -15,7 +15,8 @@ import {
 } from 'graphql';
 import { isAsyncIterable, type Plugin, processRegularResult, type YogaServerInstance } from 'graphql-yoga';
 import type { Limits } from '../../config.ts';
-import { badRequest, ServiceError, unavailable } from '../../errors.ts';
+import { badRequest, ResponseTooLarge, ServiceError, unavailable } from '../../errors.ts';
+import { count } from '../../model/issues.ts';
 import type { ChangePage } from '../../store/log/change-pages.ts';
 import { rootCause, toResponse } from '../errors.ts';
 import type { Context, FeedQuery, SubscriptionContext } from '../execution/context.ts';
@@ -35,6 +36,9 @@ export interface ServerContext extends Pick<Context, 'session' | 'sessionFor' | 
     subscription?: Subscription;
   };
 }
+
+/** The most characters of an event. There may be hundreds of streams, and each holds an event until its client has read it. */
+const maxEventLength = 500_000;
 
 /** Milliseconds between two attempts to read from a database that is unavailable. */
 const retryDelay = 1_000;
@@ -66,16 +70,32 @@ export function useSubscriptions(limits: Limits): Plugin<BeginningContext, Serve
   ): AsyncGenerator<ServerEvent> {
     try {
       for await (const page of source) {
-        const result = await resultOf(page, args, context);
-        if (!result) return;
-        const data = await textOf(result, context);
-        // The content of an event without data is unknown: continuing after it would leave a gap.
-        if (!result.data) return yield { data };
-        yield { id: String(page.end), data };
+        let event = await eventOf(page, args, context);
+        // Together too long for an event, changes have one each.
+        const isSplit = event?.isTooLong && page.changes.length > 1;
+        for (const part of isSplit ? onesOf(page) : [page]) {
+          if (isSplit) event = await eventOf(part, args, context);
+          if (!event) return;
+          // The content of an event without data is unknown: continuing after it would leave a gap.
+          if (event.isTooLong) return yield { data: await textOf(tooLong(part), context) };
+          if (!event.hasData) return yield { data: event.data };
+          yield { id: String(part.end), data: event.data };
+        }
       }
     } catch (error) {
       yield { data: await textOf({ errors: [asGraphqlError(error)] }, context) };
     }
+  }
+
+  async function eventOf(page: ChangePage, args: ExecutionArgs, context: BeginningContext) {
+    const result = await resultOf(page, args, context);
+    if (!result) return undefined;
+    if (result.errors?.some((error) => rootCause(error) instanceof ResponseTooLarge))
+      return { isTooLong: true as const };
+    const data = await textOf(result, context);
+    return data.length > maxEventLength
+      ? { isTooLong: true as const }
+      : { isTooLong: false as const, hasData: Boolean(result.data), data };
   }
 
   /** Executes the operation for a page. Waits for the database: a skipped page would be lost. */
@@ -136,6 +156,20 @@ function requireField({ schema, document, operationName }: ExecutionArgs): void 
 }
 
 const isUnavailable = (error: unknown): boolean => error instanceof ServiceError && error.status === 503;
+
+/** Returns the changes of the page as pages of their own. */
+const onesOf = ({ changes, end, hasMore }: ChangePage): ChangePage[] =>
+  changes.map((change, index) => {
+    const isLast = index === changes.length - 1;
+    return { changes: [change], end: isLast ? end : change.number, hasMore: isLast ? hasMore : true };
+  });
+
+/** The result for a single change that is too long: clients that reconnect would get it again. */
+function tooLong({ changes }: ChangePage): ExecutionResult {
+  const most = `an event may have ${count(maxEventLength)} characters, and this one of one change has more`;
+  const message = `${most}: select fewer fields, or leave it out, with after: "${changes[0]?.number}"`;
+  return { errors: [asGraphqlError(new ServiceError(413, message, [], { reason: 'response too large' }))] };
+}
 
 /** Repeats the work while the database is unavailable. Undefined once the signal is aborted, even after an error. */
 async function whenAvailable<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T | undefined> {

@@ -1,14 +1,24 @@
-/** The OpenAPI 3.1 document, derived from the routes and the record kinds. */
+/** The OpenAPI 3.1 document, derived from the routes and the record kinds, and served at /openapi.json. */
+import type { FastifyInstance } from 'fastify';
 import type { Limits } from '../../config.ts';
+import { createPage } from '../../http/assets.ts';
 import { apiVersion } from '../../http/server.ts';
 import { count } from '../../model/issues.ts';
 import { recordKinds } from '../../records/index.ts';
 import { routes } from '../routes.ts';
-import { errorSchemas, sharedErrors } from './errors.ts';
-import { exportOperation, exportPath } from './export.ts';
-import { operation, tagOf } from './operations.ts';
+import { errorSchemas, sharedErrorResponses } from './errors.ts';
+import { exportOperation, exportPath, operation, tagOf } from './operations.ts';
 import { headers, type Json, parameters } from './parts.ts';
 import { kindSchemas } from './schemas.ts';
+
+export function serveOpenApi(app: FastifyInstance, limits: Limits): void {
+  // Made for the first request: it is a seventh of the work of a start, and most processes never need it.
+  let send: ReturnType<typeof createPage> | undefined;
+  app.get('/openapi.json', (request, reply) => {
+    send ??= createPage(JSON.stringify(openApiDocument(limits)), 'application/json; charset=utf-8');
+    return send(request, reply);
+  });
+}
 
 export function openApiDocument(limits: Limits): Json {
   const paths: Record<string, Record<string, Json>> = {};
@@ -50,7 +60,7 @@ export function openApiDocument(limits: Limits): Json {
             'An API key, as `yardgraph keys create` prints it. It is sent as `Authorization: Bearer KEY`; the service also accepts `Authorization: KEY` and `X-API-Key: KEY`.',
         },
       },
-      responses: sharedErrors(),
+      responses: sharedErrorResponses(),
     },
   };
 }

@@ -1,83 +1,151 @@
-/** The error responses of each operation: their headers, schemas and examples, in both media types. */
-import type { Limits } from '../../config.ts';
-import type { ErrorResponse } from '../../http/error-response.ts';
-import { plainError, problem } from '../../http/send-error.ts';
+/**
+ * The error responses of each operation: what they mean, and as examples what the service has responded. The responses are recorded in
+ * `error-examples.json`: `npm run schema` sends requests that get them (test/rest/openapi-examples.test.ts), and writes the file.
+ */
+import { capitalized, uncapitalized } from '../../model/labels.ts';
+import type { RecordKind } from '../../model/record-kind.ts';
 import type { Route } from '../routes.ts';
-import {
-  conflicting,
-  type ErrorDescription,
-  forbiddenRead,
-  forbiddenWrite,
-  invalidHost,
-  invalidParameter,
-  invalidRequest,
-  rateLimited,
-  tooLargeBatch,
-  tooLargeChange,
-  tooLongExport,
-  unauthorizedRequest,
-  unavailableForReading,
-  unavailableForWriting,
-  unexpected,
-  unknownRecord,
-  unsupportedMediaType,
-} from './error-texts.ts';
-import { type Json, ref, responseHeaders } from './parts.ts';
+import recorded from './error-examples.json';
+import { type HeaderName, type Json, ref, responseHeaders } from './parts.ts';
 
-function errorResponse({ description, headers = [], examples }: ErrorDescription): Json {
-  const render = (form: (error: ErrorResponse) => object) =>
-    Object.fromEntries(Object.entries(examples).map(([name, error]) => [name, { value: form(error) }]));
+interface ErrorDescription {
+  readonly description: string;
+  /** The headers besides those of every response. */
+  readonly headers?: readonly HeaderName[];
+  /** The names of the examples, which the reference shows. */
+  readonly examples: readonly string[];
+}
+
+const withoutKey =
+  'the service has no API key yet, and the request comes from a page of another origin or through a proxy.';
+
+/** The responses that are the same for several operations, by their names in the document. */
+export const sharedErrors = {
+  Unauthorized: {
+    description: 'The request has no valid API key.',
+    headers: ['WWW-Authenticate'],
+    examples: ['no-key', 'invalid-key', 'two-keys'],
+  },
+  Forbidden: {
+    description: `The API key is read-only. Or ${withoutKey}`,
+    examples: ['read-only-key', 'other-origin', 'proxy'],
+  },
+  UnsupportedMediaType: {
+    description: 'The content type is not `application/json`, or the charset is not UTF-8.',
+    examples: ['content-type', 'charset'],
+  },
+  TooManyRequests: {
+    description: 'The API key, or the address, has sent too many requests: retry after `Retry-After` seconds.',
+    headers: ['Retry-After'],
+    examples: ['rate-limit'],
+  },
+  Unexpected: {
+    description: 'An unexpected error. The message has the ID of the request, which is also in the log, and no detail.',
+    examples: ['unexpected'],
+  },
+  Unavailable: {
+    description:
+      'The database is unavailable: retry after `Retry-After` seconds. Without this header, it is unknown whether the commit succeeded, usually because the connection was lost (the problem type is `urn:yardgraph:may-be-stored`): send the request again with the same `Idempotency-Key`; if it had none, check first whether the records were stored.',
+    headers: ['Retry-After'],
+    examples: ['unavailable', 'may-be-stored'],
+  },
+} satisfies Record<string, ErrorDescription>;
+
+/** The errors of an operation, by their status: its own, or the names of shared ones. */
+type Errors = Readonly<Record<number, ErrorDescription | keyof typeof sharedErrors>>;
+
+const everywhere: Errors = { 401: 'Unauthorized', 429: 'TooManyRequests', 500: 'Unexpected' };
+
+const readErrors: Errors = {
+  400: {
+    description: 'The service has no API key yet, and the request was sent to a host name that is not a loopback name.',
+    examples: ['invalid-host'],
+  },
+  403: { description: capitalized(withoutKey), examples: ['other-origin', 'proxy'] },
+  503: {
+    description: 'The database is unavailable: retry after `Retry-After` seconds.',
+    headers: ['Retry-After'],
+    examples: ['unavailable'],
+  },
+  ...everywhere,
+};
+
+export const exportErrors: Errors = {
+  ...readErrors,
+  400: {
+    description: 'A parameter is invalid, or unknown.',
+    examples: ['unknown-parameter', 'invalid-filter'],
+  },
+  413: { description: 'The records cannot be read within the time for an export.', examples: ['too-long'] },
+};
+
+export function errorsOf({ kind, operation }: Route): Errors {
+  if (operation === 'list') return readErrors;
+  const size = operation === 'create' ? ['too-many-records', 'body-too-large'] : ['body-too-large'];
   return {
-    description,
-    headers: responseHeaders(...headers),
-    content: {
-      'application/json': { schema: ref('schemas', 'ErrorResponse'), examples: render(plainError) },
-      'application/problem+json': { schema: ref('schemas', 'Problem'), examples: render(problem) },
+    400: {
+      description: 'The request is invalid, and nothing is stored. The response lists every invalid field.',
+      headers: ['Preference-Applied'],
+      examples: ['invalid-fields', 'not-json', 'invalid-host'],
     },
+    403: 'Forbidden',
+    ...(operation === 'update' && {
+      404: { description: `The workspace has no ${kind.label} with this ID.`, examples: ['unknown-id'] },
+    }),
+    409: conflicts(kind),
+    413: {
+      description: `The body ${operation === 'create' ? 'or the batch ' : ''}is larger than allowed.`,
+      examples: size,
+    },
+    415: 'UnsupportedMediaType',
+    503: 'Unavailable',
+    ...everywhere,
   };
 }
 
-/** Returns the responses that are the same for several operations. */
-export const sharedErrors = (): Json =>
+/** Not every kind has a unique field. */
+function conflicts({ fields, label }: RecordKind): ErrorDescription {
+  const reused = 'The `Idempotency-Key` was sent with another request. Nothing is stored.';
+  const [name] = Object.entries(fields).find(([, { unique }]) => unique) ?? [];
+  if (name === undefined) return { description: reused, examples: ['key-reused'] };
+  return {
+    description: `The value of \`${name}\` is taken by another ${label} of the workspace or of the batch, or ${uncapitalized(reused)}`,
+    examples: [`taken-${name}`, 'key-reused'],
+  };
+}
+
+/** Returns the error responses of the operation with this method and path. */
+export const errorResponses = (operation: string, errors: Errors): Json =>
   Object.fromEntries(
-    Object.entries({
-      Unauthorized: unauthorizedRequest,
-      Forbidden: forbiddenWrite,
-      UnsupportedMediaType: unsupportedMediaType,
-      TooManyRequests: rateLimited,
-      Unexpected: unexpected,
-      Unavailable: unavailableForWriting,
-    }).map(([name, described]) => [name, errorResponse(described)]),
+    Object.entries(errors).map(([status, error]) => [
+      status,
+      typeof error === 'string' ? ref('responses', error) : errorResponse(operation, error),
+    ]),
   );
 
-const everywhere: Json = {
-  401: ref('responses', 'Unauthorized'),
-  429: ref('responses', 'TooManyRequests'),
-  500: ref('responses', 'Unexpected'),
-};
+export const sharedErrorResponses = (): Json =>
+  Object.fromEntries(Object.entries(sharedErrors).map(([name, error]) => [name, errorResponse('shared', error)]));
 
-const readErrors = (invalid: ErrorDescription): Json => ({
-  400: errorResponse(invalid),
-  403: errorResponse(forbiddenRead),
-  503: errorResponse(unavailableForReading),
-  ...everywhere,
-});
+const schemas = { 'application/json': 'ErrorResponse', 'application/problem+json': 'Problem' } as const;
 
-export const exportErrors = (): Json => ({ ...readErrors(invalidParameter), 413: errorResponse(tooLongExport) });
+type Recorded = Readonly<Record<keyof typeof schemas, unknown>>;
 
-/** Returns the error responses of an operation, by status. */
-export function errorResponses(route: Route, limits: Limits): Json {
-  const { kind, operation } = route;
-  if (operation === 'list') return readErrors(invalidHost);
+const examples: Readonly<Record<string, Readonly<Record<string, Recorded>>>> = recorded;
+
+function errorResponse(operation: string, error: ErrorDescription): Json {
+  const known = { ...examples.shared, ...examples[operation] };
+  const shown = error.examples.flatMap((name) => (known[name] ? [[name, known[name]] as const] : []));
+  const contentAs = (mediaType: keyof typeof schemas) => ({
+    schema: ref('schemas', schemas[mediaType]),
+    examples: Object.fromEntries(shown.map(([name, example]) => [name, { value: example[mediaType] }])),
+  });
   return {
-    400: errorResponse(invalidRequest(route, limits)),
-    403: ref('responses', 'Forbidden'),
-    ...(operation === 'update' && { 404: errorResponse(unknownRecord(kind)) }),
-    409: errorResponse(conflicting(kind)),
-    413: errorResponse(operation === 'create' ? tooLargeBatch(limits) : tooLargeChange(limits)),
-    415: ref('responses', 'UnsupportedMediaType'),
-    503: ref('responses', 'Unavailable'),
-    ...everywhere,
+    description: error.description,
+    headers: responseHeaders(...(error.headers ?? [])),
+    content: {
+      'application/json': contentAs('application/json'),
+      'application/problem+json': contentAs('application/problem+json'),
+    },
   };
 }
 

@@ -1,14 +1,14 @@
-/** The eight operations in the OpenAPI document. */
+/** The eight operations in the OpenAPI document, and the export, which has no route of theirs. */
 import type { Limits } from '../../config.ts';
 import { count } from '../../model/issues.ts';
-import { capitalized, withArticle } from '../../model/labels.ts';
+import { capitalized, pathName, withArticle } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
+import { recordKinds } from '../../records/index.ts';
 import { longExternalIds, maxExternalIdsPerWrite } from '../../store/writes/commit.ts';
 import type { Route } from '../routes.ts';
-import { errorResponses } from './errors.ts';
-import { successBody, validBody } from './examples.ts';
+import { errorResponses, errorsOf, exportErrors } from './errors.ts';
 import { type HeaderName, type Json, ref, responseHeaders } from './parts.ts';
-import { requestName } from './schemas.ts';
+import { requestName, successBody, validBody } from './schemas.ts';
 
 /** Returns the name of the tag as people read it: `Asset categories` */
 export const tagOf = ({ pluralLabel }: RecordKind): string => capitalized(pluralLabel);
@@ -34,7 +34,7 @@ function create(route: Route, limits: Limits): Json {
     requestBody: body(route, schema, `Each record has at most ${textLimit(limits)}.`),
     responses: {
       201: success(route, many(kind), 'The created records, in the order sent.', writeHeaders),
-      ...errorResponses(route, limits),
+      ...errors(route),
     },
   };
 }
@@ -65,12 +65,12 @@ function update(route: Route, limits: Limits): Json {
     ),
     responses: {
       200: success(route, ref('schemas', kind.name), `The changed ${kind.label}, with all its fields.`, writeHeaders),
-      ...errorResponses(route, limits),
+      ...errors(route),
     },
   };
 }
 
-function list(route: Route, limits: Limits): Json {
+function list(route: Route): Json {
   const { kind } = route;
   return {
     operationId: `list${kind.plural}`,
@@ -83,7 +83,7 @@ function list(route: Route, limits: Limits): Json {
         description: 'The response that the client has is still current.',
         headers: responseHeaders('ETag'),
       },
-      ...errorResponses(route, limits),
+      ...errors(route),
     },
   };
 }
@@ -106,6 +106,8 @@ const success = (route: Route, schema: Json, description: string, headers: reado
   content: { 'application/json': { schema, example: successBody(route) } },
 });
 
+const errors = (route: Route): Json => errorResponses(`${route.method} ${route.template}`, errorsOf(route));
+
 const textLimit = ({ maxRecordLength }: Limits): string =>
   `${count(maxRecordLength)} characters in all texts, external IDs included`;
 
@@ -117,3 +119,60 @@ function repeatText({ fields, label }: RecordKind): string {
     ? 'Sent again without an `Idempotency-Key`, the request creates the records again.'
     : `Sent again without an \`Idempotency-Key\`, the request creates the records again, unless they have a \`${unique}\`: it is unique in the workspace, and if another ${label} has it, the response is 409.`;
 }
+
+const files = [...recordKinds.flatMap((kind) => [`${pathName(kind)}.csv`, `${pathName(kind)}.ndjson`]), 'all.ndjson'];
+
+const queryParameter = (name: string, description: string): Json => ({
+  name,
+  in: 'query',
+  description,
+  schema: { type: 'string' },
+});
+
+export const exportPath = '/export/{file}';
+
+export const exportOperation = (): Json => ({
+  operationId: 'exportRecords',
+  tags: ['Export'],
+  summary: 'Export records',
+  description:
+    'Returns all records of a kind, or of all kinds, as CSV or NDJSON, oldest first, from one state of the database. A workspace can have one export at a time; others wait.',
+  parameters: [
+    {
+      name: 'file',
+      in: 'path',
+      required: true,
+      description: 'The kind of the records, and the format. All kinds together are in the order that links need.',
+      schema: { type: 'string', enum: files },
+    },
+    queryParameter(
+      'where',
+      'Only records that match this filter, which is that of GraphQL as JSON: `{"name":{"eq":"Crane"}}`. Not with all kinds.',
+    ),
+    queryParameter(
+      'externalIds',
+      'The names of up to 10 systems, `erp,crm`: their IDs have columns of their own, also those of linked records.',
+    ),
+    {
+      name: 'excel',
+      in: 'query',
+      description:
+        'Only for CSV: with a byte order mark, and with an apostrophe before texts that a spreadsheet program would execute.',
+      schema: { type: 'boolean' },
+    },
+  ],
+  responses: {
+    200: {
+      description: 'The records.',
+      headers: responseHeaders('Export-Count'),
+      content: {
+        'text/csv': { schema: { type: 'string' }, example: 'id,name,uid\nasset_01kq5xyz,Crane,C-7\n' },
+        'application/x-ndjson': {
+          schema: { type: 'string' },
+          example: '{"kind":"ASSET","id":"asset_01kq5xyz","name":"Crane"}\n',
+        },
+      },
+    },
+    ...errorResponses(`GET ${exportPath}`, exportErrors),
+  },
+});

@@ -1,10 +1,10 @@
-/** The JSON schemas of the record kinds in requests and in responses. */
+/** The record kinds in the document: the JSON schemas of requests and responses, and examples of both. */
 import type { Limits } from '../../config.ts';
 import type { Field } from '../../model/fields.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { maxIdentifierLength, maxLengthOf } from '../../model/schemas.ts';
+import { toResponse } from '../response.ts';
 import { type Route, routes } from '../routes.ts';
-import { exampleId } from './examples.ts';
 import type { Json } from './parts.ts';
 
 export const requestName = (kind: RecordKind, operation: Route['operation']) =>
@@ -85,7 +85,8 @@ function typeSchema(field: Field, limits: Limits): Json {
     case 'externalIds':
       return {
         type: 'object',
-        additionalProperties: { type: 'string', maxLength: limits.maxTextLength },
+        propertyNames: { maxLength: maxLengthOf(field, limits) },
+        additionalProperties: { type: 'string', maxLength: maxLengthOf(field, limits) },
         maxProperties: limits.maxExternalIds,
         examples: [{ erp: '4711' }],
       };
@@ -93,4 +94,38 @@ function typeSchema(field: Field, limits: Limits): Json {
     case 'foreignReference':
       return { type: 'string', minLength: 1, maxLength: maxIdentifierLength };
   }
+}
+
+/** A change of the only kind that an operation changes. */
+const change = { name: 'Harbour wall, phase 2', startDate: null };
+
+/** Returns a body that the operation accepts. */
+export function validBody({ kind, operation }: Route): unknown {
+  return operation === 'create' ? [kind.example] : change;
+}
+
+/** Returns an example of an ID, whose prefix shows the kind. */
+export const exampleId = ({ idPrefix }: RecordKind): string => `${idPrefix}_01h455vb4pex5vsknk084sn02q`;
+
+/** Returns the response to the valid body. */
+export function successBody({ kind, operation }: Route): unknown {
+  if (operation !== 'update') return [storedExample(kind, kind.example, '2026-03-01T07:30:00.000Z')];
+  return storedExample(kind, { ...kind.example, ...change }, '2026-03-01T07:45:00.000Z');
+}
+
+function storedExample(kind: RecordKind, sent: object, updatedAt: string): object {
+  const set: Record<string, unknown> = {
+    ...sent,
+    id: exampleId(kind),
+    workspaceId: 'acme',
+    createdAt: '2026-03-01T07:30:00.000Z',
+    updatedAt,
+    createdBy: 'erp-sync',
+    updatedBy: 'erp-sync',
+  };
+  const stored = Object.entries(kind.storedFields).map(([name, { type }]) => {
+    const value = set[name] ?? null;
+    return [name, type === 'dateTime' && value !== null ? new Date(String(value)).toISOString() : value];
+  });
+  return toResponse(kind, Object.fromEntries(stored));
 }

@@ -1,8 +1,9 @@
 /** Connections of Knex's pools. Each statement has a time limit, and after an error a connection is reused only if it is idle. */
 import type { Knex } from 'knex';
-import { connectionError, databaseUnavailable, isNotStored, needsNewConnection, Preempted } from './database-error.ts';
+import { LRUCache } from 'lru-cache';
+import pLimit, { type LimitFunction } from 'p-limit';
+import { connectionError, databaseUnavailable, needsNewConnection } from './database-error.ts';
 import type { DatabaseOptions, Driver, Row } from './driver.ts';
-import { createScheduler, type Lease, type Scheduler } from './scheduler.ts';
 
 /** A driver's connection. Knex's pool discards a connection that has this mark. */
 export interface Connection {
@@ -15,8 +16,8 @@ export type UseConnection = <T>(pool: Knex, work: (connection: Connection) => Pr
 export interface Connections {
   readonly use: UseConnection;
   /**
-   * Like `use`, but fair to other workspaces: see scheduler.ts. Work whose connection is taken back fails with Preempted, and is repeated
-   * for as long as a statement may run. Work whose turn comes after the signal is aborted is not begun.
+   * Like `use`, with at most half of a pool's connections: others are left for other workspaces, and for what the service itself does, such
+   * as looking up keys. Work that waits too long for its turn fails with a 503; work whose turn comes after the signal is aborted is not begun.
    */
   useForWorkspace(workspaceId: number, signal?: AbortSignal): UseConnection;
   /** Returns a statement's rows, or throws the driver's error. A connection runs one statement at a time. */
@@ -28,11 +29,8 @@ export interface Connections {
 /** Milliseconds after which a connection is closed if its statement was cancelled but does not end. */
 const cancelGrace = 5_000;
 
-/**
- * The fraction of a pool's connections that all workspaces together may hold. The others are for what the service itself does: looking up
- * keys, storing groups of new records, checking whether the database responds.
- */
-const shareOfWorkspaces = 0.75;
+/** The most workspaces whose running work is counted. Beyond that, the least recently used are forgotten. */
+const maxWorkspaces = 10_000;
 
 export function createConnections(
   driver: Driver,
@@ -40,10 +38,7 @@ export function createConnections(
 ): Connections {
   /** Connections on which a statement has failed, and whether each may be reused if it is idle. */
   const suspects = new WeakMap<Connection, { readonly mayBeKept: boolean }>();
-  /** The lease of each connection that a workspace holds. */
-  const leases = new WeakMap<Connection, Lease>();
-  const cancelled = new WeakSet<Lease>();
-  const schedulers = new WeakMap<Knex, Scheduler>();
+  const limits = new WeakMap<Knex, LRUCache<number, LimitFunction>>();
 
   const use: UseConnection = async ({ client }, work) => {
     const connection: Connection = await client.acquireConnection().catch((error: unknown) => {
@@ -75,52 +70,42 @@ export function createConnections(
     driver.destroy(connection);
   }
 
-  /**
-   * True if the lease must not begin this statement. A commit may begin: it gives the connection back as fast as a rollback
-   * would, unless a late request to cancel the statement before it may hit it.
-   */
-  const mustNotBegin = (lease: Lease, sql: string): boolean =>
-    sql === 'commit' ? cancelled.has(lease) : lease.preemptedAt !== undefined;
+  function limitOf(pool: Knex, workspaceId: number): LimitFunction {
+    const half = Math.ceil(pool.client.config.pool.max / 2);
+    const ofPool =
+      limits.get(pool) ?? new LRUCache<number, LimitFunction>({ max: maxWorkspaces, memoMethod: () => pLimit(half) });
+    limits.set(pool, ofPool);
+    return ofPool.memo(workspaceId);
+  }
 
-  function schedulerOf(pool: Knex): Scheduler {
-    const known = schedulers.get(pool);
-    if (known) return known;
-    const scheduler = createScheduler({
-      size: Math.max(1, Math.floor(shareOfWorkspaces * pool.client.config.pool.max)),
-      timeout: connectionTimeout,
-      timeoutError: () => databaseUnavailable('CONNECTIONS_IN_USE'),
-      repeatedFor: statementTimeout,
+  /** Waits for a turn as long as for a connection. */
+  function inTurn<T>(limit: LimitFunction, work: () => Promise<T>): Promise<T> {
+    if (limit.activeCount + limit.pendingCount < limit.concurrency) return limit(work);
+    return new Promise((resolve, reject) => {
+      let isLate = false;
+      const timer = setTimeout(() => {
+        isLate = true;
+        reject(databaseUnavailable('CONNECTIONS_IN_USE'));
+      }, connectionTimeout);
+      void limit(async () => {
+        clearTimeout(timer);
+        if (!isLate) await work().then(resolve, reject);
+      });
     });
-    schedulers.set(pool, scheduler);
-    return scheduler;
   }
 
   return {
     use,
     useForWorkspace: (workspaceId, signal) => (pool, work) =>
-      schedulerOf(pool)(workspaceId, async (lease) => {
+      inTurn(limitOf(pool, workspaceId), async () => {
         signal?.throwIfAborted();
         return use(pool, async (connection) => {
           signal?.throwIfAborted();
-          leases.set(connection, lease);
-          try {
-            return await work(connection);
-          } finally {
-            leases.delete(connection);
-          }
+          return work(connection);
         });
       }),
 
     async send(connection, sql, values = []) {
-      const lease = sql === 'rollback' ? undefined : leases.get(connection);
-      if (lease && mustNotBegin(lease, sql)) throw new Preempted();
-      // The outcome of a cancelled COMMIT would be unknown.
-      if (lease && sql !== 'commit') {
-        lease.cancel = () => {
-          cancelled.add(lease);
-          driver.cancel(connection);
-        };
-      }
       let timer = setTimeout(() => {
         driver.cancel(connection);
         timer = setTimeout(() => close(connection), cancelGrace);
@@ -130,10 +115,9 @@ export function createConnections(
       } catch (error) {
         const wasKept = suspects.get(connection)?.mayBeKept !== false;
         suspects.set(connection, { mayBeKept: wasKept && !needsNewConnection(error) });
-        throw lease?.preemptedAt !== undefined && isNotStored(error) ? new Preempted() : error;
+        throw error;
       } finally {
         clearTimeout(timer);
-        delete lease?.cancel;
       }
     },
 

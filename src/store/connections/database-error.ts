@@ -6,11 +6,10 @@
  * |---------------------------------------------|--------------------------|-----------------|----------------|
  * | a conflict with another (`conflicts`)       | TransactionConflict, 503 | is retried      | is kept        |
  * | a workspace that was deleted                | WorkspaceDeleted, 503    | has failed      | is kept        |
- * | another workspace needs the connection      | Preempted, 503           | is repeated     | as its error   |
  * | no connection, or a lost one                | 503                      | has failed      | is closed      |
  * | a read-only server, or a file that cannot   | 503                      | has failed      | is closed      |
  * | be read or written                          |                          |                 |                |
- * | busy, full, too slow (`temporary…`), or a   | StatementFailed, 503     | has failed      | is kept        |
+ * | busy, full, too slow (`temporary…`), or a   | 503                      | has failed      | is kept        |
  * | server of a cluster that is unavailable     |                          |                 |                |
  * | any of these but the first two, at COMMIT   | 503: may be stored       | is unknown      | as above       |
  * | the same, in a single-statement transaction | likewise, unless it      | is unknown      | as above       |
@@ -20,9 +19,8 @@
  *
  * A connection is kept only if it is idle afterwards, in no transaction and without an active statement.
  *
- * If a group of new records of several workspaces fails, none of them is stored. After a conflict, a deleted workspace, StatementFailed
- * or DatabaseError, each workspace's records are retried on their own: the cause may be rows, locks or a server that the others do not
- * need. After any other error a retry is useless: no statement can run.
+ * If a group of new records fails because of a conflict, a deleted workspace or a DatabaseError, none of them is stored, and each is stored
+ * on its own: the cause may be one of them. After any other error a retry is useless, or could store them twice.
  */
 import { diskFullType, mayBeStored, ServiceError, unavailable } from '../../errors.ts';
 
@@ -121,13 +119,6 @@ export class WorkspaceDeleted extends ServiceError {
   }
 }
 
-/** A statement that the server has rejected, and that may succeed later. Other statements may succeed at once. */
-export class StatementFailed extends ServiceError {
-  constructor(code: string) {
-    super(503, unavailableMessage(code), [], { cause: code, type: isFull(code) ? diskFullType : undefined });
-  }
-}
-
 const isFull = (code: string): boolean => code === 'SQLITE_FULL' || code === '53100';
 
 /** True for an error of a write, at COMMIT or before, for which the disk had no room. */
@@ -142,23 +133,12 @@ export const isConflict = (error: unknown): boolean =>
   error instanceof TransactionConflict ||
   (error instanceof DatabaseError && /^(?:23|SQLITE_CONSTRAINT)/.test(error.code ?? ''));
 
-/** Work whose connection was needed by another workspace. Nothing of it is stored. */
-export class Preempted extends ServiceError {
-  constructor() {
-    super(503, 'other workspaces need the database, try again', [], { cause: 'PREEMPTED' });
-  }
-}
-
 /** Converts a driver's error to one without SQL and values: a ServiceError 503 if a retry may succeed. */
 export function databaseError(error: unknown, isConnectionLost = false): Error {
-  if (error instanceof Preempted) return error;
   const code = codeOf(error);
   if (conflicts.has(code) || isTaken(error)) return new TransactionConflict(code);
   if (isDeleted(error)) return new WorkspaceDeleted();
-  // Before the next line, because a connection is discarded when its statement is cancelled.
-  if (timeouts.test(code)) return new StatementFailed(code);
-  if (isConnectionLost || isUnavailable(error)) return databaseUnavailable(code);
-  if (isTemporary(code) || isLostInCluster(error)) return new StatementFailed(code);
+  if (isConnectionLost || isTemporary(code) || isLostInCluster(error)) return databaseUnavailable(code);
   return new DatabaseError(`database error: ${code}`, code);
 }
 
@@ -168,25 +148,6 @@ export function databaseError(error: unknown, isConnectionLost = false): Error {
  */
 export const needsNewConnection = (error: unknown): boolean =>
   /^(?:25006$|08...$|57P0[1-3]$|SQLITE_(?:CANTOPEN|CORRUPT|IOERR|NOMEM|NOTADB|PROTOCOL|MISUSE))/.test(codeOf(error));
-
-/**
- * True if no statement of any workspace can run now. A cluster's coordinator also reports errors that end its connections to
- * other servers, but as ERROR, and these do not count. A pooler reports 08P01 when it has no server.
- */
-const isUnavailable = (error: unknown): boolean => {
-  const code = codeOf(error);
-  if (/^57P0[1-3]$/.test(code)) return !(error instanceof Error && 'severity' in error && error.severity === 'ERROR');
-  return code === '25006' || code === '08P01' || temporarySqlite.test(code);
-};
-
-const timeouts = /^(?:57014|55P03|SQLITE_INTERRUPT)$/;
-
-/** True if a statement timed out, except at COMMIT, after which the transaction may be stored. */
-export const isTimeout = (error: unknown): boolean =>
-  error instanceof StatementFailed && timeouts.test(String(error.cause));
-
-/** True if a statement was not to wait any longer for a lock. */
-export const isLockTimeout = (error: unknown): boolean => error instanceof StatementFailed && error.cause === '55P03';
 
 /** True if a statement that is a transaction by itself failed before its commit. */
 export const isNotStored = (error: unknown): boolean =>
@@ -198,8 +159,7 @@ export const connectionError = (error: unknown): Error => databaseUnavailable(co
 /** Converts an error at COMMIT. Unless the database reports that it rolled back, the records may be stored. */
 export function commitError(error: unknown, isConnectionLost: boolean): Error {
   const failure = databaseError(error, isConnectionLost);
-  if ([TransactionConflict, WorkspaceDeleted, Preempted].some((notStored) => failure instanceof notStored))
-    return failure;
+  if ([TransactionConflict, WorkspaceDeleted].some((notStored) => failure instanceof notStored)) return failure;
   // Citus reports XX000 when some of its nodes have committed, and others may not have.
   const isRolledBack = failure instanceof DatabaseError && !/^(?:unknown$|XX)/.test(codeOf(error));
   if (isRolledBack) return failure;

@@ -23,22 +23,16 @@ export interface Pools<Pool> {
   readonly longReads?: Pool;
 }
 
-/** The most connections of the pool for long reads. */
-export const maxLongReads = 2;
-
 /** Connections are those of Knex's pools, which Knex opens with the driver's own library. */
 export interface Driver {
   readonly name: 'SQLite' | 'Postgres';
   /** The place of the data, for messages: without the password. */
   readonly location: string;
   readonly pools: Pools<Knex.Config>;
-  /**
-   * Returns how many bytes a migration may write. Throws StartError unless there is room on the disk for them. Absent where that is on
-   * another machine.
-   */
-  requireSpaceToMigrate?(): number;
-  /** The number of group commits that run concurrently. */
-  readonly concurrentGroups: number;
+  /** A statement to run on the pool for writes after each long read, before the next one begins. */
+  readonly afterLongRead?: string;
+  /** True if each workspace has group commits of its own; false if there is one writer. */
+  readonly hasGroupsByWorkspace: boolean;
 
   /** Returns the rows. Throws the driver's error. Must not be called on a connection before the last statement has ended. */
   query(connection: unknown, sql: string, values: readonly unknown[]): Promise<readonly Row[]>;
@@ -62,8 +56,6 @@ export interface Statement {
 export interface TransactionSql {
   /** Begins a transaction that may write. */
   readonly begin: string;
-  /** Limits lock waits of a transaction that begins: SQL to append to `begin`. Absent on SQLite, which has one writer. */
-  limitLockWaits?(milliseconds: number): string;
   /** Begins a transaction that reads a consistent snapshot of the database. */
   readonly beginSnapshot: string;
 }

@@ -12,13 +12,12 @@ export interface Transactions extends Statements {
   /** Throws a ServiceError 503 if the last write found the disk full, a few seconds ago at most: later ones may find room. */
   requireRoom(): void;
   /**
-   * The same functions for one workspace. It never holds more than its share of the connections; beyond that, its statements
-   * wait for each other, and not for those of other workspaces. Those that still wait when the signal is aborted fail with its reason.
+   * The same functions for one workspace, which holds at most half of the connections: beyond that, its statements wait for each other, for
+   * as long as for a connection. Those that still wait when the signal is aborted fail with its reason.
    */
   forWorkspace(workspaceId: number, signal?: AbortSignal): Statements;
   /**
-   * Like the `snapshot` of a workspace, for work that may read for minutes: its connection is not taken back for others, who do not wait
-   * for it. Few run at a time.
+   * Like the `snapshot` of a workspace, for work that may read for minutes, on connections for which nothing else waits. Few run at a time.
    */
   longSnapshot<T>(workspaceId: number, work: Work<T>): Promise<T>;
 }
@@ -32,15 +31,9 @@ export interface Statements {
    * Runs the work in one transaction: all of it is stored, or nothing. Work that conflicts with other transactions is
    * retried a few times.
    */
-  transaction<T>(work: Work<T>, options?: TransactionOptions): Promise<T>;
+  transaction<T>(work: Work<T>, maxAttempts?: number): Promise<T>;
   /** Runs work that reads a consistent snapshot of the database. */
   snapshot<T>(work: Work<T>): Promise<T>;
-}
-
-export interface TransactionOptions {
-  readonly maxAttempts?: number;
-  /** Milliseconds that a statement may wait for a lock, instead of as long as a statement may run. `runAlone` does not know it. */
-  readonly lockTimeout?: number;
 }
 
 /** The body of a transaction. A body with exactly one statement may use `runAlone`, which skips BEGIN and COMMIT. */
@@ -173,12 +166,10 @@ export function createTransactions(
 
     read: (sql, values) => useConnection(reads, (connection) => runOn(connection)(sql, values)),
 
-    async transaction(work, { maxAttempts = 6, lockTimeout } = {}) {
-      const limit = lockTimeout === undefined ? undefined : dialect.limitLockWaits?.(lockTimeout);
-      const begin = limit === undefined ? dialect.begin : `${dialect.begin}; ${limit}`;
+    async transaction(work, maxAttempts = 6) {
       for (let attempts = 1; ; attempts += 1) {
         try {
-          const result = await useConnection(writes, (connection) => attempt(connection, begin, commit, work));
+          const result = await useConnection(writes, (connection) => attempt(connection, dialect.begin, commit, work));
           full = undefined;
           return result;
         } catch (error) {
@@ -199,7 +190,18 @@ export function createTransactions(
       if (full && Date.now() - full.at < fullTime) throw full.error;
     },
     forWorkspace: (workspaceId, signal) => statements(useForWorkspace(workspaceId, signal)),
-    longSnapshot: (workspaceId, work) =>
-      longReads ? use(longReads, snapshotOn(work)) : statements(useForWorkspace(workspaceId)).snapshot(work),
+    async longSnapshot(workspaceId, work) {
+      if (!longReads) return statements(useForWorkspace(workspaceId)).snapshot(work);
+      return use(longReads, async (connection) => {
+        try {
+          return await snapshotOn(work)(connection);
+        } finally {
+          if (driver.afterLongRead)
+            await statements(use)
+              .run(driver.afterLongRead)
+              .catch(() => {});
+        }
+      });
+    },
   };
 }

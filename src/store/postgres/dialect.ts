@@ -2,13 +2,13 @@
  * The SQL of Postgres. Nothing here changes a session beyond its transaction, so that connections may come through a pooler in
  * transaction mode.
  */
-import { type Knex, knex } from 'knex';
+import { knex } from 'knex';
 import type { Row } from '../connections/driver.ts';
 import { columnList, columnName } from '../query/columns.ts';
 import type { Dialect } from '../query/dialect.ts';
 import { requireWhole } from '../query/rows.ts';
 import { runQuery } from '../query/run-query.ts';
-import { createFilters, createTextKey } from './filters.ts';
+import { createFilters } from './filters.ts';
 import { selectPages, selectPagesWithin } from './pages.ts';
 import { deletions, inserts, updates, withChanges } from './writes.ts';
 
@@ -24,7 +24,8 @@ export async function openPostgresDialect(read: Read): Promise<Dialect> {
 }
 
 export function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }): Dialect {
-  const builder = createBuilder();
+  // Names of tables and columns need no quotes.
+  const builder = knex({ client: 'pg', wrapIdentifier: (name) => name });
   const selectValues: Dialect['selectValues'] = async (run, columns, query) => {
     const names = columns.map((_, index) => `c${index}`);
     const selected = columns.map(({ name }, index) => `${name} as c${index}`).join(', ');
@@ -41,13 +42,9 @@ export function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }
       ),
     );
   return {
-    indexes: new Set(),
     builder,
     // If a process stops responding in the middle of a transaction, its connection is closed and its locks are released.
     begin: "begin; set local idle_in_transaction_session_timeout = '60s'",
-    // Without the first setting, Citus would leave the second one to the coordinator.
-    limitLockWaits: (milliseconds) =>
-      `${isCitus ? "set local citus.propagate_set_commands = 'local'; " : ''}set local lock_timeout = ${milliseconds}`,
     beginSnapshot: 'begin isolation level repeatable read read only',
     jsonElements: 'json_array_elements',
     jsonArrayOf: 'json_agg',
@@ -74,7 +71,6 @@ export function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }
       : `case when random() < 0.01 and (select pg_has_role(relowner, 'usage') from pg_class where oid = ?::regclass)
         then gin_clean_pending_list(?::regclass) end`,
     filters: createFilters(builder, isCitus),
-    textKey: createTextKey(builder),
     async runCounted(run, query) {
       const changed = query.returning(builder.raw('1'));
       const [row] = await runQuery(run, builder.with('changed', changed).from('changed').count({ count: '*' }));
@@ -82,7 +78,7 @@ export function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }
     },
     byteLength: (column) => `octet_length(${column}::text)`,
     inserts: (table, records) => inserts(table, records, isCitus),
-    withChanges: (kind, additions, lockTimeout) => (isCitus ? undefined : withChanges(kind, additions, lockTimeout)),
+    withChanges: (kind, additions) => (isCitus ? undefined : withChanges(kind, additions)),
     updates,
     deletions,
     selectPages: (run, pages) => selectPages(builder, run, pages),
@@ -99,22 +95,6 @@ export function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }
       ),
     selectValues,
   };
-}
-
-/**
- * Names of tables and columns need no quotes. Limits are written as subqueries, which hides their values from the planner: on a
- * table without statistics it would expect few rows in a workspace, and sort all of them for each page.
- */
-function createBuilder(): Knex {
-  const builder = knex({ client: 'pg', wrapIdentifier: (name) => name });
-  const { client } = builder;
-  const createCompiler = client.queryCompiler.bind(client);
-  client.queryCompiler = (...query: unknown[]) => {
-    const compiler = createCompiler(...query);
-    const limit = compiler.limit.bind(compiler);
-    return Object.assign(compiler, { limit: () => limit().replace('?', '(select ?::int)') });
-  };
-  return builder;
 }
 
 /** Returns what is wrong with the server's settings, with which some values would be returned differently than they were sent. */

@@ -2,7 +2,7 @@
 import { connect, type Socket } from 'node:net';
 import type { Knex } from 'knex';
 import { builtins, getTypeParser as standardParser, type TypeId } from 'pg-types';
-import { type DatabaseOptions, type Driver, maxLongReads, type Row } from '../connections/driver.ts';
+import type { DatabaseOptions, Driver, Row } from '../connections/driver.ts';
 import { connectionSettings } from './url.ts';
 
 /** Throws StartError when the URL has an unknown parameter, or one with an unknown value. */
@@ -19,9 +19,9 @@ export function createPostgresDriver(databaseUrl: string, options: DatabaseOptio
   return {
     name: 'Postgres',
     location: `postgres://${host}:${port}/${database ?? ''}`,
-    pools: { writes: pool(options.poolSize), longReads: pool(maxLongReads) },
-    // One group is sent while another is synced to disk. More groups would be smaller, and wait for each other's change numbers.
-    concurrentGroups: 2,
+    pools: { writes: pool(options.poolSize), longReads: pool(2) },
+    // The writers of a workspace wait for each other anyway: for the row of its change number.
+    hasGroupsByWorkspace: true,
     query: (connection, sql, values) => query(connection as PostgresConnection, sql, values),
     isIdle: async (connection) => (connection as PostgresConnection).getTransactionStatus() === 'I',
     cancel: (connection) => cancel(connection as PostgresConnection),

@@ -1,44 +1,9 @@
 /** The conditions of Postgres. */
 import type { Knex } from 'knex';
-import type { Filters } from '../query/dialect.ts';
-import type { Pattern } from '../query/letter-case.ts';
-
-/** An index takes at most 2,704 bytes: texts can be longer. */
-const keyLength = 100;
-
-const keySql = (column: string): string => `left(${column}, ${keyLength})`;
-
-export const createTextKey = (builder: Knex) => ({
-  sql: keySql,
-  of: textKey,
-  // `offset 0` keeps a server without statistics from reading all of the workspace instead of looking up each key in the index.
-  idsWithTexts(rows: Knex.QueryBuilder, column: string, texts: readonly string[], limit: number): Knex.Raw {
-    return builder.raw(
-      `with sent as materialized (select * from unnest(?::text[]) with ordinality as sent (text, place))
-      select place, string_agg(id, ' ' order by id) as ids from (
-        select place, found.id, row_number() over (partition by place order by found.id) as number
-        from (select distinct ${keySql('text')} as key from sent) as keys
-        cross join lateral (select id, ${column} as text from ? as rows where ${keySql(column)} = key offset 0) as found
-        join sent on sent.text = found.text
-      ) as numbered where number <= ? group by place`,
-      [texts as string[], rows, limit],
-    );
-  },
-});
-
-const textKey = (text: string): string =>
-  Array.from(text.slice(0, 2 * keyLength))
-    .slice(0, keyLength)
-    .join('');
+import type { Filters, Pattern } from '../query/dialect.ts';
 
 export const createFilters = (builder: Knex, isCitus: boolean): Filters => ({
-  isOneOf(column, type, values) {
-    const oneOf = (expression: string, among: readonly unknown[]) =>
-      builder.raw(`${expression} = any(?)`, [among as string[]]);
-    if (type !== 'text') return oneOf(column, values);
-    const keys = new Set(values.map((value) => textKey(String(value))));
-    return builder.raw('(? and ?)', [oneOf(keySql(column), [...keys]), oneOf(column, values)]);
-  },
+  isOneOf: (column, _type, values) => builder.raw(`${column} = any(?)`, [values as string[]]),
   isSet: (column, isSet) => builder.raw(`${column} is ${isSet ? 'not null' : 'null'}`),
   contains: (column, text) => builder.raw(`strpos(${column}, ?) > 0`, [text]),
   endsWith: (column, text) => builder.raw(`right(${column}, ?) = ?`, [Array.from(text).length, text]),

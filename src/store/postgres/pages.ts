@@ -73,7 +73,7 @@ function parentsSql(
 async function pagesIn(rows: readonly Row[], { table, parentIds, count }: PagesSelection): Promise<PageRows[]> {
   const columns = columnsOf(table);
   const pages: { records: Row[]; count?: number }[] = parentIds.map(() => ({ records: [] }));
-  const records = await recordsIn(
+  const records = recordsIn(
     columns,
     rows.map((row) => columns.map(({ name }) => row[name])),
   );

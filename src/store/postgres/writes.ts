@@ -67,14 +67,9 @@ const loggedColumns = columnsOf(changes).filter(({ field }) => field !== 'number
 /**
  * The insert and its changes as one statement, which needs no BEGIN and COMMIT. Postgres runs the parts whose rows nothing reads last, and
  * of these the last one first: the number of the workspace is locked only after the records and the keys have been inserted. Numbers are
- * locked in the order of takeNumbers, whatever the database's collation. The insert of the records comes first: what it sets for the rest of
- * its transaction, which is this statement, holds for its own waits and those of the other parts.
+ * locked in the order of takeNumbers, whatever the database's collation.
  */
-export function withChanges(
-  table: Table,
-  additions: readonly NewRecords[],
-  lockTimeout?: number,
-): Statement | undefined {
+export function withChanges(table: Table, additions: readonly NewRecords[]): Statement | undefined {
   const [first, ...others] = inserts(
     table,
     additions.flatMap(({ records }) => records),
@@ -94,10 +89,8 @@ export function withChanges(
     select ${fieldList(loggedColumns)}, taken.number - sent.number
     from ${recordset(`$${logged}`, [...loggedColumns, ...numberColumn])} join taken on workspace_id = "workspaceId"`;
   const storing = keyed.length > 0 ? `, keyed as (${insertFrom(`$${logged + 1}`, idempotencyResults)})` : '';
-  // Evaluated once, before the first row.
-  const limiting = lockTimeout ? ` where (select set_config('lock_timeout', '${lockTimeout}', true)) is not null` : '';
   return {
-    sql: `with taken as (${taking}), logged as (${logging})${storing} ${sql}${limiting}`,
+    sql: `with taken as (${taking}), logged as (${logging})${storing} ${sql}`,
     values: [
       ...values,
       JSON.stringify([...totals].map(([workspaceId, number]) => ({ workspaceId, number }))),

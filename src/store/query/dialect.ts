@@ -1,13 +1,11 @@
 /** The SQL that SQLite and Postgres write differently. All other SQL is written once, by Knex's query builder. */
 
 import type { Knex } from 'knex';
-import { type StoredField, textLengthOfAll } from '../../model/fields.ts';
+import type { StoredField } from '../../model/fields.ts';
 import type { RecordKind, Table } from '../../model/record-kind.ts';
-import { mapTextsInSlices } from '../../slices.ts';
 import type { Row, Run, Statement, TransactionSql } from '../connections/driver.ts';
 import { type Column, type ColumnType, columnsOf, recordIn } from './columns.ts';
 import type { Value } from './condition.ts';
-import type { Pattern } from './letter-case.ts';
 import type { NewChange } from './tables.ts';
 
 /** New records of a request, with what is stored together with them. */
@@ -16,6 +14,13 @@ export interface NewRecords {
   readonly change: NewChange;
   /** A row of `idempotencyResults`, if the request has a key. */
   readonly keyed: Row | undefined;
+}
+
+/** A text whose characters each have one or more forms, and whether other text may come before and after it. */
+export interface Pattern {
+  readonly characters: readonly (readonly string[])[];
+  readonly isAnchoredAtStart: boolean;
+  readonly isAnchoredAtEnd: boolean;
 }
 
 /** The conditions that the databases write differently. Columns are SQL; everything else is a parameter. */
@@ -54,8 +59,6 @@ export interface SelectedColumn {
 }
 
 export interface Dialect extends TransactionSql {
-  /** The names of the indexes that the database had when it was opened: see indexes.ts. */
-  readonly indexes: Set<string>;
   /** Builds statements in this dialect. Has no connection: it runs nothing. */
   readonly builder: Knex;
   /** The function that returns the elements of a JSON array as rows, in a column `value`. */
@@ -68,8 +71,6 @@ export interface Dialect extends TransactionSql {
   readonly prepareCopy?: string;
   /** The last statement of such a transaction: makes the database give new workspaces greater numbers than those that were copied. */
   readonly finishCopy?: string;
-  /** Statements before and after work that sorts in files: see `sortInFiles`. */
-  readonly sorting?: { readonly before: string; readonly after: string };
   /** Makes a transaction that migrates, creates a key, or renames or deletes a workspace, wait for those of other processes. */
   readonly lockMaintenance?: string;
 
@@ -89,16 +90,6 @@ export interface Dialect extends TransactionSql {
   readonly amongExternalIds?: string | undefined;
 
   readonly filters: Filters;
-  /** A prefix of the text, short enough for an index. Null for null; sorts like the text, but different texts may share it. */
-  readonly textKey?: {
-    sql(column: string): string;
-    of(text: string): string;
-    /**
-     * Returns the rows that have the texts in a column: at most `limit` IDs of each text, as `ids`, by its `place` from 1. The
-     * rows with a key are read once, however many of the texts share it.
-     */
-    idsWithTexts(rows: Knex.QueryBuilder, column: string, texts: readonly string[], limit: number): Knex.Raw;
-  };
   /** Runs an update or a deletion in a transaction, and returns how many rows it changed. */
   runCounted(run: Run, query: Knex.QueryBuilder): Promise<number>;
   /** Returns an expression for the bytes of a column's text, which does not read the text where the database stores its length. */
@@ -106,10 +97,10 @@ export interface Dialect extends TransactionSql {
   /** Statements that insert the records, thousands per statement, unless they are long. */
   inserts(table: Table, records: readonly Row[]): Iterable<Statement>;
   /**
-   * Returns a statement that inserts the records of all additions with their keys, does what logChanges does, and waits for a
-   * lock at most `lockTimeout` milliseconds. Undefined if this takes a transaction.
+   * Returns a statement that inserts the records of all additions with their keys, and does what logChanges does. Undefined if this takes a
+   * transaction.
    */
-  withChanges(kind: RecordKind, additions: readonly NewRecords[], lockTimeout?: number): Statement | undefined;
+  withChanges(kind: RecordKind, additions: readonly NewRecords[]): Statement | undefined;
   /** Statements that set these fields in the records, thousands per statement, unless they are long. */
   updates(table: Table, workspaceId: number, records: readonly Row[], fields: ReadonlySet<string>): Iterable<Statement>;
   deletions(table: Table, workspaceId: number, ids: readonly string[]): Iterable<Statement>;
@@ -177,27 +168,8 @@ export async function selectRecords(
 }
 
 /** Returns the records with these values of the columns. */
-export async function recordsIn(columns: readonly Column[], rows: readonly (readonly unknown[])[]): Promise<Row[]> {
-  const toRecord = (values: readonly unknown[]) => recordIn(columns, values);
-  return columns.some(isJson)
-    ? mapTextsInSlices(rows, (values) => textLengthOfAll([values]), toRecord)
-    : rows.map(toRecord);
-}
-
-/** Runs work that sorts whole tables, in files where the dialect can: in memory, a million rows would take a gigabyte. */
-export async function sortInFiles<T>(
-  { sorting }: Dialect,
-  run: (sql: string) => Promise<unknown>,
-  work: () => Promise<T>,
-): Promise<T> {
-  if (!sorting) return work();
-  await run(sorting.before);
-  try {
-    return await work();
-  } finally {
-    await run(sorting.after);
-  }
-}
+export const recordsIn = (columns: readonly Column[], rows: readonly (readonly unknown[])[]): Row[] =>
+  rows.map((values) => recordIn(columns, values));
 
 /** True for columns with JSON, which takes time to parse. */
 export const isJson = ({ type }: SelectedColumn): boolean => type === 'externalIds' || type === 'json';

@@ -1,18 +1,18 @@
 /**
- * Limits the text that one request may read into memory. A page has a limited number of records, but a single record may have
+ * Limits the text that one request may read into memory, and what all responses hold together until they are sent, however slowly clients
+ * read. A page has a limited number of records, but a single record may have
  * millions of characters: so each read first reserves the most text that its records can have. If less than that is left, the
  * database measures the records, and returns none of them if they are too long.
  */
 import type { Knex } from 'knex';
 import pLimit from 'p-limit';
-import { ResponseTooLarge } from '../../errors.ts';
+import { ResponseTooLarge, unavailable } from '../../errors.ts';
 import { textLengthOfAll } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
 import { maxIdentifierLength, maxLengthOf, type ValueLimits } from '../../model/schemas.ts';
 import type { Row, Run } from '../connections/driver.ts';
 import { bytesSql, type Dialect, selectRecords } from '../query/dialect.ts';
 import { runQuery } from '../query/run-query.ts';
-import type { ResponseTexts } from './held-texts.ts';
 
 export interface ReadLimits extends ValueLimits {
   /** Characters of text in a response. Reads for it may have twice as many, because the database measures text in bytes. */
@@ -47,8 +47,46 @@ export interface ReadBudget {
 /** The part of a response's text that linked records may have to be read with their rows: enough for a page of 1,000 with a name each. */
 const linkedPart = 0.4;
 
-/** Returns the budget of one request. */
-export function createReadBudget(limits: ReadLimits, texts: ResponseTexts): ReadBudget {
+/**
+ * Characters that the responses of the process may hold together before further ones that read texts fail. The next one of each reading
+ * connection is already being read then, and may have as many as a response.
+ */
+const maxHeld = 25_000_000;
+
+/** What the responses of a process hold. */
+export interface HeldTexts {
+  length: number;
+}
+
+/** A response of Node, or one like it. */
+export interface Closable {
+  readonly closed: boolean;
+  readonly destroyed: boolean;
+  once(event: 'close', listener: () => void): unknown;
+}
+
+/** Counts what a response holds until it is closed. Without a response, nothing is held. */
+export function holdUntilClosed(texts: HeldTexts, response: Closable | undefined): (length: number) => void {
+  let held = 0;
+  let isClosed = !response || response.closed || response.destroyed;
+  response?.once('close', () => {
+    isClosed = true;
+    texts.length -= held;
+    held = 0;
+  });
+  return (length) => {
+    if (isClosed) return;
+    // A response that has begun to read is completed: what it may read is limited.
+    if (held === 0 && texts.length > maxHeld) {
+      throw unavailable('too many long responses are being sent, try again', 'RESPONSES_UNSENT');
+    }
+    held += length;
+    texts.length += length;
+  };
+}
+
+/** Returns the budget of one request. `hold` gets the length of all that it reads. */
+export function createReadBudget(limits: ReadLimits, hold: (length: number) => void): ReadBudget {
   // In characters. A page reads one record more than it shows, to know whether others follow.
   let left = 2 * limits.maxResponseLength + limits.maxRecordLength;
   /** Reads whose reservation was within the budget, and which may still give back a part of it. */
@@ -63,12 +101,13 @@ export function createReadBudget(limits: ReadLimits, texts: ResponseTexts): Read
   ): Promise<T> {
     left -= reserved;
     let length = 0;
-    const lengthOf = (result: T) => {
-      length = textLengthOfAll(rowsOf(result));
-      return length;
-    };
     try {
-      return await texts.read(read, lengthOf);
+      // Throws before anything is read.
+      hold(0);
+      const result = await read();
+      length = textLengthOfAll(rowsOf(result));
+      hold(length);
+      return result;
     } finally {
       left += reserved - length;
     }

@@ -1,25 +1,14 @@
-/** The migrations, by name and in order. Names have no extension: `.ts` and compiled `.js` files use the same databases. */
+/** Brings the schema up to date, even when several processes start at once. */
+import { setTimeout } from 'node:timers/promises';
 import type { Knex } from 'knex';
-import * as recordKinds from '../../../migrations/0001_record_kinds.ts';
-import * as apiKeys from '../../../migrations/0002_api_keys.ts';
-import * as workspaces from '../../../migrations/0003_workspaces.ts';
-import * as indexes from '../../../migrations/0004_indexes.ts';
-import * as changes from '../../../migrations/0005_changes.ts';
-import * as externalIdTriggers from '../../../migrations/0006_external_id_triggers.ts';
-import * as locks from '../../../migrations/0007_locks.ts';
-import * as fewerIndexes from '../../../migrations/0008_fewer_indexes.ts';
-import * as workspaceNumbers from '../../../migrations/0009_workspace_numbers.ts';
+import * as schema from '../../../migrations/0001_schema.ts';
+import { StartError } from '../../errors.ts';
+import { reason } from '../connections/database-error.ts';
+import type { Dialect } from '../query/dialect.ts';
 
+/** By name and in order. Names have no extension: `.ts` and compiled `.js` files use the same databases. */
 const migrations: Readonly<Record<string, Knex.Migration>> = {
-  '0001_record_kinds': recordKinds,
-  '0002_api_keys': apiKeys,
-  '0003_workspaces': workspaces,
-  '0004_indexes': indexes,
-  '0005_changes': changes,
-  '0006_external_id_triggers': externalIdTriggers,
-  '0007_locks': locks,
-  '0008_fewer_indexes': fewerIndexes,
-  '0009_workspace_numbers': workspaceNumbers,
+  '0001_schema': schema,
 };
 
 export const migrationNames: readonly string[] = Object.keys(migrations);
@@ -36,3 +25,48 @@ export const migrationSource: Knex.MigrationSource<string> = {
 
 /** The newest migration, which says which databases this version of the service can use. */
 export const schemaVersion = migrationNames.at(-1) ?? '';
+
+/** The first migration of versions before 0.3.0, whose databases are not brought up to date: see docs/install.md. */
+const earlierSchema = '0001_record_kinds';
+
+const maxAttempts = 50;
+/** Milliseconds. */
+const pauseBetweenAttempts = 100;
+
+/**
+ * Runs the pending migrations in one transaction, and returns their names. When several processes start on a new database, one migrates
+ * and the others wait; a process that is killed leaves nothing behind, not even Knex's own lock. Throws StartError if the database is from
+ * a version that this one cannot bring up to date.
+ */
+export async function migrate(knex: Knex, { lockMaintenance }: Dialect): Promise<readonly string[]> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      if ((await pendingMigrations(knex)).length === 0) return [];
+      return await knex.transaction(async (transaction) => {
+        if (lockMaintenance) await transaction.raw(lockMaintenance);
+        const pending = await pendingMigrations(transaction);
+        if (pending.length > 0) await transaction.migrate.latest({ migrationSource });
+        return pending;
+      });
+    } catch (error) {
+      // SQLite does not wait for a lock when it switches a new file to WAL, nor between a transaction's read and its write.
+      if (attempt === maxAttempts || !reason(error).includes('SQLITE_BUSY')) throw error;
+      await setTimeout(pauseBetweenAttempts);
+    }
+  }
+}
+
+/** Returns the names of the migrations that the database lacks. Throws StartError if it has any that this version does not know. */
+export async function pendingMigrations(knex: Knex): Promise<string[]> {
+  const applied: string[] = (await knex.schema.hasTable('knex_migrations'))
+    ? await knex('knex_migrations').pluck('name')
+    : [];
+  if (applied.includes(earlierSchema)) {
+    throw new StartError(
+      'the database is from a version of Yardgraph before 0.3.0, and was not changed: export all records with that version, and import them with this one into a new database (see docs/install.md)',
+    );
+  }
+  const unknown = applied.filter((name) => !migrationNames.includes(name));
+  if (unknown.length === 0) return migrationNames.filter((name) => !applied.includes(name));
+  throw new StartError(`the database is from a newer version of Yardgraph: it has the migration ${unknown.join(', ')}`);
+}

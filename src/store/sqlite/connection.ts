@@ -22,10 +22,11 @@ const pragmas = `
   pragma synchronous = full;
   pragma foreign_keys = on;
   pragma cache_size = -32768;
-  pragma wal_autocheckpoint = 16384;`;
+  pragma wal_autocheckpoint = 16384;
+  pragma journal_size_limit = 67108864;`;
 
 /** Keeps SQLite's statement journal in memory: in files, it took a third of the time of small inserts. */
-export const temporaryInMemory = 'pragma temp_store = memory';
+const temporaryInMemory = 'pragma temp_store = memory';
 
 interface ConnectionOptions {
   /** Milliseconds that a statement may run. */

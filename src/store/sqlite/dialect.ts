@@ -4,9 +4,8 @@ import type { Run } from '../connections/driver.ts';
 import { type Dialect, isJson, type SelectedColumn } from '../query/dialect.ts';
 import { rowsQuery, runQuery } from '../query/run-query.ts';
 import { withChanges } from './additions.ts';
-import { temporaryInMemory } from './connection.ts';
 import { createFilters } from './filters.ts';
-import { jsonArray, jsonArrayBytes, valuesIn, valuesInBytes } from './json-array.ts';
+import { jsonArray, valuesIn } from './json-array.ts';
 import { selectPages, selectPagesWithin } from './pages.ts';
 import { deletions, inserts, updates } from './writes.ts';
 
@@ -14,13 +13,11 @@ import { deletions, inserts, updates } from './writes.ts';
 const builder = knex({ client: 'sqlite3', useNullAsDefault: true, wrapIdentifier: (name) => name });
 
 export const sqliteDialect: Dialect = {
-  indexes: new Set(),
   builder,
   // Takes the write lock at once. Later, between a read and a write, that would fail if another process had written in the
   // meantime, whatever the busy timeout. No rows need to be locked, because nobody else writes while the lock is held.
   begin: 'begin immediate',
   beginSnapshot: 'begin',
-  sorting: { before: 'pragma temp_store = default', after: temporaryInMemory },
   jsonElements: 'json_each',
   jsonArrayOf: 'json_group_array',
   jsonObject: 'json_object',
@@ -60,12 +57,8 @@ async function selectValues(
   isBounded = false,
 ): Promise<unknown[][]> {
   if (!isBounded || columns.some(isJson)) {
-    const rows = await runQuery(run, query.select(builder.raw(`${jsonArrayBytes(columns)} as record`)));
-    // The casts are safe: bytes are buffers, and no array is null.
-    return (await valuesInBytes(
-      columns,
-      rows.map(({ record }) => record as Buffer),
-    )) as unknown[][];
+    const rows = await runQuery(run, query.select(builder.raw(`${jsonArray(columns)} as record`)));
+    return rows.map(({ record }) => valuesIn(columns, JSON.parse(String(record))));
   }
   // Names of the page's own, because tables that are joined have columns of the same name.
   const named = columns.map(({ type }, index) => ({ name: `c${index}`, type }));

@@ -1,10 +1,10 @@
 /** The driver for SQLite: its connections to a file, or to a database in memory. */
-import { accessSync, constants, existsSync, mkdirSync, statfsSync, statSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { Knex } from 'knex';
 import { StartError } from '../../errors.ts';
 import { reason } from '../connections/database-error.ts';
-import { type DatabaseOptions, type Driver, maxLongReads, type Row } from '../connections/driver.ts';
+import type { DatabaseOptions, Driver, Row } from '../connections/driver.ts';
 import { isIdle, prepareConnection, type SqliteConnection, statementsOf } from './connection.ts';
 import { defaultPath, inMemory } from './url.ts';
 
@@ -32,29 +32,19 @@ export function createSqliteDriver(path: string, { connectionTimeout, statementT
       // A database in memory has one connection only. Three connections read: a workspace may hold two of them for long.
       ...(path !== inMemory && {
         reads: pool({ max: 3, readOnly: true }),
-        longReads: pool({ min: 0, max: maxLongReads, readOnly: true }),
+        // One: while long reads overlap, SQLite's log of writes only grows. Each waits longer for the others than for a connection.
+        longReads: { ...pool({ min: 0, max: 1, readOnly: true }), acquireConnectionTimeout: 6 * connectionTimeout },
       }),
     },
-    concurrentGroups: 1,
-    requireSpaceToMigrate: () => requireSpace(path),
+    // Without readers, the log is written back to the file, and begins again.
+    afterLongRead: 'pragma wal_checkpoint(truncate)',
+    hasGroupsByWorkspace: false,
     query: async (connection, sql, values) =>
       (await statementsOf(connection as SqliteConnection).run(sql, values)) as Row[],
     isIdle: (connection) => isIdle(connection as SqliteConnection),
     cancel: (connection) => statementsOf(connection as SqliteConnection).cancel(),
     destroy: (connection) => (connection as SqliteConnection).close(() => {}),
   };
-}
-
-/** A migration may copy all tables in one transaction: to SQLite's log, and from there to the file. */
-function requireSpace(path: string): number {
-  if (path === inMemory) return 0;
-  const { bavail, bsize } = statfsSync(path);
-  const [free, needed] = [bavail * bsize, 2 * statSync(path).size];
-  if (free >= needed) return needed;
-  const megabytes = (bytes: number) => `${Math.ceil(bytes / 1e6)} MB`;
-  throw new StartError(
-    `migrating ${resolve(path)} needs up to ${megabytes(needed)} of free space beside it, and ${megabytes(free)} are free: nothing was changed`,
-  );
 }
 
 function requireFolder(path: string): void {

@@ -7,7 +7,7 @@ import type { Row, Run } from '../connections/driver.ts';
 import { columnList, columnsOf, recordIn } from '../query/columns.ts';
 import { isJson, type PageRows, type PagesSelection } from '../query/dialect.ts';
 import { runQuery } from '../query/run-query.ts';
-import { jsonArray, jsonArrayBytes, valuesIn, valuesInBytes } from './json-array.ts';
+import { jsonArray, valuesIn } from './json-array.ts';
 
 /** Reads each page as one text, unless its records have external IDs: see `selectValues` in dialect.ts. */
 export async function selectPages(builder: Knex, run: Run, pages: PagesSelection): Promise<PageRows[]> {
@@ -35,7 +35,7 @@ export async function selectPagesWithin(
 ): Promise<PageRows[] | undefined> {
   const { table, parentIds, workspaceId, count, measured } = pages;
   const columns = columnsOf(table);
-  const record = jsonArrayBytes(columns.map(({ name, type }) => ({ name: `record.${name}`, type })));
+  const record = jsonArray(columns.map(({ name, type }) => ({ name: `record.${name}`, type })));
   const selected = ['place', 'item.key as item', 'bytes', `${record} as record`];
   const rows = await runQuery(
     run,
@@ -52,17 +52,14 @@ export async function selectPagesWithin(
   );
   if (Number(rows[0]?.bytes) > maxBytes) return undefined;
   const found: { records: Row[]; count?: number }[] = parentIds.map(() => ({ records: [] }));
-  const arrays = await valuesInBytes(
-    columns,
-    rows.map((row) => row.record as Buffer | null),
-  );
-  rows.forEach((row, index) => {
+  for (const row of rows) {
     const page = found[Number(row.place)];
-    if (!page) return;
+    if (!page) continue;
     if (count) page.count = Number(row.count);
-    const values = arrays[index];
-    if (values && row.item !== null) page.records[Number(row.item)] = recordIn(columns, values);
-  });
+    // A parent without records has one row without an item.
+    if (row.item === null) continue;
+    page.records[Number(row.item)] = recordIn(columns, valuesIn(columns, JSON.parse(String(row.record))));
+  }
   return found;
 }
 

@@ -3,8 +3,6 @@ import type { Knex } from 'knex';
 import type { ExternalId } from '../../model/links.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { columnName } from '../query/columns.ts';
-import { keySql } from '../query/comparisons.ts';
-import type { Dialect } from '../query/dialect.ts';
 import { rowsQuery, runQuery } from '../query/run-query.ts';
 import type { Scope } from '../records/read-records.ts';
 
@@ -43,28 +41,16 @@ export function createRecordMatches({ dialect, run, workspaceId }: Scope): Recor
   }
 
   return {
-    async findByText(kind, field, texts) {
-      const column = columnName(field);
-      const keyOf = (text: string) => keySql(dialect, 'text', text);
-      const rows = rowsQuery(dialect, kind, workspaceId);
-      const together = textsWithSameKey(dialect, texts);
-      const alone = texts.filter((text) => !together.has(text));
-      const ids = rows
-        .clone()
-        .whereRaw(`${keyOf(column)} = ${keyOf('(sent.value ->> 0)')} and ${column} = (sent.value ->> 0)`)
+    findByText(kind, field, texts) {
+      const ids = rowsQuery(dialect, kind, workspaceId)
+        .whereRaw(`${columnName(field)} = (sent.value ->> 0)`)
         .orderBy('id')
         .limit(maxMatches)
         .select('id');
-      const found = await select(
-        alone.map((text) => [text]),
+      return select(
+        texts.map((text) => [text]),
         ids,
       );
-      if (!dialect.textKey || together.size === 0) return found;
-      const wanted = [...together];
-      const others = await runQuery(run, dialect.textKey.idsWithTexts(rows, column, wanted, maxMatches));
-      const idsByText = new Map(alone.map((text, index) => [text, found[index] ?? []]));
-      for (const { place, ids } of others) idsByText.set(wanted[Number(place) - 1] ?? '', String(ids).split(' '));
-      return texts.map((text) => idsByText.get(text) ?? []);
     },
 
     async findByExternalId(kind, externalIds) {
@@ -81,17 +67,4 @@ export function createRecordMatches({ dialect, run, workspaceId }: Scope): Recor
       );
     },
   };
-}
-
-/** Returns the texts that share an index key with another one: looked up one by one, each would read the rows of all the others. */
-function textsWithSameKey({ textKey }: Dialect, texts: readonly string[]): ReadonlySet<string> {
-  if (!textKey) return new Set();
-  const byKey = new Map<string, Set<string>>();
-  for (const text of texts) {
-    const key = textKey.of(text);
-    const others = byKey.get(key);
-    if (others) others.add(text);
-    else byKey.set(key, new Set([text]));
-  }
-  return new Set([...byKey.values()].flatMap((same) => (same.size > 1 ? [...same] : [])));
 }

@@ -1,24 +1,16 @@
 /**
- * Group commit for new records: additions that arrive while others are being stored share the next transaction, and with it
- * the cost of a commit, a write to disk. Each is acknowledged after that commit; one that fails does not fail the others, and
- * one that waits for a lock does not delay those of other workspaces.
+ * Group commit for new records: additions that arrive while others are being stored share the next transaction, and with it the cost of a
+ * commit, a write to disk. Each is acknowledged after that commit, and one that fails does not fail the others. SQLite has one writer, and
+ * therefore one queue. On Postgres each workspace has its own: its writers wait for the row of its change number anyway, and never for
+ * another workspace.
  */
 import { ServiceError } from '../../errors.ts';
 import { externalIdCount, textLengthOfAll } from '../../model/fields.ts';
-import { createShares } from '../../sharing/shares.ts';
-import {
-  databaseUnavailable,
-  isLockTimeout,
-  isTimeout,
-  StatementFailed,
-  TransactionConflict,
-  WorkspaceDeleted,
-} from '../connections/database-error.ts';
-import type { DatabaseOptions, Driver, Row } from '../connections/driver.ts';
-import type { Statements, Transactions } from '../connections/transactions.ts';
+import { TransactionConflict, WorkspaceDeleted } from '../connections/database-error.ts';
+import type { Driver } from '../connections/driver.ts';
+import type { Transactions } from '../connections/transactions.ts';
 import type { Dialect } from '../query/dialect.ts';
 import { type Addition, createAdditionStore } from './store-additions.ts';
-import { createWaitingAdditions, type Measured } from './waiting-additions.ts';
 import type { Work, Written } from './work.ts';
 
 export interface GroupCommit {
@@ -26,126 +18,94 @@ export interface GroupCommit {
   add<T>(addition: Addition & { readonly work: Work<T> }): Promise<Written<T>>;
 }
 
-interface Waiting extends Addition, Pick<Measured, 'externalIds' | 'length'> {
+interface Waiting extends Addition {
+  /** The part of a transaction that it takes: more than 1 if it is larger than a transaction should be. */
+  readonly size: number;
   readonly resolve: (written: Written<unknown>) => void;
   readonly reject: (reason: unknown) => void;
 }
 
-/** Two, so that an addition that waits until its timeout does not delay all others of its workspace. */
-const maxAlonePerWorkspace = 2;
+/**
+ * The most records, external IDs (each is a row of its own on SQLite) and characters in one transaction, unless its first addition has more:
+ * the next group waits for it.
+ */
+const maxRecords = 2_000;
+const maxExternalIds = 30_000;
+const maxLength = 4_000_000;
 
-/** Milliseconds that a group waits for a lock: longer than most writes hold one, and short for the other workspaces in the group. */
-const maxLockWait = 100;
+/** The part of these that others may have beside a first addition of any size, so that small ones do not wait for it and then for another. */
+const reserve = 0.1;
 
 export function createGroupCommit(
   { transaction, forWorkspace }: Pick<Transactions, 'transaction' | 'forWorkspace'>,
   dialect: Dialect,
-  { concurrentGroups }: Pick<Driver, 'concurrentGroups'>,
-  { connectionTimeout }: Pick<DatabaseOptions, 'connectionTimeout'>,
+  { hasGroupsByWorkspace }: Pick<Driver, 'hasGroupsByWorkspace'>,
 ): GroupCommit {
   const storeAdditions = createAdditionStore(dialect);
-  const waiting = createWaitingAdditions<Waiting>();
-  let running = 0;
-  /** Limits the additions that have a transaction of their own. */
-  const alone = createShares(maxAlonePerWorkspace, {
-    milliseconds: connectionTimeout,
-    error: () => databaseUnavailable('WORKSPACE_IN_CONFLICT'),
-  });
-  /** Parts of failed groups that are still being stored, counted by workspace. */
-  const inConflict = new Map<number, number>();
+  /** The additions that wait, by workspace or all together. A queue is here as long as its groups are being stored. */
+  const queues = new Map<number | undefined, Waiting[]>();
 
-  async function runGroups(): Promise<void> {
-    while (!waiting.isEmpty()) await store(takeGroup(), transaction);
-    running -= 1;
+  async function runGroups(workspaceId: number | undefined, waiting: Waiting[]): Promise<void> {
+    while (waiting.length > 0) await store(takeGroup(waiting));
+    queues.delete(workspaceId);
   }
 
-  /** Takes the next group. Additions of workspaces in conflict are stored alone: in a group, they would probably conflict too. */
-  function takeGroup(): readonly Waiting[] {
-    const [group, others] = [[] as Waiting[], [] as Waiting[]];
-    for (const addition of waiting.takeGroup()) (inConflict.has(addition.workspaceId) ? others : group).push(addition);
-    for (const addition of others) void storeAlone(addition);
-    return group;
-  }
-
-  async function store(group: readonly Waiting[], begin: Statements['transaction']): Promise<void> {
-    if (group.length === 0) return;
-    const workspaces = byWorkspace(group);
+  async function store(group: readonly Waiting[]): Promise<void> {
     for (const uniqueness of ['database', 'lookup'] as const) {
       try {
-        return settle(
-          group,
-          await storeAdditions(group, uniqueness, begin, { maxAttempts: 1, lockTimeout: maxLockWait }),
-        );
+        return settle(group, await storeAdditions(group, uniqueness, begin(group), 1));
       } catch (error) {
-        if (failsWholeGroup(error, group.length, workspaces.size)) return rejectAll(group, error);
-        // The group would fail again, and its other additions would wait a second time.
-        if (concernsSome(error)) break;
+        if (!concernsSome(error)) return rejectAll(group, error);
       }
     }
-    // The next group does not wait for what follows.
-    if (workspaces.size === 1) {
-      // Two additions conflict, or one always fails, or waits for a lock: give each its own transaction.
-      for (const addition of group) void apart(addition.workspaceId, () => storeAlone(addition));
-      return;
-    }
-    // Locks and conflicts are always those of one workspace, as is its server in a cluster.
-    for (const [workspaceId, additions] of workspaces) {
-      void apart(workspaceId, () => store(additions, forWorkspace(workspaceId).transaction));
+    // Two additions conflict, or one always fails: give each its own transaction.
+    for (const addition of group) {
+      try {
+        settle([addition], await storeAdditions([addition], 'lookup', begin([addition])));
+      } catch (error) {
+        addition.reject(error);
+      }
     }
   }
 
-  /** Keeps further additions of the workspace out of groups while the work runs: in a group, all would wait for the same lock again. */
-  async function apart(workspaceId: number, work: () => Promise<void>): Promise<void> {
-    inConflict.set(workspaceId, (inConflict.get(workspaceId) ?? 0) + 1);
-    await work();
-    const left = (inConflict.get(workspaceId) ?? 1) - 1;
-    if (left > 0) inConflict.set(workspaceId, left);
-    else inConflict.delete(workspaceId);
-  }
-
-  /** Stores an addition on connections of its workspace, so that the workspace waits for itself. */
-  const storeAlone = (addition: Waiting): Promise<void> =>
-    alone(addition.workspaceId, () =>
-      storeAdditions([addition], 'lookup', forWorkspace(addition.workspaceId).transaction),
-    ).then(
-      (outcomes) => settle([addition], outcomes),
-      (error) => rejectAll([addition], error),
-    );
+  const begin = ([first]: readonly Waiting[]) =>
+    hasGroupsByWorkspace && first ? forWorkspace(first.workspaceId).transaction : transaction;
 
   return {
     add: (addition) =>
       new Promise((resolve, reject) => {
-        const { drafts } = addition;
-        const entry: Waiting = {
-          ...addition,
-          externalIds: externalIdsIn(drafts),
-          length: textLengthOfAll(drafts),
-          // The cast is safe: it is what this work has returned.
-          resolve: resolve as Waiting['resolve'],
-          reject,
-        };
-        // In a group, it would probably conflict too.
-        if (inConflict.has(entry.workspaceId)) return void storeAlone(entry);
-        waiting.add(entry);
-        if (running >= concurrentGroups) return;
-        running += 1;
+        const key = hasGroupsByWorkspace ? addition.workspaceId : undefined;
+        // The cast is safe: it is what this work has returned.
+        const entry = { ...addition, size: sizeOf(addition), resolve: resolve as Waiting['resolve'], reject };
+        const waiting = queues.get(key);
+        if (waiting) return void waiting.push(entry);
+        const queue = [entry];
+        queues.set(key, queue);
         // Later, so that requests that have already arrived are read first and can join the group.
-        setImmediate(() => void runGroups());
+        setImmediate(() => void runGroups(key, queue));
       }),
   };
 }
 
-const externalIdsIn = (records: readonly Row[]): number =>
-  records.reduce((sum, { externalIds }) => sum + externalIdCount(externalIds ?? {}), 0);
+function sizeOf({ drafts }: Addition): number {
+  let externalIds = 0;
+  for (const draft of drafts) externalIds += externalIdCount(draft.externalIds ?? {});
+  return Math.max(drafts.length / maxRecords, externalIds / maxExternalIds, textLengthOfAll(drafts) / maxLength);
+}
 
-function byWorkspace<A extends Addition>(group: readonly A[]): ReadonlyMap<number, readonly A[]> {
-  const workspaces = new Map<number, A[]>();
-  for (const addition of group) {
-    const additions = workspaces.get(addition.workspaceId);
-    if (additions) additions.push(addition);
-    else workspaces.set(addition.workspaceId, [addition]);
+/** Takes as many additions as one transaction may have, and at least one. Those that are too large for what is left wait. */
+function takeGroup(waiting: Waiting[]): readonly Waiting[] {
+  const maxSize = Math.max(1, (waiting[0]?.size ?? 0) + reserve);
+  const group: Waiting[] = [];
+  const others: Waiting[] = [];
+  let size = 0;
+  for (const addition of waiting.splice(0)) {
+    const isTaken = size + addition.size <= maxSize;
+    if (isTaken) size += addition.size;
+    (isTaken ? group : others).push(addition);
   }
-  return workspaces;
+  waiting.push(...others);
+  return group;
 }
 
 function settle(group: readonly Waiting[], outcomes: readonly PromiseSettledResult<Written<unknown>>[]): void {
@@ -159,15 +119,6 @@ function rejectAll(group: readonly Waiting[], error: unknown): void {
   for (const { reject } of group) reject(error);
 }
 
-/** True if the cause may be a part of the group, which would fail again in the same group. */
-const concernsSome = (error: unknown): boolean => error instanceof StatementFailed || error instanceof WorkspaceDeleted;
-
-/**
- * True if a retry cannot help, because the database is unavailable, or might store the group twice. Alone,
- * an addition may wait for a lock; one that takes too long for another reason will do so again.
- */
-const failsWholeGroup = (error: unknown, size: number, workspaces: number): boolean => {
-  if (!(error instanceof ServiceError) || error instanceof TransactionConflict || isLockTimeout(error)) return false;
-  if (isTimeout(error)) return size === 1;
-  return !concernsSome(error) || workspaces === 1;
-};
+/** True if the cause may be one addition of the group. After any other error a retry cannot help, or might store the group twice. */
+const concernsSome = (error: unknown): boolean =>
+  !(error instanceof ServiceError) || error instanceof TransactionConflict || error instanceof WorkspaceDeleted;

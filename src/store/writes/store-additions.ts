@@ -3,7 +3,7 @@
 import { ServiceError } from '../../errors.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import type { Row, Run } from '../connections/driver.ts';
-import type { Statements, TransactionOptions } from '../connections/transactions.ts';
+import type { Statements } from '../connections/transactions.ts';
 import type { Usage } from '../connections/usage.ts';
 import { creationOf, logChanges } from '../log/changes.ts';
 import type { Dialect, NewRecords } from '../query/dialect.ts';
@@ -29,7 +29,7 @@ type StoreAdditions = (
   group: readonly Addition[],
   uniqueness: Uniqueness,
   transaction: Statements['transaction'],
-  options?: TransactionOptions,
+  maxAttempts?: number,
 ) => Promise<readonly PromiseSettledResult<Written<unknown>>[]>;
 
 /** Calls each work once for each attempt, with lookups that are combined with those of the others in its workspace. */
@@ -53,7 +53,7 @@ export function createAdditionStore(dialect: Dialect): StoreAdditions {
     return outcomes;
   }
 
-  return (group, uniqueness, transaction, options = {}) =>
+  return (group, uniqueness, transaction, maxAttempts) =>
     transaction(async (run, runAlone) => {
       let hasRead = false;
       const read: Run = (sql, values) => {
@@ -70,7 +70,7 @@ export function createAdditionStore(dialect: Dialect): StoreAdditions {
       };
       // A single statement, without a lookup before it, needs no BEGIN and COMMIT.
       const isAlone = !hasRead && otherKinds.length === 0;
-      const together = isAlone ? dialect.withChanges(kind, accepted, options.lockTimeout) : undefined;
+      const together = isAlone ? dialect.withChanges(kind, accepted) : undefined;
       if (together) {
         for (const { usage } of accepted) usage.statements += 1;
         await runAlone(together);
@@ -90,7 +90,7 @@ export function createAdditionStore(dialect: Dialect): StoreAdditions {
         accepted.map(({ change }) => change),
       );
       return outcomes;
-    }, options);
+    }, maxAttempts);
 }
 
 interface Accepted extends NewRecords {

@@ -24,29 +24,13 @@ describe('a start', () => {
     expect(existsSync(join(processes.folder, 'data/yardgraph.db'))).toBe(true);
     expect(existsSync(join(processes.folder, 'data/yardgraph.db-wal'))).toBe(false);
   });
-
-  test('keeps nothing with sqlite::memory:', async () => {
-    const service = processes.start({ DATABASE_URL: 'sqlite::memory:' });
-    await service.ready();
-
-    expect(service.said.out).toContain('memory only');
-    expect(existsSync(join(processes.folder, 'data'))).toBe(false);
-  });
-
-  test('of the demo has a file of its own', async () => {
-    await processes.start({ DATABASE_URL: '' }, 'demo').ready();
-
-    expect(existsSync(join(processes.folder, 'data/demo.db'))).toBe(true);
-    expect(existsSync(join(processes.folder, 'data/yardgraph.db'))).toBe(false);
-  });
 });
 
 describe('what keeps it from starting is one clear line, and exit code 1', () => {
   const failure = async (settings: Record<string, string>) => {
-    const { exited, said } = processes.start(settings);
-    const code = await exited;
-    expect(said.out).toBe('');
-    return { code, error: said.err.trimEnd() };
+    const { code, out, err } = await runCommand({ PORT: '0', LOG_LEVEL: 'error', ...settings }, 'serve');
+    expect(out).toBe('');
+    return { code, error: err };
   };
 
   test('a port in use', async () => {
@@ -54,7 +38,7 @@ describe('what keeps it from starting is one clear line, and exit code 1', () =>
     await once(server, 'listening');
     const { port } = server.address() as { port: number };
 
-    const { code, error } = await failure({ PORT: String(port) });
+    const { code, error } = await failure({ DATABASE_URL: 'sqlite::memory:', PORT: String(port) });
     server.close();
 
     expect([code, error]).toEqual([
@@ -75,15 +59,15 @@ describe('what keeps it from starting is one clear line, and exit code 1', () =>
       };`,
     );
 
-    const { code, error } = await failure({ NODE_OPTIONS: `--require ${preload}` });
+    const { code, err } = await processes.start({ NODE_OPTIONS: `--require ${preload}` }).ended();
     expect(code).toBe(1);
-    expect(error).toMatch(/^the driver of SQLite is missing, or not compiled for this machine: [^\n]+$/);
+    expect(err).toMatch(/^the driver of SQLite is missing, or not compiled for this machine: [^\n]+$/);
   });
 
   test('a folder for the file that does not exist, because it is probably mistyped', async () => {
-    const { code, error } = await failure({ DATABASE_URL: 'sqlite:dta/yardgraph.db' });
-
     const folder = join(processes.folder, 'dta');
+    const { code, error } = await failure({ DATABASE_URL: `sqlite:${folder}/yardgraph.db` });
+
     expect([code, error]).toEqual([
       1,
       `DATABASE_URL: there is no folder ${folder}: create it first, or correct the path`,
@@ -93,6 +77,7 @@ describe('what keeps it from starting is one clear line, and exit code 1', () =>
 
   test('a host that is not of this machine', async () => {
     const { code, error } = await failure({
+      DATABASE_URL: 'sqlite::memory:',
       HOST: 'yard.invalid',
       ALLOW_OPEN_ACCESS: 'yes-anyone-who-can-reach-this-port',
     });
@@ -131,7 +116,7 @@ describe('what keeps it from starting is one clear line, and exit code 1', () =>
   test('a file where the folder should be', async () => {
     writeFileSync(join(processes.folder, 'file'), '');
 
-    const { code, error } = await failure({ DATABASE_URL: 'sqlite:file/yardgraph.db' });
+    const { code, error } = await failure({ DATABASE_URL: `sqlite:${processes.folder}/file/yardgraph.db` });
 
     expect(code).toBe(1);
     expect(error).toMatch(/^DATABASE_URL: there is no folder \S+\/file: create it first, or correct the path$/);
@@ -153,7 +138,7 @@ describe('what keeps it from starting is one clear line, and exit code 1', () =>
       'this is text, and long enough to be read as a header of some database file',
     );
 
-    const { code, error } = await failure({ DATABASE_URL: 'sqlite:text.db' });
+    const { code, error } = await failure({ DATABASE_URL: `sqlite:${processes.folder}/text.db` });
 
     expect(code).toBe(1);
     expect(error).toMatch(/^cannot use the database \S+\/text\.db: SQLITE_NOTADB.*$/);

@@ -2,13 +2,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { asset } from '../../../src/records/index.ts';
-import { openDatabase } from '../../../src/store/database.ts';
-import { defaultOptions } from '../../../src/store/database-settings.ts';
 import { createDatabase } from '../../support/database.ts';
-import { insert } from '../../support/insert.ts';
 import { untilWaiting } from '../../support/locks.ts';
-import { numberOf, storeOpener } from '../../support/open-store.ts';
+import { numberOf } from '../../support/open-store.ts';
 import { hasTriggers } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
 
@@ -69,9 +65,7 @@ test.each(Object.entries(locks))(
 
     const waiting = [ours.post('/assets', ...create(id))];
     await untilWaiting(service.database, 1);
-    // As many as there are groups: before, these and the first one kept all groups waiting.
     waiting.push(...times(3, () => ours.post('/assets', ...create(id))));
-    await untilWaiting(service.database, 2);
     const others = Promise.all([
       statusesOf(times(20, (n) => theirs.post('/assets', [{ name: `Crane ${n}` }]))),
       statusesOf(times(20, (n) => theirs.post('/locations', [{ name: `Yard ${n}` }]))),
@@ -89,27 +83,11 @@ test.each(Object.entries(locks))(
   },
 );
 
-test('a create that shares a statement with one that waits for a lock is stored before the lock is released', async () => {
-  const open = storeOpener(service.database);
-  await other.query(`begin; insert into change_numbers (workspace_id, number) values (${numberOf('acme')}, 1)`);
-
-  const [waiting, together] = ['acme', 'theirs'].map((workspace) =>
-    insert(open(workspace), asset, [{ name: 'Crane' }]),
-  );
-  const finished = await Promise.race([together, waiting, pause(5_000, 'the wait')]);
-  await other.query('rollback');
-
-  expect(finished).toBe(await together);
-  expect(await waiting).toMatchObject([{ name: 'Crane' }]);
-});
-
 test('a create whose unique value another transaction stores meanwhile is rejected', async () => {
   await other.query('begin');
   await other.query(locks['a unique value']?.lock('') ?? '');
   const waiting = ours.post('/assets', [{ name: 'Crane', uid: 'EX-1' }]);
   await untilWaiting(service.database, 1);
-  // Longer than a group waits.
-  await pause(300);
   await other.query('commit');
 
   expect(await waiting).toMatchObject({ status: 409, body: { error: '[0].uid: another asset has the uid "EX-1"' } });
@@ -128,15 +106,4 @@ test.runIf(hasTriggers)('if the server of one workspace fails, the creates of th
 
   expect(failed).toEqual(Array(20).fill(503));
   expect(stored).toEqual(Array(20).fill(201));
-});
-
-test('how long a create waits for locks is not limited for later statements on its connection', async () => {
-  const database = await openDatabase(url, { ...defaultOptions, poolSize: 1 });
-  try {
-    await insert(storeOpener(database)('acme'), asset, [{ name: 'Crane' }]);
-
-    expect(await database.run('show lock_timeout')).toEqual([{ lock_timeout: '0' }]);
-  } finally {
-    await database.close();
-  }
 });

@@ -24,11 +24,6 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Undoes the migration that adds indexes and their statistics, after the one that drops some of them. */
-async function undoIndexes(): Promise<void> {
-  for (const name of ['0008_fewer_indexes', '0004_indexes']) await database.knex.migrate.down({ name });
-}
-
 const pragma = async (name: string) => Object.values((await database.run(`pragma ${name}`))[0] ?? {})[0];
 
 test('every connection is durable, checks foreign keys and waits for other processes', async () => {
@@ -36,24 +31,6 @@ test('every connection is durable, checks foreign keys and waits for other proce
   expect(await pragma('synchronous')).toBe(2);
   expect(await pragma('foreign_keys')).toBe(1);
   expect(await pragma('busy_timeout')).toBe(5_000);
-});
-
-test('a connection that was open before the migration uses the new indexes too, on empty tables', async () => {
-  let explained = 0;
-  const plan = async (opened: Database) => {
-    // Only a statement that runs notices a new schema: one that is explained does not, nor does a cached one.
-    await opened.read('select count(*) from assets');
-    explained += 1;
-    const sql = `explain query plan select name, ${explained} from assets where workspace_id = 1 and status_id = 'new'`;
-    return (await opened.read(sql)).map(({ detail }) => detail).join();
-  };
-  await undoIndexes();
-  expect(await plan(database)).toContain('PRIMARY KEY');
-  const other = await openDatabase(`sqlite:${folder}/yardgraph.db`);
-
-  expect(await plan(database)).toContain('assets_status_id');
-  expect(await plan(other)).toContain('assets_status_id');
-  await other.close();
 });
 
 describe('a database cannot be opened', () => {
@@ -91,26 +68,6 @@ test('a database that is closed is one file, which can be copied', async () => {
     await opened.close();
 
     expect(readdirSync(`${folder}/closed`)).toEqual(['yardgraph.db']);
-  }
-});
-
-test('the migration that adds statistics keeps those of other tables in the file', async () => {
-  await undoIndexes();
-  await database.run('create table own (a)');
-  await database.run('create index own_a on own (a)');
-  await database.run('insert into own values (1), (2)');
-  await database.run(
-    "insert into assets (workspace_id, id, name, created_at, updated_at) values (1, 'asset', '', '', '')",
-  );
-  await database.run('analyze');
-  const statistics = (table: string) => database.run(`select idx, stat from sqlite_stat1 where tbl = '${table}'`);
-  const ours = await statistics('assets');
-
-  for (const migrate of [() => database.migrate(), undoIndexes]) {
-    await migrate();
-
-    expect(await statistics('own')).toEqual([{ idx: 'own_a', stat: '2 1' }]);
-    expect(await statistics('assets')).not.toEqual(ours);
   }
 });
 

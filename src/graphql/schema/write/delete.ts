@@ -5,7 +5,6 @@ import type { RecordKind } from '../../../model/record-kind.ts';
 import { textProblem } from '../../../model/schemas.ts';
 import { deleteRecords } from '../../../services/delete-records.ts';
 import type { Session } from '../../../services/session.ts';
-import { mapInSlices } from '../../../slices.ts';
 import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../../limits/extensions.ts';
 import { builder, type MutationFields } from '../builder.ts';
 import { typeOf } from '../types.ts';
@@ -62,7 +61,7 @@ export function deleteField<K extends RecordKind>(t: MutationFields, kind: K) {
       const options = { references, maxCleared: limits.maxBatch, by: by ? parseKey(by, limits) : undefined };
       const parse = by ? parseText(limits.maxTextLength) : parseId;
       return write(context, info, {
-        run: async (session: Session) => deleteRecords(session, kind, await mapInSlices(sent, parse), options),
+        run: async (session: Session) => deleteRecords(session, kind, sent.map(parse), options),
         dryRun,
         primed: (records) => [[kind, new Map(records.map(({ id }) => [id, null]))]],
         argument,

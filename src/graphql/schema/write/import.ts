@@ -8,7 +8,6 @@ import { isRejected, type Rejected } from '../../../services/checks/validation.t
 import { importRecords } from '../../../services/import-records.ts';
 import type { NewRecords } from '../../../services/planned-ids.ts';
 import type { Session } from '../../../services/session.ts';
-import { mapInSlices } from '../../../slices.ts';
 import { type ArgumentExtensions, type FieldExtensions, item, lengthOf } from '../../limits/extensions.ts';
 import { builder, type MutationFields } from '../builder.ts';
 import { typeOf } from '../types.ts';
@@ -62,7 +61,7 @@ export const importField = (t: MutationFields) =>
         const batches: NewRecords[] = [];
         for (const kind of recordKinds) {
           const name = listField(kind);
-          const items = await mapInSlices(sent[name] ?? [], context.parsers.create(kind));
+          const items = (sent[name] ?? []).map(context.parsers.create(kind));
           batches.push({ kind, items, pathOf: (index) => [name, index] });
         }
         return importedOf(await importRecords(session, batches, onInvalid));

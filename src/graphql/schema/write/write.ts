@@ -6,7 +6,6 @@ import type { Issue } from '../../../model/issues.ts';
 import type { RecordKind, RecordOf } from '../../../model/record-kind.ts';
 import { requireBatchSize, requireFewExternalIds } from '../../../services/checks/batch-size.ts';
 import { dryRun, type Session } from '../../../services/session.ts';
-import { mapInSlices } from '../../../slices.ts';
 import type { Context } from '../../execution/context.ts';
 import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../../limits/extensions.ts';
 import { type Argument, builder, type InputRef, type MutationFields, type ObjectRef } from '../builder.ts';
@@ -98,8 +97,7 @@ export function batchField<Input, Options extends object, Item>(
       const { input: sent, dryRun } = args as object as { input: unknown[]; dryRun: boolean };
       requireLength(sent.length, 'input', context.limits);
       const parse = parser(context);
-      const work = async (session: Session) =>
-        run(session, await mapInSlices(sent, parse), args as object as Options, context);
+      const work = async (session: Session) => run(session, sent.map(parse), args as object as Options, context);
       return write(context, info, { run: work, dryRun, primed }) as never;
     },
   });

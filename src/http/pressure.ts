@@ -1,0 +1,51 @@
+/** Refuses requests while the process is short of memory, or cannot keep up: it goes on with those that it has. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import underPressure from '@fastify/under-pressure';
+import type { FastifyInstance } from 'fastify';
+import { unavailable } from '../errors.ts';
+
+interface Pressure {
+  /** Bytes of the heap and of buffers, with what is not collected yet. */
+  readonly maxBytes: number;
+  /** Milliseconds, on average, that the event loop is late. */
+  readonly maxEventLoopDelay: number;
+}
+
+/** The process should stay below 1 GB: what it has begun takes the other half. */
+const defaults: Pressure = { maxBytes: 500 * 1_048_576, maxEventLoopDelay: 5_000 };
+
+/** Milliseconds between measurements. */
+const interval = 200;
+
+/** Milliseconds between forced collections. */
+const collectionInterval = 5_000;
+
+/** Routes that show no data stay available: a supervisor that asks how the service is would otherwise end it. */
+export async function refuseUnderPressure(
+  app: FastifyInstance,
+  { maxBytes, maxEventLoopDelay } = defaults,
+): Promise<void> {
+  setFlagsFromString('--expose-gc');
+  const collect: () => void = runInNewContext('gc');
+  let collectedAt = 0;
+  await app.register(underPressure, {
+    maxEventLoopDelay,
+    healthCheck: async () => bytesInUse() <= maxBytes,
+    healthCheckInterval: interval,
+    pressureHandler: (request, _reply, type) => {
+      // While requests are refused, nothing is allocated: without this, garbage counted for more than 50 s after the load had ended.
+      if (Date.now() - collectedAt > collectionInterval) {
+        collectedAt = Date.now();
+        collect();
+      }
+      if (!request.routeOptions.config.isPublic?.(request))
+        throw unavailable('the service is overloaded, try again', type);
+    },
+  });
+}
+
+function bytesInUse(): number {
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}

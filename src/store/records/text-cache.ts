@@ -1,0 +1,85 @@
+/** Texts made from a workspace's records, such as responses, cached until the next change in the workspace. */
+import { LRUCache } from 'lru-cache';
+import type { WorkspaceId } from '../query/tables.ts';
+
+/** Bytes of all texts together. Each character takes two if one of them is beyond Latin-1. */
+const maxSize = 32 * 1_048_576;
+
+/** The names that are known to have been requested. */
+const maxNames = 10_000;
+
+/** A workspace, and how the number of its last change is read. */
+interface Source {
+  readonly workspace: WorkspaceId;
+  lastChange(): Promise<number>;
+}
+
+/** A text of the workspace as it was after this change, or later; undefined if there is none to be cached. */
+interface Cached {
+  readonly change: number;
+  readonly text: string | undefined;
+}
+
+/** What is being made or read, and the next one, which begins after it. */
+interface Turns {
+  running?: Promise<unknown> | undefined;
+  next?: Promise<unknown> | undefined;
+}
+
+export function createTextCache() {
+  const cache = new LRUCache<string, Cached>({ maxSize, sizeCalculation: ({ text = '' }) => 1 + 2 * text.length });
+  const names = new LRUCache<string, true>({ max: maxNames });
+  const turnsByName = new Map<string, Turns>();
+
+  /**
+   * Runs one at a time per name; callers that arrive meanwhile share the next run. The cast is safe: all calls with the same name
+   * pass an equivalent `make`.
+   */
+  function inTurn<T>(name: string, make: () => Promise<T>): Promise<T> {
+    const turns = turnsByName.get(name) ?? {};
+    turnsByName.set(name, turns);
+    if (turns.next) return turns.next as Promise<T>;
+    const begin = async () => {
+      turns.next = undefined;
+      const running = make();
+      turns.running = running;
+      try {
+        return await running;
+      } finally {
+        turns.running = undefined;
+        if (!turns.next) turnsByName.delete(name);
+      }
+    };
+    if (!turns.running) return begin();
+    const next = turns.running.then(begin, begin);
+    turns.next = next;
+    return next;
+  }
+
+  /** Returns the number of the last change. Requests that arrive while it is read share the next reading. */
+  const lastChange = (source: Source): Promise<number> =>
+    inTurn(String(source.workspace.number), () => source.lastChange());
+
+  async function derive(source: Source, name: string, write: () => Promise<string | undefined>, sent?: number) {
+    // The texts contain the name of the workspace, which may change.
+    const key = `${source.workspace.number} ${source.workspace.name} ${name}`;
+    // A text that was not requested before is written at once: to look for a cached one takes a statement.
+    if (!names.has(key) && sent === undefined) {
+      names.set(key, true);
+      return write();
+    }
+    // Read before the records, so that a write in the meantime makes the text out of date.
+    const change = sent ?? (await lastChange(source));
+    const current = cache.get(key);
+    if (current?.change === change) return current.text;
+    return inTurn(key, async () => {
+      const made = cache.get(key);
+      if (made?.change === change) return made.text;
+      const text = await write();
+      cache.set(key, { change, text });
+      return text;
+    });
+  }
+
+  return { lastChange, derive };
+}

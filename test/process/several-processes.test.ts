@@ -1,0 +1,333 @@
+/**
+ * Three processes that share a database and write at once: each request is carried out once, references stay whole, and the feed, of which
+ * one process is killed amid its writes, has every change once, in order. PROCESSES_SEED repeats a run.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { RecordKind } from '../../src/model/record-kind.ts';
+import { asset, assetCategory, location, workOrder } from '../../src/records/index.ts';
+import { openDatabase } from '../../src/store/database.ts';
+import { migrationNames } from '../../src/store/schema/migrations.ts';
+import { createDatabase, isPostgres } from '../support/database.ts';
+import { byEffort } from '../support/effort.ts';
+import { eventReader } from '../support/event-stream.ts';
+import { deleteDocument, updateDocument, upsertDocument } from '../support/mutations.ts';
+import { ask, post, useSharedProcesses } from '../support/process.ts';
+import { createRandom } from '../support/random.ts';
+
+const processes = useSharedProcesses();
+const seed = Number(process.env.PROCESSES_SEED ?? Date.now());
+const random = createRandom(seed);
+
+let database: Awaited<ReturnType<typeof createDatabase>>;
+let nodes: ReturnType<typeof processes.start>[];
+let addresses: string[];
+let turn = 0;
+/** The address of the next process. */
+const next = (): string => addresses[turn++ % addresses.length] ?? '';
+
+beforeAll(async () => {
+  database = await createDatabase({ empty: true });
+  const start = () => processes.start({ DATABASE_URL: database.url, LOG_LEVEL: 'silent' });
+  nodes = isPostgres ? [start(), start(), start()] : [start()];
+  addresses = await Promise.all(nodes.map(({ ready }) => ready()));
+  // One creates a file before the others open it.
+  while (nodes.length < 3) nodes.push(start());
+  addresses = await Promise.all(nodes.map(({ ready }) => ready()));
+});
+
+afterAll(async () => {
+  for (const { child } of nodes) child.kill('SIGKILL');
+  await Promise.all(nodes.map(({ exited }) => exited));
+  await database.remove();
+});
+
+/** Statements that read what is stored, past the processes. */
+async function query(sql: string) {
+  const opened = await openDatabase(database.url);
+  const rows = await opened.run(sql);
+  await opened.close();
+  return rows;
+}
+
+test('that start at once on an empty database leave one clean schema', async () => {
+  const applied = await query('select name from knex_migrations order by id');
+  expect(applied.map(({ name }) => name)).toEqual(migrationNames);
+});
+
+/** Sends a request, and says whether its response is that of an earlier one. */
+const send = async (address: string, method: string, path: string, body: unknown, key?: string) => {
+  const headers = { 'content-type': 'application/json', ...(key !== undefined && { 'idempotency-key': key }) };
+  const response = await fetch(`${address}${path}`, { method, headers, body: JSON.stringify(body) });
+  return {
+    status: response.status,
+    text: await response.text(),
+    isReplayed: response.headers.has('idempotency-replayed'),
+  };
+};
+
+const repeatRounds = byEffort({ small: 10, long: 300 });
+
+test(`that get the same requests at once carry out each of them once, in ${repeatRounds} rounds`, async () => {
+  const at = (n: number) => addresses[n % addresses.length] ?? '';
+  const [wall] = JSON.parse((await send(at(0), 'POST', '/projects', [{ name: 'Harbour wall' }])).text);
+
+  for (let round = 0; round < repeatRounds; round += 1) {
+    const creates = [0, 1, 2, 3, 4, 5].map((n) =>
+      send(
+        at(n),
+        'POST',
+        '/assets',
+        [{ name: `Crane ${round}`, uid: `CR-${round}` }, { name: 'Pump' }],
+        `create ${round}`,
+      ),
+    );
+    const changes = [0, 1, 2].map((n) =>
+      send(at(n), 'PATCH', `/projects/${wall.id}`, { notes: `phase ${round}` }, `change ${round}`),
+    );
+    // Others that share their group commits, and must not suffer.
+    const alone = [0, 1, 2].map((n) => send(at(n), 'POST', '/locations', [{ name: 'Yard' }], `alone ${round} ${n}`));
+
+    const created = await Promise.all(creates);
+    const changed = await Promise.all(changes);
+    const unaffected = await Promise.all(alone);
+    expect(new Set(created.map(({ text }) => text)).size).toBe(1);
+    expect(created.map(({ status }) => status)).toEqual(created.map(() => 201));
+    expect(created.filter(({ isReplayed }) => !isReplayed)).toHaveLength(1);
+    expect(new Set(changed.map(({ text }) => text)).size).toBe(1);
+    expect(changed.filter(({ isReplayed }) => !isReplayed)).toHaveLength(1);
+    expect(unaffected.map(({ status, isReplayed }) => [status, isReplayed])).toEqual(Array(3).fill([201, false]));
+  }
+
+  const { assets, locations } = await ask(at(1), '{ assets { totalCount } locations { totalCount } }');
+  expect([assets.totalCount, locations.totalCount]).toEqual([2 * repeatRounds, 3 * repeatRounds]);
+});
+
+const upsertRounds = byEffort({ small: 15, long: 300 });
+const keysPerRound = 10;
+
+interface Upsert {
+  readonly kind: RecordKind;
+  readonly by: object;
+  readonly item: (key: string) => object;
+}
+
+const upserts: readonly Upsert[] = [
+  { kind: asset, by: { field: 'UID' }, item: (key: string) => ({ uid: key, name: 'Crane' }) },
+  { kind: workOrder, by: { field: 'REFERENCE' }, item: (key: string) => ({ reference: key }) },
+  { kind: location, by: { externalId: 'erp' }, item: (key: string) => ({ externalIds: { erp: key } }) },
+];
+
+test(`that upsert the same keys at once create each record once, in ${upsertRounds} rounds`, async () => {
+  const upsert = async (address: string, { kind, by, item }: Upsert, keys: readonly string[]) => {
+    const input = keys.map(item);
+    const response = await post(`${address}/graphql`, { query: upsertDocument(kind), variables: { by, input } });
+    const { data, errors } = (await response.json()) as { data: { result: Result[] }; errors?: object[] };
+    expect(errors).toBeUndefined();
+    return data.result;
+  };
+
+  for (let round = 0; round < upsertRounds; round += 1) {
+    const keys = Array.from({ length: keysPerRound }, (_, n) => `upsert ${round}-${n}`);
+    const operation = upserts[round % upserts.length] ?? upserts[0];
+    if (!operation) throw new Error('there is nothing to upsert');
+    // Opposite orders could make each wait for the other.
+    const results = await Promise.all(
+      addresses.map((address, n) => upsert(address, operation, n === 1 ? keys.toReversed() : keys)),
+    );
+    const outcomes = results.flat().map(({ outcome }) => outcome);
+    expect(outcomes.filter((outcome) => outcome === 'CREATED')).toHaveLength(keysPerRound);
+    expect(outcomes.filter((outcome) => outcome === 'UNCHANGED')).toHaveLength(2 * keysPerRound);
+    expect(new Set(results.flat().map(({ record }) => record.id)).size).toBe(keysPerRound);
+  }
+});
+
+interface Result {
+  readonly outcome: string;
+  readonly record: { readonly id: string };
+}
+
+const referenceRounds = byEffort({ small: 5, long: 300 });
+
+test(`that change and delete linked records leave no reference to a deleted record and no cycle, in ${referenceRounds} rounds`, async () => {
+  const create = async (path: string, ...records: object[]): Promise<string[]> =>
+    (await (await post(`${next()}${path}`, records)).json()).map(({ id }: { id: string }) => id);
+  const send = async (work: Promise<Response>) => {
+    const response = await work;
+    expect(response.status, `${await response.clone().text()}, seed ${seed}`).toBeLessThan(500);
+  };
+  const graphql = (query: string, variables: object) => send(post(`${next()}/graphql`, { query, variables }));
+
+  for (let round = 0; round < referenceRounds; round += 1) {
+    const [locations, categories] = [
+      await create('/locations', {}, {}, {}),
+      await create('/asset-categories', {}, {}, {}, {}),
+    ];
+    const orders = await create('/work-orders', {}, { locationId: locations[0] }, { locationId: locations[1] });
+    const anyOf = (ids: readonly string[]) => random.pick(ids) ?? '';
+    const references = () => random.pick(['REFUSE', 'CLEAR']);
+    const writes = [
+      () => send(post(`${next()}/assets`, [{ name: 'Crane', currentLocationId: anyOf(locations) }])),
+      () => send(post(`${next()}/asset-categories`, [{ parentId: anyOf(categories) }])),
+      () =>
+        graphql(updateDocument(workOrder), {
+          input: random.shuffle(orders).map((id) => ({ id, locationId: anyOf(locations) })),
+        }),
+      () =>
+        graphql(updateDocument(assetCategory), {
+          input: random
+            .shuffle(categories)
+            .slice(0, 2)
+            .map((id) => ({ id, parentId: anyOf(categories) })),
+        }),
+      () => graphql(deleteDocument(location), { ids: [anyOf(locations)], references: references() }),
+      () => graphql(deleteDocument(assetCategory), { ids: [anyOf(categories)], references: references() }),
+    ];
+
+    await Promise.all(random.shuffle([...writes, ...writes, ...writes]).map((write) => write()));
+  }
+
+  const { assets, workOrders, assetCategories } = await ask(
+    next(),
+    `{ assets(first: 1000) { nodes { currentLocationId currentLocation { id } } }
+      workOrders(first: 1000) { nodes { locationId location { id } } }
+      assetCategories(first: 1000) { nodes { id parentId parent { id } } } }`,
+  );
+  expect(assets.nodes.length).toBeGreaterThan(0);
+  expect(workOrders.nodes.length).toBeGreaterThanOrEqual(3 * referenceRounds);
+  for (const { currentLocationId, currentLocation } of assets.nodes) {
+    expect(currentLocation?.id ?? null, `seed ${seed}`).toBe(currentLocationId);
+  }
+  for (const { locationId, location: found } of workOrders.nodes) {
+    expect(found?.id ?? null, `seed ${seed}`).toBe(locationId);
+  }
+  const parents = new Map<string, string | null>();
+  for (const { id, parentId, parent } of assetCategories.nodes) {
+    expect(parent?.id ?? null, `seed ${seed}`).toBe(parentId);
+    parents.set(id, parentId);
+  }
+  for (const id of parents.keys()) {
+    let level = 0;
+    for (let above = parents.get(id); above; above = parents.get(above)) {
+      level += 1;
+      expect(level, `a cycle, seed ${seed}`).toBeLessThanOrEqual(parents.size);
+    }
+  }
+});
+
+const total = byEffort({ small: 3_000, long: 20_000 });
+
+interface Change {
+  readonly cursor: string;
+  readonly action: string;
+  readonly recordId: string;
+}
+
+const selection = '{ nodes { cursor action recordId } endCursor hasMore }';
+
+/** Writes batches of assets and changes projects, until enough was acknowledged or the process is gone. */
+async function write(address: string, acknowledged: string[]): Promise<void> {
+  const [project] = await (await post(`${address}/projects`, [{ name: 'Harbour wall' }])).json();
+  acknowledged.push(`CREATED ${project.id}`);
+  while (acknowledged.length < total) {
+    const size = random.pick([1, 1, 5, 50, 300]) ?? 1;
+    const records = Array.from({ length: size }, () => ({ name: 'Crane' }));
+    const isUpdate = random.chance(0.3);
+    const response = await (isUpdate
+      ? fetch(`${address}/projects/${project.id}`, {
+          method: 'PATCH',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ name: `Harbour wall ${acknowledged.length}` }),
+        })
+      : post(`${address}/assets`, records)
+    ).catch(() => undefined);
+    const body = await response?.json().catch(() => undefined);
+    if (!response || !body) return;
+    if (!response.ok) throw new Error(`${response.status}: ${JSON.stringify(body)}`);
+    if (isUpdate) acknowledged.push(`UPDATED ${project.id}`);
+    else acknowledged.push(...body.map(({ id }: { id: string }) => `CREATED ${id}`));
+  }
+}
+
+/** The last change of the test is one of a transport order. */
+const isOver = (read: readonly Change[]): boolean => read.at(-1)?.recordId.startsWith('transport_order_') ?? false;
+
+/** Follows the feed by queries, now on one process and now on another. Between two of them it knows only its cursor. */
+async function poll(addresses: readonly string[], cursor: string): Promise<Change[]> {
+  const read: Change[] = [];
+  for (let after = cursor; !isOver(read); ) {
+    const first = random.pick([10, 100, 1_000]);
+    const address = random.pick(addresses) ?? '';
+    const { changes } = await ask(address, `{ changes(after: "${after}", first: ${first}) ${selection} }`);
+    read.push(...changes.nodes);
+    after = changes.endCursor;
+  }
+  return read;
+}
+
+/** The same by a subscription, which is broken off again and again. */
+async function subscribe(
+  addresses: readonly string[],
+  cursor: string,
+): Promise<{ read: Change[]; connections: number }> {
+  const read: Change[] = [];
+  const url = new URLSearchParams({ query: `subscription { changes(after: "${cursor}") ${selection} }` });
+  let last: string | undefined;
+  for (let connections = 1; ; connections += 1) {
+    const connection = new AbortController();
+    const response = await fetch(`${random.pick(addresses)}/graphql?${url}`, {
+      headers: { accept: 'text/event-stream', ...(last !== undefined && { 'last-event-id': last }) },
+      signal: connection.signal,
+    });
+    if (!response.body) throw new Error('there is no body');
+    const events = eventReader(response.body);
+    for (let count = random.integer(60); count >= 0 && !isOver(read); count -= 1) {
+      const event = await events.next();
+      read.push(...(event?.data.data.changes.nodes ?? []));
+      last = event?.id ?? last;
+    }
+    connection.abort();
+    if (isOver(read)) return { read, connections };
+  }
+}
+
+test(`of which one is killed amid ${total} changes have a feed of which followers get each change once, in order`, async () => {
+  const earlier = new Set((await query('select id from assets')).map(({ id }) => String(id)));
+  const living = addresses.slice(0, 2);
+  const acknowledged: string[] = [];
+
+  const { changeCursor } = await ask(next(), '{ changeCursor }');
+  const polling = poll(living, changeCursor);
+  const subscribing = subscribe(living, changeCursor);
+  const writing = Promise.all(
+    addresses.flatMap((address) => [write(address, acknowledged), write(address, acknowledged)]),
+  );
+  await expect.poll(() => acknowledged.length, { timeout: 60_000 }).toBeGreaterThan(total / 3);
+  nodes[2]?.child.kill('SIGKILL');
+  await writing;
+  const [last] = await (await post(`${living[0]}/transport-orders`, [{ name: 'Crane to the quay' }])).json();
+  acknowledged.push(`CREATED ${last.id}`);
+  const polled = await polling;
+  const { read: subscribed, connections } = await subscribing;
+
+  expect(
+    polled.map(({ cursor }) => Number(cursor)),
+    `seed ${seed}`,
+  ).toEqual(polled.map((_, index) => Number(changeCursor) + index + 1));
+  expect(subscribed, `seed ${seed}`).toEqual(polled);
+  expect(connections).toBeGreaterThan(1);
+  // What was acknowledged is there as often as it was acknowledged; what was being written when the process was killed may be.
+  const counts = new Map<string, number>();
+  for (const { action, recordId } of polled) {
+    counts.set(`${action} ${recordId}`, (counts.get(`${action} ${recordId}`) ?? 0) + 1);
+  }
+  for (const change of acknowledged) counts.set(change, (counts.get(change) ?? 0) - 1);
+  const others = [...counts].filter(([, count]) => count !== 0);
+  expect(others.filter(([, count]) => count < 0)).toEqual([]);
+  expect(others.length).toBeLessThanOrEqual(2 * 300);
+  // And no change of the feed is of a batch that was not stored.
+  const rows = await query('select id from assets');
+  const isNew = (id: unknown) => !earlier.has(String(id));
+  expect(new Set(rows.map(({ id }) => String(id)).filter(isNew))).toEqual(
+    new Set(polled.filter(({ recordId }) => recordId.startsWith('asset_')).map(({ recordId }) => recordId)),
+  );
+}, 240_000);

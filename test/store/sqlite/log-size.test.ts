@@ -1,0 +1,35 @@
+/** SQLite's log of writes stays small, however many exports follow each other. */
+import { statSync } from 'node:fs';
+import { expect, onTestFinished, test } from 'vitest';
+import { assetCategory } from '../../../src/records/index.ts';
+import { openDatabase } from '../../../src/store/database.ts';
+import { createDatabase } from '../../support/database.ts';
+import { insert } from '../../support/insert.ts';
+import { storeOpener } from '../../support/open-store.ts';
+
+test('while exports of two workspaces overlap with writes, the log begins again before it has twice its usual size', async () => {
+  const { url, remove } = await createDatabase();
+  const database = await openDatabase(url);
+  onTestFinished(async () => {
+    await database.close();
+    await remove();
+  });
+  const open = storeOpener(database);
+  const logSize = () => statSync(`${url.replace('sqlite:', '')}-wal`).size;
+  const records = Array.from({ length: 1_000 }, () => ({ name: 'long', description: 'x'.repeat(7_000) }));
+  const sizes: number[] = [];
+
+  const exportOften = async (workspace: string) => {
+    for (let time = 0; time < 10; time += 1) {
+      await open(workspace).longSnapshot(async (snapshot) => {
+        await snapshot.count(assetCategory);
+        await insert(open(workspace), assetCategory, records);
+        sizes.push(logSize());
+      });
+    }
+  };
+  await Promise.all([exportOften('ours'), exportOften('theirs')]);
+
+  // All writes together have 140 MB.
+  expect(Math.max(...sizes)).toBeLessThan(100_000_000);
+});
