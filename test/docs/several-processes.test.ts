@@ -11,8 +11,4 @@ test('every table is distributed on Citus', () => {
     expect(sql).toContain(`create_distributed_table('${table}', 'workspace_id'`);
   }
   for (const table of ['workspaces', 'api_keys']) expect(sql).toContain(`create_reference_table('${table}')`);
-  for (const { table, storedFields } of recordKinds) {
-    const alteration = `alter index ${table}_external_ids set (fastupdate = off)`;
-    expect(sql.includes(alteration), table).toBe('externalIds' in storedFields);
-  }
 });

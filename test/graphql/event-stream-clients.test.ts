@@ -114,9 +114,9 @@ test('clients that leave before their subscription has begun are no defect of th
 describe('a client that does not read', () => {
   test('makes the service read no further than it can send, and is disconnected', async () => {
     const slow = await startService({ REQUEST_TIMEOUT: '100', LOG_LEVEL: 'info' });
-    const name = 'Crane '.padEnd(9_000, 'x');
+    const notes = 'x'.repeat(9_000);
     for (let batch = 0; batch < 20; batch += 1) {
-      await slow.create('/assets', ...Array.from({ length: 200 }, () => ({ name })));
+      await slow.create('/projects', ...Array.from({ length: 200 }, () => ({ name: 'Wall', notes })));
     }
     let pages = 0;
     slow.database.knex.on('query', ({ sql }: { sql: string }) => {

@@ -63,6 +63,7 @@ const queries: readonly [string, string, object?][] = [
   ['numbers to the last digit', '{ locations(last: 1) { nodes { latitude longitude } } }'],
   ['links of links', '{ workOrders { nodes { name project { name location { city } } location { id } } } }'],
   ['links to no record', '{ workOrders(last: 1) { nodes { projectId project { id } location { id } } } }'],
+  ['a parent without records', '{ company(id: "nobody") { projects { nodes { externalIds } edges { cursor } } } }'],
   ['edges', '{ workOrders(first: 3) { edges { cursor node { id project { id } } } pageInfo { endCursor } } }'],
   ['other names', '{ a: workOrders(first: 2) { n: nodes { x: id y: name p: project { q: name } } } }'],
   [

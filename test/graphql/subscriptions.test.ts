@@ -1,8 +1,6 @@
 /** The feed as server-sent events: in the form that graphql-sse and a browser's EventSource read. */
-import { Readable } from 'node:stream';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { unavailable } from '../../src/errors.ts';
-import { createEventStreams } from '../../src/graphql/subscription/event-stream.ts';
 import { asset as assetKind } from '../../src/records/index.ts';
 import { plantCreations } from '../support/changes.ts';
 import { passTime } from '../support/clock.ts';
@@ -11,8 +9,6 @@ import { openEvents } from '../support/event-stream.ts';
 import { startService, useService } from '../support/service.ts';
 
 const service = useService();
-
-const sendEvents = createEventStreams(new AbortController().signal);
 
 const subscription = `subscription ($after: String, $kinds: [RecordKind!]) {
   changes(after: $after, kinds: $kinds) { nodes { cursor recordId } endCursor hasMore } }`;
@@ -251,62 +247,34 @@ describe('what cannot be sent', () => {
     expect(events.headers['content-type']).toContain('application/json');
   });
 
-  test('an event that would hold too much text says so, as the last one', async () => {
+  test('changes that are together too long for an event have one each, and one that is too long by itself says so, as the last one', async () => {
     const strict = await startService({ MAX_RESPONSE_LENGTH: '20000' });
-    const query = 'subscription { changes { nodes { a: fields { after } b: fields { after } c: fields { after } } } }';
+    const query = 'subscription { changes { nodes { a: fields { after } b: fields { after } } } }';
+    const wall = { name: 'Wall', notes: 'a'.repeat(9_000) };
     const events = await follow(strict, { query });
-    await strict.create('/projects', { name: 'Wall', notes: 'a'.repeat(9_000) });
+    await strict.create('/projects', wall, wall);
 
-    const event = await events.next();
+    expect([(await events.next())?.id, (await events.next())?.id]).toEqual(['1', '2']);
+
+    const [{ id }] = await strict.create('/projects', { ...wall, externalIds: { erp: 'x'.repeat(490) } });
+    await events.next();
+    await strict.patch(`/projects/${id}`, {
+      notes: 'b'.repeat(9_000),
+      externalIds: { erp: 'y', sap: 'z'.repeat(490) },
+    });
+    const longer = await follow(strict, {
+      query: 'subscription { changes(after: "3") { nodes { a: fields { before after } b: fields { before after } } } }',
+    });
+
+    const event = await longer.next();
     expect(event?.data.errors[0].message).toBe(
-      'the response would hold more than 20,000 characters of text: request fewer records or fields at a time',
+      'an event may have 500,000 characters, and this one of one change has more: select fewer fields, or leave it out, with after: "4"',
     );
     // A client that connects again gets the same error, and misses nothing.
     expect(event?.id).toBeUndefined();
-    expect(await events.next()).toMatchObject({ event: 'complete' });
-    expect(await events.next()).toBeUndefined();
+    expect(await longer.next()).toMatchObject({ event: 'complete' });
+    expect(await longer.next()).toBeUndefined();
     await strict.stop();
-  });
-});
-
-describe('a number to which no change belongs', () => {
-  /** Counts what is read of the feed within the next half second. */
-  async function countPages(): Promise<number> {
-    const pages: string[] = [];
-    const listen = ({ sql }: { sql: string }) => /from .?changes.? where/.test(sql) && pages.push(sql);
-    service.database.knex.on('query', listen);
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    service.database.knex.removeListener('query', listen);
-    return pages.length;
-  }
-
-  test('such as one that an older version has left, is passed: a subscription waits for the next change', async () => {
-    await service.create('/assets', { name: 'Crane' });
-    const events = await follow(service, { variables: { after: '0' } });
-    expect(await events.cursors()).toEqual([1]);
-
-    await service.database.run(
-      `insert into change_numbers (workspace_id, number) values (1, 1)
-        on conflict (workspace_id) do update set number = change_numbers.number + 1`,
-    );
-
-    expect(await countPages()).toBeLessThan(6);
-    await service.create('/assets', { name: 'Pump' });
-    expect(await events.cursors()).toEqual([3]);
-  });
-
-  test('that was announced but is not there, such as after a restore of the database, is not looked for in a loop', async () => {
-    const { read } = service.database;
-    vi.spyOn(service.database, 'read').mockImplementation(async (sql, values) =>
-      sql.startsWith('select workspace_id, number from change_numbers')
-        ? [{ workspace_id: 1, number: 99 }]
-        : read(sql, values),
-    );
-    onTestFinished(() => void vi.restoreAllMocks());
-    const events = await follow(service);
-
-    expect(await countPages()).toBeLessThan(6);
-    events.close();
   });
 });
 
@@ -401,21 +369,6 @@ describe('the end of a subscription', () => {
     expect(statements.length).toBeLessThan(20);
   });
 
-  test('that came before its first event leaves no timer behind', async () => {
-    vi.useFakeTimers();
-    onTestFinished(() => void vi.useRealTimers());
-    const end = new AbortController();
-    end.abort();
-    let body: Readable | undefined;
-    const send = (sent: Readable) => (body = sent);
-    const reply = { type: () => reply, header: () => reply, raw: { closed: true }, send };
-
-    sendEvents({ hasAccess: async () => true } as never, reply as never, { events: (async function* () {})(), end });
-
-    expect(vi.getTimerCount()).toBe(0);
-    expect(body?.read().toString()).toBe(':\n\n');
-  });
-
   test('is when its request is logged, with all its statements', async () => {
     const events = await follow(service);
     await service.create('/assets', { name: 'Crane' });
@@ -427,73 +380,6 @@ describe('the end of a subscription', () => {
 
     await expect.poll(lines).toHaveLength(1);
     expect(JSON.parse(lines()[0] ?? '')).toMatchObject({ method: 'POST', statements: expect.any(Number) });
-  });
-});
-
-describe('a long event', () => {
-  test('is sent in pieces, between which the service does other work', async () => {
-    const data = `"${'🏗 crane '.repeat(400_000)}"`;
-    let body: Readable | undefined;
-    const send = (sent: Readable) => (body = sent);
-    const reply = { type: () => reply, header: () => reply, raw: {}, send };
-    const events = (async function* () {
-      yield { id: '1', data };
-    })();
-
-    sendEvents({ hasAccess: async () => true } as never, reply as never, { events, end: new AbortController() });
-
-    const pieces: Buffer[] = (await body?.toArray()) ?? [];
-    expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(2_000_000);
-    expect(Buffer.concat(pieces).toString()).toBe(
-      `:\n\nevent: next\nid: 1\ndata: ${data}\n\nevent: complete\ndata:\n\n`,
-    );
-  });
-
-  test('has no keep-alive comments between its pieces', async () => {
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-    onTestFinished(() => void vi.useRealTimers());
-    const data = `"${'crane '.repeat(800_000)}"`;
-    let body = Readable.from([]);
-    const send = (sent: Readable) => (body = sent);
-    const reply = { type: () => reply, header: () => reply, raw: {}, send };
-    const events = (async function* () {
-      yield { data };
-    })();
-
-    sendEvents({ hasAccess: async () => true } as never, reply as never, { events, end: new AbortController() });
-
-    let text = '';
-    for await (const piece of body) {
-      text += piece;
-      // Not after a comment, which would lead to the next one.
-      if (piece.length > 10) vi.advanceTimersByTime(3_000);
-    }
-    expect(text).toContain(`event: next\ndata: ${data}\n\n`);
-  });
-
-  test('of one result is, too', async () => {
-    await service.create('/locations', ...Array.from({ length: 200 }, () => ({ name: '🏗 '.repeat(3_300) })));
-    const query = '{ locations(first: 200) { nodes { name } } }';
-    const written: number[] = [];
-    const response = await service.app.inject({
-      method: 'POST',
-      url: '/graphql',
-      headers: { 'content-type': 'application/json', accept: 'text/event-stream' },
-      payload: JSON.stringify({ query }),
-      payloadAsStream: true,
-    });
-    let text = '';
-    const decoder = new TextDecoder();
-    for await (const piece of response.stream()) {
-      written.push(piece.length);
-      text += decoder.decode(piece, { stream: true });
-    }
-
-    expect(response.headers['content-type']).toBe('text/event-stream');
-    expect(Math.max(...written)).toBeLessThan(2_000_000);
-    expect(text).toMatch(/^event: next\ndata: \{.*\}\n\nevent: complete\ndata:\n\n$/);
-    const sent = JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1));
-    expect(sent.data).toEqual(await service.data(query));
   });
 });
 
@@ -520,21 +406,6 @@ describe('limits', () => {
 
     expect((await limited.get('/asset-categories')).headers['ratelimit-remaining']).toBe(String(10 - 7));
     await limited.stop();
-  });
-
-  test('all subscriptions of a workspace together ask for changes by one statement at a time', async () => {
-    const statements: string[] = [];
-    const listen = ({ sql }: { sql: string }) => statements.push(sql);
-    const all = await Promise.all(Array.from({ length: 50 }, () => follow(service)));
-    service.database.knex.on('query', listen);
-
-    await service.create('/assets', { name: 'Crane' });
-    for (const events of all) expect(await events.cursors()).toEqual([1]);
-
-    service.database.knex.removeListener('query', listen);
-    const polls = statements.filter((sql) => /^select .*number from change_numbers/.test(sql));
-    expect(polls.length).toBeGreaterThan(0);
-    expect(polls.length).toBeLessThan(15);
   });
 });
 

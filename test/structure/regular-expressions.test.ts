@@ -11,9 +11,9 @@ const exceptions: Readonly<Record<string, string>> = {
   'src/explorer/documentation.ts /<td><code>[A-Z_]+<\\/code>/g': 'a page of the documentation',
   'src/explorer/documentation.ts /\\]\\(([\\w/-]+\\.md)\\)/g': 'a page of the documentation',
   'src/graphql/errors.ts / at "([^"]*)"; $/': 'the last 200 characters before the reason of an error',
-  'src/rest/handler.ts /(?:[^,"]|"[^"]*")+/g': 'a header: MAX_HEADER_BYTES, and it is linear',
-  'src/http/send-error.ts /(?:^|,)\\s*application\\/problem\\+json\\s*(?:;(?!\\s*q=0(?:\\.0*)?\\s*(?:,|$))|,|$)/i':
-    'a header: MAX_HEADER_BYTES, and it is linear',
+  'src/rest/handler.ts /(?:[^,"]|"[^"]*")+/g': 'a header: 16 KiB, and it is linear',
+  'src/http/error-response.ts /(?:^|,)\\s*application\\/problem\\+json\\s*(?:;(?!\\s*q=0(?:\\.0*)?\\s*(?:,|$))|,|$)/i':
+    'a header: 16 KiB, and it is linear',
 };
 
 // biome-ignore lint/suspicious/noExplicitAny: any node of any syntax tree.

@@ -38,9 +38,6 @@ const insertFrom = (parameter: string, table: Table): string =>
 /**
  * One JSON parameter for thousands of records. With a parameter per value, of which a statement may have 65,535, batches take a
  * third longer.
- *
- * Citus runs an `insert … select` as a COPY. If the transaction has read the same shard before, it then commits without
- * two-phase commit, and acknowledged batches are lost when a worker dies. Citus does not use COPY for an insert with `returning`.
  */
 export function* inserts(table: Table, unordered: readonly Row[], isCitus: boolean): Generator<Statement> {
   const records = inOrderOfUniqueValues(table, unordered);

@@ -1,19 +1,23 @@
 /** The SQL of SQLite. */
 import { type Knex, knex } from 'knex';
-import type { Run } from '../connections/driver.ts';
-import { type Dialect, isJson, type SelectedColumn } from '../query/dialect.ts';
+import type { Row, Run } from '../connections/driver.ts';
+import { columnList, columnsOf, recordIn } from '../query/columns.ts';
+import {
+  type Dialect,
+  type Filters,
+  isJson,
+  type PageRows,
+  type PagesSelection,
+  type Pattern,
+  type SelectedColumn,
+} from '../query/dialect.ts';
 import { rowsQuery, runQuery } from '../query/run-query.ts';
-import { withChanges } from './additions.ts';
-import { createFilters } from './filters.ts';
-import { jsonArray, valuesIn } from './json-array.ts';
-import { selectPages, selectPagesWithin } from './pages.ts';
-import { deletions, inserts, updates } from './writes.ts';
+import { binaryParts, deletions, inserts, updates, withChanges } from './writes.ts';
 
 // Names of tables and columns need no quotes.
 const builder = knex({ client: 'sqlite3', useNullAsDefault: true, wrapIdentifier: (name) => name });
 
 export const sqliteDialect: Dialect = {
-  indexes: new Set(),
   builder,
   // Takes the write lock at once. Later, between a read and a write, that would fail if another process had written in the
   // meantime, whatever the busy timeout. No rows need to be locked, because nobody else writes while the lock is held.
@@ -22,7 +26,7 @@ export const sqliteDialect: Dialect = {
   jsonElements: 'json_each',
   jsonArrayOf: 'json_group_array',
   jsonObject: 'json_object',
-  filters: createFilters(builder),
+  filters: createFilters(),
   async runCounted(run, query) {
     await runQuery(run, query);
     const [row] = await run('select changes() as count');
@@ -33,8 +37,8 @@ export const sqliteDialect: Dialect = {
   withChanges,
   updates,
   deletions,
-  selectPages: (run, pages) => selectPages(builder, run, pages),
-  selectPagesWithin: (run, pages, maxBytes) => selectPagesWithin(builder, run, pages, maxBytes),
+  selectPages,
+  selectPagesWithin,
   month: (column) => `substr(${column}, 1, 7)`,
   rowsById: (table, workspaceId, ids) =>
     rowsQuery(sqliteDialect, table, workspaceId, { where: { field: 'id', in: ids } }),
@@ -69,4 +73,146 @@ async function selectValues(
     builder.from(rows).select(builder.raw(`json_group_array(${jsonArray(named)}) as records`)),
   );
   return (JSON.parse(String(page?.records)) as unknown[][]).map((values) => valuesIn(columns, values));
+}
+
+function createFilters(): Filters {
+  return {
+    isOneOf(column, type, values) {
+      if (type !== 'number') {
+        return builder.raw(`${column} in (select value from json_each(?))`, [JSON.stringify(values)]);
+      }
+      return builder.raw(`${column} in (select (value ->> 0) * pow(2, value ->> 1) from json_each(?))`, [
+        JSON.stringify(values.map(binaryParts)),
+      ]);
+    },
+    // Without a hint, SQLite assumes few nulls and prefers the wrong index; these likelihoods were chosen with explain.test.ts.
+    isSet: (column, isSet) =>
+      builder.raw(isSet ? `likelihood(${column} is not null, 0.1)` : `likelihood(${column} is null, 0.25)`),
+    contains: (column, text) => builder.raw(`instr(${column}, ?) > 0`, [text]),
+    endsWith: (column, text) =>
+      text === ''
+        ? builder.raw(`${column} is not null`)
+        : builder.raw(`substr(${column}, ?) = ?`, [-Array.from(text).length, text]),
+    // Not as one parameter, whose JSON would be parsed again for each row.
+    matchesAny: (column, patterns) =>
+      builder.raw(`(${patterns.map(() => `${column} glob ?`).join(' or ')})`, patterns.map(globOf)),
+    // The table that triggers keep: see migration 0004.
+    hasExternalId: ({ workspaceId, table, alias, column }, key, value) =>
+      builder.raw(
+        `${alias}.id in (select id from ${table}_${column} where workspace_id = ? and key = ?${
+          value === undefined ? '' : ' and value = ?'
+        })`,
+        value === undefined ? [workspaceId, key] : [workspaceId, key, value],
+      ),
+    idsWithExternalId: ({ workspaceId, table, column }, key, value, limit) =>
+      builder(`${table}_${column}`)
+        .where('workspace_id', workspaceId)
+        .whereRaw(`key = ${key} and value = ${value}`)
+        .orderBy('id')
+        .limit(limit)
+        .select('id'),
+    // Reads these rows once, by their own indexes. With `exists`, SQLite would look them up for every row of the outer table.
+    isAmong: (column, rows) =>
+      builder.raw(`${column} in (select ${rows.column} from ${rows.from} where ?)`, [rows.where]),
+  };
+}
+
+/** Returns a pattern for GLOB. Letters with several forms have no meaning of their own in it. */
+function globOf({ characters, isAnchoredAtStart, isAnchoredAtEnd }: Pattern): string {
+  const parts = characters.map((forms) => {
+    const text = forms.join('');
+    return forms.length > 1 || '*?['.includes(text) ? `[${text}]` : text;
+  });
+  return `${isAnchoredAtStart ? '' : '*'}${parts.join('')}${isAnchoredAtEnd ? '' : '*'}`;
+}
+
+/* Reads rows as JSON arrays, which cost the driver less than columns. */
+
+/**
+ * Returns SQL for the columns of a row as a JSON array. A column with JSON becomes an element of the array, not a text in it, so
+ * that it is parsed once.
+ */
+const jsonArray = (columns: readonly SelectedColumn[]): string => `json_array(${columns.map(elementOf).join(', ')})`;
+
+function elementOf(column: SelectedColumn): string {
+  if (column.type === 'number') return numberText(column.name);
+  return isJson(column) ? `json(${column.name})` : column.name;
+}
+
+/** SQLite writes numbers into JSON with 15 digits. As texts of 18, they are read as exactly the same numbers. */
+const numberText = (column: string): string => `iif(${column} is null, null, format('%!.18g', ${column}))`;
+
+/** Returns the values of the columns in such an array. Changes the array. */
+function valuesIn(columns: readonly Pick<SelectedColumn, 'type'>[], array: unknown[]): unknown[] {
+  columns.forEach(({ type }, index) => {
+    if (type === 'number' && array[index] !== null) array[index] = Number(array[index]);
+  });
+  return array;
+}
+
+/*
+ * The pages of many parents in one statement of SQLite. A correlated subquery for each parent reads only its page. (A window
+ * function would number all records of all parents, which takes a hundred times as long.)
+ */
+
+/** Reads each page as one text, unless its records have external IDs: see `selectValues` in dialect.ts. */
+async function selectPages(run: Run, pages: PagesSelection): Promise<PageRows[]> {
+  const { table, page, count } = pages;
+  const columns = columnsOf(table);
+  if (page && columns.some(isJson)) {
+    return (await selectPagesWithin(run, pages, Number.MAX_SAFE_INTEGER)) ?? [];
+  }
+  const rows = await runQuery(run, parentsQuery(pages, columnList(table), jsonArray(columns)));
+  return rows.map((row) => {
+    const records = (page ? JSON.parse(String(row.items)) : []) as unknown[][];
+    return {
+      records: records.map((values) => recordIn(columns, valuesIn(columns, values))),
+      ...(count && { count: Number(row.count) }),
+    };
+  });
+}
+
+/** Finds the IDs and the bytes of all pages, and then reads their records, each as a row, if they are not too long. */
+async function selectPagesWithin(run: Run, pages: PagesSelection, maxBytes: number): Promise<PageRows[] | undefined> {
+  const { table, parentIds, workspaceId, count, measured } = pages;
+  const columns = columnsOf(table);
+  const record = jsonArray(columns.map(({ name, type }) => ({ name: `record.${name}`, type })));
+  const selected = ['place', 'item.key as item', 'bytes', `${record} as record`];
+  const rows = await runQuery(
+    run,
+    builder.raw(
+      `with page as materialized ?, total as materialized (
+        select coalesce(sum(item.value ->> 1), 0) as bytes from page join json_each(page.items) as item
+      )
+      select ${[...selected, ...(count ? ['count'] : [])].join(', ')}
+      from page cross join total left join json_each(page.items) as item
+      left join ${table.table} as record
+        on record.workspace_id = ? and record.id = item.value ->> 0 and total.bytes <= ?`,
+      [parentsQuery(pages, measured, 'json_array(id, bytes)'), workspaceId, maxBytes],
+    ),
+  );
+  if (Number(rows[0]?.bytes) > maxBytes) return undefined;
+  const found: { records: Row[]; count?: number }[] = parentIds.map(() => ({ records: [] }));
+  for (const row of rows) {
+    const page = found[Number(row.place)];
+    if (!page) continue;
+    if (count) page.count = Number(row.count);
+    if (row.record === null) continue;
+    page.records[Number(row.item)] = recordIn(columns, valuesIn(columns, JSON.parse(String(row.record))));
+  }
+  return found;
+}
+
+/** Returns a row for each parent, with its place among them, its page as a JSON array of items, and its count. */
+function parentsQuery({ parentIds, page, count }: PagesSelection, columns: string, item: string): Knex.QueryBuilder {
+  const parents = builder.from(builder.raw('json_each(?) as parent', [JSON.stringify(parentIds)]));
+  parents.select(builder.raw('parent.key as place'));
+  if (page) {
+    const items = builder.raw(`json_group_array(${item})`);
+    parents.select(builder.from(page(columns).as('page')).select(items).as('items'));
+  } else {
+    parents.select(builder.raw("'[]' as items"));
+  }
+  if (count) parents.select(count.as('count'));
+  return parents;
 }

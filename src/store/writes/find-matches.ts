@@ -21,21 +21,15 @@ export interface RecordMatches {
 export function createRecordMatches({ dialect, run, workspaceId }: Scope): RecordMatches {
   const { builder, jsonElements, filters } = dialect;
 
-  /** `ids` is a subquery for the IDs of the records that have the parts `sent.value ->> 0`, `1`, …; `others` is selected, too. */
-  async function select(
-    wanted: readonly (readonly string[])[],
-    ids: ReturnType<typeof rowsQuery>,
-    others: readonly Knex.Raw[] = [],
-  ): Promise<Matches> {
+  /** `ids` is a subquery for the IDs of the records that have the parts `sent.value ->> 0`, `1`, …. */
+  async function select(wanted: readonly (readonly string[])[], ids: Knex.QueryBuilder): Promise<Matches> {
     if (wanted.length === 0) return [];
-    const selected = ["(select string_agg(matching.id, ' ') from ? as matching) as ids", ...others.map(() => '?')];
     const rows = await runQuery(
       run,
-      builder.raw(`select ${selected.join(', ')} from ${jsonElements}(?) as sent`, [
-        ids,
-        ...others,
-        JSON.stringify(wanted),
-      ]),
+      builder.raw(
+        `select (select string_agg(matching.id, ' ') from ? as matching) as ids from ${jsonElements}(?) as sent`,
+        [ids, JSON.stringify(wanted)],
+      ),
     );
     return rows.map(({ ids }) => (ids === null ? [] : String(ids).split(' ')));
   }
@@ -55,15 +49,12 @@ export function createRecordMatches({ dialect, run, workspaceId }: Scope): Recor
 
     async findByExternalId(kind, externalIds) {
       if (externalIds.length === 0) return [];
-      const { prepareExternalIds, amongExternalIds } = dialect;
-      const index = `${kind.table}_external_ids`;
-      if (prepareExternalIds) await run(prepareExternalIds, [index]);
+      if (dialect.prepareExternalIds) await run(dialect.prepareExternalIds);
       const records = { workspaceId, table: kind.table, column: columnName('externalIds') };
       const ids = filters.idsWithExternalId(records, 'sent.value ->> 0', 'sent.value ->> 1', maxMatches);
       return select(
         externalIds.map(({ key, value }) => [key, value]),
         ids,
-        amongExternalIds ? [builder.raw(amongExternalIds, [index, index])] : [],
       );
     },
   };
