@@ -147,7 +147,7 @@ const notLocal = 'not from this machine, without an API key';
  */
 function requireSameMachine({ headers }: FastifyRequest, origins: readonly string[]): void {
   const { host = '', origin } = headers;
-  const hostname = host.replace(/:\d*$/, '');
+  const hostname = host.replace(/:\d{0,5}$/, '');
   if (!isLoopback(hostname)) {
     const loopback = 'a loopback name such as 127.0.0.1 or localhost while there is no API key';
     throw badRequest(`Host: ${expected(loopback, hostname || undefined)}`, notLocal);

@@ -123,6 +123,7 @@ test('API9 Improper inventory management: the OpenAPI document describes all RES
   );
   expect(new Set(undescribed.map((path) => `/${path?.split('/')[1]}`))).toEqual(
     new Set([
+      '/docs',
       '/documentation',
       '/explorer',
       '/favicon.ico',
