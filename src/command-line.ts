@@ -207,29 +207,5 @@ function commands(settings: Settings, exitWith: (code: number) => void): Command
       (await import('./commands/workspaces.ts')).deleteWorkspace(config(), name, options),
     );
 
-  const indexes = program
-    .command('indexes')
-    .description('list the indexes of records, and add or drop one for your own filters and orders');
-
-  indexes
-    .command('list')
-    .description('print all indexes of records, with their sizes, and which of them were added')
-    .option('--json', 'print a JSON array')
-    .action(async (options) => (await import('./commands/indexes.ts')).listAllIndexes(config(), options));
-
-  indexes
-    .command('add')
-    .description('create an index; writes wait for it on SQLite, but not on Postgres')
-    .argument('<kind>', 'such as workOrders')
-    .argument('<field>', 'such as createdAt')
-    .action(async (kind, field) => (await import('./commands/indexes.ts')).addIndexOf(config(), kind, field));
-
-  indexes
-    .command('drop')
-    .description('drop an index that was added')
-    .argument('<kind>', 'such as workOrders')
-    .argument('<field>', 'such as createdAt')
-    .action(async (kind, field) => (await import('./commands/indexes.ts')).dropIndexOf(config(), kind, field));
-
   return program;
 }

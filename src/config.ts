@@ -98,21 +98,23 @@ const visibility = {
   environment: setting('NODE_ENV', oneOf(['development', 'production', 'test']), 'development'),
   graphiql: setting('GRAPHIQL', oneOf(['on', 'off']).optional(), undefined),
   introspection: setting('INTROSPECTION', oneOf(['on', 'off']).optional(), undefined),
-  suggestions: setting('SUGGESTIONS', oneOf(['on', 'off']).optional(), undefined),
   federation: setting('FEDERATION', oneOf(['on', 'off']), 'off'),
   corsOrigins: setting('CORS_ORIGINS', origins, []),
 };
 
 /** Limits of connections and of HTTP itself. Times are in milliseconds. */
 const http = {
-  maxHeaderBytes: setting('MAX_HEADER_BYTES', whole(1_024, 1_048_576), 16_384),
   maxConnections: setting('MAX_CONNECTIONS', whole(1, 1_000_000), 10_000),
-  /** The time to receive all headers; requestTimeout applies instead if it is less. */
-  headerTimeout: setting('HEADER_TIMEOUT', whole(100, 3_600_000), 10_000),
   /** The time to receive the whole request. */
   requestTimeout: setting('REQUEST_TIMEOUT', whole(100, 3_600_000), 120_000),
+};
+
+const fixedHttp = {
+  maxHeaderBytes: 16_384,
+  /** The time to receive all headers; requestTimeout applies instead if it is less. */
+  headerTimeout: 10_000,
   /** The time to read an export, before its response begins. */
-  exportTimeout: setting('EXPORT_TIMEOUT', whole(100, 3_600_000), 100_000),
+  exportTimeout: 100_000,
 };
 
 /** Limits of requests and responses; docs/interface.md has their statuses. */
@@ -120,21 +122,11 @@ const limits = {
   maxBodyBytes: setting('MAX_BODY_BYTES', whole(1_024, 1_073_741_824), 10 * 1_048_576),
   /** Records in a batch. */
   maxBatch: setting('MAX_BATCH', whole(1, 1_000_000), 10_000),
-  /** Levels of nested arrays and objects in JSON, and of brackets in a GraphQL document. */
-  maxNesting: setting('MAX_NESTING', whole(3, 1_000), 32),
-  /** Characters of a text, and of a key or value of external IDs. */
+  /** Characters of a text that has no index. */
   maxTextLength: setting('MAX_TEXT_LENGTH', whole(1, 10_000_000), 10_000),
   maxExternalIds: setting('MAX_EXTERNAL_IDS', whole(0, 100_000), 100),
   /** Characters of all texts of a record, including keys and values of external IDs. */
   maxRecordLength: setting('MAX_RECORD_LENGTH', whole(1, 1_000_000_000), 200_000),
-  /** Characters of a GraphQL document. */
-  maxQueryLength: setting('MAX_QUERY_LENGTH', whole(1_000, 10_000_000), 100_000),
-  /** Tokens of a GraphQL document. */
-  maxTokens: setting('MAX_QUERY_TOKENS', whole(100, 100_000), 2_000),
-  /** Aliases in a GraphQL document. */
-  maxAliases: setting('MAX_QUERY_ALIASES', whole(0, 100_000), 50),
-  /** Directives in a GraphQL document. */
-  maxDirectives: setting('MAX_QUERY_DIRECTIVES', whole(0, 100_000), 50),
   /** Levels of fields of a GraphQL operation, including fragments. */
   maxDepth: setting('MAX_QUERY_DEPTH', whole(5, 200), 20),
   /** Fields of a GraphQL operation, weighted by kind and multiplied by the sizes of the lists that contain them. */
@@ -145,10 +137,23 @@ const limits = {
   maxPageSize: setting('MAX_PAGE_SIZE', whole(1, 100_000), 1_000),
 };
 
+const fixedLimits = {
+  /** Levels of nested arrays and objects in JSON, and of brackets in a GraphQL document. */
+  maxNesting: 32,
+  /** Characters of a GraphQL document. */
+  maxQueryLength: 100_000,
+  /** Tokens of a GraphQL document. */
+  maxTokens: 2_000,
+  /** Aliases in a GraphQL document. */
+  maxAliases: 50,
+  /** Directives in a GraphQL document. */
+  maxDirectives: 50,
+};
+
 type Group = Readonly<Record<string, Setting<unknown>>>;
 type ValuesOf<G extends Group> = { readonly [Key in keyof G]: G[Key] extends Setting<infer T> ? T : never };
 
-export type Limits = ValuesOf<typeof limits>;
+export type Limits = ValuesOf<typeof limits> & Readonly<typeof fixedLimits>;
 
 export interface Config extends Omit<ValuesOf<typeof service>, 'allowOpenAccess'> {
   /** Access while there are no keys: for nobody, for this machine, or for anyone who can reach the port. */
@@ -159,13 +164,13 @@ export interface Config extends Omit<ValuesOf<typeof service>, 'allowOpenAccess'
   readonly graphiql: boolean;
   /** True if GraphQL clients may read the schema. */
   readonly introspection: boolean;
-  /** True if GraphQL errors suggest similar names. */
+  /** True if GraphQL errors suggest similar names of the schema: only where it may be read anyway. */
   readonly suggestions: boolean;
   /** True if the GraphQL schema is a subgraph of Apollo Federation. */
   readonly federation: boolean;
   /** Origins whose pages may call the service from a browser. */
   readonly corsOrigins: readonly string[];
-  readonly http: ValuesOf<typeof http>;
+  readonly http: ValuesOf<typeof http> & Readonly<typeof fixedHttp>;
   readonly limits: Limits;
   /** Variables that are no settings, but are called almost like one. */
   readonly misspelt: readonly Misspelt[];
@@ -213,11 +218,11 @@ export function loadConfig(env: Environment): Config {
     logLevel,
     graphiql: isOn(features.graphiql),
     introspection: isOn(features.introspection),
-    suggestions: isOn(features.suggestions),
+    suggestions: isOn(features.introspection),
     federation: features.federation === 'on',
     corsOrigins,
-    http: httpValues,
-    limits: limitValues,
+    http: { ...httpValues, ...fixedHttp },
+    limits: { ...limitValues, ...fixedLimits },
     misspelt: Object.keys(env).flatMap((name) => {
       const meant = settingNames.find((known) => isAlmost(name, known));
       return meant === undefined || settingNames.includes(name) ? [] : [{ name, setting: meant }];

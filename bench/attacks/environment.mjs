@@ -124,7 +124,7 @@ const brokenLog = (log, name) => ({
 export const environment = [
   {
     name: 'half-sent requests',
-    settings: { MAX_CONNECTIONS: String(maxConnections), HEADER_TIMEOUT: '1000', REQUEST_TIMEOUT: '2000' },
+    settings: { MAX_CONNECTIONS: String(maxConnections), REQUEST_TIMEOUT: '2000' },
     timeout: 20_000,
     probes: { newConnections: true },
     // New clients cannot connect while all connections are taken.

@@ -2,10 +2,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Config, isLoopback } from '../config.ts';
 import { badRequest, forbidden, ServiceError, unauthorized } from '../errors.ts';
-import { changeMessage } from '../http/change-message.ts';
+import { changeMessage } from '../http/request-headers.ts';
 import { expected } from '../model/issues.ts';
 import { createSession, type Session } from '../services/session.ts';
-import type { Usage } from '../store/connections/usage.ts';
+import type { Usage } from '../store/connections/driver.ts';
 import type { Database } from '../store/database.ts';
 import { createStoreOpener, type StoreUser } from '../store/workspace-store.ts';
 import { createKeyring, type Identity } from './keyring.ts';
@@ -147,7 +147,7 @@ const notLocal = 'not from this machine, without an API key';
  */
 function requireSameMachine({ headers }: FastifyRequest, origins: readonly string[]): void {
   const { host = '', origin } = headers;
-  const hostname = host.replace(/:\d{0,5}$/, '');
+  const hostname = host && new URL(`http://${host}`).hostname;
   if (!isLoopback(hostname)) {
     const loopback = 'a loopback name such as 127.0.0.1 or localhost while there is no API key';
     throw badRequest(`Host: ${expected(loopback, hostname || undefined)}`, notLocal);

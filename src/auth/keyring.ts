@@ -3,13 +3,13 @@
  * per request; within that time every process notices that a key was created, rotated or revoked.
  */
 
+import DataLoader from 'dataloader';
 import { LRUCache } from 'lru-cache';
 import { unauthorized } from '../errors.ts';
-import { type ApiKey, createKeyStore } from '../store/admin/api-keys.ts';
+import { type ApiKey, createKeyStore, type KeyStore } from '../store/admin/api-keys.ts';
 import type { Database } from '../store/database.ts';
 import type { WorkspaceId } from '../store/query/tables.ts';
 import { hashOf, isHash, type KeyText, newSecret, parseKey } from './key.ts';
-import { createKeyLookup } from './key-lookup.ts';
 
 /** The user and the workspace of a request. */
 export interface Identity {
@@ -137,3 +137,43 @@ export function createKeyring(database: Database) {
 
 const isFuture = (time: string | null | undefined): boolean => !!time && Date.parse(time) > Date.now();
 const isPast = (time: string | null): boolean => time !== null && Date.parse(time) <= Date.now();
+
+/** A statement with this many keys takes a few milliseconds, so no request waits long for the lookups of others. */
+const keysPerStatement = 1_000;
+
+function createKeyLookup(store: KeyStore): (prefix: string) => Promise<ApiKey | undefined> {
+  /** Resolves after the latest batch, whether it fails or not. */
+  let running: Promise<unknown> = Promise.resolve();
+  let queue = running;
+  const lookups = new DataLoader<string, ApiKey | undefined>(
+    (prefixes) => {
+      const found = findAll(store, prefixes);
+      running = found.catch(() => undefined);
+      return found;
+    },
+    {
+      maxBatchSize: keysPerStatement,
+      // Batches run one after the other. Dispatching calls the function above at once, which sets `running`.
+      batchScheduleFn: (dispatch) => {
+        queue = queue.then(() => {
+          dispatch();
+          return running;
+        });
+      },
+    },
+  );
+  return async (prefix) => {
+    try {
+      return await lookups.load(prefix);
+    } finally {
+      // Other requests have joined this lookup until now. From now on the keyring caches a result, and a failure is not reused.
+      lookups.clear(prefix);
+    }
+  };
+}
+
+/** Returns the key with each of these prefixes, in their order; undefined if there is none. */
+async function findAll(store: KeyStore, prefixes: readonly string[]): Promise<(ApiKey | undefined)[]> {
+  const keys = new Map((await store.findAll(prefixes)).map((key) => [key.id, key]));
+  return prefixes.map((prefix) => keys.get(prefix));
+}

@@ -4,9 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { notFound } from '../errors.ts';
-import { createPage, type Send } from '../http/assets.ts';
-import { contentSecurityPolicy, pageHead, styleSource } from '../http/page.ts';
-import { loadLate } from '../load-late.ts';
+import { contentSecurityPolicy, createPage, loadLate, pageHead, type Send, styleSource } from '../http/pages.ts';
 import { root } from '../program.ts';
 import { readOwnFile } from './page-files.ts';
 

@@ -2,10 +2,16 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { byFileName, createAsset, createPage, serveAssets } from '../http/assets.ts';
 import { addVary } from '../http/compression.ts';
-import { contentSecurityPolicy, pageHead } from '../http/page.ts';
-import { loadLate } from '../load-late.ts';
+import {
+  byFileName,
+  contentSecurityPolicy,
+  createAsset,
+  createPage,
+  loadLate,
+  pageHead,
+  serveAssets,
+} from '../http/pages.ts';
 import { allOf, keyBar, loadOwnAssets, type OwnAssets } from './page-files.ts';
 
 /** The editor sets inline styles, and its own styles contain fonts. */

@@ -4,8 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { version } from '../../package.json';
 import type { Config } from '../config.ts';
 import { addVary } from '../http/compression.ts';
-import { acceptsHtml, contentSecurityPolicy, pageHead, styleSource } from '../http/page.ts';
-import { loadLate } from '../load-late.ts';
+import { acceptsHtml, contentSecurityPolicy, loadLate, pageHead, styleSource } from '../http/pages.ts';
 import { program } from '../program.ts';
 import { readOwnFile } from './page-files.ts';
 

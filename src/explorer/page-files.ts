@@ -1,7 +1,7 @@
 /** What the pages share: the files in the folder `browser`, and the bar above GraphiQL and the REST reference. Knows no page. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Asset, createAsset } from '../http/assets.ts';
+import { type Asset, createAsset } from '../http/pages.ts';
 
 export const readOwnFile = (name: string): Promise<string> => readFile(join(__dirname, 'browser', name), 'utf8');
 

@@ -2,9 +2,15 @@
 import { readFile } from 'node:fs/promises';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../config.ts';
-import { byFileName, createAsset, createPage, serveAssets } from '../http/assets.ts';
-import { contentSecurityPolicy, pageHead } from '../http/page.ts';
-import { loadLate } from '../load-late.ts';
+import {
+  byFileName,
+  contentSecurityPolicy,
+  createAsset,
+  createPage,
+  loadLate,
+  pageHead,
+  serveAssets,
+} from '../http/pages.ts';
 import { allOf, keyBar, loadOwnAssets } from './page-files.ts';
 
 const policy = contentSecurityPolicy({ scripts: "'self'", styles: "'self'" });

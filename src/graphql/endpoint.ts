@@ -1,26 +1,37 @@
 /** GraphQL over HTTP at /graphql. Stricter than yoga's defaults: JSON only, one operation per request, no CORS. */
+
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type DocumentNode, NoSchemaIntrospectionCustomRule, printSchema } from 'graphql';
+import {
+  coerceInputValue,
+  type DocumentNode,
+  type GraphQLInputType,
+  type GraphQLSchema,
+  NoSchemaIntrospectionCustomRule,
+  printSchema,
+} from 'graphql';
 import { _createLRUCache as createCache, createYoga, type Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
-import { createPage } from '../http/assets.ts';
-import { idempotencyKeyOf, markReplayed } from '../http/idempotency-key.ts';
+import { createPage } from '../http/pages.ts';
+import { idempotencyKeyOf, markReplayed } from '../http/request-headers.ts';
+import { count } from '../model/issues.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 import { withIdempotencyKey } from '../services/idempotent-session.ts';
-import { useOperationChoice } from './choose-operation.ts';
-import { maxErrors, sendGraphqlError, useErrorResponses } from './errors.ts';
+import type { Condition } from '../store/query/condition.ts';
+import { maxErrors, sendGraphqlError, shortMessage, shortSegment, useErrorResponses } from './errors.ts';
 import { useLoaders } from './execution/context.ts';
 import { useExecutor } from './execution/execute.ts';
+import { createItemParsers } from './execution/item-parsers.ts';
 import { createSubgraph } from './federation/subgraph.ts';
 import { useOperationLimits } from './limits/operation.ts';
-import { chooseType, lastEventId, requireGraphqlRequest } from './request.ts';
+import { chooseType, lastEventId, requireGraphqlRequest, useOperationChoice } from './request.ts';
+import { refused } from './schema/argument.ts';
+import { parseFilter } from './schema/filter/filter-condition.ts';
+import { filterCost } from './schema/filter/filter-cost.ts';
 import { schema as ownSchema } from './schema/schema.ts';
-import { createItemParsers } from './schema/write/input-type.ts';
 import { asEventStream, createEventStreams, singleEvent } from './subscription/event-stream.ts';
 import { type ServerContext, useSubscriptions, type YogaContext } from './subscription/run-subscription.ts';
-import { readWhere } from './where.ts';
 
-/** The cache holds whole documents: clients can make it use this number times MAX_QUERY_LENGTH of memory. */
+/** The cache holds whole documents: clients can make it use this number times maxQueryLength of memory. */
 const cachedDocuments = 200;
 
 /** Executes GraphQL requests. Event streams end when the signal is aborted. */
@@ -96,3 +107,29 @@ export function createEndpoint(config: Config, closing: AbortSignal) {
 const useNoIntrospection = (): Plugin => ({
   onValidate: ({ addValidationRule }) => addValidationRule(NoSchemaIntrospectionCustomRule),
 });
+
+/** Throws a ServiceError 400 for the first thing that is wrong with the filter. */
+function readWhere(
+  schema: GraphQLSchema,
+  { limits, suggestions }: Pick<Config, 'limits' | 'suggestions'>,
+  kind: RecordKind,
+  where: unknown,
+): Condition | undefined {
+  if (filterCost(kind, where, limits.maxCost) > limits.maxCost) {
+    throw refused(
+      ['where'],
+      `expected a filter that costs at most ${count(limits.maxCost)}, received one that costs more`,
+    );
+  }
+  // The cast is safe: every kind has an input type of this name.
+  const type = schema.getType(`${kind.name}Filter`) as GraphQLInputType;
+  const coerced = coerceInputValue(
+    where,
+    type,
+    (path, _value, error) => {
+      throw refused(['where', ...path.map(shortSegment)], shortMessage(error));
+    },
+    !suggestions,
+  );
+  return parseFilter(kind, coerced as Parameters<typeof parseFilter>[1], limits);
+}

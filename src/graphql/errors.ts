@@ -16,10 +16,10 @@ import {
   errorResponseFor,
   mayRetry,
   type RequestLog,
+  reasonFor,
   retryAfter,
   setErrorHeaders,
 } from '../http/error-response.ts';
-import { reasonFor } from '../http/rejection-reasons.ts';
 import { cut, maxQuoted } from '../model/issues.ts';
 import { preferredJson } from './request.ts';
 
@@ -160,7 +160,7 @@ function codeOf(status: number): string {
 
 /**
  * Shortens GraphQL's messages, which quote the whole input. For a variable, its path and the reason suffice; in other
- * messages only literals can be long, because limits/document.ts limits names.
+ * messages only literals can be long, because request.ts limits names.
  */
 export function shortMessage({ message, originalError: reason }: GraphQLError): string {
   // Variable "$input" got invalid value { … } at "input[0].name"; REASON

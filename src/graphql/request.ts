@@ -1,11 +1,12 @@
-/** Checks a request before GraphQL reads it: one small document and its variables, from a client that accepts JSON. */
+/** Checks a request before GraphQL reads it: one small document with one operation to execute, and its variables, from a client that accepts JSON. */
 import type { FastifyRequest } from 'fastify';
+import { type DocumentNode, GraphQLError, getOperationAST, Kind, Lexer, Source, type Token, TokenKind } from 'graphql';
+import type { Plugin } from 'graphql-yoga';
 import type { Limits } from '../config.ts';
 import { badRequest, ServiceError } from '../errors.ts';
 import { requireSmallJson } from '../http/json-body.ts';
 import { jsonProblem } from '../http/json-problem.ts';
-import { expected, formatPath, isObject } from '../model/issues.ts';
-import { requireSmallDocument } from './limits/document.ts';
+import { count, cut, expected, formatPath, isObject, maxQuoted } from '../model/issues.ts';
 import { eventStreamType } from './subscription/event-stream.ts';
 
 const mediaTypes = ['application/graphql-response+json', 'application/json'] as const;
@@ -104,5 +105,70 @@ function parseParameter(name: string, text: string, limits: Limits): unknown {
     return JSON.parse(text);
   } catch {
     throw badRequest(`${name}: not valid JSON: ${jsonProblem(text)}`);
+  }
+}
+
+/** Yoga's own plugins, which it puts after those of a service, reject the same requests. */
+export const useOperationChoice = (): Plugin => ({
+  onParse() {
+    return ({ result, context: { params } }) => {
+      if (result instanceof Error) return;
+      const problem = choiceProblem(result, params?.operationName);
+      if (problem === undefined) return;
+      const extensions = { code: 'OPERATION_RESOLUTION_FAILURE', http: { status: 400 } };
+      throw new GraphQLError(problem, { extensions });
+    };
+  },
+});
+
+function choiceProblem(document: DocumentNode, operationName: string | null | undefined): string | undefined {
+  if (getOperationAST(document, operationName)) return undefined;
+  const operations = document.definitions.filter((definition) => definition.kind === Kind.OPERATION_DEFINITION);
+  const names = operations.flatMap(({ name }) => name?.value ?? []);
+  const listed = cut(names.join(', '), maxQuoted);
+  if (operations.length === 0) return 'the document has no operation to execute';
+  if (operationName === null || operationName === undefined) {
+    return names.length === 0
+      ? 'the document has several operations: name each of them, and send the operationName of one'
+      : `operationName: required, because the document has several operations: ${listed}`;
+  }
+  const what =
+    names.length === 0
+      ? 'none, because the operation has no name'
+      : `one of the operations in the document (${listed})`;
+  return `operationName: ${expected(what, operationName)}`;
+}
+
+/** GraphQL's errors, and the paths in them, repeat names of the document. */
+const maxNameLength = 100;
+
+const opening: readonly string[] = [TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L];
+const closing: readonly string[] = [TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R];
+
+/** Reads the tokens one by one and builds nothing from them. Throws a ServiceError 400. */
+function requireSmallDocument(text: string, { maxQueryLength, maxTokens, maxNesting }: Limits): void {
+  if (text.length > maxQueryLength) throw badRequest(`the document is longer than ${count(maxQueryLength)} characters`);
+  let tokens = 0;
+  let nesting = 0;
+  for (const { kind, value } of tokensOf(text)) {
+    tokens += 1;
+    if (opening.includes(kind)) nesting += 1;
+    if (closing.includes(kind)) nesting -= 1;
+    if (tokens > maxTokens)
+      throw badRequest(`the document has more than ${count(maxTokens)} tokens (names, punctuation and values)`);
+    if (nesting > maxNesting) throw badRequest(`the document is nested more than ${maxNesting} levels deep`);
+    if (kind === TokenKind.NAME && value.length > maxNameLength) {
+      throw badRequest(`the document has a name longer than ${maxNameLength} characters`);
+    }
+  }
+}
+
+/** Yields the tokens up to the first syntax error, which the parser will find again and report. */
+function* tokensOf(text: string): Generator<Token> {
+  const lexer = new Lexer(new Source(text));
+  try {
+    while (lexer.advance().kind !== TokenKind.EOF) yield lexer.token;
+  } catch (error) {
+    if (!(error instanceof GraphQLError)) throw error;
   }
 }

@@ -1,9 +1,7 @@
 /** The route of GraphQL and of its page for browsers. GraphQL is loaded late, and must not be imported here. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Config } from '../config.ts';
-import type { Send } from '../http/assets.ts';
-import { acceptsHtml } from '../http/page.ts';
-import { loadLate } from '../load-late.ts';
+import { acceptsHtml, loadLate, type Send } from '../http/pages.ts';
 import type { RecordKind } from '../model/record-kind.ts';
 
 /** Milliseconds from the start until GraphQL is loaded, which takes a third of the time of a start: REST is served first. */

@@ -1,9 +1,11 @@
-/** Turns any error into a status and a message. The adapters render them; nothing internal may reach the client. */
+/**
+ * Turns any error into a status and a message, and renders it in REST's form: two fields, or RFC 9457 for clients that accept it. Nothing
+ * internal may reach the client. Interface: "Errors".
+ */
 import { STATUS_CODES } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { errorCode, mayBeStoredType, ServiceError } from '../errors.ts';
-import { count, type Issue } from '../model/issues.ts';
-import { reasonFor } from './rejection-reasons.ts';
+import { count, formatPath, type Issue } from '../model/issues.ts';
 
 export interface ErrorResponse {
   readonly status: number;
@@ -76,3 +78,52 @@ const clientErrorMessages: Readonly<Record<string, string>> = {
 function clientErrorMessage(status: number): string {
   return `the request is not valid: ${(STATUS_CODES[status] ?? 'error').toLowerCase()}`;
 }
+
+/** Sends `{ error, code }`, or with `Accept: application/problem+json` a problem with all issues. */
+export function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
+  const response = errorResponseFor(error, request);
+  reply.code(response.status);
+  setErrorHeaders(reply, response);
+  if (!wantsProblem(request)) return reply.type('application/json; charset=utf-8').send(plainError(response));
+  // As bytes: Fastify adds a charset to text, and this media type has none.
+  return reply.type('application/problem+json').send(Buffer.from(JSON.stringify(problem(response))));
+}
+
+const plainError = ({ status, message }: ErrorResponse) => ({ error: message, code: String(status) });
+
+const problem = ({ status, type = 'about:blank', message, issues }: ErrorResponse) => ({
+  type,
+  title: STATUS_CODES[status],
+  status,
+  detail: message,
+  ...(issues.length > 0 && { errors: issues.map(problemError) }),
+});
+
+const wantsProblem = ({ headers: { accept = '' } }: FastifyRequest): boolean =>
+  /(?:^|,)\s*application\/problem\+json\s*(?:;(?!\s*q=0(?:\.0*)?\s*(?:,|$))|,|$)/i.test(accept);
+
+/** `{ index, field, message }`: no index outside a batch, no field if the message is about the whole item. */
+function problemError({ path: [first, ...rest], message }: Issue) {
+  const isIndexed = typeof first === 'number';
+  const field = isIndexed || first === undefined ? rest : [first, ...rest];
+  return { ...(isIndexed && { index: first }), ...(field.length > 0 && { field: formatPath(field) }), message };
+}
+
+const reasons: Readonly<Record<number, string>> = {
+  401: 'no API key',
+  403: 'not allowed',
+  404: 'unknown record',
+  405: 'unsupported method',
+  406: 'unsupported Accept',
+  408: 'request too slow',
+  409: 'conflict with stored records',
+  413: 'body too large',
+  415: 'unsupported content type',
+  429: 'rate limit',
+  431: 'headers too large',
+  503: 'database unavailable',
+};
+
+/** Returns the reason of most responses with a status of 400 or more. */
+export const reasonFor = (status: number): string =>
+  reasons[status] ?? (status < 500 ? 'invalid input' : 'unexpected error');

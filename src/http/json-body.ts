@@ -11,7 +11,7 @@ import { isSpace, jsonProblem } from './json-problem.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** SHA-256 of the body, decompressed, if the request may be repeated; see idempotency-key.ts. */
+    /** SHA-256 of the body, decompressed, if the request may be repeated; see request-headers.ts. */
     bodyHash: string | null;
   }
 }

@@ -8,9 +8,8 @@ import { badRequest } from '../errors.ts';
 import { type Logs, standardError } from '../logs.ts';
 import { expected } from '../model/issues.ts';
 import { compressResponses } from './compression.ts';
+import { reasonFor, sendError } from './error-response.ts';
 import { readJsonBodies } from './json-body.ts';
-import { logWhenClosed } from './request-log.ts';
-import { sendError } from './send-error.ts';
 import { closeQueuedResponses, closeStalledSockets, rejectBrokenHttp } from './sockets.ts';
 
 declare module 'fastify' {
@@ -150,3 +149,48 @@ function keepConnectionOfLargeBody(_request: FastifyRequest, reply: FastifyReply
   if (reply.statusCode === 413) reply.removeHeader('connection');
   done();
 }
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The reason for the rejection, in a few words; null if there was none. GraphQL may reject with status 200. */
+    rejectionReason: string | null;
+  }
+}
+
+/** Logs the request when its response is complete or its connection is closed, whichever comes first. */
+function logWhenClosed(request: FastifyRequest, reply: FastifyReply): void {
+  let isComplete = false;
+  // Unknown once the connection is closed. Behind a proxy that is not trusted, this is the proxy's address: a header can say anything.
+  const address = request.ip;
+  // Node also reports "finish" when the connection is destroyed while the response is being sent.
+  reply.raw.once('finish', () => {
+    isComplete = !request.raw.socket.destroyed;
+  });
+  reply.raw.once('close', () => logRequest(request, reply, { address, isComplete }));
+}
+
+function logRequest(
+  request: FastifyRequest,
+  { statusCode, elapsedTime }: FastifyReply,
+  { address, isComplete }: { address: string | undefined; isComplete: boolean },
+): void {
+  const { method, routeOptions, identity, usage, rejectionReason, log } = request;
+  const line = {
+    method,
+    // Undefined for a path that is unknown.
+    route: routeOptions.url,
+    status: isComplete ? statusCode : undefined,
+    reason: rejectionReason ?? (statusCode >= 400 ? reasonFor(statusCode) : undefined),
+    milliseconds: Math.round(elapsedTime),
+    statements: usage?.statements,
+    key: identity?.keyPrefix,
+    workspace: identity?.workspace.name,
+    address,
+  };
+  const level = isComplete && isProbe(request) && statusCode < 400 ? 'debug' : 'info';
+  log[level](line, isComplete ? 'request completed' : 'connection closed before the response was complete');
+}
+
+/** Probes come every few seconds, and would hide the other lines. */
+const isProbe = ({ routeOptions }: FastifyRequest): boolean =>
+  routeOptions.url === '/healthz' || routeOptions.url === '/readyz';

@@ -3,7 +3,7 @@ import { inBatch } from '../model/issues.ts';
 import type { Linkable } from '../model/links.ts';
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
 import { created, draftOf, newRecords } from '../store/writes/work.ts';
-import { requireFewParsedExternalIds } from './checks/batch-size.ts';
+import { requireFewParsedExternalIds } from './checks/batch.ts';
 import { findIssues, referenceIssues, throwIssues } from './checks/validation.ts';
 import { importRecords } from './import-records.ts';
 import { hasLinks } from './resolve-links.ts';

@@ -8,7 +8,7 @@ import { reverseLinksOf } from '../records/reverse-links.ts';
 import type { Condition } from '../store/query/condition.ts';
 import type { Lookups } from '../store/writes/lookups.ts';
 import { type Change, deleted, updated } from '../store/writes/work.ts';
-import { findBatch } from './checks/batch-ids.ts';
+import { findBatch } from './checks/batch.ts';
 import { findToDeleteByKeys, type RecordKey } from './record-keys.ts';
 import type { Session } from './session.ts';
 import { timeAfter, updateStamps } from './stamps.ts';

@@ -3,7 +3,7 @@ import { quote } from '../model/issues.ts';
 import type { CreateOf, RecordKind, RecordOf } from '../model/record-kind.ts';
 import type { Lookups } from '../store/writes/lookups.ts';
 import { created, draftOf, newRecords, type Written } from '../store/writes/work.ts';
-import { requireFewParsedExternalIds } from './checks/batch-size.ts';
+import { requireFewParsedExternalIds } from './checks/batch.ts';
 import {
   findIssues,
   type OnInvalid,

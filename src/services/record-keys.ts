@@ -5,7 +5,7 @@ import { type Linkable, withIssues } from '../model/links.ts';
 import type { RecordKind, RecordOf } from '../model/record-kind.ts';
 import { lookupOutdated } from '../store/connections/database-error.ts';
 import type { Lookups } from '../store/writes/lookups.ts';
-import { emptyKeyProblem, noRecordWith } from './checks/unknown-ids.ts';
+import { emptyKeyProblem, noRecordWith } from './checks/batch.ts';
 import { describeExternalId, listed, several } from './resolve-links.ts';
 
 /** Identifies the records of a batch: by a field of the kind, or by the ID that a system has given them. */

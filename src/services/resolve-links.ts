@@ -6,7 +6,7 @@ import type { RecordKind } from '../model/record-kind.ts';
 import { kindNamed, kindOfId } from '../records/index.ts';
 import { maxMatches } from '../store/writes/find-matches.ts';
 import type { Lookups } from '../store/writes/lookups.ts';
-import { emptyKeyProblem, noRecordWith } from './checks/unknown-ids.ts';
+import { emptyKeyProblem, noRecordWith } from './checks/batch.ts';
 
 /** The IDs of the records that the mutation creates, by their `ref`. */
 export type Refs = ReadonlyMap<string, string>;

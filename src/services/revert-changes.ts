@@ -1,26 +1,19 @@
 /** Reverses changes by writes of their own, which history and feed show like any others. */
 import { badRequest } from '../errors.ts';
 import { isSame } from '../model/fields.ts';
-import { count } from '../model/issues.ts';
-import type { RecordKind } from '../model/record-kind.ts';
-import { kindNamed } from '../records/index.ts';
+import { count, quote } from '../model/issues.ts';
+import type { RecordKind, RecordOf, Values } from '../model/record-kind.ts';
+import { kindNamed, kindOfId, recordKinds } from '../records/index.ts';
 import { linkOrder } from '../records/link-order.ts';
 import type { Change as LoggedChange } from '../store/log/read-changes.ts';
 import type { Lookups } from '../store/writes/lookups.ts';
-import { requireFewExternalIds } from './checks/batch-size.ts';
-import { maxAncestors, treeLock, treeOf } from './checks/cycles.ts';
-import {
-  failImpossible,
-  ownReferences,
-  type Problem,
-  type Reversal,
-  type Surroundings,
-  uniqueFields,
-  uniqueKey,
-} from './checks/reversals.ts';
+import { type Change, deleted, restored } from '../store/writes/work.ts';
+import { differing, newVersions } from './change-records.ts';
+import { noRecord, requireFewExternalIds } from './checks/batch.ts';
+import { inTreeOrder, maxAncestors, treeLock, treeOf } from './checks/cycles.ts';
 import { referenceProblems } from './delete-records.ts';
-import { byKind, changesFor, hasState } from './earlier-states.ts';
 import type { Session } from './session.ts';
+import { timeAfter, updateStamps } from './stamps.ts';
 import { upsertLock } from './upsert-records.ts';
 
 /** The changes with greater numbers than `after`, up to the one with the number `upTo`. */
@@ -231,4 +224,240 @@ function outcomeOf(touched: readonly Touched[]): Reverted {
     for (const change of numbers) notReversed.push({ ...problem, change, kind: kind.name, recordId: id });
   }
   return { ...counts, notReversed: notReversed.sort((a, b) => a.change - b.change) };
+}
+
+interface Restorable extends Reversal {
+  /** The latest change of the record: the times of its changes rise. */
+  readonly latest: { readonly at: string };
+}
+
+/** Returns the records of each kind, targets of references first, which is the order in which writes lock them. */
+const byKind = <R extends { readonly kind: RecordKind }>(records: readonly R[]) =>
+  linkOrder.flatMap((kind) => {
+    const ofKind = records.filter((record) => record.kind === kind);
+    return ofKind.length > 0 ? [[kind, ofKind] as const] : [];
+  });
+
+/** True if the record has these values in all fields that clients may set; null where it does not exist. */
+function hasState(kind: RecordKind, record: Values | null, state: Values | null): boolean {
+  if (!record || !state) return record === state;
+  return Object.keys(kind.fields).every((field) => isSame(record[field] ?? null, state[field] ?? null));
+}
+
+/** Returns the changes that give the records their earlier states. Those that have them already are left as they are. */
+function changesFor(session: Session, reversals: readonly Restorable[]): Change[] {
+  const changed = reversals.filter(
+    ({ kind, problem, current, target }) => !problem && !hasState(kind, current, target),
+  );
+  const groups = byKind(changed);
+  const restorations = groups.map(([kind, records]) => restorationOf(session, kind, records));
+  const updates = groups.map(([kind, records]) => updateOf(session, kind, records));
+  const deletions = groups.map(([kind, records]) => deletionOf(kind, records));
+  const hasUnique = ({ kind }: Change) => uniqueFields(kind).length > 0;
+  const hasNone = (change: Change) => !hasUnique(change);
+  // Records exist while others refer to them, and unique values are free before others get them.
+  return [
+    ...deletions.filter(hasUnique),
+    ...restorations.filter(hasNone),
+    ...updates,
+    ...restorations.filter(hasUnique),
+    ...deletions.filter(hasNone).reverse(),
+  ];
+}
+
+/** The casts are safe: the values are those of a record of the kind. */
+const asRecord = <K extends RecordKind>(_kind: K, values: Values | null) => values as object as RecordOf<K>;
+
+function restorationOf<K extends RecordKind>(session: Session, kind: K, records: readonly Restorable[]): Change {
+  const missing = new Map(records.filter(({ current }) => !current).map((record) => [record.id, record]));
+  const tree = treeOf(kind);
+  const parentOf = (id: string) => {
+    const parent = tree && missing.get(id)?.target?.[tree.field];
+    return typeof parent === 'string' && missing.has(parent) ? parent : undefined;
+  };
+  const { order } = inTreeOrder(missing.keys(), parentOf);
+  const versions = order.map((id) => {
+    const { target = null, latest } = missing.get(id) ?? {};
+    const last = { ...asRecord(kind, target), updatedAt: latest?.at ?? '' };
+    return { ...last, ...updateStamps(kind, session, last) };
+  });
+  return restored(kind, versions);
+}
+
+function updateOf<K extends RecordKind>(session: Session, kind: K, records: readonly Restorable[]): Change {
+  const changes = records.flatMap(({ current, target }) => {
+    if (!current || !target) return [];
+    const values = Object.fromEntries(Object.keys(kind.fields).map((field) => [field, target[field]]));
+    return [{ record: asRecord(kind, current), values: differing(current, values) }];
+  });
+  return newVersions(session, kind, changes).change;
+}
+
+function deletionOf<K extends RecordKind>(kind: K, records: readonly Restorable[]): Change {
+  const going = records.flatMap(({ current, target }) => (current && !target ? [asRecord(kind, current)] : []));
+  const latest = going.reduce(
+    (last, { updatedAt }) => (updatedAt > last ? updatedAt : last),
+    new Date(0).toISOString(),
+  );
+  return deleted(kind, going, timeAfter({ updatedAt: latest }));
+}
+
+/** Why a record does not get its earlier state back. */
+interface Problem {
+  readonly outcome: 'kept' | 'failed';
+  readonly message: string;
+}
+
+/** A record, the state that it has, and the one that it is to get back; null where it does not exist. It stays as it is if it has a problem. */
+interface Reversal {
+  readonly id: string;
+  readonly kind: RecordKind;
+  current: Values | null;
+  target: Values | null;
+  problem?: Problem;
+}
+
+/** What other records say about the reversals. */
+interface Surroundings {
+  /** Of the other records to which the reversals refer, the IDs of those that exist. */
+  readonly existing: ReadonlySet<string>;
+  /** Why records cannot be deleted, by their IDs: others refer to them. */
+  readonly referring: ReadonlyMap<string, string>;
+  /** In a tree, the stored parents of the records' new parents and of all above them, by ID; null for a root. */
+  readonly parents: ReadonlyMap<string, string | null>;
+  /** The unique values that records have, whether others or these, as `uniqueKey` returns them. */
+  readonly taken: ReadonlySet<string>;
+}
+
+const uniqueFields = ({ fields }: RecordKind): readonly string[] =>
+  Object.entries(fields).flatMap(([name, field]) => (field.unique ? [name] : []));
+
+const uniqueKey = (kind: RecordKind, field: string, text: unknown): string => JSON.stringify([kind.name, field, text]);
+
+/** Returns the records of this service to which a state of a record refers. */
+const ownReferences = ({ fields }: RecordKind, state: Values | null) =>
+  Object.entries(fields).flatMap(([name, field]) => {
+    const id = state?.[name];
+    if (field.type !== 'reference' || typeof id !== 'string') return [];
+    const kind = kindOfId(id);
+    return kind?.name === field.target ? [{ kind, id }] : [];
+  });
+
+const uniqueKeys = (kind: RecordKind, state: Values | null): string[] =>
+  uniqueFields(kind).flatMap((field) => {
+    const text = state?.[field] ?? null;
+    return text === null ? [] : [uniqueKey(kind, field, text)];
+  });
+
+/** The state that a record will have. */
+const stateOf = ({ problem, current, target }: Reversal): Values | null => (problem ? current : target);
+
+/** The most rounds in which only the moves in cycles fail: after them, all moves fail. */
+const maxRounds = 10;
+
+/**
+ * Gives a problem to each reversal that is impossible: because a reference would lead nowhere, a unique value is taken, it deletes what
+ * others refer to, or it would form a cycle. A failure can make others fail, so these are checked again.
+ */
+function failImpossible(reversals: readonly Reversal[], surroundings: Surroundings): void {
+  const failDependents = checksOf(reversals, surroundings);
+  failDependents(reversals);
+  for (const kind of recordKinds) {
+    const tree = treeOf(kind);
+    const ofKind = tree ? reversals.filter((reversal) => reversal.kind === kind) : [];
+    if (!tree || ofKind.length === 0) continue;
+    for (let round = 1; ; round += 1) {
+      const inCycles = movesInCycles(ofKind, tree.field, surroundings, round > maxRounds);
+      if (inCycles.length === 0) break;
+      const message = `this ${kind.label} would be its own ancestor, because others have been moved since`;
+      for (const reversal of inCycles) reversal.problem = { outcome: 'failed', message };
+      failDependents(inCycles);
+    }
+  }
+}
+
+/** Returns the records that would become their own ancestors; with `all`, if there are any, all that get another parent. */
+function movesInCycles(reversals: readonly Reversal[], field: string, { parents }: Surroundings, all: boolean) {
+  const byId = new Map(reversals.map((reversal) => [reversal.id, reversal]));
+  const parentOf = (id: string): string | undefined => {
+    const reversal = byId.get(id);
+    const parent = reversal ? stateOf(reversal)?.[field] : parents.get(id);
+    return typeof parent === 'string' ? parent : undefined;
+  };
+  const { inCycles } = inTreeOrder(byId.keys(), parentOf);
+  const moves = reversals.filter(
+    ({ problem, current, target }) => !problem && target && target[field] !== current?.[field],
+  );
+  const found = moves.filter(({ id }) => inCycles.has(id));
+  return all && found.length > 0 ? moves : found;
+}
+
+/** Returns a function that checks the reversals it is given. Instead of one that has a problem, it checks those that depend on it. */
+function checksOf(reversals: readonly Reversal[], { existing, referring, taken }: Surroundings) {
+  const byId = new Map(reversals.map((reversal) => [reversal.id, reversal]));
+  /** The records that refer to an ID, or have a unique value, in either state. */
+  const users = new Map<string, Set<Reversal>>();
+  /** The unique values that the records have now. */
+  const held = new Set<string>();
+  for (const reversal of reversals) {
+    const { kind, current, target } = reversal;
+    for (const state of [current, target]) {
+      const names = [...ownReferences(kind, state).map(({ id }) => id), ...uniqueKeys(kind, state)];
+      for (const name of names) users.set(name, (users.get(name) ?? new Set()).add(reversal));
+    }
+    for (const key of uniqueKeys(kind, current)) held.add(key);
+  }
+  const usersOf = (name: string): Iterable<Reversal> => users.get(name) ?? [];
+
+  function deletionProblem(reversal: Reversal): string | undefined {
+    const { id, kind } = reversal;
+    for (const user of usersOf(id)) {
+      if (user !== reversal && ownReferences(user.kind, stateOf(user)).some((reference) => reference.id === id)) {
+        return `this ${kind.label} is still referenced by the ${user.kind.label} ${user.id}`;
+      }
+    }
+    return referring.get(id);
+  }
+
+  function problemOf(reversal: Reversal): string | undefined {
+    const { kind, current, target } = reversal;
+    if (!target) return current ? deletionProblem(reversal) : undefined;
+    const exists = (id: string) => {
+      const other = byId.get(id);
+      return other ? stateOf(other) !== null : existing.has(id);
+    };
+    const missing = ownReferences(kind, target).find(({ id }) => !exists(id));
+    if (missing) return noRecord(missing.kind, missing.id);
+    const own = new Set(uniqueKeys(kind, current));
+    for (const field of uniqueFields(kind)) {
+      const [text, key] = [target[field], uniqueKey(kind, field, target[field])];
+      if (typeof text !== 'string' || own.has(key)) continue;
+      const others = [...usersOf(key)].filter((user) => user !== reversal);
+      const isHeld = others.some((user) => uniqueKeys(user.kind, stateOf(user)).includes(key));
+      if (isHeld || (taken.has(key) && !held.has(key))) return `another ${kind.label} has the ${field} ${quote(text)}`;
+    }
+    return undefined;
+  }
+
+  return (started: readonly Reversal[]): void => {
+    const left = new Set<Reversal>(
+      started.flatMap((reversal) => (reversal.problem ? dependentsOf(reversal) : [reversal])),
+    );
+    // What is added to a set while it is iterated is visited, too.
+    for (const reversal of left) {
+      left.delete(reversal);
+      if (reversal.problem) continue;
+      const message = problemOf(reversal);
+      if (message === undefined) continue;
+      reversal.problem = { outcome: 'failed', message };
+      for (const dependent of dependentsOf(reversal)) left.add(dependent);
+    }
+  };
+
+  /** Returns the records that may be impossible now that this one stays as it is. */
+  function dependentsOf({ id, kind, current }: Reversal): Reversal[] {
+    const targets = ownReferences(kind, current).flatMap((reference) => byId.get(reference.id) ?? []);
+    const rivals = uniqueKeys(kind, current).flatMap((key) => [...usersOf(key)]);
+    return [...usersOf(id), ...targets, ...rivals];
+  }
 }

@@ -6,9 +6,7 @@ import type { Patch } from '../model/patch.ts';
 import type { RecordKind, RecordOf, UpdateOf } from '../model/record-kind.ts';
 import { kindOfId } from '../records/index.ts';
 import { checkedChanges, differing, newVersions } from './change-records.ts';
-import { findBatch } from './checks/batch-ids.ts';
-import { requireFewParsedExternalIds } from './checks/batch-size.ts';
-import { noRecord } from './checks/unknown-ids.ts';
+import { findBatch, noRecord, requireFewParsedExternalIds } from './checks/batch.ts';
 import { isRejected, type Rejected } from './checks/validation.ts';
 import type { Session } from './session.ts';
 

@@ -6,7 +6,7 @@ import type { CreateOf, RecordKind, RecordOf, UpdateOf, Values } from '../model/
 import { externalIdsProblem, recordLengthProblem, requiredMessage, type ValueLimits } from '../model/schemas.ts';
 import { created, draftOf, newRecords, type Written } from '../store/writes/work.ts';
 import { checkedChanges, differing, newVersions } from './change-records.ts';
-import { requireFewParsedExternalIds } from './checks/batch-size.ts';
+import { requireFewParsedExternalIds } from './checks/batch.ts';
 import { isRejected, type OnInvalid, type Rejected } from './checks/validation.ts';
 import { findRecords, type RecordKey, requireKeys } from './record-keys.ts';
 import type { Session } from './session.ts';

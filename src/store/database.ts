@@ -9,7 +9,6 @@ import { openPostgresDialect } from './postgres/dialect.ts';
 import { createPostgresDriver } from './postgres/driver.ts';
 import { isPostgresUrl } from './postgres/url.ts';
 import type { Dialect } from './query/dialect.ts';
-import { readIndexes } from './schema/indexes.ts';
 import { migrate, migrationNames, migrationSource, pendingMigrations } from './schema/migrations.ts';
 import { sqliteDialect } from './sqlite/dialect.ts';
 import { createSqliteDriver } from './sqlite/driver.ts';
@@ -61,9 +60,7 @@ export async function connectDatabase(databaseUrl: string, options = defaultOpti
     for (const pool of [...Object.values(others), writes]) await pool.destroy();
   };
   const openDialect = async (): Promise<Dialect> =>
-    isPostgresUrl(databaseUrl)
-      ? openPostgresDialect(async (sql) => (await writes.raw(sql)).rows)
-      : { ...sqliteDialect, indexes: new Set<string>() };
+    isPostgresUrl(databaseUrl) ? openPostgresDialect(async (sql) => (await writes.raw(sql)).rows) : sqliteDialect;
   const dialect = await orClose(close, () => explainFailure(driver, openDialect));
   const transactions = createTransactions(pools, driver, dialect, options);
   return {
@@ -112,7 +109,6 @@ export async function openDatabase(databaseUrl: string, options = defaultOptions
   const database = await connectDatabase(databaseUrl, options);
   return orClose(database.close, async () => {
     const applied = await database.migrate();
-    await readIndexes(database);
     return { ...database, isNew: applied.length === migrationNames.length };
   });
 }

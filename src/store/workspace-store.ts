@@ -4,8 +4,7 @@
  */
 
 import type { RecordKind, RecordOf } from '../model/record-kind.ts';
-import type { Row, Run } from './connections/driver.ts';
-import { counted, type Usage } from './connections/usage.ts';
+import { counted, type Row, type Run, type Usage } from './connections/driver.ts';
 import type { Database } from './database.ts';
 import { type ChangePageReads, createChangePageReads } from './log/change-pages.ts';
 import { createChangeWatch } from './log/change-watch.ts';
@@ -24,10 +23,9 @@ import {
 import { asRecords, createRecordReads, type RecordReads, type Scope } from './records/read-records.ts';
 import { createTextCache } from './records/text-cache.ts';
 import { createGroupCommit } from './writes/group-commit.ts';
-import type { IdempotencyKey } from './writes/idempotency.ts';
-import { unused, writeOnce } from './writes/idempotent-writes.ts';
+import { type IdempotencyKey, writeOnce } from './writes/idempotency.ts';
 import type { Work } from './writes/work.ts';
-import { dryRunIn, named, writeIn } from './writes/write.ts';
+import { dryRunIn, named, unused, writeIn } from './writes/write.ts';
 
 /** The reads of one request, which share a limit on their texts. */
 export interface LimitedReads extends RecordReads, ChangeReads, ChangePageReads, HistoryReads {

@@ -18,11 +18,10 @@ describe.each<[Record<string, string>, Shown]>([
   [{}, all],
   [{ NODE_ENV: 'production' }, { graphiql: false, introspection: false, suggestions: false }],
   [{ GRAPHIQL: 'off' }, { ...all, graphiql: false }],
-  [{ INTROSPECTION: 'off' }, { ...all, introspection: false }],
-  [{ SUGGESTIONS: 'off' }, { ...all, suggestions: false }],
+  [{ INTROSPECTION: 'off' }, { ...all, introspection: false, suggestions: false }],
   [
     { NODE_ENV: 'production', INTROSPECTION: 'on' },
-    { graphiql: false, introspection: true, suggestions: false },
+    { graphiql: false, introspection: true, suggestions: true },
   ],
 ])('with %j', (settings, shown) => {
   const service = useSharedService(settings);

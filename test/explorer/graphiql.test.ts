@@ -1,7 +1,7 @@
 /** The GraphiQL page and its files over HTTP: small, cached by browsers, and compressed once. */
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createAsset } from '../../src/http/assets.ts';
+import { createAsset } from '../../src/http/pages.ts';
 import { useSharedService } from '../support/service.ts';
 
 const service = useSharedService();

@@ -261,31 +261,31 @@ describe('an export', () => {
 
 describe('a long file', () => {
   // Longer than what stays in memory, and than what the buffers of a connection hold.
-  const records = Array.from({ length: 2_000 }, () => ({ name: randomBytes(3_000).toString('hex') }));
-  const names = records.map(({ name }) => name);
+  const records = Array.from({ length: 2_000 }, () => ({ name: 'Wall', notes: randomBytes(3_000).toString('hex') }));
+  const notes = records.map((record) => record.notes);
 
   const own = useSharedService();
 
   beforeAll(async () => {
-    for (let n = 0; n < records.length; n += 1_000) await own.create('/assets', ...records.slice(n, n + 1_000));
+    for (let n = 0; n < records.length; n += 1_000) await own.create('/projects', ...records.slice(n, n + 1_000));
   });
 
   async function open(headers = {}): Promise<[ClientRequest, IncomingMessage]> {
-    const request = get(`${await listen(own.app)}/export/assets.ndjson`, { headers, agent: false });
+    const request = get(`${await listen(own.app)}/export/projects.ndjson`, { headers, agent: false });
     const [response] = (await once(request, 'response')) as [IncomingMessage];
     return [request, response];
   }
 
-  const namesIn = (text: string) => rowsOf(text).map(({ name }) => name);
+  const notesIn = (text: string) => rowsOf(text).map((row) => row.notes);
 
   test('arrives whole, with its length, or compressed', async () => {
     const [, plain] = await open();
     const bytes = await buffer(plain);
     expect(Number(plain.headers['content-length'])).toBe(bytes.length);
-    expect(namesIn(bytes.toString())).toEqual(names);
+    expect(notesIn(bytes.toString())).toEqual(notes);
 
     const [, compressed] = await open({ 'accept-encoding': 'gzip' });
-    expect(namesIn(gunzipSync(await buffer(compressed)).toString())).toEqual(names);
+    expect(notesIn(gunzipSync(await buffer(compressed)).toString())).toEqual(notes);
     await expect.poll(openTemporaryFiles).toEqual([]);
   });
 

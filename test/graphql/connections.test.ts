@@ -82,16 +82,6 @@ test('a page stays correct while records are added', async () => {
   expect([...names(first), ...names(second)]).toEqual(['0', '1', '2', '3', '4', '5', '6']);
 });
 
-test('after and before together limit a page to the records between them', async () => {
-  const ids = (await create(6)).map(({ id }) => id);
-
-  const between = await page({ after: ids[0], before: ids[4] });
-  expect(names(between)).toEqual(['1', '2', '3']);
-  expect(between.pageInfo).toMatchObject({ hasPreviousPage: true, hasNextPage: true });
-  expect(names(await page({ after: ids[0], before: ids[4], last: 2 }))).toEqual(['2', '3']);
-  expect(names(await page({ after: ids[4], before: ids[0] }))).toEqual([]);
-});
-
 test('an edge is a record and its cursor', async () => {
   await create(3);
 

@@ -1,6 +1,6 @@
 /** `dryRun: true`: the response of the write, without the write. */
 import { describe, expect, test } from 'vitest';
-import { asset, assetCategory, location, project } from '../../src/records/index.ts';
+import { asset, assetCategory, location } from '../../src/records/index.ts';
 import { createDocument, deleteDocument, updateDocument } from '../support/mutations.ts';
 import { fullRecord, kinds } from '../support/records.ts';
 import { useService } from '../support/service.ts';
@@ -93,26 +93,4 @@ test('what follows a dry run in the same request reads what is stored', async ()
     deleteProjects: [{ name: 'Harbour wall' }],
     updateWorkOrders: [{ project: { name: 'Harbour wall' } }],
   });
-});
-
-test('a uid of a dry run is not taken', async () => {
-  const input = [{ name: 'Crane', uid: 'C-7' }];
-
-  await dry(createDocument(asset), { input });
-
-  expect((await service.data(createDocument(asset, 'uid'), { input })).result).toEqual([{ uid: 'C-7' }]);
-});
-
-test('dry runs and writes at once: each write is stored, and no dry run is', async () => {
-  const [{ id }] = await service.create('/projects', { name: 'Harbour wall' });
-
-  const responses = await Promise.all(
-    Array.from({ length: 40 }, (_, n) =>
-      service.graphql(updateDocument(project, 'name'), { input: [{ id, name: `${n}` }], dryRun: n % 2 === 1 }),
-    ),
-  );
-
-  for (const [n, { body }] of responses.entries()) expect(body.data.result).toEqual([{ name: `${n}` }]);
-  const { changes } = { changes: await service.database.knex('changes').where({ first_id: id }).select('before') };
-  expect(changes).toHaveLength(1 + 20);
 });

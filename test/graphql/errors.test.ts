@@ -1,7 +1,7 @@
 /** Errors of GraphQL: the first ten with their positions, however many there are. */
 import { GraphQLError } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { invalid, unavailable } from '../../src/errors.ts';
+import { unavailable } from '../../src/errors.ts';
 import { useErrorResponses } from '../../src/graphql/errors.ts';
 import { useSharedService } from '../support/service.ts';
 
@@ -9,15 +9,6 @@ const service = useSharedService();
 
 const more = 'only 10 errors are listed, there are more';
 const nodes = 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }';
-
-test('an error without issues is of a whole request: within an argument it stays the same, with its class and stack', () => {
-  const error = unavailable('try again', '40001');
-
-  expect(error.within('input')).toBe(error);
-  expect(invalid([{ path: [1], message: 'required' }]).within('input').issues).toEqual([
-    { path: ['input', 1], message: 'required' },
-  ]);
-});
 
 describe('the errors of a document', () => {
   test.each([9, 10])('are all in the response, with their positions, if there are %i', async (count) => {
@@ -52,32 +43,6 @@ describe('the errors of a document', () => {
       })),
     );
     expect(body.errors[10].message).toBe(more);
-  });
-
-  test('come with the reason why there may be more, if they are few', async () => {
-    const { body } = await service.graphql(`{ x ${'__typename '.repeat(1_500)} }`);
-
-    expect(body.errors).toMatchObject([
-      { message: 'Cannot query field "x" on type "Query".', locations: [{ line: 1, column: 3 }] },
-      { message: 'the document has too many fields of the same name, or too many fragments, to be validated' },
-    ]);
-  });
-
-  test('are only that of the repeated fields if there are no others', async () => {
-    const { body } = await service.graphql(`{ ${'__typename '.repeat(1_500)} }`);
-
-    expect(body.errors).toEqual([
-      {
-        message: 'the document has too many fields of the same name, or too many fragments, to be validated',
-        extensions: { code: 'GRAPHQL_VALIDATION_FAILED' },
-      },
-    ]);
-  });
-
-  test('are the same when the document is sent again', async () => {
-    const query = `{ ${'y '.repeat(1_500)} }`;
-
-    expect((await service.graphql(query)).body).toEqual((await service.graphql(query)).body);
   });
 });
 

@@ -73,27 +73,6 @@ describe('the schema', () => {
     expect(directives.get('PageInfo')).toBe('@shareable');
     expect(directives.size).toBe(recordKinds.length + Object.keys(foreignTypes).length + 1);
   });
-
-  test('that is composed describes no type that other services describe in their words', async () => {
-    const described = new Set<string>();
-    visit(await composed(), {
-      enter(node) {
-        if ('name' in node && 'description' in node && node.description) described.add(node.name?.value ?? '');
-      },
-    });
-
-    expect([...described]).toEqual(expect.arrayContaining(['Project', 'workOrders', 'DateTime']));
-    for (const shared of [
-      'Query',
-      'Mutation',
-      'Subscription',
-      'Node',
-      'PageInfo',
-      'hasNextPage',
-      ...Object.keys(foreignTypes),
-    ])
-      expect([...described]).not.toContain(shared);
-  });
 });
 
 /** Each type, field with its arguments, and value: `Asset.name: String!` */
@@ -154,29 +133,6 @@ describe('entities', () => {
     expect(body.errors).toBeUndefined();
     expect(body.data._entities.slice(0, 3)).toEqual([null, null, null]);
     expect(body.data._entities[3].name).toBe('order 0');
-  });
-
-  test.each([1, 10, 200])('%i work orders take one statement, and at most one for each link', async (size) => {
-    const representations = records.workOrders.slice(0, size).map(({ id }) => represent('WorkOrder', id));
-
-    const statements = await service.statements(() => service.data(entities, { representations }));
-
-    expect(statements.length).toBeLessThanOrEqual(2);
-  });
-
-  test('of several kinds take one statement for each kind', async () => {
-    const { workOrders, projects, locations } = records;
-    const representations = [
-      ...workOrders.map(({ id }) => represent('WorkOrder', id)),
-      ...projects.map(({ id }) => represent('Project', id)),
-      ...locations.map(({ id }) => represent('Location', id)),
-    ];
-
-    const statements = await service.statements(() =>
-      service.data(entities.replace('project { name }', ''), { representations }),
-    );
-
-    expect(statements).toHaveLength(3);
   });
 
   test.each([1, 7])('%i companies have their projects here, in at most one statement for each link', async (size) => {
@@ -278,16 +234,6 @@ describe('what is refused', () => {
 
     expect(body.errors[0].message).toBe(tooMany);
     expect(body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
-  });
-
-  test('the schema under so many names that the response would be too large', async () => {
-    const small = await startService({ FEDERATION: 'on', MAX_RESPONSE_LENGTH: '100000' });
-    const names = Array.from({ length: 20 }, (_, index) => `n${index}: sdl`).join(' ');
-
-    const { body } = await small.graphql(`{ _service { ${names} } }`);
-
-    expect(body.errors[0].message).toContain('the response would hold more than 100,000 characters of text');
-    await small.stop();
   });
 });
 

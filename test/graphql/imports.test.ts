@@ -68,22 +68,6 @@ test('a dry run returns the same, with its links, and stores nothing', async () 
   expect((await service.data('{ workOrders { totalCount } }')).workOrders.totalCount).toBe(0);
 });
 
-test('all records of an import are created at the same time', async () => {
-  const projects = Array.from({ length: 300 }, (_, index) => ({ ...site.projects[0], ref: `wall ${index}` }));
-  const { result } = await service.data(importDocument('locations { createdAt } projects { createdAt }'), {
-    input: { ...site, projects, workOrders: [], transportOrders: [] },
-  });
-
-  const [{ createdAt }] = result.locations;
-  expect(new Set(result.projects.map((item: { createdAt: string }) => item.createdAt))).toEqual(new Set([createdAt]));
-});
-
-test('an import may leave out kinds, and be empty', async () => {
-  const { result } = await service.data(importDocument(everything), { input: { assets: null, locations: [] } });
-
-  expect(result).toMatchObject({ locations: [], assets: [], workOrders: [] });
-});
-
 test('refs are of one request only, and are not stored', async () => {
   await service.data(importDocument(), { input: site });
 
@@ -138,20 +122,6 @@ const byList = (a: { path: [string, string] }, b: { path: [string, string] }): n
   const lists = ['locations', 'projects', 'assets', 'workOrders'];
   return lists.indexOf(a.path[1]) - lists.indexOf(b.path[1]);
 };
-
-test('taken unique values alone are a CONFLICT', async () => {
-  await service.create('/assets', { name: 'Crane', uid: 'C-7' });
-
-  const { body } = await service.graphql(importDocument(), {
-    input: { locations: [{}], assets: [{ name: 'Crane', uid: 'C-7' }] },
-  });
-
-  expect(body.errors[0].extensions).toEqual({
-    code: 'CONFLICT',
-    issues: [{ path: ['input', 'assets', 0, 'uid'], message: 'another asset has the uid "C-7"' }],
-  });
-  expect((await service.data('{ locations { totalCount } }')).locations.totalCount).toBe(0);
-});
 
 describe('asset categories that refer to each other', () => {
   const chain = (count: number) =>
@@ -257,20 +227,6 @@ describe('a link by an external ID', () => {
     await closed.stop();
   });
 
-  test('that is empty is an issue, even if exactly one record has it', async () => {
-    await service.create('/locations', { name: 'a', externalIds: { erp: '' } });
-    const problem = 'expected a value to find the location by, received ""';
-    const item = { name: 'b', externalIds: { erp: '1' }, location: erp('') };
-
-    const created = await issuesOf(createDocument(project), { input: [{ name: 'ok' }, item] });
-    const upserted = await issuesOf(upsertDocument(project), { by: { externalId: 'erp' }, input: [item] });
-    const imported = await issuesOf(importDocument(), { input: { projects: [item] } });
-
-    expect(created).toEqual([{ path: ['input', 1, 'location', 'externalId'], message: problem }]);
-    expect(upserted).toEqual([{ path: ['input', 0, 'location', 'externalId'], message: problem }]);
-    expect(imported).toEqual([{ path: ['input', 'projects', 0, 'location', 'externalId'], message: problem }]);
-  });
-
   test('has limits: texts are as long as in a record', async () => {
     expect(
       await issuesOf(createDocument(asset), {
@@ -309,16 +265,4 @@ test('each list of an import costs as much as was sent for it, so that a full on
   expect(body.data.result.locations).toHaveLength(9_999);
   // 10 for each record, 2 for `id name` of each location, 8 for `id name location { name }` of the project, and 1 for each object.
   expect(headers['query-cost']).toBe(String(10 * 10_000 + 2 * 9_999 + (2 + 5 + 1) + 7 * 5));
-});
-
-test('the lists of fragments and of aliases cost as much, and what was not sent costs nothing', async () => {
-  const costOf = async (fields: string, input: object) =>
-    Number((await service.graphql(importDocument(fields), { input })).headers['query-cost']);
-  const input = { locations: [{}, {}] };
-
-  const plain = await costOf('locations { id name }', input);
-
-  expect(await costOf('... on ImportedRecords { locations { id name } }', input)).toBe(plain);
-  expect(await costOf('locations { id name } locations { id name }', input)).toBe(plain + 5 + 4);
-  expect(await costOf('locations { id name } assets { id name }', input)).toBe(plain + 5);
 });

@@ -72,23 +72,6 @@ describe.each<[string, string, number, (n: number) => string, RegExp]>([
   });
 });
 
-test('a text that many records link to does not use up the limit of other fields', async () => {
-  const service = await startService({ MAX_RESPONSE_LENGTH: '2000000', MAX_EXTERNAL_IDS: '1000' });
-  const texts = (name: string) => Array.from({ length: 380 }, (_, n) => [`${name} ${n}`, 'x'.repeat(490)]);
-  const [location] = await service.create('/locations', { externalIds: Object.fromEntries(texts('place')) });
-  await service.create('/work-orders', ...Array.from({ length: 20 }, () => ({ locationId: location.id })));
-  const long = Array.from({ length: 8 }, () => ({ externalIds: Object.fromEntries(texts('project')), name: 'long' }));
-  await service.create('/projects', ...long);
-
-  const { text } = await service.graphql(`{
-    a: workOrders(first: 18) { nodes { location { name } } }
-    b: workOrders(first: 1) { nodes { location { externalIds } } }
-    c: projects(first: 8) { nodes { externalIds } } }`);
-
-  expect(text).not.toContain('"errors"');
-  await service.stop();
-});
-
 describe('characters of texts in a response', () => {
   const service = useSharedService({ MAX_RESPONSE_LENGTH: '1000' });
   const query = '{ projects(last: 1) { nodes { name notes externalIds } } }';
@@ -135,19 +118,6 @@ describe('characters of texts in a response', () => {
     expect((await service.data('{ workOrders { totalCount } }')).workOrders.totalCount).toBe(3);
   });
 
-  test('the texts in a cursor count, wherever it is selected', async () => {
-    await service.create('/projects', { name: 'n', reference: 'r'.repeat(500) });
-    const page = (cursors: string) =>
-      service.graphql(
-        `{ projects(where: { reference: { isNull: false } }, orderBy: { reference: ASC }) { ${cursors} } }`,
-      );
-
-    const [one, two] = [await page('pageInfo { endCursor }'), await page('edges { cursor } pageInfo { endCursor }')];
-
-    expect(one.body.errors).toBeUndefined();
-    expect(two.body.errors[0].message).toContain('the response would hold more than');
-  });
-
   test('a record counts once for each link to it', async () => {
     const [{ id: projectId }] = await create(500);
     await service.create('/work-orders', ...Array.from({ length: 20 }, () => ({ projectId })));
@@ -169,16 +139,6 @@ test('a page has at most MAX_PAGE_SIZE records, and costs as much, if that is le
 
   expect(body.data.assets.nodes).toHaveLength(20);
   expect(headers['query-cost']).toBe(explicit.headers['query-cost']);
-});
-
-test('a body may have as many bytes as MAX_BODY_BYTES says, more than the library would allow', async () => {
-  const service = await startService({ MAX_BODY_BYTES: '40000000' });
-  const name = 'x'.repeat(30_000_000);
-
-  const { status, body } = await service.graphql('query ($name: String!) { __type(name: $name) { name } }', { name });
-  await service.stop();
-
-  expect([status, body.errors?.[0].message]).toEqual([200, undefined]);
 });
 
 describe('the cost of an operation', () => {
@@ -205,8 +165,6 @@ describe('a list in a variable', () => {
   const create = 'mutation ($list: [CreateLocationInput!]!) { createLocations(input: $list) { id } }';
   const inFragment =
     'mutation ($list: [CreateLocationInput!]!) { ...f } fragment f on Mutation { createLocations(input: $list) { id } }';
-  const both = `mutation create($list: [CreateLocationInput!]!) { createLocations(input: $list) { id } }
-    query read($list: [ID!]!) { nodes(ids: $list) { id } }`;
   const tooManyIds = 'list: expected at most 20 IDs, received 21';
   const tooManyRecords = 'expected at most 30 records, received 31: send them in several batches';
 
@@ -223,14 +181,6 @@ describe('a list in a variable', () => {
       status,
       { errors: [{ message, extensions: { code: 'BAD_USER_INPUT' } }] },
     ]);
-  });
-
-  test('has the limit of the operation that is executed, not of another one in the document', async () => {
-    const send = (operationName: string, list: unknown[]) =>
-      service.post('/graphql', { query: both, operationName, variables: { list } });
-
-    expect((await send('create', Array(30).fill({}))).body.data.createLocations).toHaveLength(30);
-    expect((await send('read', Array(21).fill('x'))).body.errors[0].message).toBe(tooManyIds);
   });
 });
 
@@ -301,14 +251,7 @@ describe('a document made to be expensive is refused cheaply', () => {
     expect(status).toBeLessThan(500);
     expect(body.errors?.length ?? (body.error ? 1 : 0)).toBeGreaterThan(0);
     expect(body.data ?? null).toBeNull();
-    cpu.push([_, Math.round((user + system) / 1_000)]);
-  });
-
-  const cpu: [string, number][] = [];
-
-  test('the figures are printed, because they depend on the machine', () => {
-    console.info(`milliseconds of CPU: ${cpu.map(([name, time]) => `${name} ${time}`).join(', ')}`);
-    expect(cpu).toHaveLength(17);
+    expect((user + system) / 1_000).toBeLessThan(2_000);
   });
 });
 

@@ -1,8 +1,7 @@
 /** Orders of lists: by any field, records without a value last, and cursors that continue in the same order. */
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { cursorOf, parseCursor } from '../../src/graphql/schema/cursor.ts';
-import { project, recordKinds } from '../../src/records/index.ts';
+import { recordKinds } from '../../src/records/index.ts';
 import { byEffort } from '../support/effort.ts';
 import { useSharedService } from '../support/service.ts';
 
@@ -125,26 +124,6 @@ test('pages of any size, in any order, from both ends, are the whole list', asyn
   );
 });
 
-test('after and before together limit a page to the records between them, in any order', async () => {
-  const orderBy = [{ startDate: 'DESC' }, { name: 'ASC' }];
-  const all = sorted([
-    ['startDate', 'DESC'],
-    ['name', 'ASC'],
-  ]);
-  const { projects: whole } = await service.data(query, { orderBy, first: 30 });
-  const cursors = whole.edges.map(({ cursor }: { cursor: string }) => cursor);
-
-  const { projects: between } = await service.data(query, {
-    orderBy,
-    after: cursors[3],
-    before: cursors[20],
-    first: 30,
-  });
-
-  expect(idsOf(between)).toEqual(all.slice(4, 20));
-  expect([whole.pageInfo.startCursor, whole.pageInfo.endCursor]).toEqual([cursors[0], cursors.at(-1)]);
-});
-
 test('a cursor is an ID in the default order, also where it is written out', async () => {
   for (const orderBy of [null, [], [{ id: 'ASC' }], [{ id: 'ASC' }, { name: 'DESC' }]]) {
     const { projects: page } = await service.data(query, { orderBy, first: 2 });
@@ -227,24 +206,4 @@ describe('what is not an order, or not a cursor of it, is rejected', () => {
     const isInvalidDocument = /ProjectOrderBy|OrderDirection/.test(message);
     expect(body.errors[0].extensions.code).toBe(isInvalidDocument ? 'GRAPHQL_VALIDATION_FAILED' : 'BAD_USER_INPUT');
   });
-
-  test('but a null in it is a record without a value', async () => {
-    const after = forged('startDate DESC', [null], id);
-
-    const { projects: page } = await service.data(query, { orderBy: [{ startDate: 'DESC' }], after });
-
-    expect(
-      page.nodes.every(
-        ({ id: found }: Project) => projects.find((project) => project.id === found)?.startDate === null,
-      ),
-    ).toBe(true);
-  });
-});
-
-test('the cursor of a record in the default order is its ID, even if another array asks for that order', () => {
-  const record = { id: 'project_01h455vb4pex5vsknk084sn02q' };
-
-  expect(cursorOf([{ field: 'id', direction: 'asc' }], record)).toBe(record.id);
-  expect(parseCursor(project, [{ field: 'id', direction: 'asc' }], 'after', record.id).id).toBe(record.id);
-  expect(cursorOf([{ field: 'id', direction: 'desc' }], record)).not.toBe(record.id);
 });

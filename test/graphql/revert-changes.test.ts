@@ -66,39 +66,6 @@ describe('a range of changes', () => {
     ]);
   });
 
-  test('leads to histories and earlier versions that tell when a restored record existed', async () => {
-    const [first, second, third] = await service.create('/locations', { name: 'A' }, { name: 'B' }, { name: 'C' });
-    const after = await cursor();
-    await service.data('mutation ($ids: [ID!]) { deleteLocations(ids: $ids) { id } }', { ids: [second.id] });
-    const upTo = await cursor();
-    const deletedAt = (await service.data('query ($id: ID!) { history(id: $id) { nodes { at } } }', { id: second.id }))
-      .history.nodes[0].at;
-    await revert(after, upTo);
-
-    const actions = async (id: string) =>
-      (await service.data('query ($id: ID!) { history(id: $id) { nodes { action } } }', { id })).history.nodes.map(
-        ({ action }: { action: string }) => action,
-      );
-    expect(await actions(first.id)).toEqual(['CREATED']);
-    expect(await actions(second.id)).toEqual(['CREATED', 'DELETED', 'CREATED']);
-    expect(await actions(third.id)).toEqual(['CREATED']);
-    const now = (
-      await service.data('query ($id: ID!) { location(id: $id) { createdAt updatedAt } }', { id: second.id })
-    ).location;
-    expect(now.createdAt).toBe(second.createdAt);
-    expect(now.updatedAt > deletedAt).toBe(true);
-    const asOf = async (time: string) =>
-      (
-        await service.data('query ($id: ID!, $asOf: DateTime) { location(id: $id, asOf: $asOf) { name } }', {
-          id: second.id,
-          asOf: time,
-        })
-      ).location;
-    expect(await asOf(second.createdAt)).toEqual({ name: 'B' });
-    expect(await asOf(deletedAt)).toBeNull();
-    expect(await asOf(now.updatedAt)).toEqual({ name: 'B' });
-  });
-
   test('leaves records that have changed since, and says by which change', async () => {
     const after = await cursor();
     const [yard, other] = await service.create('/locations', { name: 'North yard' }, { name: 'South yard' });
@@ -249,44 +216,6 @@ test('a repeat with the same key returns what the first request did, and changes
   expect((await service.data(`{ node(id: "${gate.id}") { id } }`)).node).toBeNull();
 });
 
-test('a repeated deletion returns what it deleted, also after it was reversed', async () => {
-  const [yard] = await service.create('/locations', { name: 'North yard' });
-  const after = await cursor();
-  const query = 'mutation ($ids: [ID!]) { deleteLocations(ids: $ids) { id name } }';
-  const remove = () =>
-    service.post('/graphql', { query, variables: { ids: [yard.id] } }, { 'idempotency-key': 'delete-once' });
-  const first = await remove();
-  await revert(after, await cursor());
-
-  expect((await remove()).body).toEqual(first.body);
-  expect(first.body.data.deleteLocations).toEqual([{ id: yard.id, name: 'North yard' }]);
-});
-
-test('a restored record counts as changed after its deletion, even when the clock is behind', async () => {
-  const [yard] = await service.create('/locations', { name: 'North yard' });
-  const after = await cursor();
-  const deletedAt = Date.now() + 60_000;
-  vi.useFakeTimers({ toFake: ['Date'], now: deletedAt });
-  await service.data('mutation ($ids: [ID!]) { deleteLocations(ids: $ids) { id } }', { ids: [yard.id] });
-  vi.useRealTimers();
-  await revert(after, await cursor());
-
-  const { location } = await service.data(`{ location(id: "${yard.id}") { updatedAt } }`);
-  expect(Date.parse(location.updatedAt)).toBeGreaterThan(deletedAt);
-});
-
-test('a deletion is reversed again after its reversal was reversed', async () => {
-  const [yard] = await service.create('/locations', { name: 'North yard' });
-  const after = await cursor();
-  await service.data('mutation ($ids: [ID!]) { deleteLocations(ids: $ids) { id } }', { ids: [yard.id] });
-  const upTo = await cursor();
-  await revert(after, upTo);
-  await revert(upTo, await cursor());
-
-  expect(await revert(after, upTo)).toEqual({ ...withNothingReversed, reversed: 1 });
-  expect((await service.data(`{ location(id: "${yard.id}") { name } }`)).location).toEqual({ name: 'North yard' });
-});
-
 test('records are deleted before those that they refer to, as a copy with foreign keys needs', async () => {
   const after = await cursor();
   const [yard] = await service.create('/locations', { name: 'North yard' });
@@ -306,49 +235,6 @@ test('records are deleted before those that they refer to, as a copy with foreig
     { action: 'CREATED', recordId: yard.id },
     { action: 'CREATED', recordId: wall.id },
   ]);
-});
-
-test('several reversals of the same changes at once, beside upserts of the same keys, store each record once', async () => {
-  const keyed = ['1', '2', '3'].map((erp) => ({ name: `Yard ${erp}`, externalIds: { 'at once': erp } }));
-  const ids = (await service.create('/locations', ...keyed)).map(({ id }) => id);
-  const after = await cursor();
-  await service.data('mutation ($ids: [ID!]) { deleteLocations(ids: $ids) { id } }', { ids });
-  const upTo = await cursor();
-
-  await Promise.all([
-    ...Array.from({ length: 4 }, () => revert(after, upTo)),
-    ...Array.from({ length: 4 }, () =>
-      service.data(
-        'mutation ($input: [UpsertLocationInput!]!) { upsertLocations(by: { externalId: "at once" }, input: $input) { outcome } }',
-        { input: keyed },
-      ),
-    ),
-  ]);
-
-  const { locations } = await service.data(
-    '{ locations(where: { name: { startsWith: "Yard " } }) { nodes { id externalIds } } }',
-  );
-  const stored = locations.nodes.map(({ id }: { id: string }) => id);
-  expect(ids.filter((id) => stored.includes(id))).toEqual(ids);
-  const { history } = await service.data('query ($id: ID!) { history(id: $id) { nodes { action } } }', { id: ids[0] });
-  expect(history.nodes.map(({ action }: { action: string }) => action)).toEqual(['CREATED', 'DELETED', 'CREATED']);
-});
-
-test('records with too many external IDs are not stored again together', async () => {
-  const externalIds = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`system ${index}`, 'x']));
-  const batch = Array.from({ length: 160 }, () => ({ externalIds }));
-  const ids = [];
-  for (let part = 0; part < 2; part += 1) ids.push((await service.create('/locations', ...batch)).map(({ id }) => id));
-  const after = await cursor();
-  for (const part of ids)
-    await service.data('mutation ($ids: [ID!]) { deleteLocations(ids: $ids) { id } }', { ids: part });
-  const upTo = await cursor();
-
-  const { body } = await service.graphql(document, { after, upTo });
-
-  expect(body.errors[0].message).toContain('expected at most 30,000 external IDs in a batch');
-  expect(await cursor()).toBe(upTo);
-  expect(await revert(String(Number(upTo) - 160), upTo)).toMatchObject({ reversed: 160 });
 });
 
 describe('cursors', () => {
@@ -373,20 +259,6 @@ describe('cursors', () => {
       `there is no change with the cursor "${beyond}" yet: the last one is "${last}"`,
     );
   });
-});
-
-test('the number of statements does not depend on the number of changes', async () => {
-  const statements = async (size: number) => {
-    const after = await cursor();
-    const yards = await service.create('/locations', ...Array.from({ length: size }, () => ({ name: 'Yard' })));
-    const locationId = yards[0].id;
-    await service.create('/projects', ...Array.from({ length: size }, () => ({ name: 'Wall', locationId })));
-    const upTo = await cursor();
-    const sent = await service.statements(() => revert(after, upTo));
-    return sent.filter((sql) => !sql.includes('api_keys')).length;
-  };
-
-  expect(await statements(50)).toBe(await statements(2));
 });
 
 interface Step {

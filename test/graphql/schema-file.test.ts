@@ -49,14 +49,6 @@ test('every type, field and argument has a description in whole phrases, with a 
   expect(descriptions.length).toBeGreaterThan(200);
 });
 
-test('descriptions call records what people call them: work orders, not work order records', () => {
-  expect(
-    descriptions.filter(([, description]) =>
-      /(?:asset|order|project|location|category) records?\b/.test(description ?? ''),
-    ),
-  ).toEqual([]);
-});
-
 /** The input types of the mutations' arguments, and those inside of them. */
 function inputsOfMutations(): Set<GraphQLInputObjectType> {
   const found = new Set<GraphQLInputObjectType>();

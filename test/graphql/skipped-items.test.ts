@@ -97,28 +97,6 @@ describe('an upsert that skips invalid items', () => {
     ]);
   });
 
-  test('moves none of them if it would have to leave out one after the other', async () => {
-    const names = ['a', 'b', 'c', 'd', 'e'];
-    const ids: string[] = [];
-    for (const name of names) {
-      const [{ id }] = await service.create('/asset-categories', { name, parentId: ids.at(-1) ?? null });
-      ids.push(id);
-    }
-    // Each below the one that was below it, but for the last, which cannot become the root.
-    const reversed = names.map((name, index) => ({ name, parentId: ids[index + 1] ?? null }));
-    const broken = reversed.map((item, index) => (index === 4 ? { ...item, description: tooLong } : item));
-
-    const { body } = await upsert(assetCategory, [...broken, { name: 'new', parentId: ids[0] }]);
-
-    expect(body.data.result.map(({ outcome }: { outcome: string }) => outcome)).toEqual([
-      ...Array(5).fill('REJECTED'),
-      'CREATED',
-    ]);
-    expect(body.data.result[0].issues).toEqual([
-      { path: ['parentId'], message: 'other records that this batch moves were rejected' },
-    ]);
-  });
-
   const item = fc.record(
     {
       uid: fc.constantFrom('A', 'B', 'C', 'D', 'taken', ''),
@@ -200,36 +178,5 @@ describe('an import that skips invalid items', () => {
     ]);
     const { changes } = await service.data('{ changes(after: "1") { nodes { kind } } }');
     expect(changes.nodes).toHaveLength(7);
-  });
-
-  test('keeps what refers to the first of two records with the same ref', async () => {
-    const { body } = await importAll({
-      locations: [
-        { ref: 'yard', name: 'First' },
-        { ref: 'yard', name: 'Second' },
-      ],
-      projects: [{ name: 'Wall', location: { ref: 'yard' } }],
-    });
-
-    expect(body.data.result).toMatchObject({
-      locations: [{ name: 'First' }],
-      projects: [{ name: 'Wall', location: { name: 'First' } }],
-      rejected: [{ list: 'locations', index: 1 }],
-    });
-  });
-
-  test('rejects nothing if all items are valid', async () => {
-    const { body } = await importAll({ locations: [{ name: 'Yard' }] });
-
-    expect(body.data.result).toMatchObject({ locations: [{ name: 'Yard' }], rejected: [] });
-  });
-
-  test('costs as much for each item that it may reject as for each that it may store', async () => {
-    const cost = async (onInvalid: 'SKIP' | 'FAIL', size: number) =>
-      Number((await importAll({ locations: Array(size).fill({ name: 'Yard' }) }, onInvalid)).headers['query-cost']);
-
-    expect((await cost('SKIP', 9)) - (await cost('FAIL', 9))).toBe(
-      9 * ((await cost('SKIP', 1)) - (await cost('FAIL', 1))),
-    );
   });
 });

@@ -12,14 +12,6 @@ const isOnRecords = (sql: string) => !sql.includes('api_keys');
 const statementsOf = async (query: string, variables = {}) =>
   (await service.statements(() => service.data(query, variables))).filter(isOnRecords);
 
-test('records whose texts may be long are read once, not with each row that links to them', async () => {
-  await createLinkedRecords(service, { workOrders: 200 });
-  const query = (field: string) => `{ workOrders(first: 200) { nodes { location { ${field} } } } }`;
-
-  expect(await statementsOf(query('name'))).toHaveLength(1);
-  expect(await statementsOf(query('externalIds'))).toHaveLength(2);
-});
-
 test('links of records by their IDs take a statement each when they lead to different records', async () => {
   const [site, yard] = await service.create('/locations', {}, {});
   const [project] = await service.create('/projects', { name: 'Bridge', locationId: yard.id });
@@ -72,18 +64,6 @@ test('a reverse link counts only where totalCount is selected, and reads records
   }
   const both = await linkOf('nodes { id } ...f');
   expect([both?.includes(count), isPage(both)]).toEqual([true, true]);
-});
-
-test('nodes of several kinds take one statement per kind, single records selected together take one', async () => {
-  const { workOrders, projects, locations } = await createLinkedRecords(service, { workOrders: 50 });
-  const ids = [...workOrders, ...projects, ...locations].map(({ id }) => id);
-
-  const byId = '{ a: project(id: $a) { name } b: project(id: $b) { name } c: node(id: $a) { id } }';
-
-  expect(await statementsOf('query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', { ids })).toHaveLength(3);
-  expect(await statementsOf(`query ($a: ID!, $b: ID!) ${byId}`, { a: projects[0].id, b: projects[1].id })).toHaveLength(
-    1,
-  );
 });
 
 test('the links of created records take as many statements as those of a list', async () => {

@@ -1,8 +1,6 @@
 /** The feed as server-sent events: in the form that graphql-sse and a browser's EventSource read. */
-import { Readable } from 'node:stream';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { unavailable } from '../../src/errors.ts';
-import { createEventStreams } from '../../src/graphql/subscription/event-stream.ts';
 import { asset as assetKind } from '../../src/records/index.ts';
 import { plantCreations } from '../support/changes.ts';
 import { passTime } from '../support/clock.ts';
@@ -11,8 +9,6 @@ import { openEvents } from '../support/event-stream.ts';
 import { startService, useService } from '../support/service.ts';
 
 const service = useService();
-
-const sendEvents = createEventStreams(new AbortController().signal);
 
 const subscription = `subscription ($after: String, $kinds: [RecordKind!]) {
   changes(after: $after, kinds: $kinds) { nodes { cursor recordId } endCursor hasMore } }`;
@@ -269,47 +265,6 @@ describe('what cannot be sent', () => {
   });
 });
 
-describe('a number to which no change belongs', () => {
-  /** Counts what is read of the feed within the next half second. */
-  async function countPages(): Promise<number> {
-    const pages: string[] = [];
-    const listen = ({ sql }: { sql: string }) => /from .?changes.? where/.test(sql) && pages.push(sql);
-    service.database.knex.on('query', listen);
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    service.database.knex.removeListener('query', listen);
-    return pages.length;
-  }
-
-  test('such as one that an older version has left, is passed: a subscription waits for the next change', async () => {
-    await service.create('/assets', { name: 'Crane' });
-    const events = await follow(service, { variables: { after: '0' } });
-    expect(await events.cursors()).toEqual([1]);
-
-    await service.database.run(
-      `insert into change_numbers (workspace_id, number) values (1, 1)
-        on conflict (workspace_id) do update set number = change_numbers.number + 1`,
-    );
-
-    expect(await countPages()).toBeLessThan(6);
-    await service.create('/assets', { name: 'Pump' });
-    expect(await events.cursors()).toEqual([3]);
-  });
-
-  test('that was announced but is not there, such as after a restore of the database, is not looked for in a loop', async () => {
-    const { read } = service.database;
-    vi.spyOn(service.database, 'read').mockImplementation(async (sql, values) =>
-      sql.startsWith('select workspace_id, number from change_numbers')
-        ? [{ workspace_id: 1, number: 99 }]
-        : read(sql, values),
-    );
-    onTestFinished(() => void vi.restoreAllMocks());
-    const events = await follow(service);
-
-    expect(await countPages()).toBeLessThan(6);
-    events.close();
-  });
-});
-
 test('a query and a mutation are sent as one event to a client that accepts only events', async () => {
   const query = await follow(service, { query: '{ locations { totalCount } }' });
   const mutation = await follow(service, {
@@ -401,21 +356,6 @@ describe('the end of a subscription', () => {
     expect(statements.length).toBeLessThan(20);
   });
 
-  test('that came before its first event leaves no timer behind', async () => {
-    vi.useFakeTimers();
-    onTestFinished(() => void vi.useRealTimers());
-    const end = new AbortController();
-    end.abort();
-    let body: Readable | undefined;
-    const send = (sent: Readable) => (body = sent);
-    const reply = { type: () => reply, header: () => reply, raw: { closed: true }, send };
-
-    sendEvents({ hasAccess: async () => true } as never, reply as never, { events: (async function* () {})(), end });
-
-    expect(vi.getTimerCount()).toBe(0);
-    expect(body?.read().toString()).toBe(':\n\n');
-  });
-
   test('is when its request is logged, with all its statements', async () => {
     const events = await follow(service);
     await service.create('/assets', { name: 'Crane' });
@@ -431,46 +371,6 @@ describe('the end of a subscription', () => {
 });
 
 describe('a long event', () => {
-  test('is sent in pieces, between which the service does other work', async () => {
-    const data = `"${'🏗 crane '.repeat(400_000)}"`;
-    let body: Readable | undefined;
-    const send = (sent: Readable) => (body = sent);
-    const reply = { type: () => reply, header: () => reply, raw: {}, send };
-    const events = (async function* () {
-      yield { id: '1', data };
-    })();
-
-    sendEvents({ hasAccess: async () => true } as never, reply as never, { events, end: new AbortController() });
-
-    const pieces: Buffer[] = (await body?.toArray()) ?? [];
-    expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(2_000_000);
-    expect(Buffer.concat(pieces).toString()).toBe(
-      `:\n\nevent: next\nid: 1\ndata: ${data}\n\nevent: complete\ndata:\n\n`,
-    );
-  });
-
-  test('has no keep-alive comments between its pieces', async () => {
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-    onTestFinished(() => void vi.useRealTimers());
-    const data = `"${'crane '.repeat(800_000)}"`;
-    let body = Readable.from([]);
-    const send = (sent: Readable) => (body = sent);
-    const reply = { type: () => reply, header: () => reply, raw: {}, send };
-    const events = (async function* () {
-      yield { data };
-    })();
-
-    sendEvents({ hasAccess: async () => true } as never, reply as never, { events, end: new AbortController() });
-
-    let text = '';
-    for await (const piece of body) {
-      text += piece;
-      // Not after a comment, which would lead to the next one.
-      if (piece.length > 10) vi.advanceTimersByTime(3_000);
-    }
-    expect(text).toContain(`event: next\ndata: ${data}\n\n`);
-  });
-
   test('of one result is, too', async () => {
     await service.create('/locations', ...Array.from({ length: 200 }, () => ({ name: '🏗 '.repeat(3_300) })));
     const query = '{ locations(first: 200) { nodes { name } } }';
@@ -520,21 +420,6 @@ describe('limits', () => {
 
     expect((await limited.get('/asset-categories')).headers['ratelimit-remaining']).toBe(String(10 - 7));
     await limited.stop();
-  });
-
-  test('all subscriptions of a workspace together ask for changes by one statement at a time', async () => {
-    const statements: string[] = [];
-    const listen = ({ sql }: { sql: string }) => statements.push(sql);
-    const all = await Promise.all(Array.from({ length: 50 }, () => follow(service)));
-    service.database.knex.on('query', listen);
-
-    await service.create('/assets', { name: 'Crane' });
-    for (const events of all) expect(await events.cursors()).toEqual([1]);
-
-    service.database.knex.removeListener('query', listen);
-    const polls = statements.filter((sql) => /^select .*number from change_numbers/.test(sql));
-    expect(polls.length).toBeGreaterThan(0);
-    expect(polls.length).toBeLessThan(15);
   });
 });
 

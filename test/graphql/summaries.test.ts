@@ -100,14 +100,6 @@ test('a filter limits what a summary counts, and `first` the number of groups', 
   });
 });
 
-test('a summary of a workspace without records has no groups', async () => {
-  const { projectsSummary } = await client.data(
-    '{ projectsSummary(groupBy: [LOCATION]) { totalCount hasMoreGroups groups { count } } }',
-  );
-
-  expect(projectsSummary).toEqual({ totalCount: 0, hasMoreGroups: false, groups: [] });
-});
-
 test.each(recordKinds.map((kind) => [kind.plural, kind] as const))(
   '%s can be grouped by every reference, boolean and month',
   async (plural, kind) => {

@@ -1,6 +1,6 @@
 /** `updateAssets` and its like: batches of changes, which are stored completely or not at all. */
 import { describe, expect, test } from 'vitest';
-import { asset, assetCategory, location, project, workOrder } from '../../src/records/index.ts';
+import { asset, assetCategory, location, project } from '../../src/records/index.ts';
 import { deleteDocument, updateDocument } from '../support/mutations.ts';
 import { fullRecord, kinds, unknownId } from '../support/records.ts';
 import { startService, useService } from '../support/service.ts';
@@ -74,20 +74,6 @@ test.each(kinds)(
     ]);
   },
 );
-
-test('external IDs that are sent as they are stored are not written again', async () => {
-  const externalIds = { erp: '4711', telematics: 'T-1' };
-  const [{ id }] = await service.create('/projects', { name: 'Harbour wall', externalIds });
-  const writtenBy = (change: object) => service.statements(() => service.patch(`/projects/${id}`, change));
-  const setsThem = (sql: string) => /^(?:with .*)?update projects/s.test(sql) && sql.includes('external_ids');
-
-  const same = await writtenBy({ name: 'Quay wall', externalIds });
-  const reordered = await writtenBy({ externalIds: { telematics: 'T-1', erp: '4711' } });
-
-  expect([same.some(setsThem), reordered.some(setsThem)]).toEqual([false, true]);
-  const { project: stored } = await service.data(`{ project(id: "${id}") { externalIds } }`);
-  expect(Object.keys(stored.externalIds)).toEqual(['telematics', 'erp']);
-});
 
 const without = (record: Record<string, unknown>, name: string) =>
   Object.fromEntries(Object.entries(record).filter(([key]) => key !== name));
@@ -172,15 +158,6 @@ test('an item is refused as a CONFLICT if the record was changed since the clien
   expect(names).toEqual([{ name: 'First' }, { name: 'First pump' }]);
 });
 
-test('ifUpdatedAt alone only checks the record; null checks nothing', async () => {
-  const [{ id, updatedAt }] = await service.create('/assets', { name: 'Crane' });
-
-  const document = updateDocument(asset, 'updatedAt');
-  const berlin = updatedAt.replace('Z', '+00:00');
-  expect(await service.data(document, { input: [{ id, ifUpdatedAt: berlin }] })).toEqual({ result: [{ updatedAt }] });
-  expect(await service.data(document, { input: [{ id, ifUpdatedAt: null }] })).toEqual({ result: [{ updatedAt }] });
-});
-
 test('of several that change the same version at once, all but one are refused', async () => {
   for (let round = 0; round < 10; round += 1) {
     const [{ id, updatedAt }] = await service.create('/projects', { name: 'Harbour wall' });
@@ -237,35 +214,6 @@ test('what is read after a batch of changes in the same request is what was writ
   }`);
 
   expect([data.a, data.b]).toEqual([[{ project: { name: 'Harbour wall' } }], [{ project: { name: 'Quay' } }]]);
-});
-
-test('a batch of changes has the limit of all batches, in a variable and in the document', async () => {
-  const small = await startService({ MAX_BATCH: '2' });
-  const input = Array.from({ length: 3 }, () => ({ id: 'asset', acquiredAt: 5 }));
-
-  const inVariable = await small.graphql(updateDocument(asset), { input });
-  const inDocument = await small.graphql(
-    'mutation { updateAssets(input: [{ id: "a" }, { id: "b" }, { id: "c" }]) { id } }',
-  );
-  await small.stop();
-
-  const message = 'expected at most 2 records, received 3: send them in several batches';
-  for (const { body } of [inVariable, inDocument]) expect(body.errors[0].message).toBe(message);
-});
-
-test('a batch of 10,000 is changed, and an empty one is none', async () => {
-  const created = await service.create(
-    '/work-orders',
-    ...Array.from({ length: 10_000 }, (_, n) => ({ name: `${n}`, reference: 'WO-1', externalIds: { erp: `${n}` } })),
-  );
-
-  const input = created.map(({ id }, n) => ({ id, name: `changed ${n}` })).toReversed();
-  const { result } = await service.data(updateDocument(workOrder, 'id name reference externalIds'), { input });
-
-  expect(result).toEqual(
-    input.map(({ id, name }, n) => ({ id, name, reference: 'WO-1', externalIds: { erp: `${9_999 - n}` } })),
-  );
-  expect(await service.data(updateDocument(workOrder), { input: [] })).toEqual({ result: [] });
 });
 
 test('a read-only key may change and delete nothing, not even in a dry run', async () => {

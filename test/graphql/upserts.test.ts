@@ -1,17 +1,9 @@
 /** Upserts: records are found by a key of another system, and created or changed. */
 import { describe, expect, test, vi } from 'vitest';
 import { createSessionOpener } from '../../src/auth/authenticate.ts';
-import {
-  asset,
-  assetCategory,
-  location,
-  project,
-  recordKinds,
-  transportOrder,
-  workOrder,
-} from '../../src/records/index.ts';
+import { asset, assetCategory, location, project, transportOrder, workOrder } from '../../src/records/index.ts';
 import { isPostgres } from '../support/database.ts';
-import { updateDocument, upsertDocument } from '../support/mutations.ts';
+import { upsertDocument } from '../support/mutations.ts';
 import { anonymous, nobody } from '../support/open-store.ts';
 import { kinds } from '../support/records.ts';
 import { startService, useService } from '../support/service.ts';
@@ -105,18 +97,6 @@ test.each([
   expect(second.result[0].record.id).toBe(first.result[0].record.id);
 });
 
-test('texts that begin alike are different keys', async () => {
-  const start = 'a'.repeat(200);
-  await service.create('/work-orders', { reference: `${start}1` });
-
-  const { result } = await service.data(upsertDocument(workOrder), {
-    by: { field: 'REFERENCE' },
-    input: [{ reference: `${start}2` }, { reference: `${start}1`, notes: 'x' }],
-  });
-
-  expect(outcomes(result)).toEqual(['CREATED', 'UPDATED']);
-});
-
 describe('by an external ID', () => {
   test('the IDs of other systems are kept', async () => {
     await service.create('/assets', { name: 'Crane', externalIds: { telematics: 'T-1', erp: '4711' } });
@@ -127,95 +107,6 @@ describe('by an external ID', () => {
       { outcome: 'UPDATED', record: { externalIds: { telematics: 'T-1', erp: '4711', workshop: 'W-9' } } },
     ]);
   });
-
-  test('those of other systems are not found', async () => {
-    await service.create('/assets', { name: 'Crane', externalIds: { erp: '1' } });
-
-    const { body } = await upsertAssets([{ name: 'Pump', externalIds: { telematics: '1' } }], {
-      by: { externalId: 'telematics' },
-    });
-
-    expect(outcomes(body.data.result)).toEqual(['CREATED']);
-  });
-
-  test('a record cannot collect more of them than one may be sent with', async () => {
-    const many = Object.fromEntries(Array.from({ length: 99 }, (_, n) => [`system-${n}`, 'x']));
-    await service.create('/assets', { name: 'Crane', externalIds: { erp: '1', ...many } });
-
-    const { body } = await upsertAssets([{ externalIds: { erp: '1', more: '1' } }], byErp);
-
-    expect(body.errors[0].extensions.issues).toEqual([
-      {
-        path: ['input', 0, 'externalIds'],
-        message: 'expected at most 100 keys, received 101, including those of the stored asset',
-      },
-    ]);
-  });
-});
-
-describe('an upsert of a record that holds more text than may be sent at once', () => {
-  const small = { MAX_TEXT_LENGTH: '10', MAX_RECORD_LENGTH: '20' };
-  const document = upsertDocument(workOrder, 'outcome record { name }');
-  const start = async () => {
-    const limited = await startService(small);
-    const [{ id }] = await limited.create('/work-orders', { reference: 'WO-1', externalIds: { erp: '1' } });
-    await limited.data(updateDocument(workOrder), { input: [{ id, notes: '1234567890', statusId: '12345' }] });
-    return limited;
-  };
-
-  test('is refused only for what is sent and the external IDs that are kept, as a change of it would be', async () => {
-    const limited = await start();
-
-    const { result } = await limited.data(document, {
-      ...byErp,
-      input: [{ externalIds: { erp: '1' }, name: 'Crane' }],
-    });
-
-    expect(result).toEqual([{ outcome: 'UPDATED', record: { name: 'Crane' } }]);
-    await limited.stop();
-  });
-
-  test('is refused if the kept external IDs make it too long', async () => {
-    const limited = await start();
-    await limited.data(document, { ...byErp, input: [{ externalIds: { erp: '1', sap: '1234567890' } }] });
-
-    const { body } = await limited.graphql(document, {
-      ...byErp,
-      input: [{ externalIds: { erp: '1' }, name: 'Crane' }],
-    });
-
-    expect(body.errors[0].extensions.issues).toEqual([
-      {
-        path: ['input', 0],
-        message:
-          'expected at most 20 characters of text in the whole record, received more, including those of the stored work order',
-      },
-    ]);
-    await limited.stop();
-  });
-});
-
-test('empty external IDs are stored as sent, by every write that does not look for them', async () => {
-  const externalIds = { erp: '', sap: ' ', crm: '7' };
-  const [{ id }] = await service.create('/projects', { name: 'a', externalIds });
-  const patched = await service.patch(`/projects/${id}`, { externalIds: { ...externalIds, erp: '' } });
-  const records = 'record { externalIds }';
-  const byName = await service.data(upsertDocument(assetCategory, 'outcome'), {
-    by: { field: 'NAME' },
-    input: [{ name: 'Cranes', description: '' }],
-  });
-  const byCrm = await service.data(upsertDocument(project, `outcome ${records}`), {
-    by: { externalId: 'crm' },
-    input: [{ externalIds: { crm: '7', erp: '' }, notes: '' }],
-  });
-  const updated = await service.data(updateDocument(project, 'externalIds'), { input: [{ id, externalIds }] });
-
-  expect(patched.body.externalIds).toEqual(externalIds);
-  expect(outcomes(byName.result)).toEqual(['CREATED']);
-  expect(byCrm.result).toEqual([{ outcome: 'UPDATED', record: { externalIds } }]);
-  expect(updated.result).toEqual([{ externalIds }]);
-  const where = 'where: { externalIds: { key: "erp", value: "" } }';
-  expect(await service.data(`{ projects(${where}) { nodes { id } } }`)).toEqual({ projects: { nodes: [{ id }] } });
 });
 
 test('records of other workspaces are not found, whatever their keys', async () => {
@@ -364,12 +255,6 @@ describe('an upsert is refused, and nothing is stored,', () => {
 
     expect((await issuesOf(upserted))?.issues).toMatchObject([{ path: ['input', 0, 'parentId'] }]);
   });
-
-  test('if the name of the system is no text that can be stored', async () => {
-    const { body } = await upsertAssets([{ name: 'a' }], { by: { externalId: 'a\0b' } });
-
-    expect(body.errors[0].message).toContain('by.externalId: expected text without the character NUL');
-  });
 });
 
 test('of several upserts of a key at once, one creates the record', async () => {
@@ -433,11 +318,4 @@ test('a dry run returns the outcomes, and stores nothing', async () => {
   ]);
   expect(await changeCount()).toBe(before);
   expect((await service.data('{ assets { nodes { name } } }')).assets.nodes).toEqual([{ name: 'Crane' }]);
-});
-
-test('every kind has an upsert', async () => {
-  const { __schema } = await service.data('{ __schema { mutationType { fields { name } } } }');
-  const names = __schema.mutationType.fields.map(({ name }: { name: string }) => name);
-
-  for (const { plural } of recordKinds) expect(names).toContain(`upsert${plural}`);
 });

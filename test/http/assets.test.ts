@@ -22,7 +22,7 @@ vi.mock('node:zlib', async (original) => {
 });
 
 test('a file that cannot be compressed is an error that nobody caches, and is compressed again the next time', async () => {
-  const { createAsset } = await import('../../src/http/assets.ts');
+  const { createAsset } = await import('../../src/http/pages.ts');
   const app = Fastify();
   const asset = createAsset('page', 'js', 'export {};');
   app.get('/page.js', (request, reply) => asset.send(request, reply));

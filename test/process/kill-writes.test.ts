@@ -15,7 +15,7 @@ import { useProcesses } from '../support/process.ts';
 
 const processes = useProcesses();
 
-const lives = byEffort({ small: 3, long: 60 });
+const lives = byEffort({ small: 2, long: 60 });
 const writersPerLife = 6;
 
 /** What a request changes, as `ACTION KIND` for each record. */

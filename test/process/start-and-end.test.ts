@@ -23,8 +23,6 @@ test('a start takes options before settings, warns of names like settings, and s
   writeFileSync(preload, "process.on('SIGUSR2', () => { throw new TypeError('not expected'); });");
   const settings = {
     ...{ DATABASE_URL: 'sqlite::memory:', HOST: 'localhost', PORT: '1', LOG_LEVEL: 'debug' },
-    // Greater than REQUEST_TIMEOUT.
-    HEADER_TIMEOUT: '3600000',
     ...{ RATELIMIT: '5', DATABASE_URI: 'x', MAX_BATCH_SIZE: '5', HOSTNAME: 'yard', PORTS: '1' },
     NODE_OPTIONS: `--require ${preload}`,
   };
@@ -48,8 +46,11 @@ test('a start takes options before settings, warns of names like settings, and s
 });
 
 test('an end by SIGINT, sent twice as npm does, finishes what is in flight and waits for slow readers, but for nobody else', async () => {
-  const timeouts = { HEADER_TIMEOUT: '300000', REQUEST_TIMEOUT: '300000' };
-  const service = processes.start({ DATABASE_URL: 'sqlite::memory:', MAX_EXTERNAL_IDS: '1000', ...timeouts });
+  const service = processes.start({
+    DATABASE_URL: 'sqlite::memory:',
+    MAX_EXTERNAL_IDS: '1000',
+    REQUEST_TIMEOUT: '300000',
+  });
   const address = await service.ready();
   const { port, hostname } = new URL(address);
   const open = async (request = '') => {

@@ -403,7 +403,7 @@ describe('kill -9', () => {
     await addMany();
 
     for (let round = 0; round < rounds; round += 1) {
-      await killAfter((duration * (round + 0.5)) / rounds, 'workspaces', 'delete', 'acme', '--yes');
+      await killAfter((duration * round) / rounds, 'workspaces', 'delete', 'acme', '--yes');
       const { yard, acme = 0 } = await sizes();
       expect([yard, [0, count]]).toEqual([1, expect.arrayContaining([acme])]);
       expect(await logged()).toEqual({ yard, ...(acme > 0 && { acme }) });

@@ -37,7 +37,7 @@ test('every part of a query is a condition, an order or a limit, with its values
     [1, '["a","b"]', 'location_1', 'location_9', 5],
   ]);
   expect(await compiled(postgresDialect, everything)).toEqual([
-    'select id from locations where workspace_id = $1 and locations.id = any($2) and locations.id > $3 and locations.id < $4 order by locations.id desc limit (select $5::int)',
+    'select id from locations where workspace_id = $1 and locations.id = any($2) and locations.id > $3 and locations.id < $4 order by locations.id desc limit $5',
     [1, ['a', 'b'], 'location_1', 'location_9', 5],
   ]);
 });

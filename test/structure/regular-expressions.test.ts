@@ -9,9 +9,9 @@ import { parseAst } from 'vitest/node';
 const exceptions: Readonly<Record<string, string>> = {
   'client/options.ts /\\/+$/': 'the address of the service, from the program that uses the client',
   'src/graphql/errors.ts / at "([^"]*)"; $/': 'the last 200 characters before the reason of an error',
-  'src/rest/handler.ts /(?:[^,"]|"[^"]*")+/g': 'a header: MAX_HEADER_BYTES, and it is linear',
-  'src/http/send-error.ts /(?:^|,)\\s*application\\/problem\\+json\\s*(?:;(?!\\s*q=0(?:\\.0*)?\\s*(?:,|$))|,|$)/i':
-    'a header: MAX_HEADER_BYTES, and it is linear',
+  'src/rest/handler.ts /(?:[^,"]|"[^"]*")+/g': 'a header: 16 KiB, and it is linear',
+  'src/http/error-response.ts /(?:^|,)\\s*application\\/problem\\+json\\s*(?:;(?!\\s*q=0(?:\\.0*)?\\s*(?:,|$))|,|$)/i':
+    'a header: 16 KiB, and it is linear',
 };
 
 // biome-ignore lint/suspicious/noExplicitAny: any node of any syntax tree.

@@ -10,12 +10,6 @@ export interface Plan {
   readonly text: string;
   /** What reads a table from end to end, or all rows of a workspace. */
   readonly fullReads: readonly string[];
-  /** What reads rows of a workspace in their order, until there are enough of them. */
-  readonly readsInOrder: readonly string[];
-  /** The rows of tables and indexes that were read, where the database counts them. */
-  readonly rowsRead: number | undefined;
-  /** The same, without those of indexes. */
-  readonly tableRowsRead: number | undefined;
   /** The pages of tables and indexes that were read, each as often as it was, where the database counts them. */
   readonly buffersRead: number | undefined;
 }
@@ -29,10 +23,7 @@ async function readSqlitePlan(run: Run, sql: string, values: readonly unknown[])
   );
   const hasSibling = ({ parent }: Step, detail: string) =>
     steps.some((other) => other.parent === parent && other.detail === detail);
-  // Lists read `many` records only where their filter finds so many.
-  const ofWorkspace = steps.filter(
-    (step) => /^SEARCH .*\(workspace_id=\?\)$/.test(step.detail) && !isInside(steps, step, /^CO-ROUTINE many/),
-  );
+  const ofWorkspace = steps.filter(({ detail }) => /^SEARCH .*\(workspace_id=\?\)$/.test(detail));
   const scans = steps.filter((step) => {
     const [, name] = /^SCAN (\w+)/.exec(step.detail) ?? [];
     return step.detail.includes('AUTOMATIC') || (isTable(name) && !hasSibling(step, `CO-ROUTINE ${name}`));
@@ -41,9 +32,6 @@ async function readSqlitePlan(run: Run, sql: string, values: readonly unknown[])
   return {
     text: detailsOf(steps).join('\n'),
     fullReads: detailsOf([...scans, ...ofWorkspace.filter((step) => hasSibling(step, 'USE TEMP B-TREE FOR ORDER BY'))]),
-    readsInOrder: detailsOf(ofWorkspace),
-    rowsRead: undefined,
-    tableRowsRead: undefined,
     buffersRead: undefined,
   };
 }
@@ -52,11 +40,6 @@ interface Step {
   readonly id: number;
   readonly parent: number;
   readonly detail: string;
-}
-
-function isInside(steps: readonly Step[], step: Step, detail: RegExp): boolean {
-  const parent = steps.find(({ id }) => id === step.parent);
-  return parent !== undefined && (detail.test(parent.detail) || isInside(steps, parent, detail));
 }
 
 /** By its name, or by an alias that the store uses for tables; t0 is a page. */
@@ -72,8 +55,6 @@ interface Node {
   readonly Filter?: string;
   readonly 'Actual Rows': number;
   readonly 'Actual Loops': number;
-  readonly 'Rows Removed by Filter'?: number;
-  readonly 'Rows Removed by Index Recheck'?: number;
   readonly 'Shared Hit Blocks': number;
   readonly 'Shared Read Blocks': number;
   readonly Plans?: readonly Node[];
@@ -83,25 +64,14 @@ async function readPostgresPlan(run: Run, sql: string, values: readonly unknown[
   const [row] = await run(`explain (analyze, buffers, format json, costs off, timing off, summary off) ${sql}`, values);
   const [{ Plan: top }] = JSON.parse(String(row?.['QUERY PLAN'])) as [{ readonly Plan: Node }];
   const nodes = nodesOf(top);
-  const scans = nodes.filter((node) => node['Relation Name'] || node['Index Name']);
   return {
     text: nodes.map(described).join('\n'),
     fullReads: nodes.filter((node) => node['Node Type'] === 'Seq Scan' && node['Actual Loops'] > 0).map(described),
-    readsInOrder: [],
-    rowsRead: rowsReadBy(scans),
-    // An index that is read into a bitmap has no relation.
-    tableRowsRead: rowsReadBy(scans.filter((node) => node['Relation Name'])),
     buffersRead: top['Shared Hit Blocks'] + top['Shared Read Blocks'],
   };
 }
 
 const nodesOf = (node: Node): Node[] => [node, ...(node.Plans ?? []).flatMap(nodesOf)];
-
-const rowsReadBy = (nodes: readonly Node[]): number =>
-  nodes.reduce((sum, node) => {
-    const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Index Recheck'] ?? 0);
-    return sum + node['Actual Loops'] * (node['Actual Rows'] + removed);
-  }, 0);
 
 const described = (node: Node): string =>
   [

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import { anonymousIn } from '../../src/auth/keyring.ts';
-import type { Usage } from '../../src/store/connections/usage.ts';
+import type { Usage } from '../../src/store/connections/driver.ts';
 import type { Database } from '../../src/store/database.ts';
 import type { WorkspaceId } from '../../src/store/query/tables.ts';
 import { createStoreOpener, type WorkspaceStore } from '../../src/store/workspace-store.ts';

@@ -7,7 +7,7 @@ import type { FastifyInstance, InjectOptions } from 'fastify';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { createApp } from '../../src/app.ts';
 import { createKey, type NewKey } from '../../src/auth/keys.ts';
-import { loadConfig } from '../../src/config.ts';
+import { type Config, loadConfig } from '../../src/config.ts';
 import { recordKinds } from '../../src/records/index.ts';
 import { createKeyStore } from '../../src/store/admin/api-keys.ts';
 import { openDatabase } from '../../src/store/database.ts';
@@ -32,13 +32,42 @@ interface Access {
   readonly closed?: boolean;
 }
 
+/** Constants of the service that tests change, by the names that they would have as settings. */
+const constants: Readonly<
+  Record<string, { readonly http?: keyof Config['http']; readonly limits?: keyof Config['limits'] }>
+> = {
+  MAX_HEADER_BYTES: { http: 'maxHeaderBytes' },
+  HEADER_TIMEOUT: { http: 'headerTimeout' },
+  EXPORT_TIMEOUT: { http: 'exportTimeout' },
+  MAX_NESTING: { limits: 'maxNesting' },
+  MAX_QUERY_LENGTH: { limits: 'maxQueryLength' },
+  MAX_QUERY_TOKENS: { limits: 'maxTokens' },
+  MAX_QUERY_ALIASES: { limits: 'maxAliases' },
+  MAX_QUERY_DIRECTIVES: { limits: 'maxDirectives' },
+};
+
+function configOf(settings: Settings): Config {
+  const config = loadConfig(settings);
+  const changed = (group: 'http' | 'limits') =>
+    Object.fromEntries(
+      Object.entries(constants).flatMap(([name, { [group]: key }]) =>
+        key !== undefined && settings[name] !== undefined ? [[key, Number(settings[name])]] : [],
+      ),
+    );
+  return {
+    ...config,
+    http: { ...config.http, ...changed('http') },
+    limits: { ...config.limits, ...changed('limits') },
+  };
+}
+
 /** Starts a service. The caller must stop it. */
 export async function startService(settings: Settings = {}, { closed = false }: Access = {}) {
   const { url, remove } = settings.DATABASE_URL
     ? // The caller's own database is the caller's to remove.
       { url: settings.DATABASE_URL, remove: async () => {} }
     : await createDatabase();
-  const config = loadConfig({ ...settings, DATABASE_URL: url });
+  const config = configOf({ ...settings, DATABASE_URL: url });
   const database = await openDatabase(config.databaseUrl, config.databaseOptions);
   const withoutWorkspace: string[] = [];
   database.knex.on('query', ({ sql }: { sql: string }) => {

@@ -18,7 +18,7 @@ import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { Plugin } from 'graphql-yoga';
 import type { Limits } from '../../config.ts';
 import { ResponseTooLarge } from '../../errors.ts';
-import { type DocumentPlan, documentPlan } from '../plan/document-plan.ts';
+import { type DocumentPlan, documentPlan } from '../limits/plan.ts';
 import type { Context } from './context.ts';
 import { readVariables, type VariableOptions, withReadVariables } from './variables.ts';
 

@@ -20,7 +20,7 @@ import { type FieldInfo, type FieldsOf, selectedConnection } from './look-ahead.
 export type PageQuery = Required<Pick<RecordQuery, 'where' | 'orderBy' | 'fromEnd' | 'after' | 'before' | 'limit'>>;
 
 /** Reads the pages of a reverse link, all that are requested in the same step by one statement. */
-export interface PageLoader {
+interface PageLoader {
   readonly query: PageQuery;
   readonly pages: DataLoader<string, Page>;
 }

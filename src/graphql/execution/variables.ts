@@ -13,7 +13,7 @@ import {
   typeFromAST,
   type VariableDefinitionNode,
 } from 'graphql';
-import { isItem } from '../plan/extensions.ts';
+import { isItem } from '../limits/extensions.ts';
 
 export interface VariableOptions {
   readonly maxErrors: number;

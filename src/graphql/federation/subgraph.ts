@@ -17,7 +17,7 @@ import { foreignTypes } from '../../model/fields.ts';
 import { expected, isObject, type Path } from '../../model/issues.ts';
 import { kindOfId, recordKinds } from '../../records/index.ts';
 import type { Context } from '../execution/context.ts';
-import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../plan/extensions.ts';
+import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../limits/extensions.ts';
 import { lengthLimit, parseArgument, refused } from '../schema/argument.ts';
 import { subgraphSdl } from './sdl.ts';
 

@@ -11,8 +11,7 @@ import type { Plugin } from 'graphql-yoga';
 import type { Limits } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { count } from '../../model/issues.ts';
-import { evaluateCost } from '../plan/cost.ts';
-import { documentPlan, type OperationPlan } from '../plan/document-plan.ts';
+import { documentPlan, evaluateCost, type OperationPlan } from './plan.ts';
 
 /** The part of a request's context that tells its response the cost of the operation; the events of a subscription have none. */
 interface Costed {

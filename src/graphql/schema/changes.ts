@@ -10,7 +10,7 @@ import type { ChangePage, ChangePageQuery } from '../../store/log/change-pages.t
 import type { Change } from '../../store/log/read-changes.ts';
 import type { HistoryQuery } from '../../store/log/read-histories.ts';
 import type { Context } from '../execution/context.ts';
-import type { FieldExtensions } from '../plan/extensions.ts';
+import type { FieldExtensions } from '../limits/extensions.ts';
 import { refused } from './argument.ts';
 import { builder, type ObjectFields, type Values } from './builder.ts';
 import { connectionCost, defaultPageSize, pageSize } from './connection.ts';

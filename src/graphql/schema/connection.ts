@@ -14,16 +14,14 @@ import type { Order } from '../../store/query/record-query.ts';
 import type { Context } from '../execution/context.ts';
 import type { PageQuery } from '../execution/loaders.ts';
 import type { FieldInfo } from '../execution/look-ahead.ts';
-import type { ArgumentExtensions, FieldCost, FieldExtensions } from '../plan/extensions.ts';
+import type { ArgumentExtensions, FieldCost, FieldExtensions } from '../limits/extensions.ts';
 import { builder, type ObjectFields, type ObjectRef } from './builder.ts';
-import { cursorOf, parseCursor } from './cursor.ts';
-import { describeReverseLink } from './field-labels.ts';
 import { parseFilter } from './filter/filter-condition.ts';
 import { filterCost } from './filter/filter-cost.ts';
 import type { Filter } from './filter/filter-fields.ts';
-import { exampleFilter, filterOf } from './filter/filter-type.ts';
-import { costOfOrder, exampleOrder, orderOf, parseOrder, type SentOrder } from './order.ts';
-import { typeOf } from './types.ts';
+import { exampleFilter, filterOf } from './filter/filter-types.ts';
+import { costOfOrder, cursorOf, exampleOrder, orderOf, parseCursor, parseOrder, type SentOrder } from './order.ts';
+import { describeReverseLink, typeOf } from './types.ts';
 
 const pageInfo = builder.objectRef<Page<{ readonly id: string }>>('PageInfo').implement({
   description: 'The position of a page among all records.',
@@ -153,7 +151,7 @@ interface ConnectionArgs {
   readonly before?: string | null | undefined;
 }
 
-/** A connection is lazy: its page and its count are read only if a field needs them, and each once (see loaders.ts). */
+/** A connection is lazy: its page and its count are read only if a field needs them, and each once. */
 interface Connection<T> {
   readonly page: () => Promise<Page<T>>;
   readonly count: () => Promise<number>;

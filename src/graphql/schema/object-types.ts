@@ -6,7 +6,7 @@ import { type Field, foreignTypes } from '../../model/fields.ts';
 import { capitalized, linkField, withArticle } from '../../model/labels.ts';
 import { kindNamed, recordKinds } from '../../records/index.ts';
 import { linkedRecord } from '../../store/records/linked-records.ts';
-import type { FieldExtensions } from '../plan/extensions.ts';
+import type { FieldExtensions } from '../limits/extensions.ts';
 import { builder, type ObjectFields, type Values } from './builder.ts';
 import { historyField } from './changes.ts';
 import { reverseLinkFields } from './connection.ts';

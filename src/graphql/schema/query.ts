@@ -3,17 +3,16 @@ import type { Limits } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import type { RecordKind, RecordOf } from '../../model/record-kind.ts';
 import { asset, assetCategory, kindOfId, location, project, transportOrder, workOrder } from '../../records/index.ts';
-import { emptyKeyProblem } from '../../services/checks/unknown-ids.ts';
+import { emptyKeyProblem } from '../../services/checks/batch.ts';
 import { describeExternalId } from '../../services/resolve-links.ts';
 import type { Context } from '../execution/context.ts';
-import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../plan/extensions.ts';
+import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../limits/extensions.ts';
 import { lengthLimit, parseArgument, refused } from './argument.ts';
 import { builder, type QueryFields } from './builder.ts';
 import { changePageType, describeFirst, historyArguments, parseFeed, parseHistory, recordKindType } from './changes.ts';
 import { argumentsOf, connectionCost, connectionOf, connectKind } from './connection.ts';
-import { typeLabel } from './field-labels.ts';
 import { summaryField } from './summary.ts';
-import { type ForeignTypeName, foreignType, node, typeOf } from './types.ts';
+import { type ForeignTypeName, foreignType, node, typeLabel, typeOf } from './types.ts';
 
 const requireLength = lengthLimit('IDs');
 

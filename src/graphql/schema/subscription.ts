@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ChangePage } from '../../store/log/change-pages.ts';
 import type { FeedQuery, SubscriptionContext } from '../execution/context.ts';
-import type { FieldExtensions } from '../plan/extensions.ts';
+import type { FieldExtensions } from '../limits/extensions.ts';
 import { builder } from './builder.ts';
 import { changePageType, type FeedArgs, parseChangeCursor, parseFeed, recordKindType } from './changes.ts';
 import { connectionCost } from './connection.ts';

@@ -1,7 +1,7 @@
 /** The OpenAPI 3.1 document, derived from the routes and the record kinds, and served at /openapi.json. */
 import type { FastifyInstance } from 'fastify';
 import type { Limits } from '../../config.ts';
-import { createPage } from '../../http/assets.ts';
+import { createPage } from '../../http/pages.ts';
 import { apiVersion } from '../../http/server.ts';
 import { count } from '../../model/issues.ts';
 import { recordKinds } from '../../records/index.ts';

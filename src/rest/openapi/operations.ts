@@ -4,7 +4,7 @@ import { count } from '../../model/issues.ts';
 import { capitalized, pathName, withArticle } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
 import { recordKinds } from '../../records/index.ts';
-import { longExternalIds, maxExternalIdsPerWrite } from '../../store/writes/commit.ts';
+import { longExternalIds, maxExternalIdsPerWrite } from '../../store/writes/write.ts';
 import type { Route } from '../routes.ts';
 import { errorResponses, errorsOf, exportErrors } from './errors.ts';
 import { type HeaderName, type Json, ref, responseHeaders } from './parts.ts';

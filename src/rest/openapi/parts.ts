@@ -1,6 +1,5 @@
 /** The headers and parameters that the OpenAPI document describes once and refers to. */
-import { maxMessageLength } from '../../http/change-message.ts';
-import { idempotencyKeyPattern } from '../../http/idempotency-key.ts';
+import { idempotencyKeyPattern, maxMessageLength } from '../../http/request-headers.ts';
 import { count } from '../../model/issues.ts';
 
 export type Json = Readonly<Record<string, unknown>>;

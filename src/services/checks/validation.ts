@@ -8,7 +8,7 @@ import type { RecordKind, Values } from '../../model/record-kind.ts';
 import { kindNamed, kindOfId } from '../../records/index.ts';
 import type { Lookups } from '../../store/writes/lookups.ts';
 import type { Uniqueness } from '../../store/writes/work.ts';
-import { noRecord, wrongKind } from './unknown-ids.ts';
+import { noRecord, wrongKind } from './batch.ts';
 
 type CheckLookups = Pick<Lookups, 'existingValues'>;
 

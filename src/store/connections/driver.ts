@@ -59,3 +59,18 @@ export interface TransactionSql {
   /** Begins a transaction that reads a consistent snapshot of the database. */
   readonly beginSnapshot: string;
 }
+
+export interface Usage {
+  /**
+   * Statements that were sent, except those that begin and end transactions, or that set up a connection. One that several requests share
+   * counts for each of them.
+   */
+  statements: number;
+}
+
+export const counted =
+  (run: Run, usage: Usage): Run =>
+  (sql, values) => {
+    usage.statements += 1;
+    return run(sql, values);
+  };

@@ -2,7 +2,7 @@
  * The SQL of Postgres. Nothing here changes a session beyond its transaction, so that connections may come through a pooler in
  * transaction mode.
  */
-import { type Knex, knex } from 'knex';
+import { knex } from 'knex';
 import type { Row } from '../connections/driver.ts';
 import { columnList, columnName } from '../query/columns.ts';
 import type { Dialect } from '../query/dialect.ts';
@@ -24,7 +24,8 @@ export async function openPostgresDialect(read: Read): Promise<Dialect> {
 }
 
 export function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }): Dialect {
-  const builder = createBuilder();
+  // Names of tables and columns need no quotes.
+  const builder = knex({ client: 'pg', wrapIdentifier: (name) => name });
   const selectValues: Dialect['selectValues'] = async (run, columns, query) => {
     const names = columns.map((_, index) => `c${index}`);
     const selected = columns.map(({ name }, index) => `${name} as c${index}`).join(', ');
@@ -41,7 +42,6 @@ export function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }
       ),
     );
   return {
-    indexes: new Set(),
     builder,
     // If a process stops responding in the middle of a transaction, its connection is closed and its locks are released.
     begin: "begin; set local idle_in_transaction_session_timeout = '60s'",
@@ -95,22 +95,6 @@ export function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }
       ),
     selectValues,
   };
-}
-
-/**
- * Names of tables and columns need no quotes. Limits are written as subqueries, which hides their values from the planner: on a
- * table without statistics it would expect few rows in a workspace, and sort all of them for each page.
- */
-function createBuilder(): Knex {
-  const builder = knex({ client: 'pg', wrapIdentifier: (name) => name });
-  const { client } = builder;
-  const createCompiler = client.queryCompiler.bind(client);
-  client.queryCompiler = (...query: unknown[]) => {
-    const compiler = createCompiler(...query);
-    const limit = compiler.limit.bind(compiler);
-    return Object.assign(compiler, { limit: () => limit().replace('?', '(select ?::int)') });
-  };
-  return builder;
 }
 
 /** Returns what is wrong with the server's settings, with which some values would be returned differently than they were sent. */

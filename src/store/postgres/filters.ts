@@ -1,7 +1,6 @@
 /** The conditions of Postgres. */
 import type { Knex } from 'knex';
-import type { Filters } from '../query/dialect.ts';
-import type { Pattern } from '../query/letter-case.ts';
+import type { Filters, Pattern } from '../query/dialect.ts';
 
 export const createFilters = (builder: Knex, isCitus: boolean): Filters => ({
   isOneOf: (column, _type, values) => builder.raw(`${column} = any(?)`, [values as string[]]),

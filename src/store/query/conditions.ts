@@ -3,13 +3,13 @@
  * that a condition reads is limited to the workspace, and every value is a parameter.
  */
 import type { Knex } from 'knex';
+import { isAscii } from '../../model/characters.ts';
+import type { StoredField } from '../../model/fields.ts';
 import type { Table } from '../../model/record-kind.ts';
 import { ancestorsOf } from './ancestors.ts';
 import { columnName } from './columns.ts';
-import { comparisonSql, fieldOf } from './comparisons.ts';
-import type { Condition } from './condition.ts';
-import type { Dialect } from './dialect.ts';
-import { isAlways, simplified } from './simplify.ts';
+import type { Comparison, Condition } from './condition.ts';
+import type { Dialect, Pattern } from './dialect.ts';
 
 /** The records that a condition is about: rows of a table, under the alias that columns are qualified with. */
 interface Scope {
@@ -133,4 +133,141 @@ function nearSql(scope: Scope, { latitude, longitude, withinKm }: Extract<Condit
       angle === Math.PI ? 2 : Math.sin(angle / 2) ** 2 + 1e-200,
     ],
   );
+}
+
+export function fieldOf(storedFields: Table['storedFields'], name: string): StoredField {
+  const field = storedFields[name];
+  if (!field) throw new Error(`there is no field ${name}`);
+  return field;
+}
+
+function comparisonSql(dialect: Dialect, type: StoredField['type'], column: string, comparison: Comparison): Knex.Raw {
+  const { builder, filters } = dialect;
+  if ('ignoreCase' in comparison && comparison.ignoreCase) return ignoringCase(dialect, column, comparison);
+  if ('compare' in comparison) {
+    return builder.raw(`${column} ${operators[comparison.compare]} ?`, [comparison.value]);
+  }
+  if ('in' in comparison) {
+    const [value, ...others] = comparison.in;
+    // With `=`, an index that begins with the column can serve an order by the columns after it.
+    if (value !== undefined && others.length === 0) return builder.raw(`${column} = ?`, [value]);
+    return filters.isOneOf(column, type, comparison.in);
+  }
+  const { text, value } = comparison;
+  if (text !== 'startsWith') return filters[text](column, value);
+  // A range can use an index.
+  const end = firstTextAfter(value);
+  return end === undefined
+    ? builder.raw(`${column} >= ?`, [value])
+    : builder.raw(`(${column} >= ? and ${column} < ?)`, [value, end]);
+}
+
+const operators = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
+
+/**
+ * Both databases have a function that changes the letters A to Z to lower case and no others. It suffices for texts without other
+ * letters, and takes far less time than patterns.
+ */
+function ignoringCase(
+  dialect: Dialect,
+  column: string,
+  comparison: Exclude<Comparison, { compare: string }>,
+): Knex.Raw {
+  const { builder, filters } = dialect;
+  const texts = 'in' in comparison ? comparison.in.map(String) : [comparison.value];
+  const part = 'in' in comparison ? 'all' : comparison.text;
+  const patterns = texts.filter((text) => !isAscii(text)).map((text) => patternOf(text, part));
+  const plain = texts.filter(isAscii).map((text) => text.toLowerCase());
+  const matchesPlain = () => {
+    const [value = ''] = plain;
+    const { field } = comparison;
+    return comparisonSql(
+      dialect,
+      'reference',
+      `lower(${column})`,
+      part === 'all' ? { field, in: plain } : { field, text: part, value },
+    );
+  };
+  if (patterns.length === 0) return matchesPlain();
+  const matchesPattern = filters.matchesAny(column, patterns);
+  return plain.length === 0 ? matchesPattern : builder.raw('(? or ?)', [matchesPlain(), matchesPattern]);
+}
+
+/** Returns the first text, by code points, that follows all texts with this prefix; undefined if there is none. */
+function firstTextAfter(prefix: string): string | undefined {
+  const codePoints = Array.from(prefix, (character) => character.codePointAt(0) ?? 0);
+  while (codePoints.at(-1) === 0x10_ff_ff) codePoints.pop();
+  const last = codePoints.pop();
+  if (last === undefined) return undefined;
+  // Surrogates are not characters.
+  return String.fromCodePoint(...codePoints, last === 0xd7_ff ? 0xe0_00 : last + 1);
+}
+
+/*
+ * Texts as patterns that ignore the case of letters. The forms of a letter come from JavaScript, so that both databases find the
+ * same records; neither uses its own rules, which depend on its version and locale.
+ */
+
+type Part = 'all' | 'contains' | 'startsWith' | 'endsWith';
+
+const patternOf = (text: string, part: Part): Pattern => ({
+  characters: Array.from(text, formsOf),
+  isAnchoredAtStart: part === 'all' || part === 'startsWith',
+  isAnchoredAtEnd: part === 'all' || part === 'endsWith',
+});
+
+/** Returns the character and its upper and lower case. A form of several characters does not count: `ß` has no upper case here. */
+const formsOf = (character: string): readonly string[] => [
+  ...new Set([character, character.toUpperCase(), character.toLowerCase()].filter(isSingle)),
+];
+
+const isSingle = (text: string): boolean => Array.from(text).length === 1;
+
+/*
+ * Constants such as `all: []` are folded before a condition becomes SQL, because Postgres would fold them in a subquery together with its
+ * filter by workspace, and Citus rejects a subquery without this filter.
+ */
+
+const always: Condition = { all: [] };
+const never: Condition = { any: [] };
+
+const isAlways = (condition: Condition): boolean => 'all' in condition && condition.all.length === 0;
+const isNever = (condition: Condition): boolean => 'any' in condition && condition.any.length === 0;
+
+/**
+ * Returns a condition that matches the same records of the table. Constants remain only at the top, or as
+ * `matches: { all: [] }`. There is no `every`, and no `in` without values.
+ */
+function simplified(condition: Condition, table: Table): Condition {
+  if ('all' in condition) {
+    const parts = condition.all.map((part) => simplified(part, table)).filter((part) => !isAlways(part));
+    return parts.find(isNever) ?? (parts.length === 1 ? (parts[0] as Condition) : { all: parts });
+  }
+  if ('any' in condition) {
+    const parts = condition.any.map((part) => simplified(part, table)).filter((part) => !isNever(part));
+    return parts.find(isAlways) ?? (parts.length === 1 ? (parts[0] as Condition) : { any: parts });
+  }
+  if ('not' in condition) return opposite(simplified(condition.not, table));
+  if ('link' in condition) {
+    const matches = simplified(condition.matches, condition.target);
+    return isNever(matches) ? never : { ...condition, matches };
+  }
+  if ('reverse' in condition) return simplifiedReverse(condition);
+  if ('in' in condition && condition.in.length === 0) return never;
+  // Postgres 17 folds these, too.
+  if ('isSet' in condition && table.storedFields[condition.field]?.required) return condition.isSet ? always : never;
+  return condition;
+}
+
+function opposite(condition: Condition): Condition {
+  if (isAlways(condition)) return never;
+  if (isNever(condition)) return always;
+  return 'not' in condition ? condition.not : { not: condition };
+}
+
+function simplifiedReverse({ reverse, quantifier, matches }: Extract<Condition, { quantifier: string }>): Condition {
+  // "Every record matches" is "no record fails to match".
+  const inner = simplified(quantifier === 'every' ? { not: matches } : matches, reverse.kind);
+  if (isNever(inner)) return quantifier === 'some' ? never : always;
+  return { reverse, quantifier: quantifier === 'some' ? 'some' : 'none', matches: inner };
 }

@@ -6,7 +6,6 @@ import type { RecordKind, Table } from '../../model/record-kind.ts';
 import type { Row, Run, Statement, TransactionSql } from '../connections/driver.ts';
 import { type Column, type ColumnType, columnsOf, recordIn } from './columns.ts';
 import type { Value } from './condition.ts';
-import type { Pattern } from './letter-case.ts';
 import type { NewChange } from './tables.ts';
 
 /** New records of a request, with what is stored together with them. */
@@ -15,6 +14,13 @@ export interface NewRecords {
   readonly change: NewChange;
   /** A row of `idempotencyResults`, if the request has a key. */
   readonly keyed: Row | undefined;
+}
+
+/** A text whose characters each have one or more forms, and whether other text may come before and after it. */
+export interface Pattern {
+  readonly characters: readonly (readonly string[])[];
+  readonly isAnchoredAtStart: boolean;
+  readonly isAnchoredAtEnd: boolean;
 }
 
 /** The conditions that the databases write differently. Columns are SQL; everything else is a parameter. */
@@ -53,8 +59,6 @@ export interface SelectedColumn {
 }
 
 export interface Dialect extends TransactionSql {
-  /** The names of the indexes that the database had when it was opened: see indexes.ts. */
-  readonly indexes: Set<string>;
   /** Builds statements in this dialect. Has no connection: it runs nothing. */
   readonly builder: Knex;
   /** The function that returns the elements of a JSON array as rows, in a column `value`. */

@@ -1,13 +1,12 @@
-/** The rows of a workspace that a query finds, in its order. */
+/**
+ * The rows of a workspace that a query finds, in its order. Records without a value come last, and no two records have the same place.
+ */
 import type { Knex } from 'knex';
 import type { Table } from '../../model/record-kind.ts';
-import { columnList, partOf } from './columns.ts';
-import { comparisonsIn, isIndexed } from './comparisons.ts';
-import type { Comparison } from './condition.ts';
-import { conditionSql } from './conditions.ts';
+import { columnList, columnName, partOf } from './columns.ts';
+import { conditionSql, fieldOf } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
-import { beyondSql, orderSql, type Term, termsOf, valueAt } from './orders.ts';
-import type { RecordQuery } from './record-query.ts';
+import type { Order, Position, RecordQuery } from './record-query.ts';
 
 /** The table and the workspace of the rows. */
 export interface Source {
@@ -18,8 +17,6 @@ export interface Source {
   readonly from?: Knex.QueryBuilder;
   /** A condition on every row. */
   readonly restriction?: Knex.Raw;
-  /** True if the database must not use an index for the filter. */
-  readonly isFilterHidden?: boolean;
 }
 
 /** Selects all rows of the query. The caller adds the columns to read, or a count, a lock or an update. */
@@ -29,88 +26,19 @@ export function selectRows(source: Source, query: RecordQuery): Knex.QueryBuilde
 }
 
 /**
- * Like `selectRows`, for a list of a workspace. Unless one index serves the filter and the order, the statement first finds what the
- * filter matches, up to a bound: few records are sorted, many are read in the order until there are enough.
+ * Like `selectRows`, for a page of a workspace's list. Where records may have no value of the first field, those with one and those without
+ * are read as queries of their own: no index has the order of both together, in which records without a value come last in either
+ * direction. Both databases read the first part first, and the second only for as many rows as are still missing.
  */
 export function selectList(source: Source, query: RecordQuery): Knex.QueryBuilder {
   const { dialect, table } = source;
-  const comparisons = comparisonsToCount(source, query);
-  if (!comparisons) return selectInOrder(source, query);
-  const { builder } = dialect;
-  const { where, limit = 0, fields, ...page } = query;
-  const found = selectRows(source, { where, limit: maxSorted + 1 });
-  const key = rangeKeyOf(source, comparisons);
-  // Otherwise Postgres might read the table in its own order, other workspaces included.
-  if (key) found.orderByRaw([...new Set([key, `${table.table}.id`])].join(', '));
-  const orders = (page.orderBy ?? []).map(({ field }) => field);
-  // Counting reads indexes only, unless a field has none. Then it reads rows, and each of them only once.
-  const isInIndexes = [...comparisons.map(({ field }) => field), orders[0] ?? 'id'].every((field) =>
-    isServed(source, field),
-  );
-  const few = isInIndexes
-    ? selectRows({ ...source, from: found.clone().select('*') }, { ...page, limit })
-    : selectSorted({ ...source, from: builder.from('found') }, { ...page, limit });
-  const many = selectInOrder({ ...source, isFilterHidden: true }, query);
-  const columns = builder.raw(columnList(partOf(table, fields)));
-  const limitIf = (operator: string) => `limit case when (select count(*) from found) ${operator} ? then ? else 0 end`;
-  // A limit of 0 keeps both databases from reading anything.
-  const union = builder.raw(
-    `(select * from (select * from ? as few ${limitIf('<=')}) as few_rows
-      union all select * from (select * from ? as many ${limitIf('>')}) as many_rows) as ${table.table}`,
-    [few.select(columns), maxSorted, limit, many.select(columns), maxSorted, limit],
-  );
-  const foundFields = new Set(isInIndexes ? ['id'] : ['workspaceId', 'id', ...orders]);
-  found.select(builder.raw(columnList(partOf(table, foundFields))));
-  return builder.withMaterialized('found', found).from(union).limit(requireWhole(limit));
-}
-
-/** The most records that a list reads and sorts, where it could read them in its order instead. */
-const maxSorted = 5_000;
-
-/** Returns the comparisons of a filter; undefined if it has other conditions, or if there is nothing to choose from. */
-function comparisonsToCount(source: Source, { where, orderBy, limit }: RecordQuery): readonly Comparison[] | undefined {
-  const order = orderBy?.[0]?.field;
-  if (!where || !order || limit === undefined) return undefined;
-  const comparisons = comparisonsIn(where);
-  if (!comparisons || comparisons.some(({ field }) => field === order)) return undefined;
-  const served = comparisons.filter(({ field }) => isServed(source, field));
-  // In any index, records with equal values are in the order of their IDs.
-  if (order === 'id') return served.every(isOfOneValue) ? undefined : comparisons;
-  return served.length > 0 || isServed(source, order) ? comparisons : undefined;
-}
-
-/** True if an index has the values of the field. */
-const isServed = ({ dialect, table }: Source, field: string): boolean =>
-  field === 'id' || isIndexed(dialect, table, field);
-
-const isOfOneValue = (comparison: Comparison): boolean => 'in' in comparison && comparison.in.length === 1;
-
-/**
- * Returns the order of the index that finds all of the records from one value to another, or all of the workspace; undefined if
- * there is no such index.
- */
-function rangeKeyOf(source: Source, comparisons: readonly Comparison[]): string | undefined {
-  const served = comparisons.filter(({ field }) => isServed(source, field));
-  const [field = 'id', ...others] = new Set(served.map((comparison) => comparison.field));
-  const hasGaps = served.some((comparison) => 'in' in comparison && !isOfOneValue(comparison));
-  if (others.length > 0 || hasGaps) return undefined;
-  return termsOf(source.table, [{ field, direction: 'asc' }])[0]?.column;
-}
-
-/** Reads in the order of an index, if there is one. */
-function selectInOrder(source: Source, query: RecordQuery): Knex.QueryBuilder {
-  const { dialect, table } = source;
-  const { orderBy, limit, fields, fromEnd } = query;
-  const terms = termsOf(table, orderBy ?? []);
-  const [first] = orderBy ?? [];
-  if (!first || limit === undefined) return selectRows(source, query);
-  if (!isServed(source, first.field)) return selectSorted(source, query);
-  if (!terms[0]?.mayBeNull) return selectRows(source, query);
+  const { orderBy = [], limit, fields, fromEnd } = query;
+  const terms = termsOf(table, orderBy);
+  if (orderBy.length === 0 || limit === undefined || !terms[0]?.mayBeNull) return selectRows(source, query);
   const parts = partsOf(source, query, terms);
   const [firstPart, secondPart] = fromEnd ? parts.toReversed() : parts;
   if (!firstPart || !secondPart) return firstPart ?? matching(source, query, terms).whereRaw('false');
   const columns = dialect.builder.raw(columnList(partOf(table, fields)));
-  // Both databases read the first part first, and the second only for as many rows as are still missing.
   const union = dialect.builder.raw(
     `(select * from ? as first_part union all select * from ? as second_part) as ${table.table}`,
     [firstPart.select(columns), secondPart.select(columns)],
@@ -118,26 +46,12 @@ function selectInOrder(source: Source, query: RecordQuery): Knex.QueryBuilder {
   return dialect.builder.from(union).limit(requireWhole(limit));
 }
 
-/** Finds the IDs of the page in one pass over the rows, and then its rows: SQLite would keep all their columns while it sorts. */
-function selectSorted(source: Source, query: RecordQuery): Knex.QueryBuilder {
-  const { dialect, workspaceId, table } = source;
-  const terms = termsOf(table, query.orderBy ?? []);
-  const ids = ordered(matching(source, query, terms), terms, query).select(`${table.table}.id as page_id`);
-  const page = dialect.builder.from(ids.as('page'));
-  dialect.joinById(page, { table, alias: table.table }, { workspaceId, reference: 'page_id' });
-  // With a limit, SQLite keeps the order where this is a part of another statement.
-  return ordered(page, terms, query);
-}
-
-/**
- * Returns the records with a value of the first term, and those without, as queries of their own: no index has the order of both
- * together, in which records without a value come last in either direction.
- */
+/** Returns the records with a value of the first term, and those without. */
 function partsOf(source: Source, query: RecordQuery, terms: readonly Term[]): Knex.QueryBuilder[] {
   const [first, ...rest] = terms as [Term, ...Term[]];
   const { after, before } = query;
   const { filters } = source.dialect;
-  const isUnset = (position: RecordQuery['after']) => position && valueAt(position, first) === null;
+  const isUnset = (position: Position | undefined) => position && valueAt(position, first) === null;
   const parts: Knex.QueryBuilder[] = [];
   if (!isUnset(after)) {
     const withValue = [{ ...first, mayBeNull: false }, ...rest];
@@ -158,17 +72,13 @@ function partsOf(source: Source, query: RecordQuery, terms: readonly Term[]): Kn
 }
 
 function matching(source: Source, { where, after, before }: RecordQuery, terms: readonly Term[]): Knex.QueryBuilder {
-  const { dialect, workspaceId, table, from, restriction, isFilterHidden } = source;
+  const { dialect, workspaceId, table, from, restriction } = source;
   const { builder } = dialect;
   const alias = table.table;
   const rows = from ? builder.from(builder.raw(`? as ${alias}`, [from])) : builder(alias);
   rows.where('workspace_id', workspaceId);
   if (restriction) rows.where(restriction);
-  if (where) {
-    const filter = conditionSql({ dialect, workspaceId, table, alias, depth: 0 }, where);
-    // Both databases expect enough rows of `case` to read them in order.
-    rows.where(isFilterHidden ? builder.raw('case when ? then true else false end', [filter]) : filter);
-  }
+  if (where) rows.where(conditionSql({ dialect, workspaceId, table, alias, depth: 0 }, where));
   if (after) rows.where(beyondSql(dialect, 'after', terms, after));
   if (before) rows.where(beyondSql(dialect, 'before', terms, before));
   return rows;
@@ -185,3 +95,63 @@ export function requireWhole(limit: number): number {
   if (!Number.isSafeInteger(limit)) throw new Error(`expected a whole number as limit, received ${limit}`);
   return limit;
 }
+
+/** A column by which records are ordered. */
+interface Term {
+  readonly column: string;
+  readonly descending: boolean;
+  readonly mayBeNull: boolean;
+  /** The place of its value in a position; undefined for the ID. */
+  readonly index: number | undefined;
+}
+
+/** Returns the terms of an order. The ID is always the last. */
+function termsOf({ storedFields, table }: Table, orderBy: readonly Order[]): Term[] {
+  const terms = orderBy
+    .filter(({ field }) => field !== 'id')
+    .map(({ field, direction }, index): Term => {
+      const { required = false } = fieldOf(storedFields, field);
+      return { column: `${table}.${columnName(field)}`, descending: direction === 'desc', mayBeNull: !required, index };
+    });
+  const descending = orderBy.at(-1)?.direction === 'desc';
+  return [...terms, { column: `${table}.id`, descending, mayBeNull: false, index: undefined }];
+}
+
+/** Returns the SQL after `order by`. */
+function orderSql(terms: readonly Term[], fromEnd: boolean): string {
+  const directed = (expression: string, descending: boolean) => (descending ? `${expression} desc` : expression);
+  return terms
+    .flatMap(({ column, descending, mayBeNull }) => [
+      ...(mayBeNull ? [directed(`(${column} is null)`, fromEnd)] : []),
+      directed(column, descending !== fromEnd),
+    ])
+    .join(', ');
+}
+
+/** True for records after or before a position. */
+function beyondSql(dialect: Dialect, side: 'after' | 'before', terms: readonly Term[], position: Position): Knex.Raw {
+  const { builder } = dialect;
+  const [term, ...rest] = terms;
+  if (!term) return builder.raw('false');
+  const { column, descending, mayBeNull } = term;
+  const operator = (side === 'after') === descending ? '<' : '>';
+  if (terms.every((other) => !other.mayBeNull && other.descending === descending)) {
+    // As one row, for which the databases use all columns of an index.
+    const row = (items: readonly string[]) => (items.length === 1 ? items[0] : `(${items.join(', ')})`);
+    return builder.raw(
+      `${row(terms.map((other) => other.column))} ${operator} ${row(terms.map(() => '?'))}`,
+      terms.map((other) => valueAt(position, other)) as Knex.Value[],
+    );
+  }
+  const value = valueAt(position, term);
+  const beyondRest = beyondSql(dialect, side, rest, position);
+  if (value === null) {
+    return builder.raw(side === 'after' ? `(${column} is null and ?)` : `(${column} is not null or ?)`, [beyondRest]);
+  }
+  const beyond = builder.raw(`(${column} ${operator} ? or ${column} = ? and ?)`, [value, value, beyondRest]);
+  if (mayBeNull && side === 'after') return builder.raw(`(? or ${column} is null)`, [beyond]);
+  // Where to begin in an index.
+  return builder.raw(`(${column} ${operator}= ? and ?)`, [value, beyond]);
+}
+
+const valueAt = ({ values, id }: Position, { index }: Term) => (index === undefined ? id : (values[index] ?? null));

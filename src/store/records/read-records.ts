@@ -6,10 +6,10 @@ import { count } from '../../model/issues.ts';
 import type { RecordKind, RecordOf, Table } from '../../model/record-kind.ts';
 import type { ReverseLink } from '../../model/reverse-link.ts';
 import type { Row, Run } from '../connections/driver.ts';
-import { parentsOf } from '../query/ancestors.ts';
-import { partOf } from '../query/columns.ts';
-import { type Dialect, selectRecords } from '../query/dialect.ts';
-import { pagesSelection } from '../query/pages.ts';
+import { ancestorsOf, parentsOf } from '../query/ancestors.ts';
+import { columnName, columnsOf, partOf } from '../query/columns.ts';
+import type { Value } from '../query/condition.ts';
+import { bytesSql, type Dialect, type PagesSelection, selectRecords } from '../query/dialect.ts';
 import {
   oldestFirst,
   type PagesQuery,
@@ -17,8 +17,8 @@ import {
   type Summary,
   type SummaryQuery,
 } from '../query/record-query.ts';
+import { requireWhole, type Source, selectRows } from '../query/rows.ts';
 import { rowsQuery, runQuery } from '../query/run-query.ts';
-import { summarize } from '../query/summaries.ts';
 import { type BoundedRead, type ReadBudget, selectWithin } from './read-budget.ts';
 
 export interface RecordReads {
@@ -201,4 +201,75 @@ export function asRecords<K extends RecordKind>(
 ): RecordOf<K>[] {
   nameWorkspace(scope, rows);
   return rows as readonly object[] as RecordOf<K>[];
+}
+
+function pagesSelection(
+  dialect: Dialect,
+  workspaceId: number,
+  link: ReverseLink,
+  parentIds: readonly string[],
+  query: PagesQuery,
+): PagesSelection {
+  const source = sourceOf(dialect, workspaceId, link);
+  const { where, limit, withCount, fields } = query;
+  const table = partOf(link.kind, fields);
+  return {
+    workspaceId,
+    table,
+    measured: `id, ${bytesSql(dialect, table)} as bytes`,
+    parentIds,
+    page:
+      limit === undefined
+        ? undefined
+        : (columns) => selectRows(source, { orderBy: oldestFirst, ...query }).select(dialect.builder.raw(columns)),
+    count: withCount ? selectRows(source, { where }).count({ count: '*' }) : undefined,
+  };
+}
+
+function sourceOf(dialect: Dialect, workspaceId: number, link: ReverseLink): Source {
+  const { builder } = dialect;
+  const { kind, field, direction } = link;
+  const { table } = kind;
+  const reference = columnName(field);
+  const source = { dialect, workspaceId, table: kind };
+  if (direction === 'referring') return { ...source, restriction: builder.raw(`${table}.${reference} = parent.value`) };
+  const first = builder.raw(
+    `(select child.${reference} from ${table} as child where child.workspace_id = ? and child.id = parent.value)`,
+    [workspaceId],
+  );
+  return { ...source, from: ancestorsOf(source, link, first) };
+}
+
+/** Runs one statement. The total counts all groups, even those beyond the limit. */
+async function summarize(
+  dialect: Dialect,
+  run: Run,
+  workspaceId: number,
+  kind: RecordKind,
+  { where, groupBy, limit }: SummaryQuery,
+): Promise<Summary> {
+  const names = groupBy.map((_, index) => `value_${index}`);
+  const selected = groupBy.map(({ field, by }, index) => {
+    const column = `${kind.table}.${columnName(field)}`;
+    return `${by === 'month' ? dialect.month(column) : column} as ${names[index]}`;
+  });
+  const columns = [...selected, 'count(*) as size', 'sum(count(*)) over () as total'].join(', ');
+  const groups = selectRows({ dialect, workspaceId, table: kind }, { where }).select(dialect.builder.raw(columns));
+  groups.groupByRaw(names.map((_, index) => index + 1).join(', '));
+  groups.orderByRaw(['size desc', ...names.map((name) => `${name} nulls last`)].join(', '));
+  const rows = await runQuery(run, groups.limit(requireWhole(limit + 1)));
+  const conversions = groupBy.map(({ field, by }) => {
+    const column = columnsOf(kind).find((other) => other.field === field);
+    return by === 'month' ? undefined : column?.fromColumn;
+  });
+  const valueIn = (value: unknown, index: number): Value | null =>
+    // The cast is safe: fields that group have single values.
+    value === null ? null : ((conversions[index]?.(value) ?? value) as Value);
+  return {
+    totalCount: Number(rows[0]?.total ?? 0),
+    groups: rows.map((row) => ({
+      count: Number(row.size),
+      values: names.map((name, index) => valueIn(row[name], index)),
+    })),
+  };
 }

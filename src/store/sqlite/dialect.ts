@@ -13,7 +13,6 @@ import { deletions, inserts, updates } from './writes.ts';
 const builder = knex({ client: 'sqlite3', useNullAsDefault: true, wrapIdentifier: (name) => name });
 
 export const sqliteDialect: Dialect = {
-  indexes: new Set(),
   builder,
   // Takes the write lock at once. Later, between a read and a write, that would fail if another process had written in the
   // meantime, whatever the busy timeout. No rows need to be locked, because nobody else writes while the lock is held.

@@ -3,12 +3,13 @@
  * that a repeat finds it and writes nothing. A result contains the IDs of records: the log has their contents. Knows no HTTP.
  */
 
-import { idempotencyKeyReused, ServiceError } from '../../errors.ts';
+import { idempotencyKeyReused, mayBeStored, mayBeStoredType, ServiceError } from '../../errors.ts';
 import { idPrefixOf, idsFrom } from '../../model/ids.ts';
 import { isObject } from '../../model/issues.ts';
 import type { Row } from '../connections/driver.ts';
+import { createChangeReads } from '../log/read-changes.ts';
 import { rowsQuery } from '../query/run-query.ts';
-import { idempotencyResults } from '../query/tables.ts';
+import { idempotencyResults, type NewChange } from '../query/tables.ts';
 import { readRows, type Scope } from '../records/read-records.ts';
 
 /** Identifies a request that may be repeated. */
@@ -109,4 +110,45 @@ export function requireUnused(request: IdempotencyKey, found: readonly Idempoten
   const earlier = found.find(({ operation, key }) => operation === request.operation && key === request.key);
   if (!earlier) return;
   throw earlier.requestHash === request.requestHash ? new Repeated(earlier.result) : idempotencyKeyReused();
+}
+
+/**
+ * Runs the write. If it is rejected, or its outcome is unknown, and a result is stored under the key, throws Repeated or a
+ * ServiceError 409 instead: it may have been rejected because of what an earlier write with this key stored.
+ */
+export async function writeOnce<T>(key: IdempotencyKey, scope: Scope, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error instanceof Repeated) throw error;
+    const isUnknown = error.type === mayBeStoredType;
+    // While the database is unavailable, a second attempt to reach it would only take longer.
+    if (error.status >= 500 && !isUnknown) throw error;
+    const found = await findIdempotencyResults(scope, [key.key]).catch(() => []);
+    requireUnused(key, found);
+    throw isUnknown ? retryWithKey(error) : error;
+  }
+}
+
+const retryWithKey = ({ cause }: ServiceError) =>
+  mayBeStored('retry with the same Idempotency-Key, which stores the records once', String(cause));
+
+interface Result {
+  readonly returned: unknown;
+  readonly log: readonly NewChange[];
+  /** The number of its last change; undefined if it changed nothing. */
+  readonly lastChange: number | undefined;
+}
+
+/** Stores what a write has returned. Its records must be locked until the transaction ends. */
+export async function storeResult(
+  scope: Scope,
+  key: IdempotencyKey,
+  { returned, log, lastChange }: Result,
+): Promise<void> {
+  const { dialect, run, workspaceId } = scope;
+  const after = lastChange ?? (await createChangeReads(scope).lastChange());
+  const before = after - log.reduce((sum, { records }) => sum + records, 0);
+  const row = idempotencyRow(workspaceId, key, { before, after, returned: recordsToIds(returned) });
+  for (const { sql, values } of dialect.inserts(idempotencyResults, [row])) await run(sql, values);
 }

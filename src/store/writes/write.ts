@@ -1,12 +1,164 @@
-/** Carries out writes, which services describe as data: see work.ts. */
-import { logChanges } from '../log/changes.ts';
-import type { Author } from '../query/tables.ts';
+/** Carries out writes, which services describe as data (see work.ts): turns their changes into statements and entries of the log. */
+import { tooLarge } from '../../errors.ts';
+import { externalIdCount } from '../../model/fields.ts';
+import { count } from '../../model/issues.ts';
+import type { RecordKind } from '../../model/record-kind.ts';
+import type { Row, Statement } from '../connections/driver.ts';
+import { creationOf, logChanges } from '../log/changes.ts';
+import { columnsOf } from '../query/columns.ts';
+import type { Dialect } from '../query/dialect.ts';
+import type { Author, NewChange } from '../query/tables.ts';
 import { nameWorkspace, type Scope } from '../records/read-records.ts';
-import { prepare } from './commit.ts';
-import { findIdempotencyResults, type IdempotencyKey, requireUnused } from './idempotency.ts';
-import { storeResult } from './idempotent-writes.ts';
+import { findIdempotencyResults, type IdempotencyKey, requireUnused, storeResult } from './idempotency.ts';
 import { createLookups, inLockOrder } from './lookups.ts';
-import type { Work, Written } from './work.ts';
+import type { Change, Replacement, Work, Written } from './work.ts';
+
+/**
+ * The most external IDs of the records that one write stores, and as many of those that it replaces or deletes. Each is a row of its own on
+ * SQLite, where all other writes wait until so many are written: 0.2 to 0.5 s. Postgres has the same limit, so that both databases accept
+ * the same requests.
+ */
+export const maxExternalIdsPerWrite = 30_000;
+
+/** The rule of externalIdCount, for messages. */
+export const longExternalIds = 'one of more than 100 characters counts several times';
+
+/** The author of a write, and its workspace. */
+interface Writer {
+  readonly dialect: Dialect;
+  readonly workspaceId: number;
+  readonly author: Author;
+}
+
+/** The statements of a change, and its entries in the log. */
+interface Prepared {
+  readonly statements: Iterable<Statement>;
+  readonly log: readonly NewChange[];
+}
+
+/** Prepares the changes in their order. Throws a ServiceError 413 if too much would be replaced or deleted. */
+export function prepare(writer: Writer, changes: readonly Change[]): Prepared[] {
+  requireFewRemovedExternalIds(changes);
+  return changes.filter(({ records }) => records.length > 0).map((change) => prepareOne(writer, change));
+}
+
+function prepareOne(writer: Writer, change: Change): Prepared {
+  const { dialect, workspaceId, author } = writer;
+  const { kind } = change;
+  switch (change.action) {
+    case 'created': {
+      for (const record of change.records) Object.assign(record, { workspaceId });
+      const log = [creationOf({ workspaceId, kind, author }, change.records)];
+      return { statements: dialect.inserts(kind, change.records), log };
+    }
+    case 'restored': {
+      for (const record of change.records) Object.assign(record, { workspaceId });
+      const log = change.records.map((record) => ({
+        ...changeOf(writer, change, record, record.updatedAt),
+        before: null,
+      }));
+      return { statements: dialect.inserts(kind, change.records), log };
+    }
+    case 'updated': {
+      const after = change.records.map((record) => record.after);
+      const updates = dialect.updates(kind, workspaceId, after, changedFields(kind, change.records));
+      return {
+        statements: chained(withoutHeldValues(writer, kind, change.records), updates),
+        log: change.records.map((record) => changeOf(writer, change, record.before, record.after.updatedAt)),
+      };
+    }
+    case 'deleted': {
+      const ids = change.records.map(({ id }) => String(id));
+      return {
+        statements: dialect.deletions(kind, workspaceId, ids),
+        log: change.records.map((record) => changeOf(writer, change, record, change.at)),
+      };
+    }
+  }
+}
+
+function* chained<T>(...parts: readonly Iterable<T>[]): Generator<T> {
+  for (const part of parts) yield* part;
+}
+
+/**
+ * Returns the statements that first clear the unique values which records of the change take from each other: the database would
+ * find them taken while it changes one record after the other.
+ */
+function withoutHeldValues(
+  { dialect, workspaceId }: Writer,
+  kind: RecordKind,
+  records: readonly Replacement[],
+): Iterable<Statement> {
+  const fields = Object.entries(kind.fields).flatMap(([name, field]) =>
+    field.unique && !field.required ? [name] : [],
+  );
+  return chained(
+    ...fields.map((field) => {
+      const taken = new Set(
+        records.flatMap(({ before, after }) => (before[field] === after[field] ? [] : [after[field]])),
+      );
+      const holders = records.filter(({ before }) => before[field] !== null && taken.has(before[field]));
+      const cleared = holders.map(({ before }) => ({ ...before, [field]: null }));
+      return dialect.updates(kind, workspaceId, cleared, new Set([field]));
+    }),
+  );
+}
+
+/** Returns the log's entry for a record that is changed, deleted or restored. Its `before` has no workspace, which may be renamed. */
+const changeOf = (
+  { workspaceId, author }: Writer,
+  { kind, action }: Change,
+  { workspaceId: _, ...before }: Row,
+  at: unknown,
+): NewChange => ({
+  ...author,
+  workspaceId,
+  kind: kind.name,
+  action,
+  firstId: String(before.id),
+  records: 1,
+  at: String(at),
+  before,
+});
+
+/** Returns the fields in which some record changes. */
+function changedFields(kind: RecordKind, records: readonly Replacement[]): ReadonlySet<string> {
+  const changed = new Set<string>();
+  for (const { before, after } of records) {
+    for (const { field } of columnsOf(kind)) {
+      if (!changed.has(field) && !isStoredAs(before[field], after[field])) changed.add(field);
+    }
+  }
+  return changed;
+}
+
+/** External IDs are stored in the order in which they were sent. */
+const isStoredAs = (before: unknown, after: unknown): boolean =>
+  before === after ||
+  (typeof before === 'object' && typeof after === 'object' && JSON.stringify(before) === JSON.stringify(after));
+
+/** Limits the external IDs of replaced and deleted records. A single record may have as many as the settings allow. */
+function requireFewRemovedExternalIds(changes: readonly Change[]): void {
+  let found = 0;
+  for (const change of changes) {
+    const removed = rowsWithoutExternalIds(change);
+    if (removed.length <= 1) continue;
+    for (const { externalIds } of removed) found += externalIdCount(externalIds ?? {});
+    if (found <= maxExternalIdsPerWrite) continue;
+    const most = `more than ${count(maxExternalIdsPerWrite)} external IDs (${longExternalIds})`;
+    const problem = `the ${change.kind.pluralLabel} hold ${most}: change or delete fewer at a time`;
+    throw tooLarge(problem, 'records too large');
+  }
+}
+
+/** Returns the records whose external IDs the change removes. */
+function rowsWithoutExternalIds(change: Change): readonly Row[] {
+  if (change.action === 'created' || change.action === 'restored') return [];
+  if (change.action === 'deleted') return change.records;
+  const isReplaced = ({ before, after }: Replacement) => !isStoredAs(before.externalIds, after.externalIds);
+  return change.records.filter(isReplaced).map(({ before }) => before);
+}
 
 /** Runs the work in a transaction, and stores what it changes with the log and, under the key, the result. */
 export async function writeIn<T>(scope: Scope, author: Author, work: Work<T>, key?: IdempotencyKey): Promise<T> {
@@ -35,3 +187,11 @@ export function named<T>(scope: Pick<Scope, 'workspaceName'>, { changes, returne
     if (action === 'created' || action === 'restored') nameWorkspace(scope, records);
   return returned;
 }
+
+/** Returns the work, preceded by a lookup of the key if the database has rejected something. */
+export const unused =
+  <T>(key: IdempotencyKey, work: Work<T>): Work<T> =>
+  async (find, uniqueness) => {
+    if (uniqueness === 'lookup') requireUnused(key, await find.idempotencyResults([key.key]));
+    return work(find, uniqueness);
+  };

@@ -16,7 +16,7 @@ afterAll(() => postgres.stop());
 
 const batchSize = 10;
 const restarts = byEffort({ small: 2, long: 20 });
-const cuts = byEffort({ small: 8, long: 50 });
+const cuts = byEffort({ small: 5, long: 50 });
 
 /** Clients that post batches, each with a name of its own, one after the other, until `stop`. */
 function startClients(address: string, count: number) {

@@ -4,13 +4,9 @@ import { chownSync, existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { ServiceError } from '../../../src/errors.ts';
-import { location } from '../../../src/records/index.ts';
 import { connectDatabase, openDatabase } from '../../../src/store/database.ts';
 import { defaultOptions } from '../../../src/store/database-settings.ts';
-import { positionOfId } from '../../../src/store/query/record-query.ts';
 import { createDatabase } from '../../support/database.ts';
-import { insert } from '../../support/insert.ts';
-import { storeOpener } from '../../support/open-store.ts';
 import { databaseUrl, freePort, query, startPostgres } from '../../support/postgres.ts';
 import { startService } from '../../support/service.ts';
 
@@ -170,26 +166,6 @@ test('a process opens at most DATABASE_POOL_SIZE connections', async () => {
   end();
   await Promise.all(transactions);
   await service.stop();
-});
-
-test('a page is read from the primary key, even if the table has no statistics', async () => {
-  const opened = await openDatabase(database.url);
-  const store = storeOpener(opened)('ours');
-  await opened.run('alter table locations set (autovacuum_enabled = off)');
-  const records = await insert(
-    store,
-    location,
-    Array.from({ length: 20_000 }, () => ({ name: 'Yard' })),
-  );
-  const pages: { sql: string; bindings: unknown[] }[] = [];
-  opened.knex.on('query', (page) => pages.push(page));
-  await store.list(location, { after: positionOfId(records[100]?.id ?? ''), limit: 101 });
-
-  const plan = await opened.run(`explain ${pages[0]?.sql}`, pages[0]?.bindings);
-
-  expect(JSON.stringify(plan)).toContain('Index Scan using locations_pkey');
-  expect(JSON.stringify(plan)).not.toContain('Sort');
-  await opened.close();
 });
 
 describe.runIf(existsSync('/usr/bin/openssl'))('TLS', () => {

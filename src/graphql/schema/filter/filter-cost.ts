@@ -2,8 +2,7 @@
 import { isAscii } from '../../../model/characters.ts';
 import { isObject } from '../../../model/issues.ts';
 import type { RecordKind } from '../../../model/record-kind.ts';
-import { type Filter, type FilterField, filterFields } from './filter-fields.ts';
-import { maxValues } from './operators.ts';
+import { type Filter, type FilterField, filterFields, maxValues } from './filter-fields.ts';
 
 const conditionCost = 10;
 /** Cost per character of a text, which the database compares with the texts of many records. */

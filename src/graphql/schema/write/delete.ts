@@ -5,7 +5,7 @@ import type { RecordKind } from '../../../model/record-kind.ts';
 import { textProblem } from '../../../model/schemas.ts';
 import { deleteRecords } from '../../../services/delete-records.ts';
 import type { Session } from '../../../services/session.ts';
-import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../../plan/extensions.ts';
+import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../../limits/extensions.ts';
 import { builder, type MutationFields } from '../builder.ts';
 import { typeOf } from '../types.ts';
 import { keyType, parseKey } from './key-type.ts';

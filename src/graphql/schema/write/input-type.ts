@@ -1,11 +1,9 @@
-/** Input types, derived from the record kinds, and their parsers: the same rules and messages as over REST. */
+/** The input types of items to write, derived from the record kinds. */
 import { capitalized, withArticle } from '../../../model/labels.ts';
-import { type Linkable, linkFields, linkParser, type RecordLink } from '../../../model/links.ts';
-import { type Patch, patchParser } from '../../../model/patch.ts';
-import type { CreateOf, RecordKind, UpdateOf } from '../../../model/record-kind.ts';
-import { createParser, type RecordParser, updateParser, type ValueLimits } from '../../../model/schemas.ts';
-import { kindNamed, recordKinds } from '../../../records/index.ts';
-import { item } from '../../plan/extensions.ts';
+import type { RecordKind } from '../../../model/record-kind.ts';
+import { kindNamed } from '../../../records/index.ts';
+import { anywhere, linksOf, toStored, type Ways } from '../../execution/item-parsers.ts';
+import { item } from '../../limits/extensions.ts';
 import { builder, type InputFields, type InputRef } from '../builder.ts';
 import { scalarOf } from '../types.ts';
 import { exampleChange, exampleFields, exampleLink, examplePatch } from './write-examples.ts';
@@ -64,47 +62,10 @@ export const patchInput = (kind: RecordKind): InputRef<unknown> =>
     }),
   });
 
-export type ItemParsers = ReturnType<typeof createItemParsers>;
-
-/** Returns the parsers of items, valid or not: the service reports the issues of all items together. */
-export function createItemParsers(limits: ValueLimits) {
-  const withLinks = <T>(kind: RecordKind, ways: Ways, parse: RecordParser<T>) =>
-    linkParser({ fields: linksOf(kind, ways), ways }, limits, parse);
-  const byKind = new Map(
-    recordKinds.map((kind) => {
-      const upsert = withLinks(kind, toStored, updateParser(kind, limits));
-      const parsers = {
-        create: withLinks(kind, anywhere, createParser(kind, limits)),
-        upsert,
-        update: updateParser(kind, limits),
-        patch: patchParser(kind, limits, upsert),
-      };
-      return [kind, parsers];
-    }),
-  );
-  // The casts are safe: each kind has its own parsers.
-  const parsersOf = (kind: RecordKind) => byKind.get(kind) as object as Readonly<Record<string, never>>;
-  return {
-    create: <K extends RecordKind>(kind: K): Parse<Linkable<CreateOf<K>>> => parsersOf(kind).create as never,
-    upsert: <K extends RecordKind>(kind: K): Parse<Linkable<UpdateOf<K>>> => parsersOf(kind).upsert as never,
-    update: <K extends RecordKind>(kind: K): Parse<Linkable<UpdateOf<K>>> => parsersOf(kind).update as never,
-    patch: <K extends RecordKind>(kind: K): Parse<Patch<K>> => parsersOf(kind).patch as never,
-  };
-}
-
-type Parse<T> = (sent: unknown) => T;
-
 const upsertedExternalIds = (kind: RecordKind): string =>
   kind.fields.externalIds
     ? ' `externalIds` is replaced as a whole, but an upsert by an external ID keeps the IDs of other systems.'
     : '';
-
-/** Ways in which an item's links may refer to records: only a new record can refer to others of the same mutation. */
-type Ways = readonly (keyof RecordLink)[];
-
-const anywhere: Ways = ['externalId', 'ref'];
-
-const toStored: Ways = ['externalId'];
 
 const externalId = builder.inputType('ExternalIdInput', {
   description: 'The ID of a record in another system: `{ key: "erp", value: "4711" }`.',
@@ -134,10 +95,6 @@ const linkTypes = {
     fields: (t) => ({ externalId: externalIdField(t, true) }),
   }),
 };
-
-/** Asset categories have no external IDs by which a stored one could be found. */
-const linksOf = (kind: RecordKind, ways: Ways) =>
-  linkFields(kind).filter(([, , { target }]) => ways === anywhere || kindNamed(target).fields.externalIds);
 
 /** Returns the fields of the links: `project` beside `projectId` */
 const linkInputFields = (t: InputFields, kind: RecordKind, ways: Ways) =>

@@ -3,7 +3,7 @@ import type { Limits } from '../../../config.ts';
 import { badRequest, tooLarge } from '../../../errors.ts';
 import { count } from '../../../model/issues.ts';
 import { type ChangeRange, type NotReversed, type Reverted, revertChanges } from '../../../services/revert-changes.ts';
-import type { FieldExtensions, SentArguments } from '../../plan/extensions.ts';
+import type { FieldExtensions, SentArguments } from '../../limits/extensions.ts';
 import { builder, type MutationFields } from '../builder.ts';
 import { parseChangeCursor, recordKindType } from '../changes.ts';
 import { dryRunArgument, write, writeCost } from './write.ts';

@@ -3,7 +3,7 @@ import { withArticle } from '../../../model/labels.ts';
 import type { RecordKind } from '../../../model/record-kind.ts';
 import { createRecords } from '../../../services/create-records.ts';
 import { updateRecord, updateRecords } from '../../../services/update-records.ts';
-import type { FieldExtensions } from '../../plan/extensions.ts';
+import type { FieldExtensions } from '../../limits/extensions.ts';
 import type { MutationFields } from '../builder.ts';
 import { typeOf } from '../types.ts';
 import { createInput, patchInput, updateInput } from './input-type.ts';

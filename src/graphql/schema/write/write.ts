@@ -4,10 +4,10 @@ import type { Limits } from '../../../config.ts';
 import { ServiceError } from '../../../errors.ts';
 import type { Issue } from '../../../model/issues.ts';
 import type { RecordKind, RecordOf } from '../../../model/record-kind.ts';
-import { requireBatchSize, requireFewExternalIds } from '../../../services/checks/batch-size.ts';
+import { requireBatchSize, requireFewExternalIds } from '../../../services/checks/batch.ts';
 import { dryRun, type Session } from '../../../services/session.ts';
 import type { Context } from '../../execution/context.ts';
-import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../../plan/extensions.ts';
+import { type ArgumentExtensions, type FieldExtensions, lengthOf } from '../../limits/extensions.ts';
 import { type Argument, builder, type InputRef, type MutationFields, type ObjectRef } from '../builder.ts';
 
 /** The cost of writing a record, in addition to the fields that are returned for it. */

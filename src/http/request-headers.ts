@@ -1,11 +1,11 @@
 /**
- * The header `Idempotency-Key`, with which a client marks a request that it may repeat, and `Idempotency-Replayed` of the response to a
- * repeat. Interface: "Every rule".
+ * The headers with which a client says how a write is stored: `Idempotency-Key` marks a request that it may repeat, and
+ * `X-Change-Message` says why it changes records. Interface: "Every rule".
  */
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { badRequest } from '../errors.ts';
-import { expected } from '../model/issues.ts';
+import { count, expected } from '../model/issues.ts';
 
 export const idempotencyKeyPattern = '^[ -~]{1,255}$';
 
@@ -33,3 +33,26 @@ export function idempotencyKeyOf(
 
 /** Marks a response that repeats an earlier one. */
 export const markReplayed = (reply: FastifyReply) => void reply.header('idempotency-replayed', 'true');
+
+/** The greatest length of a message, in Unicode code points. */
+export const maxMessageLength = 500;
+
+/** Returns null without a message. Throws a ServiceError 400 if it is too long. */
+export function changeMessage(headers: FastifyRequest['headers']): string | null {
+  const header = headers['x-change-message'];
+  if (header === undefined || header === '') return null;
+  const message = textIn(String(header));
+  const { length } = Array.from(message);
+  if (length <= maxMessageLength) return message;
+  const problem = `expected at most ${count(maxMessageLength)} characters, received ${count(length)}`;
+  throw badRequest(`X-Change-Message: ${problem}`);
+}
+
+/** Node reads headers as Latin-1. Most clients that send other characters send UTF-8. */
+function textIn(header: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(header, 'latin1'));
+  } catch {
+    return header;
+  }
+}

@@ -1,6 +1,6 @@
 /**
  * Declarations of the schema's fields and arguments, as GraphQL extensions: where a value is stored, what a field costs, how long a
- * list may be. The document plan reads these declarations; it must not infer them from names.
+ * list may be. The plan of a document reads these declarations; it must not infer them from names.
  */
 import type { GraphQLArgument, GraphQLField, GraphQLNamedType } from 'graphql';
 import type { Limits } from '../../config.ts';
