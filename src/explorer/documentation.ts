@@ -27,7 +27,7 @@ const files = loadLate(async () => {
 /** The pages with their headings, in the order of README's table. */
 const pages = loadLate(async () => {
   const readme = await readPage('README.md');
-  const named = readme.slice(readme.indexOf('## Documentation')).matchAll(/\]\(([\w/-]+\.md)\)/g);
+  const named = readme.slice(readme.indexOf('## Documentation')).matchAll(/\]\(([\w/-]{1,60}\.md)\)/g);
   const paths = ['README.md', ...[...named].map(([, path = '']) => path)];
   return Promise.all(paths.map(async (path) => ({ path, title: titleOf(await readPage(path)) })));
 });
@@ -84,7 +84,7 @@ async function render(markdown: string): Promise<string> {
   // Names of settings are wider than a column, and break at an underscore.
   const html = marked
     .parse(markdown, { async: false })
-    .replace(/<td><code>[A-Z_]+<\/code>/g, (cell) => cell.replaceAll('_', '_<wbr>'));
+    .replace(/<td><code>[A-Z_]{1,60}/g, (cell) => cell.replaceAll('_', '_<wbr>'));
   if (sections.length < 4) return html;
   return html.replace('</h1>\n', (end) => `${end}<nav aria-label="On this page"><ul>${sections.join('')}</ul></nav>\n`);
 }

@@ -32,7 +32,7 @@ interface OpenFile {
 export async function openRefused(
   file: ImportFile,
   options: FileOptions,
-  { name, bytes: length }: RefusedFile,
+  { name, bytes }: RefusedFile,
 ): Promise<OpenFile> {
   const path = refusedPath(file, name);
   const header = file.format === 'csv' ? await headerOf(file, options) : undefined;
@@ -62,14 +62,16 @@ export async function openRefused(
   const start = header ? `\uFEFF${header.declaration}${lineOf(names, reasonColumn)}\n` : '';
 
   // What was written after the last part that is done is written again. Somebody may have moved the file away meanwhile.
-  if (existsSync(path)) truncateSync(path, Math.min(length, statSync(path).size));
+  if (existsSync(path)) truncateSync(path, Math.min(bytes, statSync(path).size));
+  let length = bytes;
   return {
     add(rows) {
       if (rows.length === 0) return length;
       const lines = rows.map((row) => `${textOf(row)}\n`).join('');
       const isNew = !existsSync(path) || statSync(path).size === 0;
       appendFileSync(path, isNew ? start + lines : lines);
-      return statSync(path).size;
+      length = statSync(path).size;
+      return length;
     },
   };
 }

@@ -6,7 +6,7 @@ import { expected, type Issue, isObject, quote } from '../model/issues.ts';
 import { linkField } from '../model/labels.ts';
 import { linkFields } from '../model/links.ts';
 import type { RecordKind } from '../model/record-kind.ts';
-import { suggestion } from '../model/schemas.ts';
+import { type RecordParser, suggestion, updateParser } from '../model/schemas.ts';
 import { recordKinds } from '../records/index.ts';
 
 export interface Row {
@@ -53,7 +53,10 @@ export function readRow(
       const field = kind.fields[column.name];
       // A number may be the ID of a row, as the column `id` may be one.
       const given = field?.type === 'reference' && typeof value === 'number' ? String(value) : value;
-      fields[column.name] = field && typeof given === 'string' ? valueIn(field, given, form) : given;
+      const read = field && typeof given === 'string' ? valueIn(field, given, form) : given;
+      fields[column.name] = read;
+      if (field && read !== null && typeof read !== jsonTypeOf(field))
+        issues.push(...typeIssues(kind, column.name, read));
     } else if (value === null || value === '') continue;
     else if (column.is === 'externalId') externalIds[column.key] = String(value);
     else if (column.is === 'link') outside.push({ link: column.name, key: column.key, value: String(value) });
@@ -65,6 +68,19 @@ export function readRow(
     fields.externalIds = { ...(isObject(fields.externalIds) && fields.externalIds), ...externalIds };
   }
   return { id, fields, outside, issues };
+}
+
+const jsonTypeOf = ({ type }: Field): string =>
+  type === 'number' || type === 'boolean' ? type : type === 'externalIds' ? 'object' : 'string';
+
+const parsers = new Map<RecordKind, RecordParser<object>>();
+
+/** What is wrong with a value of another type. The service would refuse all rows that are sent together because of it. */
+function typeIssues(kind: RecordKind, name: string, value: unknown): readonly Issue[] {
+  const limits = { maxTextLength: Infinity, maxExternalIds: Infinity, maxRecordLength: Infinity };
+  const parse = parsers.get(kind) ?? updateParser(kind, limits);
+  parsers.set(kind, parse);
+  return parse({ [name]: value }).issues ?? [];
 }
 
 export type Column =

@@ -264,6 +264,14 @@ describe('refused rows', () => {
     ]);
   });
 
+  test('of an early part are named also if later parts have none', async () => {
+    const { out } = await imports.import({ 'assets.csv': 'name,acquired at\nA,soon\nB,\nC,\n' }, '--batch', '1');
+
+    expect(out).toContain(
+      'The refused rows are in assets.refused.csv, each with the reason: fix them, and import that file.',
+    );
+  });
+
   test('of an earlier import, which somebody may be fixing, stay as they are, and are no input that is overwritten', async () => {
     await imports.import({ 'locations.csv': 'name,latitude\nA,900\n' });
     const earlier = imports.read('locations.refused.csv');
@@ -446,6 +454,18 @@ describe('NDJSON', () => {
     expect(code).toBe(0);
     expect(await imports.records('projects', 'name location { latitude }')).toEqual([
       { name: 'Wall', location: { latitude: 53.08 } },
+    ]);
+  });
+
+  test('has a value of another type refused alone, with what was expected', async () => {
+    const rows = ['{"kind":"LOCATION","name":"North","latitude":"high"}', '{"kind":"LOCATION","name":5}'];
+    const { out } = await imports.import({ 'all.ndjson': [...rows, '{"kind":"LOCATION","name":"South"}'].join('\n') });
+
+    expect(out.slice(0, 4)).toEqual([
+      '3 rows: 1 to create, 0 to update, 0 unchanged, 2 refused',
+      '  all.ndjson, line 1: latitude: expected a number from -90 to 90, received "high"',
+      '  all.ndjson, line 2: name: expected text, received 5',
+      '1 created, 0 updated, 0 unchanged, 2 refused',
     ]);
   });
 

@@ -8,8 +8,6 @@ import { parseAst } from 'vitest/node';
 /** Expressions that may take longer on a long text, or cannot be proved linear, and what keeps their text short. */
 const exceptions: Readonly<Record<string, string>> = {
   'client/options.ts /\\/+$/': 'the address of the service, from the program that uses the client',
-  'src/explorer/documentation.ts /<td><code>[A-Z_]+<\\/code>/g': 'a page of the documentation',
-  'src/explorer/documentation.ts /\\]\\(([\\w/-]+\\.md)\\)/g': 'a page of the documentation',
   'src/graphql/errors.ts / at "([^"]*)"; $/': 'the last 200 characters before the reason of an error',
   'src/rest/handler.ts /(?:[^,"]|"[^"]*")+/g': 'a header: 16 KiB, and it is linear',
   'src/http/error-response.ts /(?:^|,)\\s*application\\/problem\\+json\\s*(?:;(?!\\s*q=0(?:\\.0*)?\\s*(?:,|$))|,|$)/i':
