@@ -1,6 +1,6 @@
 /** The log of changes: its numbers, and what is read from it, compared with a model of random writes through two processes' stores. */
 
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { RecordKind } from '../../src/model/record-kind.ts';
 import { asset, location } from '../../src/records/index.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
@@ -9,7 +9,7 @@ import { createStoreOpener, type WorkspaceStore } from '../../src/store/workspac
 import { createDatabase } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
 import { change, dry, inSteps, insert, type Steps } from '../support/insert.ts';
-import { nobody, numberOf, workspaceNamed } from '../support/open-store.ts';
+import { nobody, workspaceNamed } from '../support/open-store.ts';
 import { createRandom } from '../support/random.ts';
 
 let target: Awaited<ReturnType<typeof createDatabase>>;
@@ -280,42 +280,6 @@ test('batches of more records than a statement takes are numbered and read like 
   const keys = ids.map((id) => ({ id, number: count }));
   expect(await store.versions(location, keys)).toEqual(created);
   expect(await historyOf(store, ids[4_321] ?? '')).toHaveLength(3);
-});
-
-describe('a record that was created before there was a log', () => {
-  const id = 'location_01h455vb4pex5vsknk084sn02q';
-  const at = '2026-03-01T00:00:00.000Z';
-
-  beforeEach(async () => {
-    await databases[0]?.run(
-      `insert into locations (workspace_id, id, name, created_at, updated_at) values (${numberOf('acme')}, '${id}', 'North yard', '${at}', '${at}')`,
-    );
-  });
-
-  test('has no creation in its history, and the versions from then on', async () => {
-    const store = open('acme');
-    await change(store, location, id, { name: 'South yard' });
-
-    expect(await historyOf(store, id)).toMatchObject([
-      { number: 1, action: 'updated', before: { name: 'North yard' } },
-    ]);
-    expect(
-      await store.versions(
-        location,
-        [0, 1].map((number) => ({ id, number })),
-      ),
-    ).toMatchObject([{ name: 'North yard', workspaceId: 'acme' }, { name: 'South yard' }]);
-    expect(await store.versionAt(location, id, at)).toMatchObject({ name: 'North yard' });
-    expect(await store.versionAt(location, id, '2026-02-28T00:00:00.000Z')).toBeNull();
-  });
-
-  test('is not taken for one of a batch that was created later, or of another kind', async () => {
-    const store = open('acme');
-    await insert(store, location, [{ name: 'a' }, { name: 'b' }]);
-    await insert(store, asset, [{ name: 'c' }]);
-
-    expect(await historyOf(store, id)).toEqual([]);
-  });
 });
 
 test('a version has all fields of its kind, also those that were added after it ended', async () => {

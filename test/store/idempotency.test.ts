@@ -14,7 +14,6 @@ import { type Database, openDatabase } from '../../src/store/database.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { type IdempotencyKey, idsToRecords, recordsToIds, writeOnce } from '../../src/store/writes/idempotency.ts';
 import { createDatabase, isPostgres } from '../support/database.ts';
-import { readPlan } from '../support/explain.ts';
 import { change, dry, inSteps, insert, type Steps, withKey } from '../support/insert.ts';
 import { addWorkspace, storeOpener } from '../support/open-store.ts';
 
@@ -286,31 +285,6 @@ describe('A key', () => {
 
     await expect(insert(own, asset, [{ name: 'Pump' }])).rejects.toThrow('a session with a key writes once');
     expect(await store.lastChange()).toBe(1);
-  });
-
-  test('is looked up through an index, and so are old ones', async () => {
-    const statements: { sql: string; bindings: readonly unknown[] }[] = [];
-    await insert(keyed('a'), asset, [{ name: 'Crane' }]);
-    const record = (statement: (typeof statements)[number]) => statements.push(statement);
-    database.knex.on('query', record);
-    await insert(keyed('a'), asset, [{ name: 'Crane' }]);
-    await deleteSlice(database, Date.now());
-    database.knex.removeListener('query', record);
-
-    const reads = statements.filter(({ sql }) => /^(?:select|delete).* from .?idempotency_keys/s.test(sql));
-    expect(reads.length).toBeGreaterThanOrEqual(3);
-    // The table has one row, which Postgres would read without an index.
-    const explain: Run = (sql, values) =>
-      isPostgres
-        ? database.transaction(async (run) => {
-            await run('set local enable_seqscan = off');
-            return run(sql, values);
-          })
-        : database.run(sql, values);
-    for (const { sql, bindings } of reads) {
-      const { text, fullReads } = await readPlan(explain, sql, bindings);
-      expect([text, fullReads, text.includes('SCAN')]).toEqual([text, [], false]);
-    }
   });
 
   /** Stores rows of a time, beside what requests store. */

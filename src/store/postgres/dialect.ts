@@ -62,7 +62,6 @@ export function createPostgresDialect({ isCitus }: { readonly isCitus: boolean }
     beginSnapshot: 'begin isolation level repeatable read read only',
     jsonElements: 'json_array_elements',
     jsonArrayOf: 'json_agg',
-    jsonObject: 'json_build_object',
     prepareCopy: 'set local idle_in_transaction_session_timeout = 0',
     finishCopy: "select setval(pg_get_serial_sequence('workspaces', 'number'), max(number)) from workspaces",
     // At a higher isolation level it would not see what others did while it waited for the lock.

@@ -65,8 +65,6 @@ export interface Dialect extends TransactionSql {
   readonly jsonElements: string;
   /** The function that aggregates values to a JSON array. */
   readonly jsonArrayOf: string;
-  /** The function that makes a JSON object of names and values. */
-  readonly jsonObject: string;
   /** The first statement of a transaction that copies into this database, which may be idle while it waits for the source. */
   readonly prepareCopy?: string;
   /** The last statement of such a transaction: makes the database give new workspaces greater numbers than those that were copied. */

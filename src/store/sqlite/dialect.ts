@@ -25,7 +25,6 @@ export const sqliteDialect: Dialect = {
   beginSnapshot: 'begin',
   jsonElements: 'json_each',
   jsonArrayOf: 'json_group_array',
-  jsonObject: 'json_object',
   filters: createFilters(),
   async runCounted(run, query) {
     await runQuery(run, query);
