@@ -98,6 +98,7 @@ export async function allowOrigins(app: FastifyInstance, origins: readonly strin
       'export-count',
       'idempotency-replayed',
       'preference-applied',
+      'query-cost',
       'ratelimit-limit',
       'ratelimit-remaining',
       'ratelimit-reset',
