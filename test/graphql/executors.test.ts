@@ -194,6 +194,15 @@ function argumentsFor(field: GraphQLField<unknown, unknown>): string | undefined
   return required.join() === 'id' ? `(id: "company-1")` : undefined;
 }
 
+test('a variable inside external IDs that are a literal is read each time', async () => {
+  const query =
+    'mutation ($erp: String!) { createLocations(input: [{ externalIds: { erp: $erp, crm: "x" } }]) { externalIds } }';
+
+  for (const erp of ['1', '2', '3']) {
+    expect((await service.data(query, { erp })).createLocations).toEqual([{ externalIds: { erp, crm: 'x' } }]);
+  }
+});
+
 test('a document is compiled the second time, unless it has directives', async () => {
   const execute = createExecutor(loadConfig({}).limits, { maxErrors: 1, hideSuggestions: true });
   const paths: object[] = [];

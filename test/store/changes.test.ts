@@ -1,6 +1,6 @@
 /** The log of changes: its numbers, and what is read from it, compared with a model of random writes through two processes' stores. */
 
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { RecordKind } from '../../src/model/record-kind.ts';
 import { asset, location } from '../../src/records/index.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
@@ -332,33 +332,4 @@ test('a follower reads each change once and in order while others write, without
 
   expect(read.map(({ number }) => number)).toEqual(Array.from({ length: 8 * (12 * 2 + 4) }, (_, n) => n + 1));
   expect(read.map(comparable)).toEqual((await feed(store, 1_000)).map((it) => comparable({ ...it, before: null })));
-});
-
-test('a page of large changes is parsed in slices, between which other requests are handled', async () => {
-  const store = open('ours');
-  const inputs = Array.from({ length: 30 }, () => ({ name: 'a'.repeat(200_000) }));
-  const cranes = await insert(store, asset, inputs);
-  await inSteps(store, async (steps) => steps.delete(asset, cranes, new Date().toISOString()));
-  const [database] = databases;
-  if (!database) throw new Error('there is no database');
-  const query = database.driver.query.bind(database.driver);
-  let turns = Number.NaN;
-  const others = () => {
-    turns += 1;
-    if (!Number.isNaN(turns)) setImmediate(others);
-  };
-  vi.spyOn(database.driver, 'query').mockImplementation(async (...statement) => {
-    const rows = await query(...statement);
-    turns = 0;
-    setImmediate(others);
-    return rows;
-  });
-
-  const changes = await store.changes({ after: 30, limit: 30, withBefore: true });
-  const whileParsed = turns;
-  turns = Number.NaN;
-  vi.restoreAllMocks();
-
-  expect(changes.map(({ before }) => before?.name)).toEqual(inputs.map(({ name }) => name));
-  expect(whileParsed).toBeGreaterThanOrEqual(5);
 });

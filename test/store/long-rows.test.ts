@@ -1,7 +1,6 @@
 /** Records with long texts, of which a batch names many in a few bytes: what they take at a time is limited. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { location, project, transportOrder } from '../../src/records/index.ts';
-import { reverseLinksOf } from '../../src/records/reverse-links.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createDatabase } from '../support/database.ts';
@@ -81,45 +80,6 @@ test('a transaction changes and deletes records with a limited amount of text, o
     status: 413,
     message: expect.stringContaining('transport orders hold more than'),
   });
-});
-
-/** How often other work could run after the last statement of a read. */
-async function turnsAfterLast(read: () => Promise<unknown>): Promise<number> {
-  const { driver } = database;
-  const { query } = driver;
-  let turns = 0;
-  let isOver = false;
-  const others = () => {
-    turns += 1;
-    if (!isOver) setImmediate(others);
-  };
-  setImmediate(others);
-  driver.query = (...statement) => query(...statement).finally(() => (turns = 0));
-  await read();
-  isOver = true;
-  driver.query = query;
-  return turns;
-}
-
-test('long rows with JSON are read in slices, as a list, as pages and from the log', async () => {
-  const [yard] = await insert(store, location, [{ name: 'North yard' }]);
-  const externalIds = { erp: 'x'.repeat(noteLength) };
-  const walls = Array.from({ length: 60 }, () => ({ name: 'Harbour wall', locationId: yard?.id ?? '', externalIds }));
-  const ids = idsOf(await insert(store, project, walls));
-  await inSteps(store, (steps) => changeAll(steps, ids, 'Quay'));
-  const link = reverseLinksOf('Location').find(({ kind }) => kind === project);
-  if (!link) throw new Error('locations have no projects');
-  const fields = new Set(['id', 'externalIds']);
-  const query = { where: { all: [] }, limit: 60, withCount: false, fields };
-
-  const reads = [
-    () => store.list(project, { limit: 60 }),
-    () => store.pages(link, [yard?.id ?? ''], query),
-    () => store.changes({ after: 61, limit: 60, withBefore: true }),
-  ];
-
-  // Ten million characters, of which a slice has one.
-  for (const read of reads) expect(await turnsAfterLast(read)).toBeGreaterThanOrEqual(8);
 });
 
 test('a version is read from the log alone, without the record as it is now', async () => {

@@ -9,10 +9,14 @@ import {
   type ExecutionResult,
   execute,
   GraphQLError,
+  type GraphQLSchema,
   getOperationAST,
   type OperationDefinitionNode,
   OperationTypeNode,
   type Source,
+  TypeInfo,
+  visit,
+  visitWithTypeInfo,
 } from 'graphql';
 import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { Plugin } from 'graphql-yoga';
@@ -54,7 +58,7 @@ export function createExecutor(
       seen.add(operation);
       return interpret;
     }
-    const run = mayCompile(documentPlan(schema, document, limits), document, operation)
+    const run = mayCompile(documentPlan(schema, document, limits), schema, document, operation)
       ? compiled(schema, document, operation)
       : interpret;
     runs.set(operation, run);
@@ -113,11 +117,24 @@ const interpret: Run = (args) => {
 /** Directives may leave out fields by variables, which graphql-jit checks field by field; `__proto__` would be no field of its objects. */
 function mayCompile(
   { operations, directives }: DocumentPlan,
+  schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
 ): boolean {
   if (document.loc?.source.body.includes('__proto__')) return false;
-  return directives === 0 && (operations.get(operation)?.fields ?? 0) <= maxCompiled;
+  if (directives > 0 || (operations.get(operation)?.fields ?? 0) > maxCompiled) return false;
+  return !hasVariableInScalar(schema, document);
+}
+
+/** True for `externalIds: { erp: $erp }`: graphql-jit reads literals of scalars once, when it compiles, without variables. */
+function hasVariableInScalar(schema: GraphQLSchema, document: DocumentNode): boolean {
+  let isFound = false;
+  const types = new TypeInfo(schema);
+  const Variable = () => {
+    isFound ||= types.getInputType() === undefined;
+  };
+  visit(document, visitWithTypeInfo(types, { Variable, VariableDefinition: () => false }));
+  return isFound;
 }
 
 function compiled(schema: ExecutionArgs['schema'], document: DocumentNode, operation: OperationDefinitionNode): Run {

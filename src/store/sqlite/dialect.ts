@@ -196,7 +196,7 @@ async function selectPagesWithin(run: Run, pages: PagesSelection, maxBytes: numb
     const page = found[Number(row.place)];
     if (!page) continue;
     if (count) page.count = Number(row.count);
-    if (row.record === null) continue;
+    if (row.item === null || row.record === null) continue;
     page.records[Number(row.item)] = recordIn(columns, valuesIn(columns, JSON.parse(String(row.record))));
   }
   return found;
