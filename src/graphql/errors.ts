@@ -1,4 +1,5 @@
 /** Shapes the errors of GraphQL responses: a ServiceError gets its code and issues, GraphQL's own messages are shortened, all others masked. */
+import { InputValidationError } from '@pothos/plugin-validation';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   type ExecutionResult,
@@ -10,7 +11,7 @@ import {
 } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Config } from '../config.ts';
-import { mayBeStoredType, ResponseTooLarge, ServiceError } from '../errors.ts';
+import { invalid, mayBeStoredType, ResponseTooLarge, ServiceError } from '../errors.ts';
 import {
   type ErrorResponse,
   errorResponseFor,
@@ -110,14 +111,21 @@ export function sendGraphqlError(error: unknown, request: FastifyRequest, reply:
 function toResponseError(error: GraphQLError, requestLog: RequestLog): GraphQLError {
   const { nodes = null, source = null, positions = null, path = null } = error;
   const cause = rootCause(error);
-  if (cause instanceof GraphQLError) {
+  if (cause instanceof GraphQLError && !(cause instanceof InputValidationError)) {
     requestLog.rejectionReason ??= reasonFor(400);
     const extensions = { code: badUserInput, ...error.extensions };
     return new GraphQLError(shortMessage(error), { nodes, source, positions, path, extensions });
   }
-  const response = errorResponseFor(cause, requestLog);
+  const response = errorResponseFor(
+    cause instanceof InputValidationError ? refusedArguments(cause) : cause,
+    requestLog,
+  );
   return new GraphQLError(response.message, { nodes, source, positions, path, extensions: extensionsOf(response) });
 }
+
+/** The errors of arguments that the validation plugin has checked. */
+const refusedArguments = ({ issues }: InputValidationError): ServiceError =>
+  invalid(issues.map(({ path = [], message }) => ({ path: path.map((step) => step as string | number), message })));
 
 /** Statuses of the whole request, which become the status of the response; others belong to a field. */
 const ofWholeRequest: readonly number[] = [403, 406, 429, 503];

@@ -246,6 +246,11 @@ describe('cursors', () => {
   test.each([
     ['0', '-1', 'upTo: expected a cursor of a change, such as "4711", received "-1"'],
     ['x', '1', 'after: expected a cursor of a change, such as "4711", received "x"'],
+    [
+      'x',
+      'y',
+      'after: expected a cursor of a change, such as "4711", received "x"; upTo: expected a cursor of a change, such as "4711", received "y"',
+    ],
     ['7', '5', 'upTo: expected a cursor that is not before after, "7", received "5"'],
     ['0', '10001', 'expected at most 10,000 changes, received 10,001: reverse them in several parts, the latest first'],
   ])('after %s up to %s are rejected', async (after, upTo, expected) => {

@@ -1,4 +1,5 @@
 /** The types of changes, which the feed and the histories of records have in common, and their arguments. A cursor is the number of a change. */
+import { z } from 'zod';
 import type { Limits } from '../../config.ts';
 import { badRequest } from '../../errors.ts';
 import { isSame } from '../../model/fields.ts';
@@ -177,8 +178,13 @@ const cursor = /^\d{1,15}$/;
 /** Returns the number of the change with this cursor. `name` is the argument's. Throws a ServiceError 400. */
 export function parseChangeCursor(name: string, sent: string): number {
   if (cursor.test(sent)) return Number(sent);
-  throw badRequest(`${name}: ${expected('a cursor of a change, such as "4711"', sent)}`);
+  throw badRequest(`${name}: ${noCursor(sent)}`);
 }
+
+const noCursor = (sent: unknown) => expected('a cursor of a change, such as "4711"', sent);
+
+/** For arguments that the validation plugin checks, all together. */
+export const changeCursor = z.string().regex(cursor, { error: ({ input }) => noCursor(input) });
 
 /** Throws a ServiceError 400. */
 export function parseFeed({ first, after, kinds }: FeedArgs, limits: Limits): Omit<ChangePageQuery, 'withBefore'> {

@@ -1,11 +1,12 @@
 /** The mutation that reverses changes: `revertChanges`. */
+import { z } from 'zod';
 import type { Limits } from '../../../config.ts';
 import { badRequest, tooLarge } from '../../../errors.ts';
 import { count } from '../../../model/issues.ts';
 import { type ChangeRange, type NotReversed, type Reverted, revertChanges } from '../../../services/revert-changes.ts';
 import type { FieldExtensions, SentArguments } from '../../limits/extensions.ts';
 import { builder, type MutationFields } from '../builder.ts';
-import { parseChangeCursor, recordKindType } from '../changes.ts';
+import { changeCursor, recordKindType } from '../changes.ts';
 import { dryRunArgument, write, writeCost } from './write.ts';
 
 /** Returns the number of changes, as sent: anything but cursors is rejected later. */
@@ -27,10 +28,17 @@ export const revertField = (t: MutationFields) =>
       },
     } satisfies FieldExtensions,
     args: {
-      after: t.arg.string({ required: true, description: 'The cursor before the first change to reverse.' }),
-      upTo: t.arg.string({ required: true, description: 'The cursor of the last change to reverse.' }),
+      after: t.arg.string({
+        required: true,
+        description: 'The cursor before the first change to reverse.',
+      }),
+      upTo: t.arg.string({
+        required: true,
+        description: 'The cursor of the last change to reverse.',
+      }),
       dryRun: dryRunArgument(t),
     },
+    validate: z.looseObject({ after: changeCursor, upTo: changeCursor }),
     resolve(_root, { after, upTo, dryRun }, context, info) {
       const range = parseRange(after, upTo, context.limits);
       return write(context, info, { run: (session) => revertChanges(session, range), dryRun });
@@ -39,7 +47,7 @@ export const revertField = (t: MutationFields) =>
 
 /** Throws a ServiceError: 400, or 413 for too many changes. */
 function parseRange(after: string, upTo: string, { maxBatch }: Limits): ChangeRange {
-  const range = { after: parseChangeCursor('after', after), upTo: parseChangeCursor('upTo', upTo) };
+  const range = { after: Number(after), upTo: Number(upTo) };
   const changes = range.upTo - range.after;
   if (changes < 0) throw badRequest(`upTo: expected a cursor that is not before after, "${after}", received "${upTo}"`);
   if (changes > maxBatch) {
