@@ -3,6 +3,9 @@ import { format } from 'node:util';
 import { vi } from 'vitest';
 import { runCommand as runInProcess } from '../../src/command-line.ts';
 
+// Each has listeners to the end of the process: of more than ten, Node would warn in what a command prints.
+process.setMaxListeners(0);
+
 /** Runs a command with these settings and no others, one at a time. Returns what it has printed, and its exit code. */
 export async function runCommand(settings: Record<string, string>, ...command: string[]) {
   const said = { out: '', err: '' };
