@@ -175,6 +175,34 @@ describe('a derived text', () => {
     expect(made.times).toBeLessThanOrEqual(3);
   });
 
+  test('includes a write that was committed while others waited for an earlier one', async () => {
+    await insert(ours, location, [{ name: 'one' }]);
+    let hasRead = () => {};
+    const read = new Promise<void>((resolve) => (hasRead = resolve));
+    let release = () => {};
+    let held: Promise<void> | undefined = new Promise((resolve) => (release = resolve));
+    const derive = (change: number) =>
+      ours.deriveText(
+        'held',
+        async () => {
+          const names = (await ours.list(location)).map(({ name }) => name).join();
+          hasRead();
+          await held;
+          return names;
+        },
+        change,
+      );
+    const [first, second] = [derive(1), derive(1)];
+    await read;
+    await insert(ours, location, [{ name: 'two' }]);
+    const third = derive(2);
+    held = undefined;
+    release();
+
+    expect(await third).toBe('one,two');
+    await Promise.all([first, second]);
+  });
+
   test('that could not be made is an error for all calls that share it, and is made again afterwards', async () => {
     const failing = () => ours.deriveText('failing', () => Promise.reject(new TypeError('not now')));
 

@@ -1,8 +1,8 @@
 /**
  * Limits the text that one request may read into memory, and what all responses hold together until they are sent, however slowly clients
- * read. A page has a limited number of records, but a single record may have
- * millions of characters: so each read first reserves the most text that its records can have. If less than that is left, the
- * database measures the records, and returns none of them if they are too long.
+ * read. A page has a limited number of records, but a single record may have hundreds of thousands of characters: so each read first
+ * reserves the most text that its records can have. If less than that is left, the database measures the records, and returns none of
+ * them if they are too long.
  */
 import type { Knex } from 'knex';
 import pLimit from 'p-limit';

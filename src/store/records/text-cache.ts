@@ -72,7 +72,8 @@ export function createTextCache() {
     const change = sent ?? (await lastChange(source));
     const current = cache.get(key);
     if (current?.change === change) return current.text;
-    return inTurn(key, async () => {
+    // With the number: a request that shared the turn of one from before a write could get the text from before it.
+    return inTurn(`${key} ${change}`, async () => {
       const made = cache.get(key);
       if (made?.change === change) return made.text;
       const text = await write();
