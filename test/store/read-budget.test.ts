@@ -1,9 +1,11 @@
 /** The limit on the text that one request may read into memory. */
+import { EventEmitter } from 'node:events';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { ResponseTooLarge } from '../../src/errors.ts';
 import { location, project } from '../../src/records/index.ts';
 import type { Database } from '../../src/store/database.ts';
 import { oldestFirst } from '../../src/store/query/record-query.ts';
+import { holdUntilClosed } from '../../src/store/records/read-budget.ts';
 import { insert } from '../support/insert.ts';
 import { numberOf, storeOpener } from '../support/open-store.ts';
 import { openOwnDatabase } from '../support/own-database.ts';
@@ -141,4 +143,18 @@ test('the unused part of a reservation is available to later reads', async () =>
   }
 
   expect(await oneRequest.list(project, { limit: 11, fields })).toHaveLength(5);
+});
+
+test('while unsent responses hold too much, further ones get 503, those that have begun are completed, and one that is closed makes room', () => {
+  const texts = { length: 0 };
+  const responses = [0, 1].map(() => Object.assign(new EventEmitter(), { closed: false, destroyed: false }));
+  const [hold, holdOther] = responses.map((response) => holdUntilClosed(texts, response));
+  hold?.(30_000_000);
+  hold?.(1);
+
+  expect(() => holdOther?.(0)).toThrow('too many long responses are being sent, try again');
+  responses[0]?.emit('close');
+
+  expect(() => holdOther?.(1)).not.toThrow();
+  expect(texts.length).toBe(1);
 });
