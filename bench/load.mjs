@@ -1,11 +1,12 @@
 /**
- * Generates load in its own process, so that it does not use the server's thread. Its argument defines the requests, as
+ * Generates load in its own process, so that it does not use the server's thread. Its standard input defines the requests, as
  * JSON; it prints its figures. A response is complete if it has the expected status and number of records.
  */
+import { json } from 'node:stream/consumers';
 import autocannon from 'autocannon';
 import { asset } from './records.mjs';
 
-const { url, key, connections, seconds, kind, size, query, once, repeat, ...rest } = JSON.parse(process.argv[2]);
+const { url, key, connections, seconds, kind, size, query, once, repeat, ...rest } = await json(process.stdin);
 const { variables, ...complete } = rest;
 
 /** Makes the uids of this load differ from those of others. */
@@ -46,19 +47,10 @@ const newBody = { create: newBatch, upsert: newUpsert, mutation: newMutation }[k
 const records = repeat ? 10_000 : seconds * (size > 1 ? 60_000 : 20_000);
 const bodies = newBody
   ? Array.from({ length: Math.ceil(records / (size ?? 1)) }, newBody)
-  : ((once ? differing(variables) : variables)?.map((values) => bodyOf({ query, variables: values })) ?? [undefined]);
+  : (variables?.map((values) => bodyOf({ query, variables: values })) ?? [undefined]);
 
-/** More cursors than requests are sent. A position needs no record: the end of its ID can be anything. */
-function differing(variables) {
-  // Neither the first page, which has no cursor, nor the last ones, which would have fewer records.
-  const cursors = variables.slice(1, 1 + (variables.length >> 1)).map(({ after }) => after);
-  return Array.from({ length: 40_000 }, (_, n) => {
-    const end = (n * 7_919).toString().padStart(9, '0');
-    return { after: cursors[n % cursors.length].slice(0, -end.length) + end };
-  });
-}
-
-let sent = 0;
+/** Where each load would begin with the first variables, it would read what the one before it has just read. */
+let sent = once ? Math.floor(Math.random() * bodies.length) : 0;
 const nextBody = () => {
   const body = newBody && !repeat && sent >= bodies.length ? newBody() : bodies[sent % bodies.length];
   sent += 1;

@@ -14,12 +14,13 @@ const pollInterval = 2;
 
 const pathOf = (module) => fileURLToPath(new URL(module, import.meta.url));
 
-/** Runs a module to its end, and returns its standard output. Throws if it fails. */
-export async function runModule(module, args, env = {}) {
+/** Runs a module to its end with some standard input, and returns its standard output. Throws if it fails. */
+export async function runModule(module, args, env = {}, input = '') {
   const child = spawn(process.execPath, [pathOf(module), ...args.map(String)], {
     env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: 'pipe',
   });
+  child.stdin.end(input);
   const [printed, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
   if (code !== 0) throw new Error(`${module} ended with exit code ${code}: ${errors}`);
   return printed;

@@ -2,9 +2,9 @@
 import { deepStrictEqual } from 'node:assert';
 import { post } from './service.mjs';
 
-/** For each variables of their loads, compares the responses with those of the first server. Servers may be missing. */
+/** For a hundred variables of their loads at most, compares the responses with those of the first server. Servers may be missing. */
 export async function requireSameData([first, load], ...others) {
-  for (let n = 0; n < (load.variables?.length ?? 1); n += 1) {
+  for (let n = 0; n < Math.min(100, load.variables?.length ?? 1); n += 1) {
     const expected = await dataOf(first, load, n);
     for (const other of others) if (other) deepStrictEqual(await dataOf(...other, n), expected);
   }

@@ -50,14 +50,21 @@ export async function count(server, list) {
   return data[list].totalCount;
 }
 
-/** The cursors before about a hundred pages of a hundred records: the first page, the last, and some in between. */
-export async function pageCursors(server, { list, type }) {
+/**
+ * The cursors before about a hundred pages of a hundred records: the first page, the last, and some in between. `everywhere`, a page
+ * after each record instead, in an order in which neighbours are far apart.
+ */
+export async function pageCursors(server, { list, type, everywhere = false }) {
   const query = `query ($after: ${type}) { list: ${list}(first: 1000, after: $after) { edges { cursor } } }`;
   const cursors = [];
   for (let size = 1_000; size === 1_000; ) {
     const { data } = await post(server, '/graphql', { query, variables: { after: cursors.at(-1) } });
     cursors.push(...data.list.edges.map(({ cursor }) => cursor));
     size = data.list.edges.length;
+  }
+  if (everywhere) {
+    const complete = cursors.length - 100;
+    return Array.from({ length: complete }, (_, n) => cursors[(n * 7_919) % complete]);
   }
   const pages = Math.floor(cursors.length / 100);
   const step = Math.max(1, Math.floor(pages / 100));
@@ -79,7 +86,7 @@ export async function post({ url, key }, path, body) {
 
 /** Runs load on a server for some seconds, and returns its figures; see load.mjs. */
 export async function runLoad({ url, key }, load) {
-  return JSON.parse(await runModule('load.mjs', [JSON.stringify({ url, key, ...load })]));
+  return JSON.parse(await runModule('load.mjs', [], {}, JSON.stringify({ url, key, ...load })));
 }
 
 /**
