@@ -13,9 +13,10 @@ import { ServiceError } from '../../errors.ts';
 import { count } from '../../model/issues.ts';
 import { documentPlan, evaluateCost, type OperationPlan } from './plan.ts';
 
-/** The part of a request's context that tells its response the cost of the operation; the events of a subscription have none. */
+/** The part of a request's context that tells its response the cost of the operation, and its log line the name. */
 interface Costed {
   readonly client?: { cost?: number };
+  readonly requestLog?: { operation: string | undefined };
 }
 
 /** Rejects documents and operations over the limits. */
@@ -39,9 +40,10 @@ function refusal(args: ExecutionArgs & { contextValue: Costed }, limits: Limits)
   const operation = getOperationAST(args.document, args.operationName);
   const plan = operation && documentPlan(args.schema, args.document, limits).operations.get(operation);
   if (!plan) return undefined;
+  const { client, requestLog } = args.contextValue;
+  if (requestLog) requestLog.operation = operation.name?.value;
   const requested = costOf(plan, args);
   if (requested instanceof GraphQLError) return requested;
-  const { client } = args.contextValue;
   if (client) client.cost = requested;
   // Also rejects NaN: an infinite cost times the size of an empty list.
   return requested <= maxCost ? undefined : tooCostly(requested, maxCost);
