@@ -35,3 +35,18 @@ test.each([
   expect(body.errors[0].extensions).not.toHaveProperty('hint');
   expect(hidden.text).not.toMatch(/The records are|Send /);
 });
+
+test('the error for the cost of an operation says how much it costs, and where most of that is', async () => {
+  const orders = 'workOrders(first: 100) { nodes { ...order } }';
+  const { body } = await service.graphql(`
+    { cheap: assets(first: 5) { totalCount } places: locations(first: 1000) { nodes { ...place ...place } } }
+    fragment place on Location { name ${orders} }
+    fragment order on WorkOrder { name project { name } }
+  `);
+
+  expect(body.errors.map((error: Error) => error.message)).toEqual([
+    expect.stringMatching(
+      /^the operation costs more than 500,000 \(it costs [\d,]+\): .*, above all in places\.nodes\.workOrders\.nodes\.project$/,
+    ),
+  ]);
+});
