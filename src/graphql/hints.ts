@@ -4,52 +4,35 @@ import { GraphQLError, type GraphQLSchema, isEnumType, isInputObjectType, isObje
 /** The most values of an enum that a message lists. */
 const maxListed = 20;
 
-/** A message of graphql-js, with the names in it, and what to say after it. */
-const hints: readonly (readonly [RegExp, (schema: GraphQLSchema, type: string, name: string) => string | undefined])[] =
-  [
-    [
-      /^Cannot query field "(?<name>\w+)" on type "(?<type>\w+)Connection"\./,
-      (schema, type, name) => {
-        const record = schema.getType(type);
-        if (isObjectType(record) && record.getFields()[name]) return `The records are in nodes: nodes { ${name} }`;
-      },
-    ],
-    [
-      /(?:^Expected value of type "(?<type>\w+)!?", found |Expected type "(?<type2>\w+)" to be an object\.$)/,
-      (schema, type) => {
-        const filter = schema.getType(type);
-        if (isInputObjectType(filter) && filter.getFields().eq) return 'Send an operator with the value: { eq: … }';
-      },
-    ],
-    [
-      /Field "between" is not defined by type "(?<type>\w+)"\./,
-      (schema, type) => {
-        const filter = schema.getType(type);
-        if (isInputObjectType(filter) && filter.getFields().gte) return 'Send both ends: { gte: …, lt: … }';
-      },
-    ],
-    [
-      /(?:does not exist in "(?<type>\w+)" enum|Enum "(?<type2>\w+)" cannot represent)/,
-      (schema, type) => {
-        const values = schema.getType(type);
-        if (!isEnumType(values)) return undefined;
-        const names = values.getValues().map(({ name }) => name);
-        return names.length <= maxListed ? `Send one of ${names.join(', ')}` : undefined;
-      },
-    ],
-  ];
+const hasField = (schema: GraphQLSchema, type: string, field: string): boolean => {
+  const found = schema.getType(type);
+  return (isObjectType(found) || isInputObjectType(found)) && found.getFields()[field] !== undefined;
+};
+
+/** Returns what to add to a message of graphql-js. */
+function hintFor(schema: GraphQLSchema, message: string): string | undefined {
+  const [, field = '', record = ''] = /^Cannot query field "(\w+)" on type "(\w+)Connection"\./.exec(message) ?? [];
+  if (hasField(schema, record, field)) return `The records are in nodes: nodes { ${field} }`;
+
+  const [, filter = ''] = /^Expected (?:value of )?type "(\w+)"(?:, found | to be an object\.$)/.exec(message) ?? [];
+  if (hasField(schema, filter, 'eq')) return 'Send an operator with the value: { eq: … }';
+
+  const [, range = ''] = /^Field "between" is not defined by type "(\w+)"\./.exec(message) ?? [];
+  if (hasField(schema, range, 'gte')) return 'Send both ends: { gte: …, lt: … }';
+
+  const [, name = ''] = /^(?:Value "\w+" does not exist in|Enum) "(\w+)"/.exec(message) ?? [];
+  const type = schema.getType(name);
+  const values = isEnumType(type) ? type.getValues() : [];
+  if (values.length === 0 || values.length > maxListed) return undefined;
+  return `Send one of ${values.map((value) => value.name).join(', ')}`;
+}
 
 /** Returns the error with a hint in its extensions, which toResponse puts behind the message. */
 export function withHint(schema: GraphQLSchema, error: GraphQLError): GraphQLError {
-  // A variable's error begins with its whole value, which may contain anything; the error of the value itself says why.
-  const { message } = error.originalError ?? error;
-  for (const [pattern, hintFor] of hints) {
-    const groups = pattern.exec(message)?.groups;
-    const hint = groups && hintFor(schema, groups.type ?? groups.type2 ?? '', groups.name ?? '');
-    if (!hint) continue;
-    const { nodes, source, positions, path, originalError } = error;
-    const extensions = { ...error.extensions, hint };
-    return new GraphQLError(error.message, { nodes, source, positions, path, originalError, extensions } as object);
-  }
-  return error;
+  // The error of a variable begins with its whole value, which may contain anything; the error of the value itself says why.
+  const hint = hintFor(schema, (error.originalError ?? error).message);
+  if (!hint) return error;
+  const { message, nodes = null, source = null, positions = null, path = null, originalError = null } = error;
+  const extensions = { ...error.extensions, hint };
+  return new GraphQLError(message, { nodes, source, positions, path, originalError, extensions });
 }
