@@ -22,6 +22,7 @@ import {
   setErrorHeaders,
 } from '../http/error-response.ts';
 import { cut, maxQuoted } from '../model/issues.ts';
+import { withHint } from './hints.ts';
 import { preferredJson } from './request.ts';
 
 /** More errors add little, and GraphQL repeats in each what was sent. The message of a REST error also lists ten issues. */
@@ -33,10 +34,10 @@ export const useErrorResponses = ({
 }: Pick<Config, 'suggestions'>): Plugin<object, { requestLog: RequestLog }> => ({
   onValidate({ setValidationFn }) {
     setValidationFn((schema, document, rules) =>
-      validateWithFallback(
-        (selectedRules) => validate(schema, document, selectedRules, { maxErrors, hideSuggestions: !suggestions }),
-        rules,
-      ),
+      validateWithFallback((selectedRules) => {
+        const errors = validate(schema, document, selectedRules, { maxErrors, hideSuggestions: !suggestions });
+        return suggestions ? errors.map((error) => withHint(schema, error)) : errors;
+      }, rules),
     );
   },
   onExecute({ args }) {
@@ -113,8 +114,10 @@ function toResponseError(error: GraphQLError, requestLog: RequestLog): GraphQLEr
   const cause = rootCause(error);
   if (cause instanceof GraphQLError && !(cause instanceof InputValidationError)) {
     requestLog.rejectionReason ??= reasonFor(400);
-    const extensions = { code: badUserInput, ...error.extensions };
-    return new GraphQLError(shortMessage(error), { nodes, source, positions, path, extensions });
+    const { hint, ...others } = error.extensions;
+    const extensions = { code: badUserInput, ...others };
+    const message = hint === undefined ? shortMessage(error) : `${shortMessage(error)} ${hint}`;
+    return new GraphQLError(message, { nodes, source, positions, path, extensions });
   }
   const response = errorResponseFor(
     cause instanceof InputValidationError ? refusedArguments(cause) : cause,

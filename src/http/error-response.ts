@@ -15,7 +15,7 @@ export interface ErrorResponse {
 }
 
 /** The request's log, its ID and its limit on bodies for the response, and the reason why it was rejected, for its own log line. */
-export type RequestLog = Pick<FastifyRequest, 'id' | 'log' | 'rejectionReason' | 'routeOptions'>;
+export type RequestLog = Pick<FastifyRequest, 'id' | 'log' | 'operation' | 'rejectionReason' | 'routeOptions'>;
 
 /** Seconds until a client should retry after a 503, or after a 429 for what is not counted by the minute. */
 export const retryAfter = '1';

@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import cors from '@fastify/cors';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify';
 import type { Config } from '../config.ts';
-import { badRequest } from '../errors.ts';
+import { badRequest, forbidden } from '../errors.ts';
 import { type Logs, standardError } from '../logs.ts';
 import { expected } from '../model/issues.ts';
 import { compressResponses } from './compression.ts';
@@ -61,6 +61,7 @@ export function createServer(
     done();
   });
   app.decorateRequest('rejectionReason', null);
+  app.decorateRequest('operation', undefined);
   app.addHook('onRequest', beginRequest);
   app.addHook('onSend', keepConnectionOfLargeBody);
   app.setErrorHandler((error, request, reply) => sendError(request, reply, error));
@@ -75,6 +76,12 @@ export function createServer(
 
 /** Lets pages of these origins, and no others, call the service from a browser. Cookies are neither sent nor read. */
 export async function allowOrigins(app: FastifyInstance, origins: readonly string[]): Promise<void> {
+  app.addHook('onRequest', ({ method, headers: { origin, ...headers } }, _reply, done) => {
+    const isPreflight = method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
+    if (!isPreflight || origin === undefined || origins.includes(origin)) return done();
+    // Without this, the developer of a page would read that a key is missing: browsers send none with this request.
+    done(forbidden(`Origin: ${expected('an origin that CORS_ORIGINS lists', origin)}`, 'origin not in CORS_ORIGINS'));
+  });
   if (origins.length === 0) return;
   await app.register(cors, {
     origin: [...origins],
@@ -155,6 +162,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The reason for the rejection, in a few words; null if there was none. GraphQL may reject with status 200. */
     rejectionReason: string | null;
+    /** The name of the GraphQL operation, if it has one. */
+    operation: string | undefined;
   }
 }
 
@@ -175,11 +184,12 @@ function logRequest(
   { statusCode, elapsedTime }: FastifyReply,
   { address, isComplete }: { address: string | undefined; isComplete: boolean },
 ): void {
-  const { method, routeOptions, identity, usage, rejectionReason, log } = request;
+  const { method, routeOptions, identity, usage, rejectionReason, operation, log } = request;
   const line = {
     method,
     // Undefined for a path that is unknown.
     route: routeOptions.url,
+    operation,
     status: isComplete ? statusCode : undefined,
     reason: rejectionReason ?? (statusCode >= 400 ? reasonFor(statusCode) : undefined),
     milliseconds: Math.round(elapsedTime),

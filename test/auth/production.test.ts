@@ -120,6 +120,11 @@ describe('a page of another origin', () => {
     ];
 
     for (const { headers } of refused) expect(headers['access-control-allow-origin']).toBeUndefined();
+    expect(refused[1]).toMatchObject({
+      status: 403,
+      body: { error: 'Origin: expected an origin that CORS_ORIGINS lists, received "https://evil.example.com"' },
+    });
+    expect(listed.logs.join('')).toContain('"reason":"origin not in CORS_ORIGINS"');
   });
 
   test.each(['/locations', '/graphql'])('with a listed origin may: %s', async (path) => {

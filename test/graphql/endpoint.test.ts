@@ -182,7 +182,7 @@ describe('requests', () => {
 
     for (const name of [...Object.keys(headers), ...Object.keys(preflight.headers)])
       expect(name).not.toMatch(/^access-control/);
-    expect(preflight.status).toBe(405);
+    expect(preflight.status).toBe(403);
   });
 });
 

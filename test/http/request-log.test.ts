@@ -36,6 +36,12 @@ test('a complete response is logged with its status', async () => {
   expect(requestLines()[0]).not.toHaveProperty('reason');
 });
 
+test('the line of a GraphQL request has the name of its operation', async () => {
+  await service.graphql('query Machines { assets { nodes { id } } }');
+
+  expect(requestLines()).toMatchObject([{ route: '/graphql', operation: 'Machines' }]);
+});
+
 const json = { 'content-type': 'application/json' };
 
 /** Requests with the reason that is logged for them, and their status. They contain `secret`, which must not be logged. */

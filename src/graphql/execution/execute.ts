@@ -22,6 +22,7 @@ import { compileQuery, isCompiledQuery } from 'graphql-jit';
 import type { Plugin } from 'graphql-yoga';
 import type { Limits } from '../../config.ts';
 import { ResponseTooLarge } from '../../errors.ts';
+import { withHint } from '../hints.ts';
 import { type DocumentPlan, documentPlan } from '../limits/plan.ts';
 import type { Context } from './context.ts';
 import { readVariables, type VariableOptions, withReadVariables } from './variables.ts';
@@ -75,7 +76,9 @@ export function createExecutor(
     const operation = getOperationAST(args.document, args.operationName);
     if (!operation) return execute(args);
     const { coerced, errors } = readVariables(args.schema, operation, args.variableValues ?? {}, variableOptions);
-    if (errors) return { errors };
+    if (errors) {
+      return { errors: variableOptions.hideSuggestions ? errors : errors.map((error) => withHint(args.schema, error)) };
+    }
     const read = { ...args, variableValues: coerced };
     const { source } = args.document.loc ?? {};
     if (operation.operation !== OperationTypeNode.QUERY || !source) return run(read, operation);

@@ -10,12 +10,13 @@ import {
 import type { Plugin } from 'graphql-yoga';
 import type { Limits } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
-import { count } from '../../model/issues.ts';
-import { documentPlan, evaluateCost, type OperationPlan } from './plan.ts';
+import { count, cut, maxQuoted } from '../../model/issues.ts';
+import { costEvaluator, dearestPath, documentPlan } from './plan.ts';
 
-/** The part of a request's context that tells its response the cost of the operation; the events of a subscription have none. */
+/** The part of a request's context that tells its response the cost of the operation, and its log line the name. */
 interface Costed {
   readonly client?: { cost?: number };
+  readonly requestLog?: { operation: string | undefined };
 }
 
 /** Rejects documents and operations over the limits. */
@@ -37,14 +38,26 @@ export const useOperationLimits = (limits: Limits): Plugin<Costed> => ({
 function refusal(args: ExecutionArgs & { contextValue: Costed }, limits: Limits): GraphQLError | undefined {
   const { maxCost } = limits;
   const operation = getOperationAST(args.document, args.operationName);
-  const plan = operation && documentPlan(args.schema, args.document, limits).operations.get(operation);
+  const document = documentPlan(args.schema, args.document, limits);
+  const plan = operation && document.operations.get(operation);
   if (!plan) return undefined;
-  const requested = costOf(plan, args);
-  if (requested instanceof GraphQLError) return requested;
-  const { client } = args.contextValue;
-  if (client) client.cost = requested;
-  // Also rejects NaN: an infinite cost times the size of an empty list.
-  return requested <= maxCost ? undefined : tooCostly(requested, maxCost);
+  const { client, requestLog } = args.contextValue;
+  if (requestLog) requestLog.operation = operation.name?.value;
+  const variables = args.variableValues ?? {};
+  const evaluate = costEvaluator((name) =>
+    Object.hasOwn(variables, name) ? variables[name] : plan.defaults.get(name),
+  );
+  try {
+    const requested = evaluate(plan.cost);
+    if (client) client.cost = requested;
+    if (requested <= maxCost) return undefined;
+    // Also NaN: an infinite cost times the size of an empty list.
+    return tooCostly(requested, maxCost, dearestPath(document, operation.selectionSet, evaluate));
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    const { message, status } = error;
+    return new GraphQLError(message, { extensions: { http: { status } } });
+  }
 }
 
 /** Returns a validation rule that reads only the document's plan. The cost limits repetition by fragments. */
@@ -64,21 +77,11 @@ const documentRule =
     },
   });
 
-/** Returns the cost, or the error for a list in the variables that is too long, before its items are read. */
-function costOf({ cost, defaults }: OperationPlan, { variableValues }: ExecutionArgs): number | GraphQLError {
-  const variables = variableValues ?? {};
-  const readVariable = (name: string) => (Object.hasOwn(variables, name) ? variables[name] : defaults.get(name));
-  try {
-    return evaluateCost(cost, readVariable);
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    const { message, status } = error;
-    return new GraphQLError(message, { extensions: { http: { status } } });
-  }
-}
-
-const tooCostly = (requested: number, limit: number) =>
-  new GraphQLError(
-    `the operation costs more than ${count(limit)}: select fewer fields or aliases, or use smaller pages or batches`,
+function tooCostly(requested: number, limit: number, path: string): GraphQLError {
+  const cost = Number.isFinite(requested) ? ` (it costs ${count(Math.ceil(requested))})` : '';
+  const place = path && `, above all in ${cut(path, maxQuoted)}`;
+  return new GraphQLError(
+    `the operation costs more than ${count(limit)}${cost}: select fewer fields or aliases, or use smaller pages or batches${place}`,
     { extensions: { cost: { requested, limit } } },
   );
+}

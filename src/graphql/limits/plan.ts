@@ -43,6 +43,9 @@ export interface DocumentPlan {
   readonly aliases: number;
   /** The directives, counted like the aliases. */
   readonly directives: number;
+  /** Fields with their costs, those of a fragment once, and the selections of the fragments: they show where an operation is dear. */
+  readonly costs: ReadonlyMap<FieldNode, Cost>;
+  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   /** The stored fields that any operation reads, by the name of the record kind; every record has its ID. */
   readonly storedFields: ReadonlyMap<string, ReadonlySet<string>>;
 }
@@ -85,6 +88,7 @@ function planDocument(schema: GraphQLSchema, document: DocumentNode, limits: Lim
   const fragments = new Map<string, FragmentDefinitionNode>();
   const fragmentSelections = new Map<FragmentDefinitionNode, Selection>();
   const operations = new Map<OperationDefinitionNode, OperationPlan>();
+  const costs = new Map<FieldNode, Cost>();
   const storedFields = new Map<string, Set<string>>();
   const typeCount = Object.keys(schema.getTypeMap()).length;
   let aliases = 0;
@@ -140,10 +144,12 @@ function planDocument(schema: GraphQLSchema, document: DocumentNode, limits: Lim
       const read = storedFields.get(parent.name) ?? new Set(['id']);
       storedFields.set(parent.name, read.add(storedField));
     }
+    const own = fieldCost(node, definition, cost?.isSent ? empty : below, { typeCount, limits });
+    costs.set(node, own);
     return {
       depth: 1 + below.depth,
       fields: 1 + below.fields,
-      cost: fieldCost(node, definition, cost?.isSent ? empty : below, { typeCount, limits }),
+      cost: own,
       sentLists: cost?.isSent ? [{ name: node.name.value, cost: below.cost }] : [],
     };
   }
@@ -169,7 +175,7 @@ function planDocument(schema: GraphQLSchema, document: DocumentNode, limits: Lim
     if (node.kind === Kind.FRAGMENT_DEFINITION) planFragment(node);
     if (node.kind === Kind.OPERATION_DEFINITION) operations.set(node, planOperation(node));
   }
-  return { operations, aliases, directives, storedFields };
+  return { operations, aliases, directives, costs, fragments, storedFields };
 }
 
 const introspectionFields = [SchemaMetaFieldDef, TypeMetaFieldDef];
@@ -353,8 +359,8 @@ export function valueIn(node: ValueNode, readVariable: ReadVariable = noVariable
   }
 }
 
-/** Returns the cost of one request. Throws a ServiceError for a list in a variable that is too long. */
-export function evaluateCost(cost: Cost, readVariable: ReadVariable): number {
+/** Returns a function that evaluates costs for one request, each once. It throws a ServiceError for a list in a variable that is too long. */
+export function costEvaluator(readVariable: ReadVariable): (cost: Cost) => number {
   const evaluated = new Map<CostSum, number>();
   const evaluate = (part: Cost): number => {
     if (typeof part === 'number') return part;
@@ -367,5 +373,43 @@ export function evaluateCost(cost: Cost, readVariable: ReadVariable): number {
     evaluated.set(part, total);
     return total;
   };
-  return evaluate(cost);
+  return evaluate;
+}
+
+/**
+ * Returns the path to what makes an operation dear: at each level, to the field that costs more than all others together, such as
+ * `locations.nodes.workOrders`. Each fragment counts once.
+ */
+export function dearestPath(
+  { costs, fragments }: Pick<DocumentPlan, 'costs' | 'fragments'>,
+  selectionSet: SelectionSetNode,
+  evaluate: (cost: Cost) => number,
+): string {
+  const path: string[] = [];
+  const descend = (level: SelectionSetNode): void => {
+    const priced = fieldsIn(level, fragments).map((node) => ({ node, cost: evaluate(costs.get(node) ?? 0) }));
+    const half = priced.reduce((sum, { cost }) => sum + cost, 0) / 2;
+    const dearest = priced.find(({ cost }) => cost > half)?.node;
+    if (!dearest?.selectionSet) return;
+    path.push((dearest.alias ?? dearest.name).value);
+    descend(dearest.selectionSet);
+  };
+  descend(selectionSet);
+  return path.join('.');
+}
+
+/** Returns the fields of a selection, and those of its fragments. */
+function fieldsIn(
+  { selections }: SelectionSetNode,
+  fragments: DocumentPlan['fragments'],
+  spread = new Set<string>(),
+): FieldNode[] {
+  return selections.flatMap((node) => {
+    if (node.kind === Kind.FIELD) return [node];
+    if (node.kind === Kind.INLINE_FRAGMENT) return fieldsIn(node.selectionSet, fragments, spread);
+    const { value } = node.name;
+    const fragment = spread.has(value) ? undefined : fragments.get(value);
+    spread.add(value);
+    return fragment ? fieldsIn(fragment.selectionSet, fragments, spread) : [];
+  });
 }

@@ -1,0 +1,4 @@
+select id as c0, name as c1, description as c2, parent_id as c3, workspace_id as c4, created_at as c5, updated_at as c6
+  from asset_categories
+  where workspace_id = $1
+  order by asset_categories.id limit $2;

@@ -1,0 +1,5 @@
+select id as c0, name as c1
+  from unnest($1::text[]) as wanted (wanted_id)
+  cross join lateral (select *
+    from assets
+    where workspace_id = $2 and id = wanted_id limit 1) as found;

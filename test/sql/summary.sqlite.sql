@@ -1,0 +1,5 @@
+select work_orders.status_id as value_0, count(*) as size, sum(count(*)) over () as total
+  from work_orders
+  where workspace_id = ?
+  group by 1
+  order by size desc, value_0 nulls last limit ?;
