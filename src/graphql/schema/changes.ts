@@ -191,7 +191,7 @@ export function parseFeed({ first, after, kinds }: FeedArgs, limits: Limits): Om
   if (kinds?.length === 0) throw refused(['kinds'], 'expected at least one value, received none');
   return {
     after: parseChangeCursor('after', after ?? '0'),
-    limit: pageSize('first', first ?? defaultPageSize(limits), limits),
+    limit: pageSize('first', first ?? defaultPageSize(limits), limits, 1),
     // Each once, however many are sent.
     ...(kinds && { kinds: [...new Set(kinds)] }),
   };
@@ -199,6 +199,6 @@ export function parseFeed({ first, after, kinds }: FeedArgs, limits: Limits): Om
 
 /** Throws a ServiceError 400. */
 export const parseHistory = ({ first, after }: PageArgs, limits: Limits): Omit<HistoryQuery, 'withBefore'> => ({
-  limit: pageSize('first', first ?? defaultPageSize(limits), limits),
+  limit: pageSize('first', first ?? defaultPageSize(limits), limits, 1),
   before: after === null || after === undefined ? undefined : parseChangeCursor('after', after),
 });

@@ -116,12 +116,12 @@ export const argumentsOf = (kind: RecordKind) =>
     }),
     first: t.int({
       description:
-        'The number of records from the start, from 1 to the setting `MAX_PAGE_SIZE`; 50 unless set, or as many as it allows.',
+        'The number of records from the start, from 0 to the setting `MAX_PAGE_SIZE`; 50 unless set, or as many as it allows.',
     }),
     after: t.string({ description: 'Only records after this cursor, which must be from a page in the same order.' }),
     last: t.int({
       description:
-        'The number of records from the end, from 1 to the setting `MAX_PAGE_SIZE`; cannot be combined with `first`.',
+        'The number of records from the end, from 0 to the setting `MAX_PAGE_SIZE`; cannot be combined with `first`.',
     }),
     before: t.string({
       description: 'Only records before this cursor, which must be from a page in the same order.',
@@ -243,9 +243,9 @@ function parseArguments(kind: RecordKind, args: ConnectionArgs, limits: Limits):
 }
 
 /** Throws a ServiceError 400 unless a page may have this size. */
-export function pageSize(name: string, size: number, { maxPageSize }: Limits): number {
-  if (size >= 1 && size <= maxPageSize) return size;
-  throw badRequest(`${name}: ${expected(`a whole number from 1 to ${maxPageSize}`, size)}`);
+export function pageSize(name: string, size: number, { maxPageSize }: Limits, least = 0): number {
+  if (size >= least && size <= maxPageSize) return size;
+  throw badRequest(`${name}: ${expected(`a whole number from ${least} to ${maxPageSize}`, size)}`);
 }
 
 function pageFrom<T>(found: readonly T[], { fromEnd, after, before, limit, orderBy }: PageQuery): Page<T> {

@@ -1,4 +1,4 @@
-/** Summaries: the records of a kind counted in groups, by what they refer to, by yes or no, or by month. One statement each. */
+/** Summaries: the records of a kind counted in groups, by the values of their fields, or by month. One statement each. */
 import type { Field } from '../../model/fields.ts';
 import { capitalized, constantCase, linkField, uncapitalized } from '../../model/labels.ts';
 import type { RecordKind } from '../../model/record-kind.ts';
@@ -40,7 +40,7 @@ export function summaryField(t: QueryFields, kind: RecordKind) {
       }),
       first: t.arg.int({
         description:
-          'The number of groups, from 1 to the setting `MAX_PAGE_SIZE`; 50 unless set, or as many as it allows.',
+          'The number of groups, from 0 to the setting `MAX_PAGE_SIZE`; 50 unless set, or as many as it allows.',
       }),
     },
     resolve: async (_root, { where, groupBy, first }, { loaders, limits }): Promise<SummaryOf> => {
@@ -127,6 +127,8 @@ function groupingOptions(kind: RecordKind): GroupingOptions {
           ];
         }
         case 'boolean':
+        case 'text':
+        case 'number':
           return [
             [constantCase(field), { field, declared, by: 'value', name: field, description: declared.description }],
           ];
