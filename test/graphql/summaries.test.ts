@@ -117,8 +117,7 @@ test.each(recordKinds.map((kind) => [kind.plural, kind] as const))(
     const values = __type.enumValues.map(({ name }: { name: string }) => name);
 
     const grouped = Object.entries(kind.storedFields).filter(
-      ([name, { type }]) =>
-        name !== 'workspaceId' && !['id', 'externalIds', 'json'].includes(type),
+      ([name, { type }]) => name !== 'workspaceId' && !['id', 'externalIds', 'json'].includes(type),
     );
     expect(values).toHaveLength(grouped.length);
     for (const value of values) {
