@@ -2,9 +2,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { asset, recordKinds } from '../../src/records/index.ts';
 import { columnName } from '../../src/store/query/columns.ts';
-import { useService } from '../support/service.ts';
+import { useWorkspaces } from '../support/service.ts';
 
-const service = useService();
+const service = useWorkspaces();
 
 let id: string;
 

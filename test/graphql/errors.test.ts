@@ -29,21 +29,6 @@ describe('the errors of a document', () => {
     expect(body.errors[0].locations).toEqual([{ line: 1, column: 3 }]);
     expect(body.errors[10]).toEqual({ message: more, extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } });
   });
-
-  test('report a field that is repeated a thousand times only ten times, with its positions', async () => {
-    const { status, body } = await service.graphql(`{ ${'x '.repeat(1_500)} }`);
-
-    expect(status).toBe(200);
-    expect(body.errors).toHaveLength(11);
-    expect(body.errors.slice(0, 10)).toEqual(
-      Array.from({ length: 10 }, (_, i) => ({
-        message: 'Cannot query field "x" on type "Query".',
-        locations: [{ line: 1, column: 3 + 2 * i }],
-        extensions: { code: 'GRAPHQL_VALIDATION_FAILED' },
-      })),
-    );
-    expect(body.errors[10].message).toBe(more);
-  });
 });
 
 describe('the errors of variables', () => {

@@ -3,21 +3,20 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createClient } from 'graphql-sse';
 import { describe, expect, test } from 'vitest';
-import { listen, startService, useService } from '../support/service.ts';
+import { listen, startService, useWorkspaces } from '../support/service.ts';
 
-const service = useService({}, { closed: true });
+const service = useWorkspaces();
 
 const query = 'subscription ($after: String) { changes(after: $after) { nodes { cursor recordId } endCursor } }';
 
 describe('the client of graphql-sse', () => {
   const open = async () => {
-    const key = await service.key();
     const url = `${await listen(service.app)}/graphql`;
-    return { key, client: createClient({ url, headers: { authorization: `Bearer ${key}` }, retryAttempts: 0 }) };
+    return createClient({ url, headers: service.headers, retryAttempts: 0 });
   };
 
   test('gets each change, until it ends the subscription', async () => {
-    const { key, client } = await open();
+    const client = await open();
     const events = client.iterate<{ changes: { endCursor: string } }>({ query });
 
     const cursors: (string | undefined)[] = [];
@@ -25,34 +24,18 @@ describe('the client of graphql-sse', () => {
       for await (const { data } of events) {
         cursors.push(data?.changes.endCursor);
         if (cursors.length === 3) break;
-        await service.as(key).create('/assets', { name: 'Crane' });
+        await service.create('/assets', { name: 'Crane' });
       }
     })();
     // Until the subscription has begun, nothing is sent for what is created.
     while (cursors.length === 0) {
-      await service.as(key).create('/assets', { name: 'Pump' });
+      await service.create('/assets', { name: 'Pump' });
       await pause(50);
     }
     await reading;
 
     expect(cursors.map(Number)).toEqual(cursors.map(Number).toSorted((a, b) => a - b));
     expect(new Set(cursors).size).toBe(3);
-    client.dispose();
-  });
-
-  test('gets a query and a mutation completed, and the errors of an invalid one', async () => {
-    const { client } = await open();
-    const one = async (document: string) => (await client.iterate({ query: document }).next()).value;
-
-    expect(await one('mutation { createLocations(input: [{ name: "North yard" }]) { name } }')).toMatchObject({
-      data: { createLocations: [{ name: 'North yard' }] },
-    });
-    expect(await one('{ locations { nodes { name } } }')).toMatchObject({
-      data: { locations: { nodes: [{ name: 'North yard' }] } },
-    });
-    expect(await one('subscription { changes { nope } }')).toMatchObject({
-      errors: [{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }],
-    });
     client.dispose();
   });
 
@@ -115,8 +98,8 @@ describe('a client that does not read', () => {
   test('makes the service read no further than it can send, and is disconnected', async () => {
     const slow = await startService({ REQUEST_TIMEOUT: '100', LOG_LEVEL: 'info' });
     const notes = 'x'.repeat(9_000);
-    for (let batch = 0; batch < 20; batch += 1) {
-      await slow.create('/projects', ...Array.from({ length: 200 }, () => ({ name: 'Wall', notes })));
+    for (let batch = 0; batch < 2; batch += 1) {
+      await slow.create('/projects', ...Array.from({ length: 1_000 }, () => ({ name: 'Wall', notes })));
     }
     let pages = 0;
     slow.database.knex.on('query', ({ sql }: { sql: string }) => {
@@ -128,13 +111,13 @@ describe('a client that does not read', () => {
       'subscription { changes(after: "0") { nodes { fields { after } } } }',
     );
 
-    // 4,000 changes are 80 pages and 36 MB, more than all buffers of a connection hold.
+    // 2,000 changes are 40 pages and 18 MB, more than all buffers of a connection hold.
     await expect
       .poll(() => slow.logs.filter((line) => line.includes('connection closed')), { timeout: 30_000 })
       .toHaveLength(1);
 
     expect(pages).toBeGreaterThan(0);
-    expect(pages).toBeLessThan(60);
+    expect(pages).toBeLessThan(36);
     for (const socket of sockets) socket.destroy();
     await slow.stop();
   });

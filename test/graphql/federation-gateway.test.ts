@@ -79,16 +79,6 @@ test('companies of the other service have their projects here, filtered and in o
   ]);
 });
 
-test('an order with two fields is refused', async () => {
-  const { errors } = await gateway.send(
-    '{ projects(orderBy: [{ name: ASC, startDate: ASC }]) { totalCount } }',
-    headers,
-  );
-
-  expect(errors).toHaveLength(1);
-  expect(errors[0].message).toContain('ProjectOrderBy');
-});
-
 test('writes, histories and changes pass through the gateway', async () => {
   const written = await gateway.send(
     `mutation { upsertProjects(by: { externalId: "erp" }, input: [{ externalIds: { erp: "P-7" }, name: "Harbour wall" }]) {

@@ -4,9 +4,9 @@ import { expect, test } from 'vitest';
 import { asset } from '../../src/records/index.ts';
 import { createLinkedRecords } from '../support/linked-records.ts';
 import { kinds, unknownId } from '../support/records.ts';
-import { useService } from '../support/service.ts';
+import { useWorkspaces } from '../support/service.ts';
 
-const service = useService();
+const service = useWorkspaces();
 
 test('work orders return their project, its location, and their own location', async () => {
   const { workOrders, projects, locations } = await createLinkedRecords(service, { workOrders: 20 });
@@ -114,7 +114,7 @@ test('a link to a record of another system is an object with its ID', async () =
     owner: { id: 'company-7', __typename: 'Company' },
     status: { id: 'status-1' },
     assetType: null,
-    workspace: { id: 'default' },
+    workspace: { id: service.workspace },
   });
 });
 

@@ -2,21 +2,16 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { recordKinds } from '../../src/records/index.ts';
 import { createWorkspaces } from '../../src/store/admin/workspaces.ts';
-import { useService } from '../support/service.ts';
+import { useWorkspaces } from '../support/service.ts';
 
-const service = useService({}, { closed: true });
+const service = useWorkspaces();
 
 test.each([
   ['the page', /from changes where/, 'cursor'],
   ['its records', /from assets/, 'record { id }'],
   ['what changes led to', /from assets/, 'fields { field after }'],
 ])('%s can be read meanwhile', async (_, statement, selection) => {
-  const headers = { authorization: await service.key() };
-  const created = await service.inject({
-    ...{ method: 'POST', url: '/assets', headers: { ...headers, 'content-type': 'application/json' } },
-    payload: JSON.stringify([{ name: 'Crane' }]),
-  });
-  expect(created.status).toBe(201);
+  await service.create('/assets', { name: 'Crane' });
   const { database } = service;
   const open = database.forWorkspace.bind(database);
   let isRenamed = false;
@@ -25,20 +20,14 @@ test.each([
     const read: typeof statements.read = async (sql, values) => {
       if (statement.test(sql) && !isRenamed) {
         isRenamed = true;
-        await createWorkspaces(database, recordKinds).rename('acme', 'harbour');
+        await createWorkspaces(database, recordKinds).rename(service.workspace, `harbour-${service.workspace}`);
       }
       return statements.read(sql, values);
     };
     return { ...statements, read };
   });
   onTestFinished(() => void vi.restoreAllMocks());
-  const ask = () => {
-    const query = `{ changes { nodes { ${selection} } endCursor } }`;
-    return service.inject({
-      ...{ method: 'POST', url: '/graphql', headers: { ...headers, 'content-type': 'application/json' } },
-      payload: JSON.stringify({ query }),
-    });
-  };
+  const ask = () => service.graphql(`{ changes { nodes { ${selection} } endCursor } }`);
 
   const { body } = await ask();
 
