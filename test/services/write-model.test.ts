@@ -19,7 +19,7 @@ import {
 import { storeOpener } from '../support/open-store.ts';
 import { createRandom } from '../support/random.ts';
 import { anyImport, listOf } from '../support/random-imports.ts';
-import { useService } from '../support/service.ts';
+import { useSharedService } from '../support/service.ts';
 import {
   createWriteModel,
   externalIdOf,
@@ -30,8 +30,8 @@ import {
   type Stored,
 } from '../support/write-model.ts';
 
-const service = useService();
-const writes = byEffort(isPostgres ? { small: 150, long: 3_000 } : { small: 300, long: 10_000 });
+const service = useSharedService();
+const writes = byEffort(isPostgres ? { small: 120, long: 3_000 } : { small: 300, long: 10_000 });
 const seed = Number(process.env.WRITES_SEED ?? Date.now());
 const random = createRandom(seed);
 const model = createWriteModel(random);

@@ -83,7 +83,7 @@ describe.each(kinds)('$kind.name', ({ kind, path, smallest }) => {
           Object.fromEntries(Object.entries(answered(kind, sent)).filter(([, value]) => value !== null)),
         );
       }),
-      { numRuns: byEffort({ small: 20, long: 200 }) },
+      { numRuns: byEffort({ small: 12, long: 200 }) },
     );
   });
 });
@@ -95,18 +95,6 @@ test('keys of externalIds are kept exactly, in order, including __proto__ and co
 
   expect(text).toContain(`"externalIds":${externalIds}`);
   expect(({} as Record<string, unknown>).a).toBeUndefined();
-});
-
-test('text is stored as sent, not trimmed', async () => {
-  const [record] = await service.create('/projects', { name: '  Bridge\t' });
-
-  expect(record.name).toBe('  Bridge\t');
-});
-
-test('numbers are returned as sent, to the last digit', async () => {
-  const [record] = await service.create('/locations', { latitude: 53.07929619999999, longitude: -180 });
-
-  expect([record.latitude, record.longitude]).toEqual([53.07929619999999, -180]);
 });
 
 describe('datetimes', () => {

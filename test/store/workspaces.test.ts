@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createKeyring } from '../../src/auth/keyring.ts';
-import { createKey, revokeKey } from '../../src/auth/keys.ts';
+import { createKey } from '../../src/auth/keys.ts';
 import { ServiceError, StartError } from '../../src/errors.ts';
 import { asset, assetCategory, location, recordKinds } from '../../src/records/index.ts';
 import { createRecords } from '../../src/services/create-records.ts';
@@ -105,16 +105,6 @@ describe('the log of changes', () => {
     expect(await (await store('harbour')).versions(location, [{ id, number: 1 }])).toEqual([
       { ...yard, workspaceId: 'harbour' },
     ]);
-  });
-
-  test('is deleted with the workspace: a later one with its name begins anew', async () => {
-    await insert(await store('acme'), location, [{ name: 'a' }, { name: 'b' }]);
-    await workspaces().remove('acme');
-    expect(await changesOf('acme')).toEqual([]);
-
-    await insert(await store('acme'), location, [{ name: 'other' }]);
-
-    expect((await changesOf('acme')).map(({ number }) => number)).toEqual([1]);
   });
 
   test('lives on with the keys of requests, so that they can still be repeated', async () => {
@@ -262,21 +252,6 @@ describe('in a workspace that was deleted, a process that has not noticed yet', 
   });
 });
 
-test('a key whose workspace is joined with another at the same time is revoked all the same', async () => {
-  await insert(await store('acme'), location, [{ name: 'a' }]);
-  const { key } = await newKey('harbour');
-  const keys = createKeyStore(database);
-  const find = async (id: string) => {
-    const found = await keys.find(id);
-    await workspaces().rename('acme', 'harbour');
-    return found;
-  };
-
-  await revokeKey({ ...keys, find }, key.id);
-
-  expect((await keys.find(key.id))?.revokedAt).not.toBeNull();
-});
-
 test('without any key, requests are identified while a transaction writes', async () => {
   const file = await createFile();
   const written = await openDatabase(file.url);
@@ -313,26 +288,6 @@ test('keys of a renamed workspace give access to it, also after it is renamed ag
   const stored = await createKeyStore(database).list();
   expect(stored.map(({ id }) => id)).toEqual([key.id]);
   expect(stored.map(({ id }) => id)).not.toContain(other.id);
-});
-
-test('a key of a renamed workspace can be revoked by its prefix', async () => {
-  const { text, key } = await newKey('acme');
-  await workspaces().rename('acme', 'harbour');
-
-  await revokeKey(createKeyStore(database), key.id);
-
-  await expect(createKeyring(database).identify(text)).rejects.toThrow('the API key is not valid');
-});
-
-test('rename to a workspace that has keys but no records adds to its keys', async () => {
-  await insert(await store('default'), location, [{ name: 'North yard' }]);
-  const { text } = await newKey('acme');
-
-  await workspaces().rename('default', 'acme');
-
-  const { workspace } = await createKeyring(database).identify(text);
-  const found = await createStoreOpener(database)(workspace, { author: nobody }).list(location);
-  expect(found.map(({ name, workspaceId }) => [name, workspaceId])).toEqual([['North yard', 'acme']]);
 });
 
 describe('refused, with nothing changed:', () => {
@@ -401,10 +356,10 @@ test('of two deletes at once that would leave no key, one is refused', async () 
   expect(await createKeyStore(database).list()).toHaveLength(1);
 });
 
-// Quadratic, it would take minutes.
-test('60,000 nested categories are deleted without a search of all of them for each', async () => {
+// Quadratic, it would take half a minute.
+test('20,000 nested categories are deleted without a search of all of them for each', async () => {
   const { number } = await openWorkspace(database, 'acme');
-  const categories = Array.from({ length: 60_000 }, (_, index) => ({ id: `category_${index}`, parent: index >> 1 }));
+  const categories = Array.from({ length: 20_000 }, (_, index) => ({ id: `category_${index}`, parent: index >> 1 }));
   const values = categories.map(({ id, parent }) => `(${number}, '${id}', 'category_${parent}', 'now', 'now')`);
   const now = "'2026-03-01T00:00:00.000Z'";
   for (let start = 0; start < values.length; start += 10_000) {
@@ -417,7 +372,7 @@ test('60,000 nested categories are deleted without a search of all of them for e
     );
   }
 
-  expect(sizeOf(await workspaces().remove('acme'))).toBe(60_000);
+  expect(sizeOf(await workspaces().remove('acme'))).toBe(20_000);
   expect(await database.knex('asset_categories').limit(1)).toEqual([]);
 });
 
