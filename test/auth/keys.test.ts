@@ -209,6 +209,7 @@ describe('a service without keys', () => {
     ['a page of another origin, in an older browser', 403, { origin: 'http://evil.example' }],
     ['a page of another port', 403, { host: 'localhost:4000', origin: 'http://localhost:5173' }],
     ['a page of a name that leads here', 400, { host: 'evil.example', origin: 'http://evil.example' }],
+    ['a name that looks like this machine', 400, { host: 'localhost.evil.example:4000' }],
     ['such a page that pretends to be a proxy', 400, { host: 'evil.example', 'x-forwarded-host': 'localhost' }],
     ['a request through a proxy', 403, { 'x-forwarded-for': '203.0.113.7' }],
     ['a request through any other proxy', 403, { 'x-forwarded-proto': 'https' }],
@@ -222,6 +223,10 @@ describe('a service without keys', () => {
   });
 
   const listing = useSharedService({ CORS_ORIGINS: 'http://localhost:5173' });
+
+  test.each(['localhost', '127.8.9.1', '[::1]:4000', 'LOCALHOST'])('accepts the host %s', async (host) => {
+    expect((await open.get('/asset-categories', { host })).status).toBe(200);
+  });
 
   test('accepts those of its own pages, and of pages that CORS_ORIGINS lists', async () => {
     for (const origin of ['http://localhost:4000', 'http://localhost:5173']) {

@@ -1,8 +1,4 @@
-/** Errors of GraphQL: the first ten with their positions, however many there are. */
-import { GraphQLError } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { unavailable } from '../../src/errors.ts';
-import { useErrorResponses } from '../../src/graphql/errors.ts';
 import { useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
@@ -55,31 +51,5 @@ describe('the errors of execution', () => {
     const { body } = await service.graphql(`mutation { ${fields.join(' ')} }`);
 
     expect(body.errors.map(({ path }: { path: string[] }) => path)).toEqual(fields.map((_, i) => [`a${i}`]));
-  });
-
-  test('of the values in a list are the first ten, and a line', () => {
-    const cause = unavailable('the database is away', 'ECONNREFUSED');
-    const failed = (...path: (string | number)[]) => new GraphQLError('', { path, originalError: cause });
-    const errors = [...Array.from({ length: 5_000 }, (_, i) => failed('assets', i, 'owner')), failed('projects')];
-    const warned: unknown[] = [];
-    const log = { warn: (...line: unknown[]) => warned.push(line) };
-    const requestLog = { id: 'x', log, routeOptions: { bodyLimit: 1_000 } };
-    let sent: { readonly errors?: readonly GraphQLError[] } = {};
-    const payload = {
-      result: { errors },
-      setResult: (result: typeof sent) => (sent = result),
-      serverContext: { requestLog },
-    };
-
-    // Only what the hook reads of the request.
-    useErrorResponses({ suggestions: true }).onResultProcess?.(payload as never);
-
-    expect(sent.errors?.map(({ path, message }) => path ?? message)).toEqual([
-      ...Array.from({ length: 10 }, (_, i) => ['assets', i, 'owner']),
-      ['projects'],
-      'only 11 errors are listed, there are more',
-    ]);
-    expect(sent.errors?.at(-1)?.extensions).toEqual({ code: 'SERVICE_UNAVAILABLE' });
-    expect(warned).toHaveLength(11);
   });
 });

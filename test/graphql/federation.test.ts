@@ -2,7 +2,6 @@
 
 import { type ASTNode, type DocumentNode, parse, print, printSchema, visit } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createSubgraph } from '../../src/graphql/federation/subgraph.ts';
 import { schema } from '../../src/graphql/schema/schema.ts';
 import { foreignTypes } from '../../src/model/fields.ts';
 import { recordKinds } from '../../src/records/index.ts';
@@ -21,22 +20,6 @@ describe('the schema', () => {
   const service = useSharedService({ FEDERATION: 'on' });
   const readSdl = async (): Promise<string> => (await service.data(sdlQuery))._service.sdl;
   const composed = async (): Promise<DocumentNode> => parse(await readSdl());
-
-  test('that is executed has two more queries and their types, and is the same otherwise', () => {
-    const executed = parse(printSchema(createSubgraph(schema)));
-    const additions: string[] = [];
-
-    const rest = visit(executed, {
-      enter(node) {
-        if (!('name' in node) || !node.name?.value.startsWith('_')) return undefined;
-        additions.push(node.name.value);
-        return null;
-      },
-    });
-
-    expect(print(rest)).toBe(print(parse(printSchema(schema))));
-    expect(additions.toSorted()).toEqual(['_Any', '_Entity', '_Service', '_entities', '_service']);
-  });
 
   test('that is composed fits together with that of another service', async () => {
     const sdl = await readSdl();

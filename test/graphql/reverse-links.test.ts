@@ -1,44 +1,14 @@
 /** Links followed backwards: from records, and from what is kept elsewhere, to the records that refer to them. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { recordKinds } from '../../src/records/index.ts';
-import { reverseLinksOf } from '../../src/records/reverse-links.ts';
 import { useSharedService } from '../support/service.ts';
 
 const service = useSharedService({}, { closed: true });
-
-/** By hand, from the interface. */
-const expectedLinks: Record<string, string[]> = {
-  Asset: [],
-  WorkOrder: [],
-  Project: ['workOrders: WorkOrder', 'transportOrders: TransportOrder'],
-  Location: ['assets: Asset', 'workOrders: WorkOrder', 'projects: Project'],
-  TransportOrder: [],
-  AssetCategory: ['children: AssetCategory', 'ancestors: AssetCategory'],
-  Company: ['ownedAssets: Asset', 'manufacturedAssets: Asset', 'projects: Project'],
-  Status: ['assets: Asset', 'workOrders: WorkOrder', 'projects: Project', 'transportOrders: TransportOrder'],
-  AssetType: ['assets: Asset'],
-  WorkOrderType: ['workOrders: WorkOrder'],
-  PurchaseOrder: ['assets: Asset', 'transportOrders: TransportOrder'],
-  AllocationOrder: ['transportOrders: TransportOrder'],
-  User: [
-    'updatedAssets: Asset',
-    'createdWorkOrders: WorkOrder',
-    'updatedWorkOrders: WorkOrder',
-    'createdProjects: Project',
-    'updatedProjects: Project',
-    'createdTransportOrders: TransportOrder',
-  ],
-  Workspace: [],
-};
 
 type Client = ReturnType<typeof service.as>;
 let client: Client;
 let bremen: string;
 let berlin: string;
 let wall: string;
-
-/** The kinds whose links are listed above. */
-const kindsByHand = recordKinds.filter(({ name }) => name in expectedLinks);
 
 const idsOf = ({ nodes }: { nodes: { id: string }[] }) => nodes.map(({ id }) => id);
 const namesOf = ({ nodes }: { nodes: { name: string }[] }) => nodes.map(({ name }) => name);
@@ -86,44 +56,6 @@ beforeAll(async () => {
   await other.create('/projects', { name: 'theirs', companyId: 'company-1', statusId: 'open' });
   await other.create('/assets', { name: 'theirs', ownerId: 'company-1', purchaseOrderId: 'po', assetTypeId: 'type-1' });
 });
-
-test.each(Object.entries(expectedLinks))(
-  '%s has its reverse links, as connections with the arguments of lists',
-  async (type, links) => {
-    const { __type: found } = await client.data(
-      'query ($type: String!) { __type(name: $type) { fields { name type { ofType { name } } args { name } } } }',
-      { type },
-    );
-
-    const withArguments = found.fields.filter(({ args }: { args: unknown[] }) => args.length > 0);
-    const hasHistory = recordKinds.some(({ name }) => name === type);
-    expect(withArguments.some(({ name }: { name: string }) => name === 'history')).toBe(hasHistory);
-    const fields = withArguments.filter(
-      ({ name, type }: { name: string; type: { ofType: { name: string } } }) =>
-        name !== 'history' && kindsByHand.some((kind) => `${kind.name}Connection` === type.ofType.name),
-    );
-    expect(
-      fields
-        .map(
-          ({ name, type: { ofType } }: { name: string; type: { ofType: { name: string } } }) =>
-            `${name}: ${ofType.name}`,
-        )
-        .toSorted(),
-    ).toEqual(links.map((link) => `${link}Connection`).toSorted());
-    for (const { args } of fields) {
-      expect(args.map(({ name }: { name: string }) => name).toSorted()).toEqual([
-        'after',
-        'before',
-        'first',
-        'last',
-        'orderBy',
-        'where',
-      ]);
-    }
-    const byHand = reverseLinksOf(type).filter(({ kind }) => kindsByHand.includes(kind));
-    expect(byHand.map(({ name, kind }) => `${name}: ${kind.name}`)).toEqual(links);
-  },
-);
 
 test('records are reached from what they refer to', async () => {
   const { locations } = await client.data(

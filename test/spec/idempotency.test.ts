@@ -152,15 +152,6 @@ describe('The same key', () => {
     expect(await changes()).toBe(1);
   });
 
-  test('with another preference for unknown fields gets a 409', async () => {
-    const headers = key(newKey());
-    await service.post('/assets', [{ name: 'Crane' }], headers);
-
-    const other = await service.post('/assets', [{ name: 'Crane' }], { ...headers, prefer: 'handling=lenient' });
-
-    expect(other.status).toBe(409);
-  });
-
   test('stands for another request in another operation, and in another workspace', async () => {
     const theirs = service.as(await service.key({ workspace: 'theirs' }));
     const headers = key(newKey());
@@ -173,18 +164,6 @@ describe('The same key', () => {
       expect([status, headers[marked]]).toEqual([201, undefined]);
     expect(foreign.body[0].workspaceId).toBe('theirs');
     expect(await changes()).toBe(2);
-  });
-
-  test('finds nothing of another workspace when the request fails', async () => {
-    const theirs = service.as(await service.key({ workspace: 'theirs' }));
-    const headers = key(newKey());
-    const sent = [{ name: 'Crane', uid: 'CR-1' }];
-    await service.post('/assets', sent, headers);
-    await theirs.post('/assets', sent);
-
-    const { status, body } = await theirs.post('/assets', sent, headers);
-
-    expect([status, body.error]).toEqual([409, '[0].uid: another asset has the uid "CR-1"']);
   });
 
   test('sent twenty times at once creates one batch, and all get its response, among requests with other keys', async () => {

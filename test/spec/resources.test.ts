@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { byEffort } from '../support/effort.ts';
-import { answered, anyRecord, fullRecord, kinds } from '../support/records.ts';
+import { answered, anyRecord, kinds } from '../support/records.ts';
 import { useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
@@ -45,22 +45,6 @@ test.each(Object.entries(interfaceFields))(
 );
 
 describe.each(kinds)('$kind.name', ({ kind, path, smallest }) => {
-  test('returns every field as sent', async () => {
-    const sent = fullRecord(kind);
-
-    const [record] = await service.create(path, sent);
-
-    expect(record).toMatchObject(sent);
-  });
-
-  test('accepts null for every optional field, as not set', async () => {
-    const nulls = Object.fromEntries(Object.keys(kind.fields).map((name) => [name, null]));
-
-    const [record] = await service.create(path, { ...nulls, ...smallest });
-
-    expect(record).toMatchObject(answered(kind, smallest));
-  });
-
   test(`${kind.unset === 'null' ? 'returns null for' : 'omits'} fields that are not set`, async () => {
     const [record] = await service.create(path, smallest);
 

@@ -1,6 +1,6 @@
 /** Records with long texts, of which a batch names many in a few bytes: what they take at a time is limited. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { location, project, transportOrder } from '../../src/records/index.ts';
+import { project, transportOrder } from '../../src/records/index.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createDatabase } from '../support/database.ts';
@@ -80,23 +80,4 @@ test('a transaction changes and deletes records with a limited amount of text, o
     status: 413,
     message: expect.stringContaining('transport orders hold more than'),
   });
-});
-
-test('a version is read from the log alone, without the record as it is now', async () => {
-  const created = await insert(store, location, [{ name: 'North yard' }, { name: 'South yard' }]);
-  await inSteps(store, async (steps) => {
-    const found = await steps.findToUpdate(location, idsOf(created));
-    await steps.update(
-      location,
-      found.map((before) => ({ before, after: { ...before, city: 'x'.repeat(noteLength) } })),
-    );
-  });
-  const limits = { maxTextLength: 200_000, maxExternalIds: 1, maxRecordLength: 200_000, maxResponseLength: 10_000 };
-
-  const versions = await store.within(limits).versions(
-    location,
-    idsOf(created).map((id) => ({ id, number: 2 })),
-  );
-
-  expect(versions).toEqual(created);
 });

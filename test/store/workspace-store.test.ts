@@ -81,40 +81,6 @@ test('numbers are returned exactly as stored, in small and large batches', async
 });
 
 describe('a derived text', () => {
-  const counted = () => {
-    const made = { times: 0 };
-    const derive = async (store: WorkspaceStore) =>
-      store.deriveText('names', async () => {
-        made.times += 1;
-        return (await store.list(location)).map(({ name }) => name).join();
-      });
-    return { made, derive };
-  };
-
-  test('includes every earlier write to its workspace, by any process, and nothing of other workspaces', async () => {
-    const other = await openDatabase(url);
-    const { derive } = counted();
-    await insert(ours, location, [{ name: 'one' }]);
-    for (let time = 0; time < 2; time += 1) {
-      expect(await derive(ours)).toBe('one');
-      expect(await derive(theirs)).toBe('');
-    }
-
-    await insert(ours, location, [{ name: 'two' }]);
-    expect(await derive(ours)).toBe('one,two');
-    await insert(storeOpener(other)('ours'), location, [{ name: 'three' }]);
-    expect(await derive(ours)).toBe('one,two,three');
-    const [{ id } = { id: '' }] = await ours.list(location);
-    await change(ours, location, id, { name: 'changed' });
-    expect(await derive(ours)).toBe('changed,two,three');
-    expect(await derive(theirs)).toBe('');
-    // As many changes as in the other workspace.
-    for (const name of ['a', 'b', 'c', 'd']) await insert(theirs, location, [{ name }]);
-    expect(await derive(ours)).toBe('changed,two,three');
-    expect(await derive(theirs)).toBe('a,b,c,d');
-    await other.close();
-  });
-
   test('includes a write that was committed while others waited for an earlier one', async () => {
     await insert(ours, location, [{ name: 'one' }]);
     let hasRead = () => {};
@@ -189,20 +155,4 @@ describe('one workspace', () => {
     expect(await run('select 1 as one')).toEqual([{ one: 1 }]);
     await impatient.close();
   });
-});
-
-test('two processes that read and then write at once both succeed', async () => {
-  const other = await openDatabase(url);
-  const stores = [ours, storeOpener(other)('ours')];
-
-  const writes = Array.from({ length: 60 }, (_, index) =>
-    inSteps(stores[index % 2] as WorkspaceStore, async (steps) => {
-      await steps.existingValues(location, 'id', ['location_none']);
-      steps.add(location, [input]);
-    }),
-  );
-
-  await Promise.all(writes);
-  expect(await ours.count(location)).toBe(60);
-  await other.close();
 });

@@ -4,7 +4,6 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Database, openDatabase } from '../../../src/store/database.ts';
 import { defaultOptions } from '../../../src/store/database-settings.ts';
-import type { SqliteConnection } from '../../../src/store/sqlite/connection.ts';
 import { createFile } from '../../support/database.ts';
 
 /** Takes some seconds, unless it is interrupted. */
@@ -32,24 +31,6 @@ test('a statement that only starts after its timeout, because all threads are bu
 
   await Promise.all(keepThreadsBusy);
   expect(await database.read('select 1 as n')).toEqual([{ n: 1 }]);
-});
-
-test('a connection that is closed while a statement runs waits for it to end, and does not block the process', async () => {
-  const { client } = database.knex;
-  const connection: SqliteConnection = await client.acquireConnection();
-  await database.driver.query(connection, 'select 1', []);
-  const running = database.driver.query(connection, slow, []);
-  await new Promise((resolve) => setTimeout(resolve, 50));
-
-  const closed = new Promise((resolve) => connection.close(resolve));
-  // The main thread finalizes statements: it would wait here until the statement had ended by itself.
-  database.driver.cancel(connection);
-
-  await expect(running).rejects.toThrow('SQLITE_INTERRUPT');
-  expect(await closed).toBeNull();
-  await expect(database.driver.query(connection, 'select 1', [])).rejects.toThrow('closed');
-  Object.assign(connection, { __knex__disposed: 'closed by a test' });
-  await client.releaseConnection(connection);
 });
 
 test('of more statements sent at once than the cache holds, one that is cancelled does not block the process', async () => {
