@@ -239,9 +239,10 @@ test(`${writes} random writes are accepted or refused, and store and log, as in 
     await (work ?? create)(entry);
     for (const { kind } of modelKinds) {
       // What a deletion has cleared has a time of its own.
-      for (const record of await store.list(kind)) {
-        const known = held(kind).get(record.id);
-        if (known?.updatedAt === null) held(kind).set(record.id, { ...known, updatedAt: record.updatedAt });
+      const cleared = [...held(kind).values()].filter(({ updatedAt }) => updatedAt === null);
+      const ids = cleared.map(({ id }) => id);
+      for (const { id, updatedAt } of ids.length > 0 ? await store.find(kind, ids) : []) {
+        keep(kind, [{ ...(held(kind).get(id) as Stored), updatedAt }]);
       }
     }
   }

@@ -13,7 +13,7 @@ import { openWorkspace } from '../../src/store/admin/workspace-names.ts';
 import { createWorkspaces, sizeOf } from '../../src/store/admin/workspaces.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { createStoreOpener, type WorkspaceStore } from '../../src/store/workspace-store.ts';
-import { createFile } from '../support/database.ts';
+import { createFile, isPostgres } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
 import { change, inSteps, insert, withKey } from '../support/insert.ts';
 import { nobody } from '../support/open-store.ts';
@@ -432,6 +432,6 @@ test('no sequence of renames and deletes touches another workspace', async () =>
         expect(await all()).toEqual(expected);
       }
     }),
-    { numRuns: byEffort({ small: 2, long: 200 }) },
+    { numRuns: byEffort({ small: isPostgres ? 1 : 2, long: 200 }) },
   );
 });
