@@ -235,23 +235,3 @@ test.each([
   expect(body.errors[0].message.length).toBeLessThan(250);
   expect(body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
 });
-
-test('with what changed, and with records and their links, hundreds of changes take as many statements as a few', async () => {
-  const query = `{ changes(first: 1000) { nodes { cursor action user { id } fields { field before after } record { id
-    ... on Location { city } ... on Project { name location { city } } } } endCursor } }`;
-
-  const statementsOf = async (size: number) => {
-    const client = service.as(await service.key({ workspace: `${service.workspace}-${size}` }));
-    const locations = await client.create('/locations', ...Array.from({ length: size }, () => ({ city: 'Bremen' })));
-    const projects = await client.create('/projects', ...locations.map(({ id }) => ({ name: 'Wall', locationId: id })));
-    for (const { id } of projects.slice(0, 10)) await client.patch(`/projects/${id}`, { name: 'Harbour wall' });
-    const statements = await service.statements(async () => {
-      expect((await client.data(query)).changes.nodes.length).toBeGreaterThanOrEqual(size);
-    });
-    return statements.length;
-  };
-
-  const few = await statementsOf(3);
-  expect(few).toBeLessThanOrEqual(10);
-  expect(await statementsOf(400)).toBeLessThanOrEqual(few);
-});

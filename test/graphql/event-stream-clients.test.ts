@@ -60,40 +60,6 @@ async function openUnread(app: typeof service.app, count: number, subscription: 
   });
 }
 
-test('clients that leave before their subscription has begun are no defect of the service', async () => {
-  const busy = await startService({ LOG_LEVEL: 'info' });
-  // Loads what subscriptions need.
-  await busy.data('{ changeCursor }');
-  const { driver } = busy.database;
-  const { query: send } = driver;
-  let release = () => {};
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  let held = 0;
-  driver.query = async (...statement) => {
-    held += 1;
-    await released;
-    return send(...statement);
-  };
-  const lines = (text: string) => busy.logs.map((line) => JSON.parse(line)).filter(({ msg }) => msg.includes(text));
-  let requests = 0;
-  busy.app.server.on('request', () => (requests += 1));
-  // More than may read at a time.
-  const sockets = await openUnread(busy.app, 40, 'subscription { changes { endCursor } }');
-  await expect.poll(() => requests).toBe(40);
-  await expect.poll(() => held).toBeGreaterThan(0);
-
-  for (const socket of sockets) socket.destroy();
-  await expect.poll(() => lines('connection closed')).toHaveLength(40);
-  release();
-
-  await expect.poll(() => lines('the client has left')).not.toEqual([]);
-  expect(lines('the client has left')[0]).toMatchObject({ level: 40, cause: 'CLIENT_LEFT' });
-  expect(lines('').filter(({ level }) => level > 40)).toEqual([]);
-  await busy.stop();
-});
-
 describe('a client that does not read', () => {
   test('makes the service read no further than it can send, and is disconnected', async () => {
     const slow = await startService({ REQUEST_TIMEOUT: '100', LOG_LEVEL: 'info' });

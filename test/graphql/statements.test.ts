@@ -117,6 +117,17 @@ const backwards: [string, number, string][] = [
     1,
     '{ company(id: "company-1") { projects(first: $first) { totalCount nodes { name } } } }',
   ],
+  [
+    'changes with what changed, their records and the links of these',
+    6,
+    '{ changes(first: 1000, kinds: [PROJECT]) { nodes { cursor user { id } fields { field before after } record { id ... on Project { name location { city } } } } endCursor } }',
+  ],
+  ['histories', 3, '{ projects(first: $first) { nodes { history(first: 3) { nodes { cursor } } } } }'],
+  [
+    'histories with what changed',
+    6,
+    '{ projects(first: $first) { nodes { history(first: 3) { nodes { fields { field before after } record { id } } } } } }',
+  ],
   ['a record by its external ID', 1, '{ projectByExternalId(key: "erp", value: "P-3") { name } }'],
 ];
 

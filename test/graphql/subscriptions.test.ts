@@ -270,15 +270,6 @@ test('a query and a mutation are sent as one event to a client that accepts only
   expect(await mutation.next()).toMatchObject({ event: 'complete' });
 });
 
-test('a query to a client that accepts JSON, too, is JSON', async () => {
-  const accept = 'application/graphql-response+json, application/json, text/event-stream, multipart/mixed';
-
-  const { headers, body } = await service.post('/graphql', { query: '{ __typename }' }, { accept });
-
-  expect(headers['content-type']).toContain('application/graphql-response+json');
-  expect(body).toMatchObject({ data: { __typename: 'Query' } });
-});
-
 describe('the end of a subscription', () => {
   test('comes within seconds after its key was revoked, without complete', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
@@ -413,16 +404,6 @@ describe('while the database is unavailable', () => {
     onTestFinished(() => void vi.restoreAllMocks());
     return failed;
   }
-
-  test('a subscription waits, and then sends every change', async () => {
-    const failed = failReads(/from changes where/, 2);
-    const events = await follow(service);
-
-    await service.create('/assets', ...names(3));
-
-    expect(await events.cursors()).toEqual([1, 2, 3]);
-    expect(failed).toHaveLength(2);
-  });
 
   test('an event that cannot be executed is executed again, and none is left out', async () => {
     const failed = failReads(/from assets/, 2);

@@ -1,5 +1,5 @@
 /** Waiting for changes: few reads, however many wait and however much is written. */
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createChangeWatch } from '../../src/store/log/change-watch.ts';
 import { numberOf } from '../support/open-store.ts';
 
@@ -64,45 +64,4 @@ test('after a write of this process the number is read soon, once for many write
   expect(waiting.isOver).toBe(true);
   expect(reads.length - before).toBe(1);
   await lastRead();
-});
-
-describe('while a machine with some of the workspaces is unavailable', () => {
-  const workspaces = (name: string) => Array.from({ length: 50 }, (_, n) => numberOf(`${name}-${n}`));
-  let unavailable: ReadonlySet<number>;
-  /** Single reads of these workspaces, each of which fails when this resolves. */
-  let fails: Promise<void>;
-
-  const readSome = async (workspaceIds: readonly number[]) => {
-    const numbers = await read(workspaceIds);
-    if (!workspaceIds.some((workspaceId) => unavailable.has(workspaceId))) return numbers;
-    if (workspaceIds.length === 1) await fails;
-    throw new Error('unavailable');
-  };
-
-  beforeEach(() => {
-    unavailable = new Set(workspaces('lost'));
-    fails = Promise.resolve();
-  });
-
-  test('changes of the others are noticed, by one statement, and those of its own when it is available again', async () => {
-    const watch = createChangeWatch(readSome);
-    const others = workspaces('other').map((workspaceId) => waitIn(watch, 7, workspaceId));
-    const lost = workspaces('lost').map((workspaceId) => waitIn(watch, 7, workspaceId));
-    await vi.advanceTimersByTimeAsync(1_000);
-
-    last = 8;
-    reads = [];
-    await vi.advanceTimersByTimeAsync(500);
-    expect(others.filter(({ isOver }) => isOver)).toHaveLength(50);
-    expect(lost.filter(({ isOver }) => isOver)).toHaveLength(0);
-    expect(reads.filter(([first = 0]) => workspaces('other').includes(first)).map(({ length }) => length)).toEqual([
-      50,
-    ]);
-    expect(reads.length).toBeLessThanOrEqual(51);
-
-    unavailable = new Set();
-    await vi.advanceTimersByTimeAsync(500);
-    expect(lost.filter(({ isOver }) => isOver)).toHaveLength(50);
-    await lastRead();
-  });
 });
