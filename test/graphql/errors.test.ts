@@ -1,3 +1,4 @@
+/** Errors of GraphQL: the first ten with their positions, however many there are. */
 import { describe, expect, test } from 'vitest';
 import { useSharedService } from '../support/service.ts';
 
