@@ -67,17 +67,6 @@ test('changes returns every change of the workspace, in the order in which they 
   });
 });
 
-test('a change says who made it, by which request, and why', async () => {
-  await service.post('/locations', [{ name: 'North yard' }], {
-    'x-request-id': 'r-1',
-    'x-change-message': 'Übernahme',
-  });
-
-  expect((await service.data('{ changes { nodes { user { id } requestId message } } }')).changes.nodes).toEqual([
-    { user: { id: 'erp-sync' }, requestId: 'r-1', message: 'Übernahme' },
-  ]);
-});
-
 describe('the changed fields', () => {
   test('of a creation are those that have a value', async () => {
     await changedProject();

@@ -84,18 +84,3 @@ test('an id that is unknown, foreign or of another kind finds nothing', async ()
     expect(await service.data('query ($id: ID!) { asset(id: $id) { id } }', { id: unknown })).toEqual({ asset: null });
   }
 });
-
-test('a tree of categories is read as deep as it is selected', async () => {
-  let parentId: string | null = null;
-  for (const name of ['root', 'branch', 'leaf']) {
-    const [category] = await service.create('/asset-categories', { name, parentId });
-    parentId = category.id;
-  }
-
-  const { assetCategory } = await service.data(
-    'query ($id: ID!) { assetCategory(id: $id) { name parent { name parent { name parent { name } } } } }',
-    { id: parentId },
-  );
-
-  expect(assetCategory).toEqual({ name: 'leaf', parent: { name: 'branch', parent: { name: 'root', parent: null } } });
-});

@@ -154,49 +154,6 @@ describe('an upsert is refused, and nothing is stored,', () => {
       },
     ]);
   });
-
-  test('if a new record lacks a required field, and every invalid field is listed', async () => {
-    await service.create('/assets', { name: 'Crane', uid: 'C-7' });
-
-    expect(
-      (await issuesOf(upsertAssets([{ uid: 'C-7' }, { uid: 'P-1' }, { uid: 'P-2', name: ' ', acquiredAt: 'soon' }])))
-        ?.issues,
-    ).toEqual([
-      { path: ['input', 1, 'name'], message: 'required: the name of the asset' },
-      {
-        path: ['input', 2, 'name'],
-        message: 'expected text with at least one character that is not white space, received " "',
-      },
-      {
-        path: ['input', 2, 'acquiredAt'],
-        message: 'expected a date such as 2026-03-01 or 2026-03-01T07:30:00Z, received "soon"',
-      },
-    ]);
-  });
-
-  test('with CONFLICT if a unique value is taken, also by a record of the batch that gives it up', async () => {
-    await service.create(
-      '/assets',
-      { name: 'a', uid: 'A', externalIds: { erp: '1' } },
-      { name: 'b', uid: 'B', externalIds: { erp: '2' } },
-    );
-
-    const swapped = upsertAssets(
-      [
-        { uid: 'B', externalIds: { erp: '1' } },
-        { uid: 'A', externalIds: { erp: '2' } },
-      ],
-      byErp,
-    );
-
-    expect(await issuesOf(swapped)).toEqual({
-      code: 'CONFLICT',
-      issues: [
-        { path: ['input', 0, 'uid'], message: 'another asset has the uid "B"' },
-        { path: ['input', 1, 'uid'], message: 'another asset has the uid "A"' },
-      ],
-    });
-  });
 });
 
 test('of several upserts of a key at once, one creates the record', async () => {

@@ -4,29 +4,25 @@ import { asset } from '../../src/records/index.ts';
 import { withIdempotencyKey } from '../../src/services/idempotent-session.ts';
 import { createSession } from '../../src/services/session.ts';
 import { startSweep } from '../../src/store/admin/sweep.ts';
-import { type Database, openDatabase } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import type { IdempotencyKey } from '../../src/store/writes/idempotency.ts';
-import { createDatabase, isPostgres } from '../support/database.ts';
+import { isPostgres } from '../support/database.ts';
 import { inSteps, insert } from '../support/insert.ts';
 import { storeOpener } from '../support/open-store.ts';
+import { openOwnDatabase } from '../support/own-database.ts';
 
 let database: Database;
-let remove: () => Promise<void>;
 let store: WorkspaceStore;
 
 beforeEach(async () => {
-  const created = await createDatabase();
-  remove = created.remove;
-  database = await openDatabase(created.url);
+  const own = await openOwnDatabase();
+  database = own.database;
   store = storeOpener(database)('ours');
+  return own.close;
 });
 
-afterEach(async () => {
-  vi.restoreAllMocks();
-  await database.close();
-  await remove();
-});
+afterEach(() => void vi.restoreAllMocks());
 
 const keyOf = (text: string): IdempotencyKey => ({ operation: 'test', key: text, requestHash: 'hash' });
 

@@ -1,26 +1,20 @@
 /** Records with long texts, of which a batch names many in a few bytes: what they take at a time is limited. */
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { project, transportOrder } from '../../src/records/index.ts';
-import { type Database, openDatabase } from '../../src/store/database.ts';
+import type { Database } from '../../src/store/database.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
-import { createDatabase } from '../support/database.ts';
 import { dry, inSteps, insert } from '../support/insert.ts';
 import { storeOpener } from '../support/open-store.ts';
+import { openOwnDatabase } from '../support/own-database.ts';
 
 let database: Database;
 let store: WorkspaceStore;
-let remove: () => Promise<void>;
 
 beforeEach(async () => {
-  const created = await createDatabase();
-  remove = created.remove;
-  database = await openDatabase(created.url);
+  const own = await openOwnDatabase();
+  database = own.database;
   store = storeOpener(database)('acme');
-});
-
-afterEach(async () => {
-  await database.close();
-  await remove();
+  return own.close;
 });
 
 const noteLength = 180_000;
