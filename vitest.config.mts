@@ -11,16 +11,15 @@ const pgbouncer = process.env.PGBOUNCER ?? '/usr/sbin/pgbouncer';
 /** Tests of what is the same on any database, and tests that use none: they run only once. */
 const onAnyDatabase = [
   'test/{browser,docs,explorer,http,import,model}/**',
-  'test/auth/{author,owasp,production,rate-limits,trusted-proxies}.test.ts',
+  'test/auth/!(wall).test.ts',
   'test/client/**/!(dropped).test.ts',
   'test/export/command.test.ts',
-  'test/graphql/{endpoint,errors,event-stream-clients,federation,federation-gateway}.test.ts',
-  'test/graphql/{filter-cost,limits,mutations,same-issues,schema-file,written}.test.ts',
+  'test/graphql/!(cached|changes|deletions|filters|orders|statements|updates|upserts).test.ts',
   'test/logs.test.ts',
   'test/process/{build,cli,descriptors,import-kills,keys,logs,package,start-and-end}.test.ts',
   'test/rest/**',
-  'test/spec/{bad-input,compression,endpoints,errors,openapi}.test.ts',
-  'test/store/{change-watch,group-commit,query}.test.ts',
+  'test/spec/{bad-input,compression,endpoints,errors,external-id-limit,long-lists,openapi,updates}.test.ts',
+  'test/store/{change-watch,long-rows}.test.ts',
   'test/structure/{imports,regular-expressions}.test.ts',
 ];
 

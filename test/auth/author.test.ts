@@ -1,25 +1,14 @@
 /** Who made a change, and why: the user of the key, the ID of the request, and its X-Change-Message. */
 import { describe, expect, test } from 'vitest';
-import { nobody, storeOpener } from '../support/open-store.ts';
-import { useSharedService } from '../support/service.ts';
+import { useWorkspaces } from '../support/service.ts';
 
-const service = useSharedService({}, { closed: true });
+const service = useWorkspaces();
 
-let last = 0;
-
-async function newWorkspace() {
-  last += 1;
-  const workspace = `workspace-${last}`;
-  const client = service.as(await service.key({ workspace, user: 'dispatcher' }));
-  const store = storeOpener(service.database)(workspace);
-  const authors = async () =>
-    (await store.changes({ after: 0, limit: 100, withBefore: false })).map(({ userId, requestId, message }) => ({
-      userId,
-      requestId,
-      message,
-    }));
-  return { ...client, authors };
-}
+/** Of all changes. */
+const authors = async () => {
+  const { changes } = await service.data('{ changes { nodes { user { id } requestId message } } }');
+  return changes.nodes;
+};
 
 /** The header as a client that sends UTF-8 sends it. */
 const utf8 = (text: string) => Buffer.from(text).toString('latin1');
@@ -28,17 +17,16 @@ const message = (text: string) => ({ 'x-change-message': text });
 
 describe('A change keeps', () => {
   test('who made it, in which request and why: over REST and GraphQL, creates and changes', async () => {
-    const { post, patch, authors } = await newWorkspace();
     const with_ = (id: string) => ({ ...message(`why ${id}`), 'x-request-id': id });
-    const { body } = await post('/projects', [{ name: 'Harbour wall' }], with_('r1'));
-    await patch(`/projects/${body[0].id}`, { name: 'Quay' }, with_('r2'));
+    const { body } = await service.post('/projects', [{ name: 'Harbour wall' }], with_('r1'));
+    await service.patch(`/projects/${body[0].id}`, { name: 'Quay' }, with_('r2'));
     const create = 'mutation { createAssets(input: [{ name: "Crane" }]) { id } }';
-    await post('/graphql', { query: create }, with_('r3'));
+    await service.post('/graphql', { query: create }, with_('r3'));
     const update = `mutation { updateProject(id: "${body[0].id}", input: { name: "Pier" }) { id } }`;
-    await post('/graphql', { query: update }, with_('r4'));
+    await service.post('/graphql', { query: update }, with_('r4'));
 
     expect(await authors()).toEqual(
-      ['r1', 'r2', 'r3', 'r4'].map((id) => ({ userId: 'dispatcher', requestId: id, message: `why ${id}` })),
+      ['r1', 'r2', 'r3', 'r4'].map((id) => ({ user: { id: 'erp-sync' }, requestId: id, message: `why ${id}` })),
     );
   });
 
@@ -49,18 +37,16 @@ describe('A change keeps', () => {
     ['500 characters that take several bytes', utf8('ü'.repeat(500)), 'ü'.repeat(500)],
     ['500 characters of which each is two for JavaScript', utf8('🏗'.repeat(500)), '🏗'.repeat(500)],
   ])('a message with %s', async (_, sent, stored) => {
-    const { post, authors } = await newWorkspace();
-    await post('/assets', [{ name: 'Crane' }], message(sent));
+    await service.post('/assets', [{ name: 'Crane' }], message(sent));
 
-    expect((await authors()).map(({ message }) => message)).toEqual([stored]);
+    expect((await authors()).map(({ message }: { message: string }) => message)).toEqual([stored]);
   });
 
   test('no message if there is none, or an empty one', async () => {
-    const { post, authors } = await newWorkspace();
-    await post('/assets', [{ name: 'Crane' }]);
-    await post('/assets', [{ name: 'Crane' }], message(''));
+    await service.post('/assets', [{ name: 'Crane' }]);
+    await service.post('/assets', [{ name: 'Crane' }], message(''));
 
-    expect((await authors()).map(({ message }) => message)).toEqual([nobody.message, nobody.message]);
+    expect((await authors()).map(({ message }: { message: string }) => message)).toEqual([null, null]);
   });
 });
 
@@ -69,8 +55,7 @@ describe('A message that is too long gets a 400', () => {
   const error = 'X-Change-Message: expected at most 500 characters, received 501';
 
   test('over REST', async () => {
-    const { post, authors } = await newWorkspace();
-    expect(await post('/assets', [{ name: 'Crane' }], tooLong)).toMatchObject({
+    expect(await service.post('/assets', [{ name: 'Crane' }], tooLong)).toMatchObject({
       status: 400,
       body: { error, code: '400' },
     });

@@ -57,22 +57,6 @@ const outcomeOf = (login: Promise<{ workspace: { name: string } }>) =>
     (error: ServiceError) => error.status,
   );
 
-test.each([
-  ['of one workspace', () => 'acme'],
-  ['of many workspaces', (index: number) => `acme-${index % 300}`],
-])('keys %s that are requested while a lookup runs join the next one', async (_, workspaceOf) => {
-  const { identify } = keyring();
-  const keys = await Promise.all(Array.from({ length: 20 }, (_, index) => newKey(workspaceOf(index))));
-
-  const others = Array.from({ length: 2_500 }, (_, index) => outcomeOf(identify(unknown(index, workspaceOf(index)))));
-  const outcomes = await Promise.all([...keys, ...keys].map((key) => outcomeOf(identify(key))));
-
-  expect(outcomes).toEqual([...keys, ...keys].map((_, index) => workspaceOf(index % 20)));
-  expect(new Set(await Promise.all(others))).toEqual(new Set([401]));
-  expect(lookups.map(sizeOf)).toEqual([1000, 1000, 520]);
-  expect(concurrent.most).toBe(1);
-});
-
 test('a key is looked up once, and not again for two seconds', async () => {
   const clock = vi.spyOn(performance, 'now').mockReturnValue(1);
   const { identify } = keyring();

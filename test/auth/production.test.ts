@@ -52,12 +52,6 @@ describe.each<[Record<string, string>, Shown]>([
     for (const { text } of wrong) expect([text, text.includes('Did you mean')]).toEqual([text, shown.suggestions]);
   });
 
-  test('fields of records are suggested over REST, whose document names them all', async () => {
-    const { body } = await service.post('/locations', [{ nmae: 'Yard' }]);
-
-    expect(body.error).toBe('[0].nmae: unknown field, did you mean "name"?');
-  });
-
   test('a value that a client sent is quoted as sent, even if it reads like a suggestion', async () => {
     const { body } = await service.graphql('query ($n: Int) { locations(first: $n) { totalCount } }', {
       n: 'x Did you mean y?',

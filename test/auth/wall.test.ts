@@ -24,7 +24,7 @@ import { pathOf, unknownId } from '../support/records.ts';
 import { startService, type TestResponse } from '../support/service.ts';
 
 /** On Postgres a request takes longer, and the code above the store is the same. */
-const operations = byEffort(isPostgres ? { small: 300, long: 6_000 } : { small: 900, long: 51_000 });
+const operations = byEffort(isPostgres ? { small: 150, long: 6_000 } : { small: 500, long: 51_000 });
 const seed = Number(process.env.WALL_SEED ?? Date.now());
 
 type Service = Awaited<ReturnType<typeof startService>>;

@@ -1,10 +1,9 @@
 /** A query that is sent again gets the same text without a read of records, until something is written. */
 import { expect, test } from 'vitest';
 import { createDatabase } from '../support/database.ts';
-import { startService, useService } from '../support/service.ts';
+import { startService, useWorkspaces } from '../support/service.ts';
 
-const service = useService();
-const closed = useService({}, { closed: true });
+const service = useWorkspaces();
 
 const names = 'query ($first: Int) { locations(first: $first) { totalCount nodes { name } } }';
 
@@ -54,17 +53,16 @@ test('after it was cached, a query returns what another process created', async 
 });
 
 test('other variables, operations and workspaces have texts of their own', async () => {
-  const ours = closed.as(await closed.key({ workspace: 'ours' }));
-  const theirs = closed.as(await closed.key({ workspace: 'theirs' }));
-  await ours.create('/locations', { name: 'North yard' }, { name: 'South yard' });
+  const theirs = service.as(await service.key({ workspace: 'theirs' }));
+  await service.create('/locations', { name: 'North yard' }, { name: 'South yard' });
   const both =
     'query One { locations(first: 1) { nodes { name } } } query Two { locations(first: 2) { nodes { name } } }';
   const operation = async (operationName: string) =>
-    (await ours.post('/graphql', { query: both, operationName })).body.data.locations.nodes.length;
+    (await service.post('/graphql', { query: both, operationName })).body.data.locations.nodes.length;
 
   for (const _attempt of [1, 2, 3]) {
-    expect(await namesIn(1, ours)).toEqual(['North yard']);
-    expect(await namesIn(2, ours)).toEqual(['North yard', 'South yard']);
+    expect(await namesIn(1)).toEqual(['North yard']);
+    expect(await namesIn(2)).toEqual(['North yard', 'South yard']);
     expect(await namesIn(2, theirs)).toEqual([]);
     expect(await operation('One')).toBe(1);
     expect(await operation('Two')).toBe(2);

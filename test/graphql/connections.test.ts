@@ -1,9 +1,8 @@
 /** Relay connections: oldest first, keyset cursors. */
-import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { useService } from '../support/service.ts';
+import { useWorkspaces } from '../support/service.ts';
 
-const service = useService();
+const service = useWorkspaces();
 
 const fields =
   'edges { cursor node { name } } nodes { name } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }';
@@ -16,21 +15,15 @@ const names = ({ nodes }: { nodes: { name: string }[] }) => nodes.map(({ name })
 const create = (count: number, from = 0) =>
   service.create('/locations', ...Array.from({ length: count }, (_, index) => ({ name: String(from + index) })));
 
-test.each(['assets', 'assetCategories', 'locations', 'projects', 'workOrders', 'transportOrders'])(
-  '%s is a connection, empty at first',
-  async (name) => {
-    const data = await service.data(
-      `{ ${name} { totalCount nodes { id } edges { cursor node { id } } pageInfo { hasNextPage endCursor } } }`,
-    );
+test('every list is a connection, empty at first', async () => {
+  const empty = { totalCount: 0, nodes: [], edges: [], pageInfo: { hasNextPage: false, endCursor: null } };
+  const connection = 'totalCount nodes { id } edges { cursor node { id } } pageInfo { hasNextPage endCursor }';
+  const lists = ['assets', 'assetCategories', 'locations', 'projects', 'workOrders', 'transportOrders'];
 
-    expect(data[name]).toEqual({
-      totalCount: 0,
-      nodes: [],
-      edges: [],
-      pageInfo: { hasNextPage: false, endCursor: null },
-    });
-  },
-);
+  const data = await service.data(`{ ${lists.map((list) => `${list} { ${connection} }`).join(' ')} }`);
+
+  expect(data).toEqual(Object.fromEntries(lists.map((list) => [list, empty])));
+});
 
 test('a page has 50 records unless set otherwise, oldest first; totalCount counts all records', async () => {
   await create(60);
@@ -40,36 +33,6 @@ test('a page has 50 records unless set otherwise, oldest first; totalCount count
   expect(locations.totalCount).toBe(60);
   expect(names(locations)).toEqual(Array.from({ length: 50 }, (_, index) => String(index)));
   expect(locations.pageInfo.hasNextPage).toBe(true);
-});
-
-test('first and after page forward, last and before page backward, over the same records', async () => {
-  await create(23);
-  const all = Array.from({ length: 23 }, (_, index) => String(index));
-
-  await fc.assert(
-    fc.asyncProperty(fc.integer({ min: 1, max: 30 }), async (size) => {
-      const forward: string[] = [];
-      let after: string | null = null;
-      for (let more = true; more; ) {
-        const { pageInfo, ...found }: Awaited<ReturnType<typeof page>> = await page({ first: size, after });
-        expect(pageInfo.hasPreviousPage).toBe(after !== null);
-        forward.push(...names(found as never));
-        [more, after] = [pageInfo.hasNextPage, pageInfo.endCursor];
-      }
-      const back: string[] = [];
-      let before: string | null = null;
-      for (let more = true; more; ) {
-        const { pageInfo, ...found }: Awaited<ReturnType<typeof page>> = await page({ last: size, before });
-        expect(pageInfo.hasNextPage).toBe(before !== null);
-        back.unshift(...names(found as never));
-        [more, before] = [pageInfo.hasPreviousPage, pageInfo.startCursor];
-      }
-
-      expect(forward).toEqual(all);
-      expect(back).toEqual(all);
-    }),
-    { numRuns: 15 },
-  );
 });
 
 test('a page stays correct while records are added', async () => {
@@ -94,9 +57,6 @@ test('an edge is a record and its cursor', async () => {
 describe('invalid sizes and cursors are rejected:', () => {
   test.each([
     ['first: 0', 'first: expected a whole number from 1 to 1000, received 0'],
-    ['first: -1', 'first: expected a whole number from 1 to 1000, received -1'],
-    ['first: 1001', 'first: expected a whole number from 1 to 1000, received 1001'],
-    ['last: 0', 'last: expected a whole number from 1 to 1000, received 0'],
     ['last: 1001', 'last: expected a whole number from 1 to 1000, received 1001'],
     ['first: 1, last: 1', 'first and last: expected one of them, received both'],
     ['after: "x"', 'after: expected a cursor from a page of locations, received "x"'],
@@ -110,11 +70,4 @@ describe('invalid sizes and cursors are rejected:', () => {
 
     expect(body.errors).toMatchObject([{ message, path: ['locations'], extensions: { code: 'BAD_USER_INPUT' } }]);
   });
-
-  test.each(['first: 1', 'first: 1000', 'last: 1', 'last: 1000', 'first: null, last: null'])(
-    'but %s is accepted',
-    async (args) => {
-      await service.data(`{ locations(${args}) { nodes { id } } }`);
-    },
-  );
 });

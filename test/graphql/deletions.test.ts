@@ -1,12 +1,12 @@
 /** `deleteAssets` and its like: what still refers to a record keeps it from being deleted, or loses the reference. */
 import { describe, expect, test } from 'vitest';
 import type { RecordKind } from '../../src/model/record-kind.ts';
-import { asset, assetCategory, location } from '../../src/records/index.ts';
+import { asset, location } from '../../src/records/index.ts';
 import { deleteDocument } from '../support/mutations.ts';
 import { fullRecord, kinds, unknownId } from '../support/records.ts';
-import { startService, useService } from '../support/service.ts';
+import { startService, useWorkspaces } from '../support/service.ts';
 
-const service = useService();
+const service = useWorkspaces();
 
 const remove = (kind: RecordKind, ids: readonly string[], options: object = {}) =>
   service.graphql(deleteDocument(kind, 'id name'), { ids, ...options });
@@ -88,73 +88,6 @@ test('a record that others refer to is a CONFLICT, which says how many there are
   });
 });
 
-test('with references: CLEAR, what refers to the records loses the references, as changes of its own', async () => {
-  const { yard, other, wall, orders, crane } = await yardInUse();
-
-  const { body } = await remove(location, [yard.id], { references: 'CLEAR' });
-
-  expect(body.data.result).toEqual([{ id: yard.id, name: 'North yard' }]);
-  const { nodes } = await service.data(
-    `query ($ids: [ID!]!) { nodes(ids: $ids) { ... on Asset { currentLocationId updatedAt }
-      ... on Project { locationId updatedAt name } ... on WorkOrder { locationId projectId updatedAt } } }`,
-    { ids: [crane, wall, ...orders].map(({ id }) => id) },
-  );
-  expect(nodes).toMatchObject([
-    { currentLocationId: null },
-    { locationId: null, name: 'Harbour wall' },
-    { locationId: null, projectId: wall.id },
-    { locationId: null },
-    { locationId: other.id, updatedAt: orders[2].updatedAt },
-  ]);
-  expect(nodes[0].updatedAt > crane.updatedAt).toBe(true);
-});
-
-describe('records that are deleted together', () => {
-  test('do not count as referring to each other', async () => {
-    const [root] = await service.create('/asset-categories', { name: 'root' });
-    const [child, ...others] = await service.create(
-      '/asset-categories',
-      ...['a', 'b', 'c', 'd', 'e'].map((name) => ({ name, parentId: root.id })),
-    );
-    const [leaf] = await service.create('/asset-categories', { name: 'leaf', parentId: child.id });
-
-    const refused = await remove(assetCategory, [root.id, child.id]);
-    const { body } = await remove(assetCategory, [root.id, child.id, ...others.map(({ id }) => id), leaf.id]);
-
-    const named = others.slice(0, 3).map(({ id }) => id);
-    expect(refused.body.errors[0].extensions.issues).toEqual([
-      {
-        path: ['ids', 0],
-        message: `this asset category is referenced by 4 asset categories: ${named.join(', ')}, …; delete them first, or send references: CLEAR`,
-      },
-      {
-        path: ['ids', 1],
-        message: `this asset category is referenced by 1 asset category: ${leaf.id}; delete it first, or send references: CLEAR`,
-      },
-    ]);
-    expect(body.data.result.map(({ name }: { name: string }) => name)).toEqual([
-      'root',
-      'a',
-      'b',
-      'c',
-      'd',
-      'e',
-      'leaf',
-    ]);
-  });
-
-  test('leave those below them as roots, with references: CLEAR', async () => {
-    const [root] = await service.create('/asset-categories', { name: 'root' });
-    const [child] = await service.create('/asset-categories', { name: 'child', parentId: root.id });
-    const [leaf] = await service.create('/asset-categories', { name: 'leaf', parentId: child.id });
-
-    await remove(assetCategory, [child.id, root.id], { references: 'CLEAR' });
-
-    expect((await service.get('/asset-categories')).body).toMatchObject([{ name: 'leaf', id: leaf.id }]);
-    expect((await service.get('/asset-categories')).body[0].parentId).toBeUndefined();
-  });
-});
-
 test('more references than a batch may have are not cleared', async () => {
   const small = await startService({ MAX_BATCH: '2' });
   const [yard] = await small.create('/locations', { name: 'North yard' });
@@ -186,8 +119,7 @@ test('clearing costs as much as the changes that it may make', async () => {
 
 describe('what refers to a record while it is deleted', () => {
   test('is refused, or keeps it from being deleted', async () => {
-    const outcomes = new Set<string>();
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < 4; round += 1) {
       const [yard] = await service.create('/locations', { name: 'North yard' });
 
       const [created, deleted] = await Promise.all([
@@ -199,13 +131,11 @@ describe('what refers to a record while it is deleted', () => {
       expect([created.status, isDeleted], `${created.text} ${deleted.text}`).toEqual(
         isDeleted ? [400, true] : [201, false],
       );
-      outcomes.add(`${isDeleted}`);
     }
-    expect(outcomes.size).toBeGreaterThan(0);
   });
 
   test('loses its reference if it was there first, with references: CLEAR', async () => {
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < 4; round += 1) {
       const [yard] = await service.create('/locations', { name: 'North yard' });
       const [order] = await service.create('/work-orders', { name: `${round}` });
 

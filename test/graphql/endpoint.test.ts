@@ -9,7 +9,6 @@ import { useSharedService } from '../support/service.ts';
 const service = useSharedService({ MAX_QUERY_ALIASES: '2000' });
 
 const nothing = '{ locations(first: 1) { nodes { id } } }';
-const json = 'application/json';
 
 test('all audits of graphql-http pass', async () => {
   await service.app.listen({ port: 0, host: '127.0.0.1' });
@@ -29,7 +28,6 @@ test('all audits of graphql-http pass', async () => {
 describe('requests', () => {
   test.each([
     ['text/plain', nothing],
-    ['application/graphql', nothing],
     [
       'application/x-www-form-urlencoded',
       `query=${encodeURIComponent('mutation { createLocations(input: [{}]) { id } }')}`,
@@ -45,49 +43,42 @@ describe('requests', () => {
     expect(response.body.errors).toMatchObject([{ message: 'expected the header Content-Type: application/json' }]);
   });
 
-  test.each([
-    ['[]', 'an array'],
-    [`[{"query":"${nothing}"},{"query":"${nothing}"}]`, 'an array'],
-    ['"x"', '"x"'],
-    ['null', 'null'],
-    ['', 'nothing'],
-  ])('that are not a single operation are 400: %s', async (body, received) => {
-    const response = await service.send('POST', '/graphql', body);
+  const noQuery = 'query: required, a document such as { assets { nodes { name } } }';
+  const notOne = 'expected one operation as a JSON object such as {"query":"{ assets { nodes { name } } }"}, received';
+  const known = 'query, variables, operationName, extensions';
 
-    expect(response.status).toBe(400);
-    expect(response.body.errors[0].message).toBe(
-      `expected one operation as a JSON object such as {"query":"{ assets { nodes { name } } }"}, received ${received}`,
-    );
+  test.each<[object | string, string]>([
+    ['[]', `${notOne} an array`],
+    ['"x"', `${notOne} "x"`],
+    ['', `${notOne} nothing`],
+    [{}, noQuery],
+    [{ query: null }, 'query: expected text, received null'],
+    [{ query: nothing, getReader: 1 }, `getReader: unknown parameter, expected one of ${known}`],
+    [{ query: nothing, variables: '{}' }, 'variables: expected an object, received "{}"'],
+    [{ query: nothing, extensions: 'x' }, 'extensions: expected an object, received "x"'],
+    [{ query: nothing, operationName: 5 }, 'operationName: expected text, received 5'],
+  ])('that are not an operation of GraphQL over HTTP are 400: %j', async (sent, message) => {
+    const { status, body } = await service.post('/graphql', sent);
+
+    expect([status, body.errors]).toEqual([400, [{ message, extensions: { code: 'BAD_USER_INPUT' } }]]);
   });
 
   test.each([
-    [{}, 'query: required, a document such as { assets { nodes { name } } }'],
-    [{ foo: 1 }, 'query: required, a document such as { assets { nodes { name } } }'],
-    [{ query: '' }, 'query: required, a document such as { assets { nodes { name } } }'],
-    [{ query: null }, 'query: expected text, received null'],
-    [{ query: 5 }, 'query: expected text, received 5'],
-    [{ query: [nothing] }, 'query: expected text, received an array'],
+    ['', noQuery],
+    ['query=', noQuery],
+    ['query={__typename}&variables=[1]', 'variables: expected an object, received an array'],
     [
-      { query: nothing, getReader: 1 },
-      'getReader: unknown parameter, expected one of query, variables, operationName, extensions',
+      'query={__typename}&variables=nope',
+      'variables: not valid JSON: line 1, column 1: expected a value, found "nope"',
     ],
     [
-      { query: nothing, operations: {} },
-      'operations: unknown parameter, expected one of query, variables, operationName, extensions',
+      `query={__typename}&variables={"a":${'['.repeat(32)}${']'.repeat(32)}}`,
+      'expected JSON nested at most 32 levels deep',
     ],
-    [{ query: nothing, variables: 5 }, 'variables: expected an object, received 5'],
-    [{ query: nothing, variables: '{}' }, 'variables: expected an object, received "{}"'],
-    [{ query: nothing, variables: [] }, 'variables: expected an object, received an array'],
-    [{ query: nothing, variables: false }, 'variables: expected an object, received false'],
-    [{ query: nothing, extensions: 'x' }, 'extensions: expected an object, received "x"'],
-    [{ query: nothing, extensions: [1] }, 'extensions: expected an object, received an array'],
-    [{ query: nothing, operationName: 5 }, 'operationName: expected text, received 5'],
-    [{ query: nothing, operationName: {} }, 'operationName: expected text, received an object'],
-  ])('with other parameters than GraphQL over HTTP has are 400: %j', async (body, message) => {
-    const response = await service.post('/graphql', body);
+  ])('by GET are checked alike: %s', async (parameters, message) => {
+    const { status, body } = await service.get(`/graphql?${parameters}`);
 
-    expect(response.status).toBe(400);
-    expect(response.body.errors).toEqual([{ message, extensions: { code: 'BAD_USER_INPUT' } }]);
+    expect([status, body.errors[0].message]).toEqual([400, message]);
   });
 
   test('may set what they do not use to null', async () => {
@@ -97,36 +88,8 @@ describe('requests', () => {
     expect((await service.get(`/graphql?query=${encodeURIComponent(nothing)}&variables=null`)).status).toBe(200);
   });
 
-  test.each([
-    ['variables=5', 'variables: expected an object, received 5'],
-    ['variables=%22x%22', 'variables: expected an object, received "x"'],
-    ['variables=[1]', 'variables: expected an object, received an array'],
-    ['extensions=[1]', 'extensions: expected an object, received an array'],
-    [`variables={"a":${'['.repeat(32)}${']'.repeat(32)}}`, 'expected JSON nested at most 32 levels deep'],
-  ])('by GET are checked alike: %s', async (parameters, message) => {
-    const { status, body } = await service.get(`/graphql?query=${encodeURIComponent(nothing)}&${parameters}`);
-
-    expect([status, body.errors]).toEqual([400, [{ message, extensions: { code: 'BAD_USER_INPUT' } }]]);
-  });
-
-  test.each(['', '?query=', '?variables={}'])('by GET without a query are 400: /graphql%s', async (parameters) => {
-    const { status, body } = await service.get(`/graphql${parameters}`);
-
-    expect([status, body.errors[0].message]).toEqual([
-      400,
-      'query: required, a document such as { assets { nodes { name } } }',
-    ]);
-  });
-
   test('over the limit are 413', async () => {
     expect((await service.post('/graphql', { query: `#${'x'.repeat(11 * 1024 * 1024)}` })).status).toBe(413);
-  });
-
-  test.each(['variables', 'extensions'])('by GET with %s that are not JSON are 400', async (name) => {
-    const { status, body } = await service.get(`/graphql?query=${encodeURIComponent(nothing)}&${name}=nope`);
-
-    expect(status).toBe(400);
-    expect(body.errors[0].message).toBe(`${name}: not valid JSON: line 1, column 1: expected a value, found "nope"`);
   });
 
   test('by GET may read, but not write', async () => {
@@ -139,23 +102,20 @@ describe('requests', () => {
     expect(write.status).toBe(405);
   });
 
-  test.each(['text/html', 'multipart/mixed', 'image/png', 'application/problem+json'])(
-    'that accept %s only are 406, and not executed',
-    async (accept) => {
-      const before = await service.data('{ locations { totalCount } }');
-      const query = 'mutation { createLocations(input: [{}]) { id } }';
+  test.each(['text/html', 'multipart/mixed'])('that accept %s only are 406, and not executed', async (accept) => {
+    const before = await service.data('{ locations { totalCount } }');
+    const query = 'mutation { createLocations(input: [{}]) { id } }';
 
-      const { status, body } = await service.post('/graphql', { query }, { accept });
+    const { status, body } = await service.post('/graphql', { query }, { accept });
 
-      expect([status, body.errors[0].message]).toEqual([
-        406,
-        'expected an Accept header that allows application/graphql-response+json, application/json or text/event-stream',
-      ]);
-      expect(await service.data('{ locations { totalCount } }')).toEqual(before);
-    },
-  );
+    expect([status, body.errors[0].message]).toEqual([
+      406,
+      'expected an Accept header that allows application/graphql-response+json, application/json or text/event-stream',
+    ]);
+    expect(await service.data('{ locations { totalCount } }')).toEqual(before);
+  });
 
-  test.each(['*/*', 'application/*', 'text/event-stream, application/json', 'APPLICATION/JSON; charset=utf-8'])(
+  test.each(['*/*', 'text/event-stream, application/json', 'APPLICATION/JSON; charset=utf-8'])(
     'that accept %s get JSON',
     async (accept) => {
       const { status, headers } = await service.post('/graphql', { query: nothing }, { accept });
@@ -164,25 +124,8 @@ describe('requests', () => {
     },
   );
 
-  test('may escape the path', async () => {
-    expect((await service.post('/%67raphql', { query: nothing })).status).toBe(200);
-  });
-
   test('name a parameter of the address once', async () => {
     expect((await service.get('/graphql?query={__typename}&query={__typename}')).status).toBe(400);
-  });
-
-  test('get no CORS headers, whatever their origin', async () => {
-    const { headers } = await service.post('/graphql', { query: nothing }, { origin: 'https://elsewhere.example' });
-    const preflight = await service.inject({
-      method: 'OPTIONS',
-      url: '/graphql',
-      headers: { origin: 'https://elsewhere.example', 'access-control-request-method': 'POST' },
-    });
-
-    for (const name of [...Object.keys(headers), ...Object.keys(preflight.headers)])
-      expect(name).not.toMatch(/^access-control/);
-    expect(preflight.status).toBe(403);
   });
 });
 
@@ -193,9 +136,7 @@ describe('which operation is executed', () => {
 
   test.each([
     [`${read} query Count { __typename }`, 'Count'],
-    [read, 'Read'],
     [read, undefined],
-    ['{ __typename }', undefined],
   ])('is clear from %j and the operationName %j', async (query, operationName) => {
     expect((await service.post('/graphql', { query, operationName })).body.errors).toBeUndefined();
   });
@@ -212,7 +153,6 @@ describe('which operation is executed', () => {
       'Raed',
       'expected one of the operations in the document (Read, Count), received "Raed"',
     ],
-    [read, '', 'expected one of the operations in the document (Read), received ""'],
     ['{ __typename }', 'Read', 'expected none, because the operation has no name, received "Read"'],
     [
       long,
@@ -241,104 +181,8 @@ describe('which operation is executed', () => {
   });
 });
 
-describe('hostile documents are refused, not executed, and never a 5xx', () => {
-  const repeat = (text: string, times: number) => text.repeat(times);
-  const fanOut = Array.from(
-    { length: 25 },
-    (_, i) => `fragment f${i} on AssetCategory { a: parent { ...f${i + 1} } b: parent { ...f${i + 1} } }`,
-  );
-
-  const hostile: [string, string, RegExp][] = [
-    ['selections nested 3,000 deep', repeat('{ a', 3_000), /nested more than 32/],
-    ['lists nested 90,000 deep', `{ node(id: ${repeat('[', 90_000)}`, /nested more than 32/],
-    ['objects nested 30,000 deep', `{ node(id: ${repeat('{a:', 30_000)}`, /nested more than 32/],
-    [
-      'list types nested deep',
-      `query ($a: ${repeat('[', 5_000)}Int${repeat(']', 5_000)}) { __typename }`,
-      /nested more than 32/,
-    ],
-    ['a megabyte of repeated fields', `{ ${repeat('__typename ', 100_000)} }`, /longer than 100,000 characters/],
-    ['a comment without end', `{ __typename } #${repeat('x', 100_000)}`, /longer than 100,000 characters/],
-    ['9,000 repeated fields', `{ ${repeat('__typename ', 9_000)} }`, /more than 2,000 tokens/],
-    ['a name without end', `{ ${repeat('x', 101)} }`, /name longer than 100/],
-    [
-      'aliases without end',
-      `{ ${Array.from({ length: 4_000 }, (_, i) => `a${i}: __typename`).join(' ')} }`,
-      /more than 2,000 tokens/,
-    ],
-    ['directives without end', `{ __typename ${repeat('@skip(if: true) ', 5_000)} }`, /more than 2,000 tokens/],
-    [
-      'links 25 levels deep',
-      `{ assetCategories { nodes { ${repeat('parent { ', 23)}id${repeat(' }', 23)} } } }`,
-      /more than 20 levels/,
-    ],
-    [
-      'the same depth hidden in fragments',
-      `{ assetCategories { nodes { ...f0 } } } ${Array.from({ length: 25 }, (_, i) => `fragment f${i} on AssetCategory { parent { ...f${i + 1} } }`).join(' ')} fragment f25 on AssetCategory { id }`,
-      /more than 20 levels/,
-    ],
-    [
-      'fragments that fan out 2^25 times',
-      `{ assetCategories { nodes { ...f0 } } } ${fanOut.join(' ')} fragment f25 on AssetCategory { id }`,
-      /more than 20 levels/,
-    ],
-    [
-      'fragments that fan out 2^12 times within the depth',
-      `{ assetCategories { nodes { ...f0 } } } ${fanOut.slice(0, 12).join(' ')} fragment f12 on AssetCategory { id }`,
-      /costs more than 500,000/,
-    ],
-    [
-      'a link under 300 names on a large page',
-      `{ assetCategories(first: 1000) { nodes { ${Array.from({ length: 300 }, (_, i) => `a${i}: parent { id }`).join(' ')} } } }`,
-      /costs more than 500,000/,
-    ],
-    [
-      'introspection that multiplies by its aliases',
-      `{ __schema { ...S } } ${['S on __Schema:types:T', 'T on __Type:fields:U', 'U on __Field:type:V']
-        .map((fragment) => fragment.split(':'))
-        .map(
-          ([on, field, next]) =>
-            `fragment ${on} { ${Array.from({ length: 20 }, (_, i) => `a${i}: ${field} { ...${next} }`).join(' ')} }`,
-        )
-        .join(' ')} fragment V on __Type { name }`,
-      /costs more than 500,000/,
-    ],
-    [
-      'introspection of the types of the fields of the types',
-      `{ __schema { types { ${repeat('fields { type { ', 6)}name${repeat(' } }', 6)} } } }`,
-      /introspection depth/i,
-    ],
-    [
-      'fragments that are named like introspection',
-      `{ assetCategories { nodes { ...__schema } } } fragment __schema on AssetCategory { ${repeat('parent { ', 23)}id${repeat(' }', 23)} }`,
-      /more than 20 levels/,
-    ],
-    [
-      'fragments that spread themselves',
-      '{ ...a } fragment a on Query { ...b } fragment b on Query { ...a }',
-      /Cannot spread fragment/,
-    ],
-    ['variables that do not fit', 'query ($id: [[Int]]) { node(id: $id) { id } }', /used in position expecting/],
-    ['nothing', '', /^query: required/],
-    ['a syntax error', '{ assets(', /Syntax Error/],
-  ];
-
-  test.each(hostile)('%s', async (_, query, message) => {
-    const { status, body } = await service.graphql(query);
-
-    expect(status).toBeLessThan(500);
-    expect(body.errors[0].message).toMatch(message);
-    expect(body.data).toBeUndefined();
-  });
-
-  test('a document at each limit is executed', async () => {
-    const parents = `{ assetCategories { nodes { ${repeat('parent { ', 17)}id${repeat(' }', 17)} } } }`;
-
-    await service.data(parents);
-    await service.data(`{ ${Array.from({ length: 666 }, (_, i) => `a${i}: __typename`).join(' ')} }`);
-  });
-
-  test("GraphQL's own messages repeat at most 100 characters of a value", async () => {
+describe('a document', () => {
+  test('that is invalid is repeated in messages with at most 100 characters of a value', async () => {
     const long = 'y'.repeat(3_000);
     const create = 'mutation ($input: [CreateLocationInput!]!) { createLocations(input: $input) { id } }';
 
@@ -362,7 +206,7 @@ describe('hostile documents are refused, not executed, and never a 5xx', () => {
     }
   });
 
-  test('a batch given to many mutations at once is refused before any is run', async () => {
+  test('that gives a batch to many mutations is refused before any is run', async () => {
     const input = Array.from({ length: 10_000 }, () => ({}));
     const aliases = Array.from({ length: 30 }, (_, i) => `a${i}: createLocations(input: $input) { id }`);
 
@@ -374,7 +218,7 @@ describe('hostile documents are refused, not executed, and never a 5xx', () => {
     expect((await service.data('{ locations { totalCount } }')).locations.totalCount).toBe(0);
   });
 
-  test('a long text under many names is refused', async () => {
+  test('with a long text under many names is refused', async () => {
     const aliases = Array.from({ length: 12 }, (_, i) => `a${i}: notes`).join(' ');
 
     const { body } = await service.graphql(`{ workOrders(first: 1000) { nodes { ${aliases} } } }`);
@@ -382,7 +226,7 @@ describe('hostile documents are refused, not executed, and never a 5xx', () => {
     expect(body.errors[0].message).toMatch(/costs more than 500,000/);
   });
 
-  test('introspection is within the limits', async () => {
+  test('of introspection is within the limits', async () => {
     const { getIntrospectionQuery } = await import('graphql');
 
     const options = { descriptions: true, schemaDescription: true, specifiedByUrl: true, inputValueDeprecation: true };
@@ -396,40 +240,6 @@ describe('hostile documents are refused, not executed, and never a 5xx', () => {
       expect(__schema.types.length).toBeGreaterThan(30);
     }
   });
-});
-
-describe('GraphiQL', () => {
-  const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
-
-  test('is what a browser gets at the same address', async () => {
-    const { status, headers, text } = await service.get('/graphql', browser);
-
-    expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
-    expect(text).toContain('<title>GraphiQL – Yardgraph</title>');
-  });
-
-  const off = useSharedService({ GRAPHIQL: 'off' });
-
-  test('is not there where a setting says so', async () => {
-    const { text } = await off.get('/graphql', browser);
-
-    expect(text).not.toContain('<html');
-  });
-});
-
-test('a client that disconnects does not affect the next request', async () => {
-  const { port } = service.app.server.address() as AddressInfo;
-  const abort = new AbortController();
-  const gone = fetch(`http://127.0.0.1:${port}/graphql`, {
-    method: 'POST',
-    headers: { 'content-type': json },
-    body: JSON.stringify({ query: nothing }),
-    signal: abort.signal,
-  }).catch(() => 'aborted');
-  abort.abort();
-  await gone;
-
-  expect((await service.graphql(nothing)).status).toBe(200);
 });
 
 describe('what is rejected before GraphQL runs', () => {

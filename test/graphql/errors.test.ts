@@ -1,8 +1,5 @@
 /** Errors of GraphQL: the first ten with their positions, however many there are. */
-import { GraphQLError } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { unavailable } from '../../src/errors.ts';
-import { useErrorResponses } from '../../src/graphql/errors.ts';
 import { useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
@@ -28,21 +25,6 @@ describe('the errors of a document', () => {
     expect(body.errors).toHaveLength(11);
     expect(body.errors[0].locations).toEqual([{ line: 1, column: 3 }]);
     expect(body.errors[10]).toEqual({ message: more, extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } });
-  });
-
-  test('report a field that is repeated a thousand times only ten times, with its positions', async () => {
-    const { status, body } = await service.graphql(`{ ${'x '.repeat(1_500)} }`);
-
-    expect(status).toBe(200);
-    expect(body.errors).toHaveLength(11);
-    expect(body.errors.slice(0, 10)).toEqual(
-      Array.from({ length: 10 }, (_, i) => ({
-        message: 'Cannot query field "x" on type "Query".',
-        locations: [{ line: 1, column: 3 + 2 * i }],
-        extensions: { code: 'GRAPHQL_VALIDATION_FAILED' },
-      })),
-    );
-    expect(body.errors[10].message).toBe(more);
   });
 });
 
@@ -70,31 +52,5 @@ describe('the errors of execution', () => {
     const { body } = await service.graphql(`mutation { ${fields.join(' ')} }`);
 
     expect(body.errors.map(({ path }: { path: string[] }) => path)).toEqual(fields.map((_, i) => [`a${i}`]));
-  });
-
-  test('of the values in a list are the first ten, and a line', () => {
-    const cause = unavailable('the database is away', 'ECONNREFUSED');
-    const failed = (...path: (string | number)[]) => new GraphQLError('', { path, originalError: cause });
-    const errors = [...Array.from({ length: 5_000 }, (_, i) => failed('assets', i, 'owner')), failed('projects')];
-    const warned: unknown[] = [];
-    const log = { warn: (...line: unknown[]) => warned.push(line) };
-    const requestLog = { id: 'x', log, routeOptions: { bodyLimit: 1_000 } };
-    let sent: { readonly errors?: readonly GraphQLError[] } = {};
-    const payload = {
-      result: { errors },
-      setResult: (result: typeof sent) => (sent = result),
-      serverContext: { requestLog },
-    };
-
-    // Only what the hook reads of the request.
-    useErrorResponses({ suggestions: true }).onResultProcess?.(payload as never);
-
-    expect(sent.errors?.map(({ path, message }) => path ?? message)).toEqual([
-      ...Array.from({ length: 10 }, (_, i) => ['assets', i, 'owner']),
-      ['projects'],
-      'only 11 errors are listed, there are more',
-    ]);
-    expect(sent.errors?.at(-1)?.extensions).toEqual({ code: 'SERVICE_UNAVAILABLE' });
-    expect(warned).toHaveLength(11);
   });
 });

@@ -3,21 +3,20 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createClient } from 'graphql-sse';
 import { describe, expect, test } from 'vitest';
-import { listen, startService, useService } from '../support/service.ts';
+import { listen, startService, useWorkspaces } from '../support/service.ts';
 
-const service = useService({}, { closed: true });
+const service = useWorkspaces();
 
 const query = 'subscription ($after: String) { changes(after: $after) { nodes { cursor recordId } endCursor } }';
 
 describe('the client of graphql-sse', () => {
   const open = async () => {
-    const key = await service.key();
     const url = `${await listen(service.app)}/graphql`;
-    return { key, client: createClient({ url, headers: { authorization: `Bearer ${key}` }, retryAttempts: 0 }) };
+    return createClient({ url, headers: service.headers, retryAttempts: 0 });
   };
 
   test('gets each change, until it ends the subscription', async () => {
-    const { key, client } = await open();
+    const client = await open();
     const events = client.iterate<{ changes: { endCursor: string } }>({ query });
 
     const cursors: (string | undefined)[] = [];
@@ -25,34 +24,18 @@ describe('the client of graphql-sse', () => {
       for await (const { data } of events) {
         cursors.push(data?.changes.endCursor);
         if (cursors.length === 3) break;
-        await service.as(key).create('/assets', { name: 'Crane' });
+        await service.create('/assets', { name: 'Crane' });
       }
     })();
     // Until the subscription has begun, nothing is sent for what is created.
     while (cursors.length === 0) {
-      await service.as(key).create('/assets', { name: 'Pump' });
+      await service.create('/assets', { name: 'Pump' });
       await pause(50);
     }
     await reading;
 
     expect(cursors.map(Number)).toEqual(cursors.map(Number).toSorted((a, b) => a - b));
     expect(new Set(cursors).size).toBe(3);
-    client.dispose();
-  });
-
-  test('gets a query and a mutation completed, and the errors of an invalid one', async () => {
-    const { client } = await open();
-    const one = async (document: string) => (await client.iterate({ query: document }).next()).value;
-
-    expect(await one('mutation { createLocations(input: [{ name: "North yard" }]) { name } }')).toMatchObject({
-      data: { createLocations: [{ name: 'North yard' }] },
-    });
-    expect(await one('{ locations { nodes { name } } }')).toMatchObject({
-      data: { locations: { nodes: [{ name: 'North yard' }] } },
-    });
-    expect(await one('subscription { changes { nope } }')).toMatchObject({
-      errors: [{ extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } }],
-    });
     client.dispose();
   });
 
@@ -77,46 +60,12 @@ async function openUnread(app: typeof service.app, count: number, subscription: 
   });
 }
 
-test('clients that leave before their subscription has begun are no defect of the service', async () => {
-  const busy = await startService({ LOG_LEVEL: 'info' });
-  // Loads what subscriptions need.
-  await busy.data('{ changeCursor }');
-  const { driver } = busy.database;
-  const { query: send } = driver;
-  let release = () => {};
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  let held = 0;
-  driver.query = async (...statement) => {
-    held += 1;
-    await released;
-    return send(...statement);
-  };
-  const lines = (text: string) => busy.logs.map((line) => JSON.parse(line)).filter(({ msg }) => msg.includes(text));
-  let requests = 0;
-  busy.app.server.on('request', () => (requests += 1));
-  // More than may read at a time.
-  const sockets = await openUnread(busy.app, 40, 'subscription { changes { endCursor } }');
-  await expect.poll(() => requests).toBe(40);
-  await expect.poll(() => held).toBeGreaterThan(0);
-
-  for (const socket of sockets) socket.destroy();
-  await expect.poll(() => lines('connection closed')).toHaveLength(40);
-  release();
-
-  await expect.poll(() => lines('the client has left')).not.toEqual([]);
-  expect(lines('the client has left')[0]).toMatchObject({ level: 40, cause: 'CLIENT_LEFT' });
-  expect(lines('').filter(({ level }) => level > 40)).toEqual([]);
-  await busy.stop();
-});
-
 describe('a client that does not read', () => {
   test('makes the service read no further than it can send, and is disconnected', async () => {
     const slow = await startService({ REQUEST_TIMEOUT: '100', LOG_LEVEL: 'info' });
     const notes = 'x'.repeat(9_000);
-    for (let batch = 0; batch < 20; batch += 1) {
-      await slow.create('/projects', ...Array.from({ length: 200 }, () => ({ name: 'Wall', notes })));
+    for (let batch = 0; batch < 2; batch += 1) {
+      await slow.create('/projects', ...Array.from({ length: 1_000 }, () => ({ name: 'Wall', notes })));
     }
     let pages = 0;
     slow.database.knex.on('query', ({ sql }: { sql: string }) => {
@@ -128,13 +77,13 @@ describe('a client that does not read', () => {
       'subscription { changes(after: "0") { nodes { fields { after } } } }',
     );
 
-    // 4,000 changes are 80 pages and 36 MB, more than all buffers of a connection hold.
+    // 2,000 changes are 40 pages and 18 MB, more than all buffers of a connection hold.
     await expect
       .poll(() => slow.logs.filter((line) => line.includes('connection closed')), { timeout: 30_000 })
       .toHaveLength(1);
 
     expect(pages).toBeGreaterThan(0);
-    expect(pages).toBeLessThan(60);
+    expect(pages).toBeLessThan(36);
     for (const socket of sockets) socket.destroy();
     await slow.stop();
   });

@@ -79,47 +79,6 @@ test('companies of the other service have their projects here, filtered and in o
   ]);
 });
 
-test('an order with two fields is refused', async () => {
-  const { errors } = await gateway.send(
-    '{ projects(orderBy: [{ name: ASC, startDate: ASC }]) { totalCount } }',
-    headers,
-  );
-
-  expect(errors).toHaveLength(1);
-  expect(errors[0].message).toContain('ProjectOrderBy');
-});
-
-test('writes, histories and changes pass through the gateway', async () => {
-  const written = await gateway.send(
-    `mutation { upsertProjects(by: { externalId: "erp" }, input: [{ externalIds: { erp: "P-7" }, name: "Harbour wall" }]) {
-      outcome record { id name company { name } } } }`,
-    headers,
-  );
-  expect(written.errors).toBeUndefined();
-  const [{ record, outcome }] = written.data.upsertProjects;
-  expect([outcome, record.name]).toEqual(['CREATED', 'Harbour wall']);
-
-  const read = await gateway.send(
-    `{ project(id: "${record.id}", asOf: "2100-01-01") { history { nodes { action kind record { id } fields { field after } } } }
-       changes(first: 1, kinds: [PROJECT]) { nodes { kind user { id } } } }`,
-    headers,
-  );
-
-  expect(read.errors).toBeUndefined();
-  expect(read.data.project.history.nodes).toEqual([
-    {
-      action: 'CREATED',
-      kind: 'PROJECT',
-      record: { id: record.id },
-      fields: [
-        { field: 'name', after: 'Harbour wall' },
-        { field: 'externalIds', after: { erp: 'P-7' } },
-      ],
-    },
-  ]);
-  expect(read.data.changes.nodes).toEqual([{ kind: 'PROJECT', user: { id: expect.any(String) } }]);
-});
-
 test('the gateway passes on the key of its client, without which it reads no records', async () => {
   const { data, errors } = await gateway.send('{ workOrders { nodes { name } } }');
 

@@ -1,14 +1,13 @@
 /** With FEDERATION=on, the schema is a subgraph of Apollo Federation 2: what is composed of it, and what gateways get. */
 
 import { type ASTNode, type DocumentNode, parse, print, printSchema, visit } from 'graphql';
-import { beforeEach, describe, expect, test } from 'vitest';
-import { createSubgraph } from '../../src/graphql/federation/subgraph.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { schema } from '../../src/graphql/schema/schema.ts';
 import { foreignTypes } from '../../src/model/fields.ts';
 import { recordKinds } from '../../src/records/index.ts';
 import { compose } from '../support/gateway.ts';
 import { createLinkedRecords } from '../support/linked-records.ts';
-import { startService, useService, useSharedService } from '../support/service.ts';
+import { startService, useSharedService } from '../support/service.ts';
 
 const sdlQuery = '{ _service { sdl } }';
 
@@ -21,22 +20,6 @@ describe('the schema', () => {
   const service = useSharedService({ FEDERATION: 'on' });
   const readSdl = async (): Promise<string> => (await service.data(sdlQuery))._service.sdl;
   const composed = async (): Promise<DocumentNode> => parse(await readSdl());
-
-  test('that is executed has two more queries and their types, and is the same otherwise', () => {
-    const executed = parse(printSchema(createSubgraph(schema)));
-    const additions: string[] = [];
-
-    const rest = visit(executed, {
-      enter(node) {
-        if (!('name' in node) || !node.name?.value.startsWith('_')) return undefined;
-        additions.push(node.name.value);
-        return null;
-      },
-    });
-
-    expect(print(rest)).toBe(print(parse(printSchema(schema))));
-    expect(additions.toSorted()).toEqual(['_Any', '_Entity', '_Service', '_entities', '_service']);
-  });
 
   test('that is composed fits together with that of another service', async () => {
     const sdl = await readSdl();
@@ -90,11 +73,11 @@ function membersOf(document: DocumentNode): string[] {
 }
 
 describe('entities', () => {
-  const service = useService({ FEDERATION: 'on' });
+  const service = useSharedService({ FEDERATION: 'on' });
   let records: Awaited<ReturnType<typeof createLinkedRecords>>;
 
-  beforeEach(async () => {
-    records = await createLinkedRecords(service, { workOrders: 200 });
+  beforeAll(async () => {
+    records = await createLinkedRecords(service, { workOrders: 10 });
   });
 
   const load = (...representations: unknown[]) => service.graphql(entities, { representations });
@@ -186,24 +169,18 @@ describe('what is refused', () => {
 
   const wrong: readonly [string, unknown, string][] = [
     ['a text', 'Project', 'representations[1]: expected an object with __typename and id, received "Project"'],
-    ['a list', [], 'representations[1]: expected an object with __typename and id, received an array'],
     ['no type', { id: 'x' }, `representations[1].__typename: expected ${types}`],
-    ['a type that is no text', { __typename: 5, id: 'x' }, `representations[1].__typename: expected ${types}`],
     ['an unknown type', represent('Yard', 'x'), ', received "Yard"'],
-    ['a type without an ID', represent('PageInfo', 'x'), ', received "PageInfo"'],
     ['the name of a type of JavaScript', represent('__proto__', 'x'), ', received "__proto__"'],
     ['a type of which only the ID is here', represent('Workspace', 'acme'), ', received "Workspace"'],
     ['no ID', { __typename: 'Project' }, 'representations[1].id: expected text, received nothing'],
     ['an ID that is no text', represent('Project', 5), 'representations[1].id: expected text, received 5'],
-    ['an ID that is null', represent('Project', null), 'representations[1].id: expected text, received null'],
-    ['an ID that is an object', represent('Project', {}), 'representations[1].id: expected text, received an object'],
     [
       'an ID that no database can compare',
       represent('Company', 'a\u0000'),
       'representations[1].id: expected text without',
     ],
     ['an ID with half a character', represent('Company', '\ud800'), 'representations[1].id: expected text without'],
-    ['an ID longer than any text', represent('Company', 'x'.repeat(10_001)), 'representations[1].id: expected'],
     ['a long text', 'x'.repeat(5000), `received "${'x'.repeat(100)}"…`],
   ];
 
@@ -219,15 +196,10 @@ describe('what is refused', () => {
     expect(body.errors[0].path).toEqual(['_entities']);
   });
 
-  const tooMany = 'representations: expected at most 10 representations, received 11';
-
-  test('more representations than a page may have records, in a variable', async () => {
+  test('more representations than a page may have records', async () => {
+    const tooMany = 'representations: expected at most 10 representations, received 11';
     const query = service.graphql(entities, { representations: Array(11).fill(represent('Project', 'x')) });
-
     expect((await query).body.errors).toEqual([{ message: tooMany, extensions: { code: 'BAD_USER_INPUT' } }]);
-  });
-
-  test('more representations than a page may have records, in the document', async () => {
     const list = '{ __typename: "Project", id: "x" } '.repeat(11);
 
     const { body } = await service.graphql(`{ _entities(representations: [${list}]) { __typename } }`);

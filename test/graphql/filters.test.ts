@@ -55,37 +55,25 @@ describe.each<[string, [where: string, names: string][]]>([
   [
     'locations',
     [
-      ['{ name: { eq: "North yard" } }', 'North yard'],
       ['{ name: { ne: "North yard" } }', 'South yard, Straße, nowhere'],
       ['{ name: { in: ["North yard", "nowhere", "North"] } }', 'North yard, nowhere'],
       ['{ name: { in: [] } }', ''],
       ['{ name: { contains: "yard" } }', 'North yard, South yard'],
-      ['{ name: { startsWith: "No" } }', 'North yard'],
-      ['{ name: { startsWith: "no" } }', 'nowhere'],
       ['{ name: { startsWith: "no", ignoreCase: true } }', 'North yard, nowhere'],
       ['{ name: { endsWith: "YARD", ignoreCase: true } }', 'North yard, South yard'],
-      ['{ name: { contains: "STRA", ignoreCase: true } }', 'Straße'],
       ['{ city: { eq: "bremen", ignoreCase: true } }', 'North yard, Straße'],
       ['{ city: { in: ["bremen", "berlin"], ignoreCase: true } }', 'North yard, South yard, Straße'],
-      ['{ city: { ne: "bremen", ignoreCase: true } }', 'South yard, nowhere'],
-      ['{ city: { ne: "Bremen" } }', 'South yard, Straße, nowhere'],
       ['{ city: { isNull: true } }', 'nowhere'],
       ['{ city: { isNull: false } }', 'North yard, South yard, Straße'],
       ['{ name: { contains: "yard", endsWith: "d", startsWith: "S" } }', 'South yard'],
-      ['{ name: { contains: "_" } }', ''],
-      ['{ name: { contains: "%" } }', ''],
       ['{ latitude: { eq: 53.08 } }', 'North yard'],
       ['{ latitude: { gt: 52.52, lte: 53.08 } }', 'North yard'],
       ['{ latitude: { in: [52.52, 53.09] } }', 'South yard, Straße'],
       ['{ longitude: { ne: 8.8 } }', 'South yard, Straße, nowhere'],
-      ['{ longitude: { lt: 0 } }', ''],
       ['{ near: { latitude: 53, longitude: 9, withinKm: 30 } }', 'North yard'],
-      ['{ near: { latitude: 53, longitude: 9, withinKm: 1000 } }', 'North yard, South yard'],
       ['{ externalIds: { key: "erp", value: "4711" } }', 'North yard'],
       ['{ externalIds: { key: "erp" } }', 'North yard, South yard'],
-      ['{ externalIds: { key: "crm", value: "4711" } }', ''],
       ['{ externalIds: { isNull: true } }', 'Straße, nowhere'],
-      ['{ not: { externalIds: { key: "crm" } } }', 'South yard, Straße, nowhere'],
       ['{}', 'North yard, South yard, Straße, nowhere'],
       ['{ name: {} }', 'North yard, South yard, Straße, nowhere'],
       ['{ and: [] }', 'North yard, South yard, Straße, nowhere'],
@@ -93,9 +81,6 @@ describe.each<[string, [where: string, names: string][]]>([
       ['{ or: [{ city: { eq: "Berlin" } }, { name: { eq: "nowhere" } }] }', 'South yard, nowhere'],
       ['{ and: [{ name: { contains: "a" } }, { not: { city: { eq: "Berlin" } } }] }', 'North yard, Straße'],
       ['{ name: { contains: "yard" }, city: { eq: "Berlin" } }', 'South yard'],
-      ['{ not: { city: { eq: "Bremen" } } }', 'South yard, Straße, nowhere'],
-      ['{ projects: { some: {} } }', 'North yard, South yard'],
-      ['{ projects: { none: {} } }', 'Straße, nowhere'],
       ['{ projects: { every: { name: { eq: "Bridge" } } } }', 'South yard, Straße, nowhere'],
       ['{ projects: { some: { workOrders: { some: { statusId: { eq: "open" } } } } } }', 'North yard'],
       ['{ projects: { some: {}, none: { name: { eq: "Bridge" } } } }', 'North yard'],
@@ -106,25 +91,18 @@ describe.each<[string, [where: string, names: string][]]>([
     [
       ['{ startDate: { gte: "2026-03-01", lt: "2026-04-01" } }', 'Harbour wall'],
       ['{ startDate: { eq: "2026-04-15T10:00:00Z" } }', 'Bridge'],
-      ['{ startDate: { eq: "2026-04-15T10:00:00.001Z" } }', ''],
       ['{ startDate: { in: ["2026-03-01", "2026-04-15T11:00:00+01:00"] } }', 'Harbour wall, Bridge'],
-      ['{ startDate: { ne: "2026-03-01" } }', 'Bridge, Tunnel'],
-      ['{ companyId: { in: ["company-1", "company-2"] } }', 'Harbour wall, Bridge'],
       ['{ location: { city: { eq: "Berlin" } } }', 'Bridge'],
       ['{ location: {} }', 'Harbour wall, Bridge'],
       ['{ not: { location: {} } }', 'Tunnel'],
       ['{ locationId: { eq: "ERP-LOCATION-2" } }', 'Tunnel'],
-      ['{ locationId: { isNull: false } }', 'Harbour wall, Bridge, Tunnel'],
-      ['{ workOrders: { some: { statusId: { eq: "done" } } } }', 'Harbour wall, Bridge'],
       ['{ workOrders: { every: { statusId: { eq: "done" } } } }', 'Bridge, Tunnel'],
-      ['{ workOrders: { none: { statusId: { eq: "open" } } } }', 'Bridge, Tunnel'],
     ],
   ],
   [
     'workOrders',
     [
       ['{ project: { location: { city: { eq: "Bremen" } } } }', 'Set up the crane, Pour concrete'],
-      ['{ statusId: { ne: "done" } }', 'Set up the crane'],
       ['{ createdBy: { isNull: true } }', 'Set up the crane, Pour concrete, Survey'],
     ],
   ],
@@ -133,7 +111,6 @@ describe.each<[string, [where: string, names: string][]]>([
     [
       ['{ trackUtilization: { eq: true } }', 'Crane'],
       ['{ trackUtilization: { ne: true } }', 'Pump, Saw'],
-      ['{ trackUtilization: { eq: false } }', 'Pump'],
       ['{ trackUtilization: { isNull: true } }', 'Saw'],
     ],
   ],
@@ -142,7 +119,6 @@ describe.each<[string, [where: string, names: string][]]>([
     [
       ['{ children: { some: {} } }', 'Machines, Cranes'],
       ['{ ancestors: { some: { name: { eq: "Machines" } } } }', 'Cranes, Tower cranes'],
-      ['{ ancestors: { none: {} } }', 'Machines'],
       ['{ parent: { parent: { name: { eq: "Machines" } } } }', 'Tower cranes'],
     ],
   ],
@@ -166,22 +142,6 @@ test('variables filter like literals: a whole filter, a part of it, a single val
   expect(await names('LocationFilter', '$v', undefined)).toHaveLength(4);
 });
 
-test('a page continues within its filter', async () => {
-  const query = `query ($after: String) {
-    locations(where: { city: { isNull: false } }, first: 2, after: $after) { totalCount nodes { name } pageInfo { hasNextPage endCursor } }
-  }`;
-
-  const { locations: first } = await service.data(query);
-  const { locations: second } = await service.data(query, { after: first.pageInfo.endCursor });
-
-  expect([first, second].map(({ nodes }) => nodes.map(({ name }: { name: string }) => name))).toEqual([
-    ['North yard', 'South yard'],
-    ['Straße'],
-  ]);
-  expect([first.totalCount, second.totalCount]).toEqual([3, 3]);
-  expect([first.pageInfo.hasNextPage, second.pageInfo.hasNextPage]).toEqual([true, false]);
-});
-
 const leaveOut = 'expected a value, received null: leave it out';
 const nullMessage = `${leaveOut}, or use { isNull: true } for records without a value`;
 
@@ -199,29 +159,20 @@ describe('what is not a filter is rejected, with where and what was expected', (
     ],
     [
       'projects',
-      '{ startDate: { eq: { a: [1] } } }',
-      'where.startDate.eq: expected a date such as 2026-03-01 or 2026-03-01T07:30:00Z, received an object',
-    ],
-    [
-      'projects',
       '{ or: [{}, { not: { name: { eq: "a\\u0000" } } }] }',
       'where.or[1].not.name.eq: expected text without the character NUL, received "a\\u0000"',
     ],
-    ...['\ufffd', '\ufffe', '\uffff'].map((character): [string, string, string] => [
+    [
       'projects',
-      `{ name: { in: ["a", "ü${character}"], ignoreCase: true } }`,
-      `where.name.in[1]: expected text without the characters U+FFFD to U+FFFF, which \`ignoreCase\` cannot tell apart, received "ü${character}"`,
-    ]),
+      '{ name: { in: ["a", "ü\ufffd"], ignoreCase: true } }',
+      'where.name.in[1]: expected text without the characters U+FFFD to U+FFFF, which `ignoreCase` cannot tell apart, received "ü\ufffd"',
+    ],
     ['projects', '{ location: { city: { contains: null } } }', `where.location.city.contains: ${nullMessage}`],
     ['projects', '{ name: null }', `where.name: ${nullMessage}`],
     ['projects', '{ location: null }', `where.location: ${leaveOut}, or use \`locationId: { isNull: true }\``],
-    ['projects', '{ workOrders: null }', `where.workOrders: ${leaveOut}`],
     ['projects', '{ workOrders: { some: null } }', `where.workOrders.some: ${leaveOut}`],
-    ['projects', '{ and: null }', `where.and: ${leaveOut}`],
     ['projects', '{ not: null }', `where.not: ${leaveOut}`],
-    ['projects', '{ name: { ignoreCase: null } }', `where.name.ignoreCase: ${nullMessage}`],
     ['projects', '{ name: { isNull: null } }', `where.name.isNull: ${nullMessage}`],
-    ['projects', '{ externalIds: { key: null } }', `where.externalIds.key: ${nullMessage}`],
     [
       'projects',
       '{ externalIds: { value: "4711" } }',
@@ -239,10 +190,6 @@ describe('what is not a filter is rejected, with where and what was expected', (
     ],
     ['projects', '{ nmae: { eq: "x" } }', 'Field "nmae" is not defined by type "ProjectFilter". Did you mean "name"?'],
     ['projects', '{ name: { like: "x" } }', 'Field "like" is not defined by type "TextFilter".'],
-    ['projects', '{ name: "x" }', 'Expected value of type "TextFilter", found "x".'],
-    ['projects', '{ name: { eq: 5 } }', 'String cannot represent a non string value: 5'],
-    ['projects', '{ name: { in: ["a", null] } }', 'Expected value of type "String!", found null.'],
-    ['locations', '{ latitude: { gt: "north" } }', 'Float cannot represent non numeric value: "north"'],
     ['locations', '{ latitude: { gt: 1e999 } }', 'where.latitude.gt: expected a number, received Infinity'],
   ])('%s where %s', async (list, where, message) => {
     const { status, body } = await service.graphql(`{ ${list}(where: ${where}) { totalCount } }`);
@@ -255,11 +202,6 @@ describe('what is not a filter is rejected, with where and what was expected', (
   });
 
   test.each<[string, unknown, string]>([
-    [
-      'an unknown operator',
-      { name: { like: 'x' } },
-      'Variable "$where" got an invalid value at "where.name"; Field "like" is not defined by type "TextFilter".',
-    ],
     [
       'a date that is none',
       { startDate: { lt: 'soon' } },
@@ -297,20 +239,8 @@ describe('the limits of a filter', () => {
       'where.name.in: expected at most 1,000 values, received 1,001',
     ],
     [
-      'values of `in` that ignores case',
-      (n) => ({ name: { in: values(n), ignoreCase: true } }),
-      1_000,
-      'where.name.in: expected at most 1,000 values, received 1,001',
-    ],
-    [
-      'times',
-      (n) => ({ startDate: { in: Array(n).fill('2026-02-01') } }),
-      1_000,
-      'where.startDate.in: expected at most 1,000 values, received 1,001',
-    ],
-    [
       'characters of a pattern',
-      (n) => ({ name: { contains: 'x'.repeat(n) } }),
+      (n) => ({ name: { contains: 'kK\u212a*]'.repeat(n / 5).padEnd(n, 'x'), ignoreCase: true } }),
       1_000,
       'where.name.contains: expected at most 1,000 characters, received more',
     ],
@@ -341,7 +271,6 @@ describe('the limits of a filter', () => {
 
   test.each<[string, object]>([
     ['conditions', { or: values(600).map((name) => ({ name: { eq: name } })) }],
-    ['`not`', { and: values(1_000).map(() => ({ not: {} })) }],
     ['lists of values', { or: [0, 1, 2].map(() => ({ name: { in: values(400) } })) }],
   ])('too many %s', async (_, where) => {
     const { status, body } = await send(where);
@@ -353,7 +282,6 @@ describe('the limits of a filter', () => {
   });
 
   test.each<[string, object]>([
-    ['alternatives', { or: values(500).map((name) => ({ name: { eq: name } })) }],
     [
       'alternatives that ignore case',
       { or: values(500).map((name) => ({ name: { contains: name, ignoreCase: true } })) },
@@ -362,13 +290,6 @@ describe('the limits of a filter', () => {
     [
       'negations in negations',
       Array.from({ length: 20 }).reduce<object>((inner) => ({ not: inner }), { name: { eq: 'x' } }),
-    ],
-    [
-      'groups in groups',
-      Array.from({ length: 10 }).reduce<object>(
-        (inner, _, n) => (n % 2 ? { and: [inner, {}] } : { or: [inner, { name: { eq: 'y' } }] }),
-        { name: { eq: 'x' } },
-      ),
     ],
     ['numbers', { location: { latitude: { in: Array.from({ length: 990 }, (_, n) => n / 100) } } }],
   ])('as many %s as are allowed', async (_, where) => {

@@ -1,12 +1,10 @@
 /** Records that refer to each other before they have IDs: imports of several kinds at once, and links by external IDs. */
 import { describe, expect, test } from 'vitest';
-import { createSessionOpener } from '../../src/auth/authenticate.ts';
 import { asset, assetCategory, project, workOrder } from '../../src/records/index.ts';
 import { createDocument, importDocument, updateDocument, upsertDocument } from '../support/mutations.ts';
-import { anonymous, nobody } from '../support/open-store.ts';
-import { startService, useService } from '../support/service.ts';
+import { startService, useWorkspaces } from '../support/service.ts';
 
-const service = useService();
+const service = useWorkspaces();
 
 const everything = `locations { id name } assetCategories { id name parent { name } } projects { id name location { name } }
   assets { name currentLocation { name } } workOrders { name project { name } location { name } }
@@ -38,7 +36,7 @@ const imported = {
   transportOrders: [{ name: 'Bring the crane to the harbour wall', project: { name: 'Harbour wall' } }],
 };
 
-const lastChange = () => createSessionOpener(service.database)(anonymous, { author: nobody }).store.lastChange();
+const lastChange = async () => (await service.data('{ changeCursor }')).changeCursor;
 
 const issuesOf = async (document: string, variables: object) => {
   const before = await lastChange();
@@ -57,15 +55,6 @@ test('an import stores records of all kinds with their links, and returns them i
   expect(workOrders.nodes).toEqual([{ name: 'Set up the crane', project: { location: { name: 'North yard' } } }]);
   // Parents have the lower IDs.
   expect(assetCategories.nodes).toEqual([{ name: 'Cranes' }, { name: 'Tower cranes' }]);
-});
-
-test('a dry run returns the same, with its links, and stores nothing', async () => {
-  const before = await lastChange();
-  const { result } = await service.data(importDocument(everything), { input: site, dryRun: true });
-
-  expect(result).toMatchObject(imported);
-  expect(await lastChange()).toBe(before);
-  expect((await service.data('{ workOrders { totalCount } }')).workOrders.totalCount).toBe(0);
 });
 
 test('refs are of one request only, and are not stored', async () => {
@@ -131,13 +120,13 @@ describe('asset categories that refer to each other', () => {
       ...(n + 1 < count && { parent: { ref: `c${n + 1}` } }),
     }));
 
-  test('are stored in any order, in as many as a batch may have', async () => {
+  test('are stored in any order', async () => {
     const document = createDocument(assetCategory, 'name parentId');
-    const { result } = await service.data(document, { input: chain(10_000) });
+    const { result } = await service.data(document, { input: chain(2_000) });
 
-    expect(result.map(({ name }: { name: string }) => name)).toEqual(chain(10_000).map(({ name }) => name));
+    expect(result.map(({ name }: { name: string }) => name)).toEqual(chain(2_000).map(({ name }) => name));
     expect(result.at(-1).parentId).toBe(null);
-    expect(new Set(result.map(({ parentId }: { parentId: string }) => parentId)).size).toBe(10_000);
+    expect(new Set(result.map(({ parentId }: { parentId: string }) => parentId)).size).toBe(2_000);
   });
 
   test('are refused where they form a cycle', async () => {
@@ -191,40 +180,25 @@ describe('a link by an external ID', () => {
     expect(upserted.result).toEqual([{ outcome: 'UPDATED', record: { locationId: yard.id } }]);
   });
 
-  test('that several records have, or none, or one of another workspace, is an issue', async () => {
-    const closed = await startService({}, { closed: true });
-    const ours = closed.as(await closed.key({ workspace: 'ours' }));
-    const theirs = closed.as(await closed.key({ workspace: 'theirs' }));
-    await theirs.create('/projects', { name: 'Theirs', externalIds: { erp: 'theirs' } });
-    const [a, b] = await ours.create(
+  test('that several records have, or none, is an issue', async () => {
+    const [a, b] = await service.create(
       '/projects',
       { name: 'a', externalIds: { erp: 'twice' } },
       { name: 'b', externalIds: { erp: 'twice' } },
     );
 
-    const { body } = await ours.graphql(createDocument(workOrder), {
-      input: [
-        { project: erp('twice') },
-        { project: erp('theirs') },
-        { project: { externalId: { key: 'sap', value: 'twice' } } },
-      ],
-    });
+    const input = [{ project: erp('twice') }, { project: { externalId: { key: 'sap', value: 'twice' } } }];
 
-    expect(body.errors[0].extensions.issues).toEqual([
+    expect(await issuesOf(createDocument(workOrder), { input })).toEqual([
       {
         path: ['input', 0, 'project', 'externalId'],
         message: `2 projects have the external ID "twice" of "erp": ${a.id}, ${b.id}`,
       },
       {
         path: ['input', 1, 'project', 'externalId'],
-        message: 'there is no project with the external ID "theirs" of "erp" in this workspace',
-      },
-      {
-        path: ['input', 2, 'project', 'externalId'],
         message: 'there is no project with the external ID "twice" of "sap" in this workspace',
       },
     ]);
-    await closed.stop();
   });
 
   test('has limits: texts are as long as in a record', async () => {
@@ -256,13 +230,13 @@ test('an import has at most as many records as a batch, in all lists together', 
   await small.stop();
 });
 
-test('each list of an import costs as much as was sent for it, so that a full one may select all', async () => {
-  const input = { locations: Array.from({ length: 9_999 }, () => ({})), projects: [{ name: 'Harbour wall' }] };
+test('each list of an import costs as much as was sent for it', async () => {
+  const input = { locations: Array.from({ length: 999 }, () => ({})), projects: [{ name: 'Harbour wall' }] };
 
   const { body, headers } = await service.graphql(importDocument(everything), { input });
 
   expect(body.errors).toBeUndefined();
-  expect(body.data.result.locations).toHaveLength(9_999);
+  expect(body.data.result.locations).toHaveLength(999);
   // 10 for each record, 2 for `id name` of each location, 8 for `id name location { name }` of the project, and 1 for each object.
-  expect(headers['query-cost']).toBe(String(10 * 10_000 + 2 * 9_999 + (2 + 5 + 1) + 7 * 5));
+  expect(headers['query-cost']).toBe(String(10 * 1_000 + 2 * 999 + (2 + 5 + 1) + 7 * 5));
 });

@@ -176,9 +176,7 @@ describe('a list in a variable', () => {
 
   test.each<[string, string, object, number, string]>([
     ['IDs', nodes, { list: Array(21).fill('x') }, 400, tooManyIds],
-    ['objects in the place of IDs', nodes, { list: Array(21).fill({}) }, 400, tooManyIds],
     ['records', create, { list: Array(31).fill({ latitude: 'x' }) }, 413, tooManyRecords],
-    ['texts in the place of records', create, { list: Array(31).fill('x') }, 413, tooManyRecords],
     ['records for a fragment', inFragment, { list: Array(31).fill({}) }, 413, tooManyRecords],
   ])('of too many %s is refused before they are read', async (_, query, variables, status, message) => {
     const response = await service.graphql(query, variables);
@@ -205,6 +203,7 @@ test('a cost beyond all numbers is refused, also where an empty list multiplies 
 
 describe('a document made to be expensive is refused cheaply', () => {
   const service = useSharedService();
+  const filtered = 'query ($w: ProjectFilter) { projects(where: $w) { totalCount } }';
   const fanOut = numbered(30, (i) => `fragment f${i} on AssetCategory { ...f${i + 1} ...f${i + 1} }`);
 
   test.each<[string, string, object?]>([
@@ -220,11 +219,15 @@ describe('a document made to be expensive is refused cheaply', () => {
       'fragments named like introspection',
       `{ assetCategories { nodes { ...__schema } } } fragment __schema on AssetCategory { ${'parent { '.repeat(25)}id${' }'.repeat(25)} }`,
     ],
+    [
+      'links under 300 names on a large page',
+      `{ assetCategories(first: 1000) { nodes { ${numbered(300, (i) => `a${i}: parent { id }`)} } } }`,
+    ],
+    ['fragments that spread themselves', '{ ...a } fragment a on Query { ...b } fragment b on Query { ...a }'],
     ['inline fragments without end', `{ ${'... on Query { '.repeat(5_000)}__typename${' }'.repeat(5_000)} }`],
     ['300,000 repeated fields', `{ ${'id '.repeat(300_000)} }`],
     ['aliases without end', `{ ${numbered(10_000, (i) => `a${i}: __typename`)} }`],
     ['directives without end', `{ __typename ${'@skip(if: false) '.repeat(10_000)} }`],
-    ['a page of 1e9', '{ assets(first: 1e9) { nodes { id } } }'],
     ['a page of two billion', '{ assets(first: 2000000000) { nodes { id } } }'],
     [
       'pages in pages',
@@ -238,11 +241,32 @@ describe('a document made to be expensive is refused cheaply', () => {
     ],
     ['a list literal of 5,000 levels', `{ nodes(ids: ${'['.repeat(5_000)}${']'.repeat(5_000)}) { id } }`],
     ['a variable of 5,000 levels', 'query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', { ids: 'deep' }],
+    ['a name without end', `{ ${'x'.repeat(101)} }`],
     [
-      'an object literal of 5,000 levels',
-      `{ locations(first: ${'{a:'.repeat(5_000)}1${'}'.repeat(5_000)}) { totalCount } }`,
+      'introspection that multiplies by its aliases',
+      `{ __schema { ...S } } ${[
+        ['S', '__Schema', 'types', 'T'],
+        ['T', '__Type', 'fields', 'U'],
+        ['U', '__Field', 'type', 'V'],
+      ]
+        .map(
+          ([name, on, field, next]) =>
+            `fragment ${name} on ${on} { ${numbered(20, (i) => `a${i}: ${field} { ...${next} }`)} }`,
+        )
+        .join(' ')} fragment V on __Type { name }`,
     ],
-    ['a comment of 90,000 characters in each of many lines', `#${'x'.repeat(200_000)}\n{ __typename }`],
+    [
+      'introspection of the types of the fields of the types',
+      `{ __schema { types { ${'fields { type { '.repeat(6)}name${' } }'.repeat(6)} } } }`,
+    ],
+    ['a filter with very many alternatives', filtered, { w: { or: Array(150_000).fill({}) } }],
+    ['a filter with very many values', filtered, { w: { name: { in: Array(150_000).fill('x') } } }],
+    [
+      'a large filter in fifty fields',
+      `query ($w: ProjectFilter!) { ${numbered(50, (i) => `a${i}: projects(where: { and: [$w] }) { totalCount }`)} }`,
+      { w: { or: Array(49_000).fill({}) } },
+    ],
+    ['a filter of lists in the place of objects', filtered, { w: { name: [1], and: { or: 5 }, not: [[]] } }],
     [
       'introspection of everything, many times',
       `{ ${numbered(40, (i) => `a${i}: __schema { types { fields { type { fields { name args { name } } } } } }`)} }`,

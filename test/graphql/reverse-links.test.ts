@@ -1,44 +1,14 @@
 /** Links followed backwards: from records, and from what is kept elsewhere, to the records that refer to them. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { recordKinds } from '../../src/records/index.ts';
-import { reverseLinksOf } from '../../src/records/reverse-links.ts';
-import { startService, useSharedService } from '../support/service.ts';
+import { useSharedService } from '../support/service.ts';
 
 const service = useSharedService({}, { closed: true });
-
-/** By hand, from the interface. */
-const expectedLinks: Record<string, string[]> = {
-  Asset: [],
-  WorkOrder: [],
-  Project: ['workOrders: WorkOrder', 'transportOrders: TransportOrder'],
-  Location: ['assets: Asset', 'workOrders: WorkOrder', 'projects: Project'],
-  TransportOrder: [],
-  AssetCategory: ['children: AssetCategory', 'ancestors: AssetCategory'],
-  Company: ['ownedAssets: Asset', 'manufacturedAssets: Asset', 'projects: Project'],
-  Status: ['assets: Asset', 'workOrders: WorkOrder', 'projects: Project', 'transportOrders: TransportOrder'],
-  AssetType: ['assets: Asset'],
-  WorkOrderType: ['workOrders: WorkOrder'],
-  PurchaseOrder: ['assets: Asset', 'transportOrders: TransportOrder'],
-  AllocationOrder: ['transportOrders: TransportOrder'],
-  User: [
-    'updatedAssets: Asset',
-    'createdWorkOrders: WorkOrder',
-    'updatedWorkOrders: WorkOrder',
-    'createdProjects: Project',
-    'updatedProjects: Project',
-    'createdTransportOrders: TransportOrder',
-  ],
-  Workspace: [],
-};
 
 type Client = ReturnType<typeof service.as>;
 let client: Client;
 let bremen: string;
 let berlin: string;
 let wall: string;
-
-/** The kinds whose links are listed above. */
-const kindsByHand = recordKinds.filter(({ name }) => name in expectedLinks);
 
 const idsOf = ({ nodes }: { nodes: { id: string }[] }) => nodes.map(({ id }) => id);
 const namesOf = ({ nodes }: { nodes: { name: string }[] }) => nodes.map(({ name }) => name);
@@ -87,44 +57,6 @@ beforeAll(async () => {
   await other.create('/assets', { name: 'theirs', ownerId: 'company-1', purchaseOrderId: 'po', assetTypeId: 'type-1' });
 });
 
-test.each(Object.entries(expectedLinks))(
-  '%s has its reverse links, as connections with the arguments of lists',
-  async (type, links) => {
-    const { __type: found } = await client.data(
-      'query ($type: String!) { __type(name: $type) { fields { name type { ofType { name } } args { name } } } }',
-      { type },
-    );
-
-    const withArguments = found.fields.filter(({ args }: { args: unknown[] }) => args.length > 0);
-    const hasHistory = recordKinds.some(({ name }) => name === type);
-    expect(withArguments.some(({ name }: { name: string }) => name === 'history')).toBe(hasHistory);
-    const fields = withArguments.filter(
-      ({ name, type }: { name: string; type: { ofType: { name: string } } }) =>
-        name !== 'history' && kindsByHand.some((kind) => `${kind.name}Connection` === type.ofType.name),
-    );
-    expect(
-      fields
-        .map(
-          ({ name, type: { ofType } }: { name: string; type: { ofType: { name: string } } }) =>
-            `${name}: ${ofType.name}`,
-        )
-        .toSorted(),
-    ).toEqual(links.map((link) => `${link}Connection`).toSorted());
-    for (const { args } of fields) {
-      expect(args.map(({ name }: { name: string }) => name).toSorted()).toEqual([
-        'after',
-        'before',
-        'first',
-        'last',
-        'orderBy',
-        'where',
-      ]);
-    }
-    const byHand = reverseLinksOf(type).filter(({ kind }) => kindsByHand.includes(kind));
-    expect(byHand.map(({ name, kind }) => `${name}: ${kind.name}`)).toEqual(links);
-  },
-);
-
 test('records are reached from what they refer to', async () => {
   const { locations } = await client.data(
     `{ locations(first: 5) { nodes { name
@@ -167,10 +99,7 @@ test.each<[string, Record<string, string[]>]>([
     { projects: ['Harbour wall', 'Bridge'], ownedAssets: ['Crane', 'Pump'], manufacturedAssets: ['Pump'] },
   ],
   ['status(id: "open")', { assets: ['Pump'], workOrders: ['Survey'], projects: ['Harbour wall'], transportOrders: [] }],
-  ['assetType(id: "type-1")', { assets: ['Crane'] }],
-  ['workOrderType(id: "type-1")', { workOrders: ['Survey'] }],
   ['purchaseOrder(id: "po")', { assets: ['Crane'], transportOrders: ['Crane'] }],
-  ['allocationOrder(id: "ao")', { transportOrders: ['Crane'] }],
   [
     'user(id: "jo")',
     {
@@ -204,12 +133,11 @@ test('what is kept elsewhere is reached from records too, and leads back to them
   expect(projects.nodes[1].createdBy.createdProjects.nodes).toEqual([{ name: 'Bridge' }]);
 });
 
-test.each(['\0', '\ud800', 'x'.repeat(10_001)])('an ID that no record can have is rejected: %j', async (id) => {
-  const { status, body } = await client.graphql('query ($id: ID!) { company(id: $id) { projects { totalCount } } }', {
-    id,
-  });
+test('an ID that no record can have is rejected', async () => {
+  const query = 'query ($id: ID!) { company(id: $id) { projects { totalCount } } }';
 
-  expect(status).toBeLessThan(500);
+  const { body } = await client.graphql(query, { id: 'a\0' });
+
   expect(body.errors[0]).toMatchObject({
     message: expect.stringMatching(/^id: expected /),
     extensions: { code: 'BAD_USER_INPUT' },
@@ -221,14 +149,14 @@ describe('a page of a reverse link', () => {
     project(id: $id) { workOrders(first: $first, after: $after, last: $last, before: $before, where: $where, orderBy: $orderBy) {
       totalCount nodes { id name } edges { cursor node { id } } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } }`;
 
-  let own: Awaited<ReturnType<typeof startService>>;
+  let own: Client;
   let projectId: string;
   let orders: { id: string; name: string }[];
 
   const page = async (args: object) => (await own.data(query, { id: projectId, ...args })).project.workOrders;
 
   beforeAll(async () => {
-    own = await startService();
+    own = service.as(await service.key({ workspace: 'pages' }));
     const [project, other] = await own.create('/projects', { name: 'Harbour wall' }, { name: 'Bridge' });
     projectId = project.id;
     const created = await own.create(
@@ -239,7 +167,6 @@ describe('a page of a reverse link', () => {
       })),
     );
     orders = created.filter((order) => order.projectId === projectId);
-    return () => own.stop();
   });
 
   test.each<[string, object[] | null]>([
@@ -266,14 +193,6 @@ describe('a page of a reverse link', () => {
     expect([forward, back]).toEqual([idsOf(whole), idsOf(whole)]);
   });
 
-  test('is filtered, and so is its count', async () => {
-    const filtered = await page({ where: { name: { eq: 'order 3' } }, first: 1 });
-
-    const names = orders.filter(({ name }) => name === 'order 3');
-    expect([filtered.totalCount, idsOf(filtered)]).toEqual([names.length, [names[0]?.id]]);
-    expect(filtered.pageInfo.hasNextPage).toBe(names.length > 1);
-  });
-
   test('takes a cursor for each of several parents', async () => {
     const after = orders[9]?.id;
 
@@ -294,12 +213,7 @@ describe('a page of a reverse link', () => {
 
   test.each([
     ['first: 0', 'first: expected a whole number from 1 to 1000, received 0'],
-    ['first: 1, last: 1', 'first and last: expected one of them, received both'],
     ['after: "x"', 'after: expected a cursor from a page of work orders, received "x"'],
-    [
-      'where: { name: { eq: null } }',
-      'where.name.eq: expected a value, received null: leave it out, or use { isNull: true } for records without a value',
-    ],
   ])('rejects %s as a list does', async (args, message) => {
     const { body } = await own.graphql(`{ projects { nodes { workOrders(${args}) { totalCount } } } }`);
 
@@ -308,18 +222,16 @@ describe('a page of a reverse link', () => {
 });
 
 test('ancestors lead from the parent up to the root, oldest first', async () => {
-  const own = await startService();
   let parentId: string | null = null;
   for (const name of ['Machines', 'Cranes', 'Tower cranes', 'Luffing cranes'])
-    [{ id: parentId }] = await own.create('/asset-categories', { name, parentId });
+    [{ id: parentId }] = (await client.create('/asset-categories', { name, parentId })) as [{ id: string }];
 
-  const { assetCategory } = await own.data(
+  const { assetCategory } = await client.data(
     `query ($id: ID!) { assetCategory(id: $id) {
       ancestors { totalCount nodes { name children { nodes { name } } } }
       nearest: ancestors(last: 1) { nodes { name } } named: ancestors(where: { name: { startsWith: "C" } }, orderBy: { name: ASC }) { nodes { name } } } }`,
     { id: parentId },
   );
-  await own.stop();
 
   expect(assetCategory).toEqual({
     ancestors: {

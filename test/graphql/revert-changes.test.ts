@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { byEffort } from '../support/effort.ts';
-import { useService, useSharedService } from '../support/service.ts';
+import { useSharedService, useWorkspaces } from '../support/service.ts';
 
-const service = useService();
+const service = useWorkspaces();
 
 afterEach(() => {
   vi.useRealTimers();
@@ -152,26 +152,6 @@ describe('a range of changes', () => {
     );
   });
 
-  test('gives unique values back that records have taken from each other', async () => {
-    const [a, b] = await service.create('/assets', { name: 'A', uid: 'swap-a' }, { name: 'B', uid: 'swap-b' });
-    const after = await cursor();
-    for (const [id, uid] of [
-      [a.id, 'swap-c'],
-      [b.id, 'swap-a'],
-      [a.id, 'swap-b'],
-    ])
-      await service.data('mutation ($input: [AssetPatch!]!) { updateAssets(input: $input) { id } }', {
-        input: [{ id, uid }],
-      });
-
-    expect(await revert(after, await cursor())).toEqual({ ...withNothingReversed, reversed: 3 });
-
-    const { a: first, b: second } = await service.data(
-      `{ a: asset(id: "${a.id}") { uid } b: asset(id: "${b.id}") { uid } }`,
-    );
-    expect([first.uid, second.uid]).toEqual(['swap-a', 'swap-b']);
-  });
-
   test('is reversed once, also part by part, the latest first', async () => {
     const [yard] = await service.create('/locations', { name: 'One' });
     const update = (name: string) =>
@@ -191,29 +171,6 @@ describe('a range of changes', () => {
     expect(await revert(after, middle)).toMatchObject({ reversed: 1 });
     expect((await service.data(`{ location(id: "${yard.id}") { name } }`)).location.name).toBe('One');
   });
-});
-
-test('a repeat with the same key returns what the first request did, and changes nothing', async () => {
-  const after = await cursor();
-  const [yard] = await service.create('/locations', { name: 'North yard' });
-  const [gate] = await service.create('/locations', { name: 'Gate' });
-  const upTo = await cursor();
-  await service.create('/projects', { name: 'Harbour wall', locationId: yard.id });
-  const request = () =>
-    service.post('/graphql', { query: document, variables: { after, upTo } }, { 'idempotency-key': 'undo-once' });
-
-  const first = await request();
-  const last = await cursor();
-  const second = await request();
-
-  expect(first.body.data.result).toMatchObject({
-    reversed: 1,
-    failed: 1,
-    notReversed: [{ recordId: yard.id, outcome: 'FAILED' }],
-  });
-  expect(second.body.data).toEqual(first.body.data);
-  expect(await cursor()).toBe(last);
-  expect((await service.data(`{ node(id: "${gate.id}") { id } }`)).node).toBeNull();
 });
 
 test('records are deleted before those that they refer to, as a copy with foreign keys needs', async () => {

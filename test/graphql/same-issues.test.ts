@@ -6,13 +6,13 @@ import { formatPath, type Path } from '../../src/model/issues.ts';
 import type { RecordKind } from '../../src/model/record-kind.ts';
 import { asset, location, project, workOrder } from '../../src/records/index.ts';
 import { byEffort } from '../support/effort.ts';
-import { createDocument, deleteDocument, importDocument, updateDocument } from '../support/mutations.ts';
+import { createDocument, importDocument, updateDocument } from '../support/mutations.ts';
 import { anyRecord, kinds, unknownId } from '../support/records.ts';
 import { useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
 
-const runs = byEffort({ small: 15, long: 1_000 });
+const runs = byEffort({ small: 10, long: 1_000 });
 
 interface SentIssue {
   readonly path: Path;
@@ -154,25 +154,11 @@ describe('a value that does not match the types of the schema is an error of Gra
       'String cannot represent a non string value: 5',
     ],
     [
-      'text for a number',
-      createDocument(location),
-      { input: [{ latitude: '53.08' }] },
-      'input[0].latitude',
-      'Float cannot represent non numeric value: "53.08"',
-    ],
-    [
       'an unknown field, such as __proto__',
       createDocument(asset),
       { input: [JSON.parse('{"__proto__":{"name":"a"}}')] },
       'input[0]',
       'Field "__proto__" is not defined by type "CreateAssetInput".',
-    ],
-    [
-      'an item that is none',
-      updateDocument(project),
-      { input: [null] },
-      'input[0]',
-      'Expected non-nullable type "ProjectPatch!" not to be null.',
     ],
     [
       'a link in two ways',
@@ -181,14 +167,6 @@ describe('a value that does not match the types of the schema is an error of Gra
       'input[1].project',
       'Exactly one key must be specified for OneOf type "RecordLink".',
     ],
-    [
-      'a list of an import',
-      importDocument(),
-      { input: { projects: 5 } },
-      'input.projects',
-      'Expected type "CreateProjectInput" to be an object.',
-    ],
-    ['an ID of a deletion', deleteDocument(project), { ids: ['a', {}] }, 'ids[1]', 'ID cannot represent value: {}'],
   ])('%s', async (_, document, variables, at, reason) => {
     const { body } = await service.graphql(document, variables);
 
@@ -201,15 +179,6 @@ describe('a value that does not match the types of the schema is an error of Gra
       },
     ]);
     expect(body.data).toBeUndefined();
-  });
-
-  test('also if other items lack what is required: the first ten are listed', async () => {
-    const input = Array.from({ length: 30 }, (_, n) => (n < 15 ? {} : { name: n }));
-
-    const { body } = await service.graphql(createDocument(asset), { input });
-
-    expect(body.errors).toHaveLength(10);
-    expect(body.errors[0].message).toContain('at "input[15].name"; String cannot represent');
   });
 });
 
@@ -235,17 +204,6 @@ describe('as ever in GraphQL,', () => {
     expect(result).toEqual({ projects: [], locations: [{ name: 'Yard' }] });
   });
 
-  test.each([
-    ['is missing', {}, 'Variable "$input" of required type "[CreateAssetInput!]!" was not provided.'],
-    ['is null', { input: null }, 'Variable "$input" of non-null type "[CreateAssetInput!]!" must not be null.'],
-  ])('a batch that %s is an error of the request', async (_, variables, message) => {
-    const { body } = await service.graphql(createDocument(asset), variables);
-
-    expect(body).toEqual({
-      errors: [{ message, locations: [{ line: 1, column: 11 }], extensions: { code: 'BAD_USER_INPUT' } }],
-    });
-  });
-
   test('variables may hold single items, or fields of items, beside those in the document', async () => {
     const document = `mutation ($item: CreateAssetInput!, $uid: String, $others: [CreateAssetInput!]! = [{ name: "b" }]) {
       mixed: createAssets(input: [$item, { name: "c", uid: $uid }]) { name uid }
@@ -263,17 +221,5 @@ describe('as ever in GraphQL,', () => {
       { name: 'a', uid: null },
       { name: 'c', uid: 'C' },
     ]);
-  });
-
-  test('a wrong type in the document itself makes the document invalid', async () => {
-    const { body } = await service.graphql('mutation { createLocations(input: [{ latitude: "53.08" }]) { id } }');
-
-    expect(body.errors).toMatchObject([
-      {
-        message: 'Float cannot represent non numeric value: "53.08"',
-        extensions: { code: 'GRAPHQL_VALIDATION_FAILED' },
-      },
-    ]);
-    expect(body.data).toBeUndefined();
   });
 });

@@ -39,7 +39,6 @@ test.each([
   ['crm', '4712', null],
   ['erp', '4713', null],
   ['', '4711', null],
-  ['__proto__', 'x', null],
   ['er"p', "' or 1=1", null],
 ])('assetByExternalId finds the asset with the external ID %j: %j, or null: %j', async (key, value, asset) => {
   const query = 'query ($key: String!, $value: String!) { assetByExternalId(key: $key, value: $value) { name } }';
@@ -89,7 +88,6 @@ test('several records with the same external ID are an error', async () => {
 
 test.each([
   ['uid', 'a\0', 'uid: expected text without the character NUL, received "a\\u0000"'],
-  ['value', '\ud800', 'value: expected text without lone surrogates (invalid Unicode), received "\\ud800"'],
   ['key', 'x'.repeat(10_001), 'key: expected at most 10,000 characters, received more'],
 ])('a %s that no record can have is rejected', async (name, sent, message) => {
   const field = name === 'uid' ? 'assetByUid(uid: $uid)' : 'assetByExternalId(key: $key, value: $value)';

@@ -1,13 +1,11 @@
 /** `onInvalid: SKIP`: a batch stores its valid items, and returns the others with their issues. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createSessionOpener } from '../../src/auth/authenticate.ts';
 import { asset, assetCategory } from '../../src/records/index.ts';
 import { byEffort } from '../support/effort.ts';
-import { anonymous, nobody } from '../support/open-store.ts';
-import { useService } from '../support/service.ts';
+import { useWorkspaces } from '../support/service.ts';
 
-const service = useService();
+const service = useWorkspaces();
 
 const upsert = (kind: typeof asset | typeof assetCategory, input: object[], variables: object = {}) =>
   service.graphql(
@@ -29,7 +27,7 @@ const importAll = (input: object, onInvalid: 'SKIP' | 'FAIL' = 'SKIP') =>
 
 const tooLong = 'x'.repeat(10_001);
 
-const lastChange = () => createSessionOpener(service.database)(anonymous, { author: nobody }).store.lastChange();
+const lastChange = async () => (await service.data('{ changeCursor }')).changeCursor;
 
 describe('an upsert that skips invalid items', () => {
   test('stores the valid ones, and returns the others in their places with their issues', async () => {

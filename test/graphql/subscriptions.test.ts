@@ -6,28 +6,24 @@ import { plantCreations } from '../support/changes.ts';
 import { passTime } from '../support/clock.ts';
 import { createDatabase } from '../support/database.ts';
 import { openEvents } from '../support/event-stream.ts';
-import { startService, useService } from '../support/service.ts';
+import { startService, useWorkspaces } from '../support/service.ts';
 
-const service = useService();
+const service = useWorkspaces();
 
 const subscription = `subscription ($after: String, $kinds: [RecordKind!]) {
   changes(after: $after, kinds: $kinds) { nodes { cursor recordId } endCursor hasMore } }`;
 
-/** A service that needs a key, for the current test. */
-async function startClosed() {
-  const closed = await startService({}, { closed: true });
-  onTestFinished(() => closed.stop());
-  return closed;
-}
-
-type App = Pick<typeof service, 'app'>;
+type App = Pick<typeof service, 'app'> & Partial<Pick<typeof service, 'headers'>>;
 type Options = Readonly<{ variables?: object; headers?: Record<string, string>; query?: string }>;
 
-async function follow({ app }: App, { variables = {}, headers = {}, query = subscription }: Options = {}) {
+async function follow(
+  { app, headers: own }: App,
+  { variables = {}, headers = {}, query = subscription }: Options = {},
+) {
   const events = await openEvents(app, {
     method: 'POST',
     url: '/graphql',
-    headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...headers },
+    headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...own, ...headers },
     payload: JSON.stringify({ query, variables }),
   });
   onTestFinished(events.close);
@@ -93,7 +89,7 @@ describe('a subscription', () => {
       method: 'GET',
       url: '/graphql',
       query: { query: subscription, variables: '{"after":"2"}' },
-      headers: { accept: 'text/event-stream', 'last-event-id': '7' },
+      headers: { accept: 'text/event-stream', 'last-event-id': '7', ...service.headers },
     });
     onTestFinished(events.close);
 
@@ -105,7 +101,7 @@ describe('a subscription', () => {
 
   test('of some kinds sends nothing of the others, and goes on behind them', async () => {
     const events = await follow(service, { variables: { kinds: ['LOCATION', 'PROJECT'] } });
-    await plantCreations(service.database, assetKind, 250_000);
+    await plantCreations(service, assetKind, 250_000);
     await service.create('/locations', { name: 'North yard' });
     await service.create('/assets', ...names(3));
     await service.create('/projects', { name: 'Harbour wall' });
@@ -159,16 +155,12 @@ describe('a subscription', () => {
 });
 
 test('a subscription sends nothing of another workspace, whatever its cursor', async () => {
-  const closed = await startClosed();
-  const [acme, bolt] = [await closed.key(), await closed.key({ workspace: 'bolt' })];
-  await closed.as(bolt).create('/assets', ...names(5));
-  const [fromNow, fromStart] = [
-    await follow(closed, { headers: { authorization: `Bearer ${acme}` } }),
-    await follow(closed, { headers: { authorization: `Bearer ${acme}`, 'last-event-id': '0' } }),
-  ];
+  const bolt = service.as(await service.key({ workspace: 'bolt' }));
+  await bolt.create('/assets', ...names(5));
+  const [fromNow, fromStart] = [await follow(service), await follow(service, { headers: { 'last-event-id': '0' } })];
 
-  await closed.as(bolt).create('/assets', ...names(5));
-  const [asset] = await closed.as(acme).create('/assets', { name: 'Crane' });
+  await bolt.create('/assets', ...names(5));
+  const [asset] = await service.create('/assets', { name: 'Crane' });
 
   for (const events of [fromNow, fromStart]) {
     const event = await events.next();
@@ -191,24 +183,13 @@ describe('what cannot be sent', () => {
     ]);
   });
 
-  test('a client that accepts neither JSON nor events gets a 406', async () => {
-    const { status, body } = await service.post('/graphql', { query: '{ __typename }' }, { accept: 'image/png' });
-
-    expect(status).toBe(406);
-    expect(body.errors[0].message).toBe(
-      'expected an Accept header that allows application/graphql-response+json, application/json or text/event-stream',
-    );
-  });
-
   test.each([
     ['subscription { changes { nope } }', 'Cannot query field "nope" on type "ChangePage"'],
     [
       'subscription { changes(after: "soon") { endCursor } }',
       'after: expected a cursor of a change, such as "4711", received "soon"',
     ],
-    ['subscription { changes(kinds: []) { endCursor } }', 'kinds: expected at least one value, received none'],
     ['subscription { changes { endCursor } b: changes { endCursor } }', 'must select only one top level field'],
-    ['subscription {', 'Syntax Error'],
     [
       `subscription { changes { nodes { record { ... on Location { projects(first: 1000) { nodes { workOrders(first: 1000)
       { nodes { id } } } } } } } } }`,
@@ -240,8 +221,7 @@ describe('what cannot be sent', () => {
   });
 
   test('an error of the request has its status, as JSON', async () => {
-    const closed = await startClosed();
-    const events = await follow(closed);
+    const events = await follow({ app: service.app });
 
     expect(events.status).toBe(401);
     expect(events.headers['content-type']).toContain('application/json');
@@ -290,26 +270,16 @@ test('a query and a mutation are sent as one event to a client that accepts only
   expect(await mutation.next()).toMatchObject({ event: 'complete' });
 });
 
-test('a query to a client that accepts JSON, too, is JSON', async () => {
-  const accept = 'application/graphql-response+json, application/json, text/event-stream, multipart/mixed';
-
-  const { headers, body } = await service.post('/graphql', { query: '{ __typename }' }, { accept });
-
-  expect(headers['content-type']).toContain('application/graphql-response+json');
-  expect(body).toMatchObject({ data: { __typename: 'Query' } });
-});
-
 describe('the end of a subscription', () => {
   test('comes within seconds after its key was revoked, without complete', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     onTestFinished(() => void vi.useRealTimers());
-    const closed = await startClosed();
-    const key = await closed.key();
-    const events = await follow(closed, { headers: { authorization: `Bearer ${key}` } });
-    await closed.as(key).create('/assets', { name: 'Crane' });
+    const key = await service.key();
+    const events = await follow(service, { headers: { authorization: `Bearer ${key}` } });
+    await service.create('/assets', { name: 'Crane' });
     expect(await events.cursors()).toEqual([1]);
 
-    await closed.database.run('update api_keys set revoked_at = $1 where id like $2', [
+    await service.database.run('update api_keys set revoked_at = $1 where id like $2', [
       new Date().toISOString(),
       `%${/_([0-9a-f]{8})_/.exec(key)?.[1]}%`,
     ]);
@@ -323,9 +293,11 @@ describe('the end of a subscription', () => {
   test('comes when the first key is created, for one without a key', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     onTestFinished(() => void vi.useRealTimers());
-    const events = await follow(service);
+    const open = await startService();
+    onTestFinished(() => open.stop());
+    const events = await follow(open);
 
-    await service.key();
+    await open.key();
     await passTime(2_001);
     vi.advanceTimersByTime(3_000);
 
@@ -348,6 +320,9 @@ describe('the end of a subscription', () => {
     await service.create('/assets', ...names(3));
     const { driver } = service.database;
     const { query } = driver;
+    onTestFinished(() => {
+      driver.query = query;
+    });
     const statements: string[] = [];
     let release = () => {};
     const released = new Promise<void>((resolve) => {
@@ -370,10 +345,10 @@ describe('the end of a subscription', () => {
   });
 
   test('is when its request is logged, with all its statements', async () => {
-    const events = await follow(service);
+    const events = await follow(service, { headers: { 'x-request-id': 'stream-1' } });
     await service.create('/assets', { name: 'Crane' });
     await events.cursors();
-    const lines = () => service.logs.filter((line) => line.includes('"route":"/graphql"'));
+    const lines = () => service.logs.filter((line) => line.includes('stream-1'));
     expect(lines()).toEqual([]);
 
     events.close();
@@ -385,15 +360,17 @@ describe('the end of a subscription', () => {
 
 describe('limits', () => {
   test('500 may be open at a time; each that ends makes room for another', async () => {
-    const all = await Promise.all(Array.from({ length: 500 }, () => follow(service)));
+    const full = await startService();
+    onTestFinished(() => full.stop());
+    const all = await Promise.all(Array.from({ length: 500 }, () => follow(full)));
     expect(new Set(all.map(({ status }) => status))).toEqual(new Set([200]));
 
-    const refused = await follow(service);
+    const refused = await follow(full);
     all[0]?.close();
 
     expect(refused.status).toBe(503);
-    await expect.poll(async () => (await follow(service)).status).toBe(200);
-    expect((await follow(service)).status).toBe(503);
+    await expect.poll(async () => (await follow(full)).status).toBe(200);
+    expect((await follow(full)).status).toBe(503);
   });
 
   test('a subscription counts as one request, however many events it has', async () => {
@@ -427,16 +404,6 @@ describe('while the database is unavailable', () => {
     onTestFinished(() => void vi.restoreAllMocks());
     return failed;
   }
-
-  test('a subscription waits, and then sends every change', async () => {
-    const failed = failReads(/from changes where/, 2);
-    const events = await follow(service);
-
-    await service.create('/assets', ...names(3));
-
-    expect(await events.cursors()).toEqual([1, 2, 3]);
-    expect(failed).toHaveLength(2);
-  });
 
   test('an event that cannot be executed is executed again, and none is left out', async () => {
     const failed = failReads(/from assets/, 2);

@@ -1,17 +1,16 @@
 /** `updateAssets` and its like: batches of changes, which are stored completely or not at all. */
 import { describe, expect, test } from 'vitest';
 import { asset, assetCategory, location, project } from '../../src/records/index.ts';
-import { deleteDocument, updateDocument } from '../support/mutations.ts';
+import { updateDocument } from '../support/mutations.ts';
 import { fullRecord, kinds, unknownId } from '../support/records.ts';
-import { startService, useService } from '../support/service.ts';
+import { useWorkspaces } from '../support/service.ts';
 
-const service = useService();
+const service = useWorkspaces();
 
-describe.each(kinds)('changing $kind.label records', ({ kind, path, smallest }) => {
-  const stored = Object.keys(kind.fields);
-  const optional = stored.filter((name) => !kind.fields[name]?.required);
-
-  test('changes what is sent, leaves what is absent, and returns the records in the order sent', async () => {
+test.each(kinds)(
+  'changes of $kind.pluralLabel change what is sent, leave what is absent, and return the records in the order sent',
+  async ({ kind, path, smallest }) => {
+    const stored = Object.keys(kind.fields);
     const [first, second] = await service.create(path, fullRecord(kind), smallest);
 
     const { result } = await service.data(updateDocument(kind, `id createdAt updatedAt ${stored.join(' ')}`), {
@@ -30,48 +29,6 @@ describe.each(kinds)('changing $kind.label records', ({ kind, path, smallest }) 
       { ids: [second.id, first.id] },
     );
     expect(nodes).toEqual(result);
-  });
-
-  test('clears what is null', async () => {
-    const [{ id }] = await service.create(path, fullRecord(kind));
-
-    const cleared = Object.fromEntries(optional.map((name) => [name, null]));
-    const { result } = await service.data(updateDocument(kind, optional.join(' ')), { input: [{ id, ...cleared }] });
-
-    expect(result).toEqual([cleared]);
-  });
-
-  test('an item without fields changes nothing, updatedAt included', async () => {
-    const [{ id, updatedAt }] = await service.create(path, smallest);
-
-    expect(await service.data(updateDocument(kind, 'id updatedAt'), { input: [{ id }] })).toEqual({
-      result: [{ id, updatedAt }],
-    });
-  });
-});
-
-test.each(kinds)(
-  'an item with the values of its $kind.label changes nothing, and leaves nothing in the history',
-  async ({ kind, path }) => {
-    const [first, second] = await service.create(path, { ...fullRecord(kind), name: 'Old' }, { name: 'Old' });
-    const fields = 'id name updatedAt history { nodes { action } }';
-
-    const { result } = await service.data(updateDocument(kind, fields), {
-      input: [
-        { id: first.id, ...fullRecord(kind), name: 'Old' },
-        { id: second.id, name: 'New' },
-      ],
-    });
-
-    expect(result).toEqual([
-      { id: first.id, name: 'Old', updatedAt: first.updatedAt, history: { nodes: [{ action: 'CREATED' }] } },
-      {
-        id: second.id,
-        name: 'New',
-        updatedAt: expect.not.stringMatching(second.updatedAt),
-        history: { nodes: [{ action: 'UPDATED' }, { action: 'CREATED' }] },
-      },
-    ]);
   },
 );
 
@@ -159,7 +116,7 @@ test('an item is refused as a CONFLICT if the record was changed since the clien
 });
 
 test('of several that change the same version at once, all but one are refused', async () => {
-  for (let round = 0; round < 10; round += 1) {
+  for (let round = 0; round < 3; round += 1) {
     const [{ id, updatedAt }] = await service.create('/projects', { name: 'Harbour wall' });
 
     const responses = await Promise.all(
@@ -203,36 +160,6 @@ test('a unique value may be kept; one that another record has is a CONFLICT, eve
   ]);
 });
 
-test('what is read after a batch of changes in the same request is what was written', async () => {
-  const [{ id }] = await service.create('/projects', { name: 'Harbour wall' });
-  const [order] = await service.create('/work-orders', { name: 'Set up the crane', projectId: id });
-
-  const data = await service.data(`mutation {
-    a: updateWorkOrders(input: [{ id: "${order.id}", notes: "a" }]) { project { name } }
-    updateProjects(input: [{ id: "${id}", name: "Quay" }]) { name }
-    b: updateWorkOrders(input: [{ id: "${order.id}", notes: "b" }]) { project { name } }
-  }`);
-
-  expect([data.a, data.b]).toEqual([[{ project: { name: 'Harbour wall' } }], [{ project: { name: 'Quay' } }]]);
-});
-
-test('a read-only key may change and delete nothing, not even in a dry run', async () => {
-  const closed = await startService({}, { closed: true });
-  const reader = closed.as(await closed.key({ readOnly: true }));
-  const change = { input: [{ id: unknownId(project) }] };
-
-  const responses = [];
-  for (const dryRun of [false, true]) {
-    responses.push(await reader.graphql(updateDocument(project), { ...change, dryRun }));
-    responses.push(await reader.graphql(deleteDocument(project), { ids: [unknownId(project)], dryRun }));
-  }
-  await closed.stop();
-
-  for (const { status, body } of responses) {
-    expect([status, body.errors[0].message]).toEqual([403, 'this API key is read-only']);
-  }
-});
-
 describe('asset categories', () => {
   /** Each is the parent of the next. */
   async function chain(...names: string[]): Promise<string[]> {
@@ -273,20 +200,8 @@ describe('asset categories', () => {
     expect(body.errors[0].extensions.issues).toEqual([problem(0, b), problem(2, d)]);
   });
 
-  test('may be turned around in one batch', async () => {
-    const [a, b, c] = await chain('a', 'b', 'c');
-
-    const { body } = await move([a, b], [b, c], [c, null]);
-
-    expect(body.data.result).toEqual([
-      { name: 'a', parent: { name: 'b' } },
-      { name: 'b', parent: { name: 'c' } },
-      { name: 'c', parent: null },
-    ]);
-  });
-
   test('that move at once never form a cycle', async () => {
-    for (let round = 0; round < 5; round += 1) {
+    for (let round = 0; round < 2; round += 1) {
       const [a] = await chain('a');
       const [b] = await chain('b');
       const [c] = await chain('c');

@@ -96,29 +96,6 @@ describe('the uid of an asset', () => {
       code: '409',
     });
   });
-
-  test('is unique within a batch too', async () => {
-    const { status, body } = await service.post('/assets', [
-      { name: 'a', uid: 'IN-1' },
-      { name: 'b' },
-      { name: 'c', uid: 'IN-1' },
-    ]);
-
-    expect([status, body.error]).toEqual([409, '[2].uid: item [0] of this batch also has the uid "IN-1"']);
-  });
-
-  test('may be absent from any number of assets', async () => {
-    await service.create('/assets', { name: 'a' }, { name: 'b', uid: null }, { name: 'c' });
-  });
-
-  test('is stored for only one of several simultaneous requests', async () => {
-    const attempts = Array.from({ length: 20 }, () => service.post('/assets', [{ name: 'a', uid: 'AT-ONCE-1' }]));
-
-    const statuses = (await Promise.all(attempts)).map(({ status }) => status);
-
-    expect(statuses.filter((status) => status === 201)).toHaveLength(1);
-    expect(statuses.filter((status) => status === 409)).toHaveLength(19);
-  });
 });
 
 test('a batch of 10,000 is stored completely and returned in the order sent, or not at all', async () => {

@@ -132,22 +132,6 @@ test('a short response is sent as it is', async () => {
   expect([encoding, headers.vary]).toEqual(['identity', undefined]);
 });
 
-test('any Accept-Encoding gets the same list', async () => {
-  const expected = (await list()).text();
-  const coding = fc.constantFrom('gzip', 'br', 'x-gzip', 'deflate', 'zstd', 'identity', '*', 'GZIP', '', 'gz ip');
-  const weight = fc.constantFrom('', ';q=0', ';q=1', ';q=0.5', ' ; q=0.3', ';q=', ';q=x', ';Q=0');
-  const header = fc
-    .array(fc.tuple(coding, weight), { maxLength: 5 })
-    .map((items) => items.map((item) => item.join('')).join(','));
-  await fc.assert(
-    fc.asyncProperty(header, async (accepted) => {
-      const { status, text } = await list({ 'accept-encoding': accepted });
-      expect([status, text()]).toEqual([200, expected]);
-    }),
-    { numRuns: 100 },
-  );
-});
-
 describe('a gzip body', () => {
   const name = fc.oneof(fc.string({ maxLength: 20 }), fc.constantFrom(null, 7, undefined));
   const record = fc.oneof(fc.record({ name, city: name, latitude: fc.double() }), fc.jsonValue({ maxDepth: 2 }));
@@ -171,25 +155,7 @@ describe('a gzip body', () => {
         const compressed = await post(gzipSync(text), { 'content-encoding': encoding });
         expect(comparable(compressed)).toEqual(comparable(plain));
       }),
-      { numRuns: 100 },
+      { numRuns: 40 },
     );
-  });
-
-  test('is accepted by every operation that has a body', async () => {
-    const [{ id }] = await service.create('/projects', { name: 'Harbour wall' });
-    const send = (method: 'POST' | 'PATCH', url: string, value: object, encoding = 'gzip') =>
-      inject(service.app, {
-        method,
-        url,
-        headers: { ...json, 'content-encoding': encoding },
-        payload: encoding === 'identity' ? JSON.stringify(value) : gzipSync(JSON.stringify(value)),
-      });
-
-    for (const path of ['assets', 'work-orders', 'projects', 'locations', 'transport-orders', 'asset-categories']) {
-      expect([path, (await send('POST', `/${path}`, [{ name: 'Crane' }])).status]).toEqual([path, 201]);
-    }
-    expect((await send('PATCH', `/projects/${id}`, { notes: 'phase 2' })).text()).toContain('"notes":"phase 2"');
-    expect((await send('POST', '/graphql', { query: '{ __typename }' })).text()).toContain('"Query"');
-    expect((await send('POST', '/locations', [{}], 'identity')).status).toBe(201);
   });
 });

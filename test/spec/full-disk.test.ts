@@ -1,9 +1,9 @@
 /** A full disk: writes say so, reads go on, and the service is not ready until there is room again. */
 import { expect, test, vi } from 'vitest';
 import { isPostgres } from '../support/database.ts';
-import { useService } from '../support/service.ts';
+import { useSharedService } from '../support/service.ts';
 
-const service = useService();
+const service = useSharedService();
 
 /** Postgres reports a full disk as SQLite does, from a trigger of this test. */
 async function fillDisk() {

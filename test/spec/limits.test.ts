@@ -104,27 +104,14 @@ describe('text with an index', () => {
   );
 
   test.each([
-    ['/assets', 'name'],
     ['/assets', 'uid'],
     ['/work-orders', 'name'],
-    ['/work-orders', 'reference'],
     ['/projects', 'reference'],
-    ['/locations', 'name'],
     ['/transport-orders', 'number'],
-    ['/asset-categories', 'name'],
   ])('of 501 characters is 400: %s, %s', async (path, field) => {
     const { status, body } = await service.post(path, [{ name: 'x', [field]: 'x'.repeat(501) }]);
 
     expect([status, body.error]).toEqual([400, `[0].${field}: expected at most 500 characters, received more`]);
-  });
-});
-
-describe('a unique text', () => {
-  test.each([['x'], ['𝄞']])('of 500 characters is accepted, and found again: %s', async (character) => {
-    const asset = { name: 'Crane', uid: character.repeat(500) };
-    await service.create('/assets', asset);
-
-    expect((await service.post('/assets', [asset])).status).toBe(409);
   });
 });
 
@@ -162,24 +149,20 @@ describe('all texts of a record together', () => {
   const tooLong = 'expected at most 10 characters of text in the whole record, received more';
 
   test.each([
-    [{ name: 'xxxxx', city: '' }],
     [{ name: 'xxxxx', city: 'xxxxx', latitude: 12.345678, state: null }],
-    [{ name: 'xxxxx', externalIds: { a: 'x', b: 'xx' } }],
     [{ externalIds: { '𝄞𝄞𝄞': '𝄞𝄞' }, city: '𝄞𝄞𝄞𝄞𝄞' }],
   ])('of at most 10 characters are accepted: %j', async (record) => {
     await small.create('/locations', record);
   });
 
-  test.each([
-    [{ name: 'xxxxx', city: 'xxxxxx' }],
-    [{ name: 'xxxxx', externalIds: { a: 'x', b: 'xxx' } }],
-    [{ externalIds: { xxxxxx: 'xxxxx' } }],
-    [{ externalIds: { '𝄞𝄞𝄞': '𝄞𝄞𝄞' }, city: '𝄞𝄞𝄞𝄞𝄞' }],
-  ])('of more are 400: %j', async (record) => {
-    const { status, body } = await small.post('/locations', [{ name: 'x' }, record]);
+  test.each([[{ name: 'xxxxx', city: 'xxxxxx' }], [{ externalIds: { '𝄞𝄞𝄞': '𝄞𝄞𝄞' }, city: '𝄞𝄞𝄞𝄞𝄞' }]])(
+    'of more are 400: %j',
+    async (record) => {
+      const { status, body } = await small.post('/locations', [{ name: 'x' }, record]);
 
-    expect([status, body.error]).toEqual([400, `[1]: ${tooLong}`]);
-  });
+      expect([status, body.error]).toEqual([400, `[1]: ${tooLong}`]);
+    },
+  );
 
   test('are only the sent ones in an update', async () => {
     const [{ id }] = await small.create('/projects', { name: 'xxxxx', reference: 'xxxxx' });

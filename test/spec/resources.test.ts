@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { byEffort } from '../support/effort.ts';
-import { answered, anyRecord, fullRecord, kinds } from '../support/records.ts';
+import { answered, anyRecord, kinds } from '../support/records.ts';
 import { useSharedService } from '../support/service.ts';
 
 const service = useSharedService();
@@ -45,22 +45,6 @@ test.each(Object.entries(interfaceFields))(
 );
 
 describe.each(kinds)('$kind.name', ({ kind, path, smallest }) => {
-  test('returns every field as sent', async () => {
-    const sent = fullRecord(kind);
-
-    const [record] = await service.create(path, sent);
-
-    expect(record).toMatchObject(sent);
-  });
-
-  test('accepts null for every optional field, as not set', async () => {
-    const nulls = Object.fromEntries(Object.keys(kind.fields).map((name) => [name, null]));
-
-    const [record] = await service.create(path, { ...nulls, ...smallest });
-
-    expect(record).toMatchObject(answered(kind, smallest));
-  });
-
   test(`${kind.unset === 'null' ? 'returns null for' : 'omits'} fields that are not set`, async () => {
     const [record] = await service.create(path, smallest);
 
@@ -83,7 +67,7 @@ describe.each(kinds)('$kind.name', ({ kind, path, smallest }) => {
           Object.fromEntries(Object.entries(answered(kind, sent)).filter(([, value]) => value !== null)),
         );
       }),
-      { numRuns: byEffort({ small: 20, long: 200 }) },
+      { numRuns: byEffort({ small: 12, long: 200 }) },
     );
   });
 });
@@ -95,18 +79,6 @@ test('keys of externalIds are kept exactly, in order, including __proto__ and co
 
   expect(text).toContain(`"externalIds":${externalIds}`);
   expect(({} as Record<string, unknown>).a).toBeUndefined();
-});
-
-test('text is stored as sent, not trimmed', async () => {
-  const [record] = await service.create('/projects', { name: '  Bridge\t' });
-
-  expect(record.name).toBe('  Bridge\t');
-});
-
-test('numbers are returned as sent, to the last digit', async () => {
-  const [record] = await service.create('/locations', { latitude: 53.07929619999999, longitude: -180 });
-
-  expect([record.latitude, record.longitude]).toEqual([53.07929619999999, -180]);
 });
 
 describe('datetimes', () => {
@@ -135,36 +107,21 @@ describe('datetimes', () => {
   const year = 'a date in the years 0001 to 9999';
 
   test.each([
-    ['soon', date],
-    ['01.03.2026', date],
-    ['', date],
-    [' 2026-03-01', date],
-    ['2026-03-01 ', date],
-    ['2026-3-1', date],
-    ['20260301', date],
-    ['+002026-03-01T00:00:00Z', date],
-    ['1772352000000', date],
-    ['2026-02-30', day],
-    ['2027-02-29', day],
-    ['1900-02-29', day],
-    ['2026-13-01', day],
-    ['2026-00-10', day],
-    ['2026-04-31', day],
-    ['2026-03-01T07:30:00', zone],
-    ['2026-03-01T07:30Z', time],
-    ['2026-03-01T24:00:00Z', time],
-    ['2026-03-01T07:60:00Z', time],
-    ['2026-03-01T07:30:61Z', time],
-    ['2026-03-01T07:30:00+24:00', time],
-    ['2026-03-01T07:30:00+0200', time],
-    ['2026-03-01 07:30:00Z', time],
-    ['0000-01-01', year],
-    ['0001-01-01T00:00:00+01:00', year],
-    ['9999-12-31T23:59:59-00:01', year],
-  ])('%j is rejected: expected %s', async (sent, form) => {
-    const { body } = await service.post('/projects', [{ name: 'Bridge', startDate: sent }]);
+    [date, ['soon', '01.03.2026', '', ' 2026-03-01', '2026-03-01 ', '2026-3-1', '20260301', '1772352000000']],
+    [date, ['+002026-03-01T00:00:00Z']],
+    [day, ['2026-02-30', '2027-02-29', '1900-02-29', '2026-13-01', '2026-00-10', '2026-04-31']],
+    [zone, ['2026-03-01T07:30:00']],
+    [time, ['2026-03-01T07:30Z', '2026-03-01T24:00:00Z', '2026-03-01T07:60:00Z', '2026-03-01T07:30:61Z']],
+    [time, ['2026-03-01T07:30:00+24:00', '2026-03-01T07:30:00+0200', '2026-03-01 07:30:00Z']],
+    [year, ['0000-01-01', '0001-01-01T00:00:00+01:00', '9999-12-31T23:59:59-00:01']],
+  ])('are rejected, expecting %s: %j', async (form, texts) => {
+    const { body } = await service.post(
+      '/projects',
+      texts.map((startDate) => ({ name: 'Bridge', startDate })),
+    );
 
-    expect(body).toEqual({ error: `[0].startDate: expected ${form}, received "${sent}"`, code: '400' });
+    const errors = texts.map((text, index) => `[${index}].startDate: expected ${form}, received "${text}"`);
+    expect(body).toEqual({ error: errors.join('; '), code: '400' });
   });
 
   test('an end before the start is accepted', async () => {

@@ -188,7 +188,7 @@ async function write(seed: number, operations: number): Promise<ReadonlyMap<stri
   return models;
 }
 
-test.each(Array.from({ length: byEffort({ small: 3, long: 40 }) }, (_, seed) => seed))(
+test.each(Array.from({ length: byEffort({ small: 2, long: 40 }) }, (_, seed) => seed))(
   'whatever is created, changed, deleted, rolled back and dry, the feed, histories and versions are as in a model (seed %d)',
   async (seed) => {
     const models = await write(seed, 60);
@@ -295,20 +295,6 @@ test('a version has all fields of its kind, also those that were added after it 
 
   expect(Object.keys(version ?? {})).toEqual(Object.keys(yard ?? {}));
   expect(version).toMatchObject({ id, name: 'North yard', city: null });
-});
-
-test('nothing of another workspace is read', async () => {
-  const theirs = open('yard');
-  const [record] = await insert(theirs, location, [{ name: 'theirs' }]);
-  const { id = '' } = record ?? {};
-  await change(theirs, location, id, { name: 'changed' });
-  const store = open('acme');
-
-  expect(await store.lastChange()).toBe(0);
-  expect(await feed(store, 10)).toEqual([]);
-  expect(await historyOf(store, id)).toEqual([]);
-  expect(await store.versions(location, [{ id, number: 1 }])).toEqual([null]);
-  expect(await store.versionAt(location, id, new Date().toISOString())).toBeNull();
 });
 
 test('a follower reads each change once and in order while others write, without gaps', async () => {

@@ -22,8 +22,8 @@ beforeAll(async () => {
   const own = await openOwnDatabase();
   database = own.database;
   const openStore = storeOpener(database);
-  ids = await createRecords(openStore('acme'), 4);
-  await createRecords(openStore('other'), 20);
+  ids = await createRecords(openStore('acme'), 10);
+  await createRecords(openStore('other'), 40);
   store = openStore('acme');
   // SQLite has statistics from the start.
   if (isPostgres) await database.run('analyze');

@@ -2,10 +2,8 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { location } from '../../src/records/index.ts';
-import { lookupOutdated } from '../../src/store/connections/database-error.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { defaultOptions } from '../../src/store/database-settings.ts';
-import { positionOfId } from '../../src/store/query/record-query.ts';
 import type { WorkspaceStore } from '../../src/store/workspace-store.ts';
 import { createDatabase, isPostgres } from '../support/database.ts';
 import { change, dry, inSteps, insert } from '../support/insert.ts';
@@ -32,40 +30,6 @@ afterEach(async () => {
 });
 
 const input = { name: 'Yard' };
-
-test('a workspace does not list, count, find, page through or change the records of another', async () => {
-  const [record] = await insert(ours, location, [input]);
-  const id = record?.id ?? '';
-
-  expect(await ours.list(location)).toEqual([record]);
-  expect(await theirs.list(location)).toEqual([]);
-  expect(await theirs.list(location, { after: positionOfId(`${location.idPrefix}_0`) })).toEqual([]);
-  expect(await theirs.count(location)).toBe(0);
-  expect(await theirs.find(location, [id])).toEqual([]);
-  await inSteps(theirs, async (store) => {
-    expect(await store.existingValues(location, 'id', [id])).toEqual(new Set());
-    expect(await store.findToUpdate(location, [id])).toEqual([]);
-    expect(await store.findToDelete(location, [id])).toEqual([]);
-  });
-  expect(await ours.find(location, [id])).toEqual([record]);
-});
-
-test('stored records are stamped with the workspace, inside a transaction too', async () => {
-  const [record] = await inSteps(ours, async (steps) => steps.add(location, [input]));
-
-  expect(record?.workspaceId).toBe('ours');
-  expect(await theirs.count(location)).toBe(0);
-});
-
-test('a transaction whose work fails stores nothing', async () => {
-  const failing = inSteps(ours, async (steps) => {
-    steps.add(location, [input]);
-    throw new TypeError('half way');
-  });
-
-  await expect(failing).rejects.toThrow(new TypeError('half way'));
-  expect(await ours.count(location)).toBe(0);
-});
 
 test('nobody waits for a dry run, whatever it changes', async () => {
   const [yard, other] = await insert(ours, location, [input, input]);
@@ -98,21 +62,6 @@ test('nobody waits for a dry run, whatever it changes', async () => {
   expect(await theirs.count(location)).toBe(1);
 });
 
-test('tens of thousands of IDs are looked up by one statement', async () => {
-  const records = await insert(
-    ours,
-    location,
-    Array.from({ length: 3_000 }, () => input),
-  );
-
-  const found = await ours.find(location, [
-    ...records.map(({ id }) => id),
-    ...Array.from({ length: 40_000 }, (_, i) => `no ${i}`),
-  ]);
-
-  expect(found).toHaveLength(3_000);
-});
-
 test('numbers are returned exactly as stored, in small and large batches', async () => {
   const latitude = fc.double({ min: -90, max: 90, noNaN: true });
   const longitude = fc.oneof(fc.double({ min: -180, max: 180, noNaN: true }), fc.constant(null));
@@ -132,49 +81,6 @@ test('numbers are returned exactly as stored, in small and large batches', async
 });
 
 describe('a derived text', () => {
-  const counted = () => {
-    const made = { times: 0 };
-    const derive = async (store: WorkspaceStore) =>
-      store.deriveText('names', async () => {
-        made.times += 1;
-        return (await store.list(location)).map(({ name }) => name).join();
-      });
-    return { made, derive };
-  };
-
-  test('includes every earlier write to its workspace, by any process, and nothing of other workspaces', async () => {
-    const other = await openDatabase(url);
-    const { derive } = counted();
-    await insert(ours, location, [{ name: 'one' }]);
-    for (let time = 0; time < 2; time += 1) {
-      expect(await derive(ours)).toBe('one');
-      expect(await derive(theirs)).toBe('');
-    }
-
-    await insert(ours, location, [{ name: 'two' }]);
-    expect(await derive(ours)).toBe('one,two');
-    await insert(storeOpener(other)('ours'), location, [{ name: 'three' }]);
-    expect(await derive(ours)).toBe('one,two,three');
-    const [{ id } = { id: '' }] = await ours.list(location);
-    await change(ours, location, id, { name: 'changed' });
-    expect(await derive(ours)).toBe('changed,two,three');
-    expect(await derive(theirs)).toBe('');
-    // As many changes as in the other workspace.
-    for (const name of ['a', 'b', 'c', 'd']) await insert(theirs, location, [{ name }]);
-    expect(await derive(ours)).toBe('changed,two,three');
-    expect(await derive(theirs)).toBe('a,b,c,d');
-    await other.close();
-  });
-
-  test('is made only once more for all calls that arrive while it is being made', async () => {
-    const { made, derive } = counted();
-    await derive(ours);
-
-    await Promise.all(Array.from({ length: 10 }, () => derive(ours)));
-
-    expect(made.times).toBeLessThanOrEqual(3);
-  });
-
   test('includes a write that was committed while others waited for an earlier one', async () => {
     await insert(ours, location, [{ name: 'one' }]);
     let hasRead = () => {};
@@ -202,39 +108,6 @@ describe('a derived text', () => {
     expect(await third).toBe('one,two');
     await Promise.all([first, second]);
   });
-
-  test('that could not be made is an error for all calls that share it, and is made again afterwards', async () => {
-    const failing = () => ours.deriveText('failing', () => Promise.reject(new TypeError('not now')));
-
-    const outcomes = await Promise.allSettled([failing(), failing(), failing()]);
-    expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected']);
-
-    expect(await ours.deriveText('failing', async () => 'made')).toBe('made');
-  });
-
-  test('is cached from its second request until the next change in its workspace', async () => {
-    const { made, derive } = counted();
-    await insert(ours, location, [{ name: 'one' }]);
-
-    const usage = { statements: 0 };
-
-    for (let time = 0; time < 5; time += 1) {
-      await derive(openStore('ours', usage));
-      await insert(theirs, location, [input]);
-    }
-
-    expect(made.times).toBe(2);
-    // Two for the list, and one per call but the first for the number of the last change.
-    expect(usage.statements).toBe(6);
-  });
-});
-
-test('only the requested fields of a record are read', async () => {
-  const [record] = await insert(ours, location, [{ name: 'Yard', city: 'Bonn' }]);
-
-  const [found] = await ours.find(location, [record?.id ?? ''], new Set(['id', 'city']));
-
-  expect(found).toEqual({ id: record?.id, city: 'Bonn' });
 });
 
 describe('one workspace', () => {
@@ -282,59 +155,4 @@ describe('one workspace', () => {
     expect(await run('select 1 as one')).toEqual([{ one: 1 }]);
     await impatient.close();
   });
-});
-
-describe('errors of the database', () => {
-  test('contain neither SQL nor values', async () => {
-    await database.knex.schema.renameTable('locations', 'gone');
-
-    for (const failing of [
-      () => insert(ours, location, [input]),
-      () => ours.list(location),
-      () => ours.count(location),
-      () => ours.find(location, ['secret']),
-    ]) {
-      const error: Error = await failing().then(
-        () => new Error('succeeded'),
-        (caught: Error) => caught,
-      );
-      expect(error.message).toMatch(/^database error: (?:SQLITE_ERROR|42P01)$/);
-      expect(`${error.stack} ${JSON.stringify(error)}`).not.toMatch(/insert into|select \w+[ ,]|secret|Yard/);
-    }
-  });
-});
-
-test('two processes that read and then write at once both succeed', async () => {
-  const other = await openDatabase(url);
-  const stores = [ours, storeOpener(other)('ours')];
-
-  const writes = Array.from({ length: 60 }, (_, index) =>
-    inSteps(stores[index % 2] as WorkspaceStore, async (steps) => {
-      await steps.existingValues(location, 'id', ['location_none']);
-      steps.add(location, [input]);
-    }),
-  );
-
-  await Promise.all(writes);
-  expect(await ours.count(location)).toBe(60);
-  await other.close();
-});
-
-test('a transaction that asks for it runs again, without what it did before, until it has asked too often', async () => {
-  let runs = 0;
-  const add = (times: number) =>
-    inSteps(ours, async (steps) => {
-      runs += 1;
-      const [record] = steps.add(location, [input]);
-      if (runs < times) throw lookupOutdated();
-      return record;
-    });
-
-  const record = await add(3);
-
-  expect(runs).toBe(3);
-  expect(await ours.list(location)).toEqual([record]);
-  runs = 0;
-  await expect(add(Number.POSITIVE_INFINITY)).rejects.toMatchObject({ status: 503 });
-  expect(await ours.list(location)).toEqual([record]);
 });

@@ -2,20 +2,18 @@
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createKeyring } from '../../src/auth/keyring.ts';
-import { createKey, revokeKey } from '../../src/auth/keys.ts';
+import { createKey } from '../../src/auth/keys.ts';
 import { ServiceError, StartError } from '../../src/errors.ts';
 import { asset, assetCategory, location, recordKinds } from '../../src/records/index.ts';
 import { createRecords } from '../../src/services/create-records.ts';
-import { deleteRecords } from '../../src/services/delete-records.ts';
 import { withIdempotencyKey } from '../../src/services/idempotent-session.ts';
 import { createSession } from '../../src/services/session.ts';
-import { updateRecords } from '../../src/services/update-records.ts';
 import { createKeyStore } from '../../src/store/admin/api-keys.ts';
 import { openWorkspace } from '../../src/store/admin/workspace-names.ts';
 import { createWorkspaces, sizeOf } from '../../src/store/admin/workspaces.ts';
 import { type Database, openDatabase } from '../../src/store/database.ts';
 import { createStoreOpener, type WorkspaceStore } from '../../src/store/workspace-store.ts';
-import { createFile } from '../support/database.ts';
+import { createFile, isPostgres } from '../support/database.ts';
 import { byEffort } from '../support/effort.ts';
 import { change, inSteps, insert, withKey } from '../support/insert.ts';
 import { nobody } from '../support/open-store.ts';
@@ -107,16 +105,6 @@ describe('the log of changes', () => {
     ]);
   });
 
-  test('is deleted with the workspace: a later one with its name begins anew', async () => {
-    await insert(await store('acme'), location, [{ name: 'a' }, { name: 'b' }]);
-    await workspaces().remove('acme');
-    expect(await changesOf('acme')).toEqual([]);
-
-    await insert(await store('acme'), location, [{ name: 'other' }]);
-
-    expect((await changesOf('acme')).map(({ number }) => number)).toEqual([1]);
-  });
-
   test('lives on with the keys of requests, so that they can still be repeated', async () => {
     const keyed = async (workspace: string, key: string) =>
       withIdempotencyKey(
@@ -126,27 +114,13 @@ describe('the log of changes', () => {
       );
     const create = async (workspace: string) =>
       createRecords(await keyed(workspace, 'create'), location, [{ value: { name: 'late' } }]);
-    const update = async (workspace: string, id: string) =>
-      updateRecords(await keyed(workspace, 'update'), location, [{ id, change: { value: { name: 'later' } } }]);
-    const remove = async (workspace: string, id: string) =>
-      deleteRecords(await keyed(workspace, 'delete'), location, [{ value: id }], {
-        references: 'refuse',
-        maxCleared: 1,
-      });
-    const writeAll = async (workspace: string, ids: readonly string[]) => [
-      await create(workspace),
-      await update(workspace, ids[0] ?? ''),
-      await remove(workspace, ids[1] ?? ''),
-    ];
-    const ids = (await insert(await store('acme'), location, [{ name: 'b' }, { name: 'c' }])).map(({ id }) => id);
-    const first = await writeAll('acme', ids);
+    const [first] = await create('acme');
 
     await workspaces().rename('acme', 'harbour');
-    await change(await store('harbour'), location, ids[0] ?? '', { name: 'changed since' });
+    await change(await store('harbour'), location, first?.id ?? '', { name: 'changed since' });
 
-    const underNewName = (records: readonly object[]) => records.map((it) => ({ ...it, workspaceId: 'harbour' }));
-    expect(await writeAll('harbour', ids)).toEqual(first.map(underNewName));
-    expect(await namesIn('harbour')).toEqual(['changed since', 'late']);
+    expect(await create('harbour')).toEqual([{ ...first, workspaceId: 'harbour' }]);
+    expect(await namesIn('harbour')).toEqual(['changed since']);
     await workspaces().remove('harbour');
     expect(await database.knex('idempotency_keys')).toEqual([]);
   });
@@ -262,21 +236,6 @@ describe('in a workspace that was deleted, a process that has not noticed yet', 
   });
 });
 
-test('a key whose workspace is joined with another at the same time is revoked all the same', async () => {
-  await insert(await store('acme'), location, [{ name: 'a' }]);
-  const { key } = await newKey('harbour');
-  const keys = createKeyStore(database);
-  const find = async (id: string) => {
-    const found = await keys.find(id);
-    await workspaces().rename('acme', 'harbour');
-    return found;
-  };
-
-  await revokeKey({ ...keys, find }, key.id);
-
-  expect((await keys.find(key.id))?.revokedAt).not.toBeNull();
-});
-
 test('without any key, requests are identified while a transaction writes', async () => {
   const file = await createFile();
   const written = await openDatabase(file.url);
@@ -313,26 +272,6 @@ test('keys of a renamed workspace give access to it, also after it is renamed ag
   const stored = await createKeyStore(database).list();
   expect(stored.map(({ id }) => id)).toEqual([key.id]);
   expect(stored.map(({ id }) => id)).not.toContain(other.id);
-});
-
-test('a key of a renamed workspace can be revoked by its prefix', async () => {
-  const { text, key } = await newKey('acme');
-  await workspaces().rename('acme', 'harbour');
-
-  await revokeKey(createKeyStore(database), key.id);
-
-  await expect(createKeyring(database).identify(text)).rejects.toThrow('the API key is not valid');
-});
-
-test('rename to a workspace that has keys but no records adds to its keys', async () => {
-  await insert(await store('default'), location, [{ name: 'North yard' }]);
-  const { text } = await newKey('acme');
-
-  await workspaces().rename('default', 'acme');
-
-  const { workspace } = await createKeyring(database).identify(text);
-  const found = await createStoreOpener(database)(workspace, { author: nobody }).list(location);
-  expect(found.map(({ name, workspaceId }) => [name, workspaceId])).toEqual([['North yard', 'acme']]);
 });
 
 describe('refused, with nothing changed:', () => {
@@ -401,10 +340,10 @@ test('of two deletes at once that would leave no key, one is refused', async () 
   expect(await createKeyStore(database).list()).toHaveLength(1);
 });
 
-// Quadratic, it would take minutes.
-test('60,000 nested categories are deleted without a search of all of them for each', async () => {
+// Quadratic, it would take half a minute.
+test('20,000 nested categories are deleted without a search of all of them for each', async () => {
   const { number } = await openWorkspace(database, 'acme');
-  const categories = Array.from({ length: 60_000 }, (_, index) => ({ id: `category_${index}`, parent: index >> 1 }));
+  const categories = Array.from({ length: 20_000 }, (_, index) => ({ id: `category_${index}`, parent: index >> 1 }));
   const values = categories.map(({ id, parent }) => `(${number}, '${id}', 'category_${parent}', 'now', 'now')`);
   const now = "'2026-03-01T00:00:00.000Z'";
   for (let start = 0; start < values.length; start += 10_000) {
@@ -417,7 +356,7 @@ test('60,000 nested categories are deleted without a search of all of them for e
     );
   }
 
-  expect(sizeOf(await workspaces().remove('acme'))).toBe(60_000);
+  expect(sizeOf(await workspaces().remove('acme'))).toBe(20_000);
   expect(await database.knex('asset_categories').limit(1)).toEqual([]);
 });
 
@@ -493,6 +432,6 @@ test('no sequence of renames and deletes touches another workspace', async () =>
         expect(await all()).toEqual(expected);
       }
     }),
-    { numRuns: byEffort({ small: 2, long: 200 }) },
+    { numRuns: byEffort({ small: isPostgres ? 1 : 2, long: 200 }) },
   );
 });

@@ -38,18 +38,16 @@ test('one batch is stored, the others are 409, and no deadlock occurs', async ()
   const key = (await nodes[0]?.key()) ?? '';
   const clients = nodes.map((node) => node.as(key));
 
-  for (let round = 0; round < 3; round += 1) {
-    const uids = Array.from({ length: 200 }, (_, n) => `${round} ${n}`);
-    const responses = await Promise.all(
-      Array.from({ length: 24 }, (_, n) => {
-        const assets = random.shuffle(uids).map((uid) => ({ name: 'Pump', uid }));
-        return clients[n % 2]?.post('/assets', assets);
-      }),
-    );
+  const uids = Array.from({ length: 200 }, (_, n) => `uid ${n}`);
+  const responses = await Promise.all(
+    Array.from({ length: 24 }, (_, n) => {
+      const assets = random.shuffle(uids).map((uid) => ({ name: 'Pump', uid }));
+      return clients[n % 2]?.post('/assets', assets);
+    }),
+  );
 
-    const statuses = responses.map((response) => response?.status).toSorted();
-    expect(statuses).toEqual([201, ...Array(23).fill(409)]);
-  }
+  const statuses = responses.map((response) => response?.status).toSorted();
+  expect(statuses).toEqual([201, ...Array(23).fill(409)]);
 });
 
 test('another workspace can create records at the same time, without running out of connections', async () => {
