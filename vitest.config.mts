@@ -10,9 +10,8 @@ const pgbouncer = process.env.PGBOUNCER ?? '/usr/sbin/pgbouncer';
 
 /** Tests of what is the same on any database, and tests that use none: they run only once. */
 const onAnyDatabase = [
-  'test/{browser,docs,explorer,http,import,model}/**',
+  'test/{browser,client,docs,explorer,http,import,model}/**',
   'test/auth/{author,owasp,production,rate-limits,trusted-proxies}.test.ts',
-  'test/client/**/!(dropped).test.ts',
   'test/export/command.test.ts',
   'test/graphql/{endpoint,errors,event-stream-clients,federation,federation-gateway}.test.ts',
   'test/graphql/{filter-cost,limits,mutations,same-issues,schema-file,written}.test.ts',
