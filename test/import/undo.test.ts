@@ -1,7 +1,5 @@
 /** `yardgraph undo`: a range of changes, such as those of an import, reversed in a running service. */
 import { beforeEach, describe, expect, test } from 'vitest';
-import { Yardgraph } from '../../client/index.ts';
-import { runCommand } from '../support/command.ts';
 import { useImports } from '../support/import.ts';
 
 /** At most three changes can be reversed at a time: five are sent as three and two. */
@@ -35,7 +33,7 @@ test('takes an import back, says which changes that made, and takes those back, 
 });
 
 test('keeps the message with its changes, and names only its own ones, also if others have the same message', async () => {
-  const { locations } = new Yardgraph({ serverURL: imports.url() });
+  const { locations } = imports.client();
   await locations.create([{ name: 'North' }]);
   const createOther = ({ sql }: { sql: string }) => {
     if (!/^delete from locations/.test(sql)) return;
@@ -63,12 +61,14 @@ test('ends with 3 if the connection breaks, and says what is still to be reverse
 
   const { code, err } = await undo(1, 4);
   imports.service.database.knex.removeListener('query', stop);
+  // For the tests after it.
+  imports.service.app.server.listen(Number(new URL(imports.url()).port), '127.0.0.1');
 
   expect(code).toBe(3);
   expect(lastLine(err)).toMatch(
     /^no response from the service: \w+ \(http:\/\/127\.0\.0\.1:\d+\)\. To go on, run the same command again\.$/,
   );
-}, 60_000);
+});
 
 describe('with records that cannot get their earlier state back', () => {
   beforeEach(async () => {
@@ -172,14 +172,10 @@ describe('reverses nothing, and ends with 1,', () => {
   });
 
   test('with a key that may only read', async () => {
-    const writing = imports.service.as(await imports.service.key());
-    await writing.create('/locations', { name: 'North' });
+    await imports.service.create('/locations', { name: 'North' });
     const key = await imports.service.key({ readOnly: true });
 
-    const { code, err } = await runCommand(
-      { YARDGRAPH_URL: imports.url(), YARDGRAPH_API_KEY: key },
-      ...['undo', '--from', '1', '--to', '1', '--yes'],
-    );
+    const { code, err } = await imports.commandWith(key, 'undo', '--from', '1', '--to', '1', '--yes');
     expect([code, lastLine(err)]).toEqual([1, 'this API key is read-only']);
   });
 });
