@@ -338,6 +338,10 @@ test('delete says what it deletes; a running service refuses its keys within fiv
 });
 
 test.each([
+  [
+    ['rename', 'acme', 'Acme Corp'],
+    '<new-name>: expected 1 to 63 lower-case letters, digits and hyphens, no hyphen first or last',
+  ],
   [['delete', 'acme'], 'not confirmed: in a script, confirm with --yes'],
   [['delete', 'acm', '--yes'], 'there is no workspace acm: see node dist/src/cli.js workspaces list'],
   [['rename', 'acm', 'yard'], 'there is no workspace acm: see node dist/src/cli.js workspaces list'],
@@ -348,13 +352,6 @@ test.each([
 
   expect([code, err.split('\n').at(-1)]).toEqual([1, line]);
   expect(await sizes()).toEqual({ acme: 3 });
-});
-
-test('rename to something that is no workspace name is refused before the database is opened', async () => {
-  expect(await run('workspaces', 'rename', 'acme', 'Acme Corp')).toEqual({
-    ...{ code: 1, out: '' },
-    err: '<new-name>: expected 1 to 63 lower-case letters, digits and hyphens, no hyphen first or last',
-  });
 });
 
 describe('kill -9', () => {
