@@ -10,11 +10,10 @@ const pgbouncer = process.env.PGBOUNCER ?? '/usr/sbin/pgbouncer';
 
 /** Tests of what is the same on any database, and tests that use none: they run only once. */
 const onAnyDatabase = [
-  'test/{browser,docs,explorer,http,import,model}/**',
+  'test/{browser,client,docs,explorer,http,import,model}/**',
   'test/auth/!(wall).test.ts',
-  'test/client/**/!(dropped).test.ts',
   'test/export/command.test.ts',
-  'test/graphql/!(cached|changes|deletions|filters|orders|statements|updates|upserts).test.ts',
+  'test/graphql/!(cached|changes|deletions|filters|history|imports|orders|reverse-links|revert-changes|statements|summaries|updates|upserts).test.ts',
   'test/logs.test.ts',
   'test/process/{build,cli,descriptors,import-kills,keys,logs,package,start-and-end}.test.ts',
   'test/rest/**',

@@ -48,10 +48,6 @@ describeInChromium('the pages', () => {
     await page.getByRole('link', { name: 'GraphiQL' }).click();
     await page.getByRole('dialog').waitFor();
     await look(page, 'key');
-    await page.getByLabel('API key', { exact: true }).fill(await closed.key());
-    await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: /execute query/i }).waitFor();
-    await look(page, 'graphiql');
     expect(visit).toMatchObject({ outside: [], errors: [] });
   });
 
@@ -64,6 +60,8 @@ describeInChromium('the pages', () => {
     await page.goto(`${base}/`);
     await page.getByRole('link', { name: 'GraphiQL' }).click();
     await executeUntil(page, '"workOrders"');
+    await look(page, 'graphiql');
+    await page.setViewportSize({ width: 1280, height: 900 });
     await page.getByRole('link', { name: 'REST reference' }).click();
     await page.waitForURL(`${base}/reference`);
     expect(await execute(await openOperation(page, 'POST', '/projects'))).toBe(201);
@@ -72,8 +70,6 @@ describeInChromium('the pages', () => {
     await page.goto(`${base}/reference/`);
     await page.waitForURL(`${base}/reference`);
     await page.locator('.opblock').first().waitFor();
-    await page.getByRole('link', { name: 'GraphiQL' }).click();
-    await page.waitForURL(`${base}/graphql`);
     await page.getByRole('link', { name: 'Yardgraph' }).click();
     await page.waitForURL(`${base}/`);
     await page.getByRole('link', { name: 'Documentation' }).click();

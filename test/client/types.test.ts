@@ -4,15 +4,24 @@
  */
 import { type DocumentNode, parse } from 'graphql';
 import { beforeEach, describe, expect, expectTypeOf, test } from 'vitest';
-import type { Asset, Location, NewAsset, Yardgraph } from '../../client/index.ts';
+import type {
+  Asset,
+  Location,
+  NewAsset,
+  Project,
+  ProjectChanges,
+  Upserted,
+  WorkOrder,
+  Yardgraph,
+} from '../../client/index.ts';
 import { clientOf } from '../support/client.ts';
-import { useService } from '../support/service.ts';
+import { useWorkspaces } from '../support/service.ts';
 
-const service = useService();
+const service = useWorkspaces();
 let yardgraph: Yardgraph;
 
 beforeEach(async () => {
-  yardgraph = await clientOf(service);
+  yardgraph = await clientOf(service, { apiKeyAuth: await service.key() });
   await yardgraph.locations.create([{ name: 'North yard', city: 'Bremen' }]);
 });
 
@@ -144,21 +153,55 @@ describe('create', () => {
     expectTypeOf(await yardgraph.assets.create(records.map(({ name }) => ({ name })))).toEqualTypeOf<Asset[]>();
     expectTypeOf(await yardgraph.assets.create([...records, { name: 'Pump' }])).toEqualTypeOf<[...Asset[], Asset]>();
   });
+});
 
-  test('checks every field of a literal', () => {
-    const { assets, locations } = yardgraph;
-    const wrong = [
-      // @ts-expect-error: a misspelt field, of a kind that requires one
-      () => assets.create([{ name: 'Excavator' }, { nmae: 'Crane' }]),
-      // @ts-expect-error: an unknown field beside known ones
-      () => locations.create([{ name: 'North yard', town: 'Bremen' }]),
-      // @ts-expect-error: the name is required
-      () => assets.create([{ uid: 'EX-1' }]),
-      // @ts-expect-error: a name is text
-      () => assets.create([{ name: 5 }]),
-      // @ts-expect-error: a record alone is not a batch
-      () => assets.create({ name: 'Crane' }),
-    ];
-    expectTypeOf(wrong).toBeArray();
-  });
+test('the types define what is required, what may be null and what may be absent', async () => {
+  expectTypeOf<NewAsset['name']>().toEqualTypeOf<string>();
+  expectTypeOf<NewAsset['acquiredAt']>().toEqualTypeOf<string | null | undefined>();
+  expectTypeOf<NewAsset['externalIds']>().toEqualTypeOf<{ [key: string]: string } | null | undefined>();
+  expectTypeOf<Asset['acquiredAt']>().toEqualTypeOf<string | null>();
+  expectTypeOf<WorkOrder['projectId']>().toEqualTypeOf<string | undefined>();
+  expectTypeOf<ProjectChanges['name']>().toEqualTypeOf<string | undefined>();
+  const { projects, assets } = yardgraph;
+  const calls = [
+    async () => expectTypeOf(await projects.update('project_1', {})).toEqualTypeOf<Project>(),
+    async () => expectTypeOf((await projects.update([{ id: 'project_1' }]))[0]).toEqualTypeOf<Project>(),
+    async () => expectTypeOf((await assets.upsert({ field: 'UID' }, [{}]))[0]).toEqualTypeOf<Upserted<Asset>>(),
+    async () =>
+      expectTypeOf(await assets.delete(['asset_1'], { returning: 'outcome' })).toEqualTypeOf<
+        { readonly id: string }[]
+      >(),
+  ];
+  expectTypeOf(calls).toBeArray();
+});
+
+test('what does not fit the schema does not compile', () => {
+  const { assets, locations, importRecords, changes } = yardgraph;
+  const wrong = [
+    // @ts-expect-error: a misspelt field, of a kind that requires one
+    () => assets.create([{ name: 'Excavator' }, { nmae: 'Crane' }]),
+    // @ts-expect-error: an unknown field beside known ones
+    () => locations.create([{ name: 'North yard', town: 'Bremen' }]),
+    // @ts-expect-error: the name is required
+    () => assets.create([{ uid: 'EX-1' }]),
+    // @ts-expect-error: a name is text
+    () => assets.create([{ name: 5 }]),
+    // @ts-expect-error: a record alone is not a batch
+    () => assets.create({ name: 'Crane' }),
+    // @ts-expect-error: a misspelt field
+    () => assets.update([{ id: 'asset_1', nmae: 'Crane' }]),
+    // @ts-expect-error: the ID is required
+    () => assets.update([{ name: 'Crane' }]),
+    // @ts-expect-error: a link has either an external ID or a ref
+    () => assets.update([{ id: 'asset_1', currentLocation: { ref: 'a', externalId: { key: 'erp', value: '1' } } }]),
+    // @ts-expect-error: assets have no such key
+    () => assets.upsert({ field: 'REFERENCE' }, []),
+    // @ts-expect-error: locations have no key other than external IDs
+    () => locations.upsert({ field: 'NAME' }, []),
+    // @ts-expect-error: there is no such list
+    () => importRecords({ cranes: [] }),
+    // @ts-expect-error: there is no such kind
+    () => changes({ kinds: ['CRANE'] }),
+  ];
+  expectTypeOf(wrong).toBeArray();
 });

@@ -2,15 +2,19 @@
 import { readFileSync } from 'node:fs';
 import { buildSchema, isInputObjectType } from 'graphql';
 import { expect, test } from 'vitest';
+import { fillDemo } from '../../src/demo/fill.ts';
 import { recordKinds } from '../../src/records/index.ts';
 import { pastePage, readPage } from '../support/docs.ts';
 import { post, useProcesses } from '../support/process.ts';
+import { listen, useSharedService } from '../support/service.ts';
 
 const page = 'docs/filters.md';
+const service = useSharedService();
 const processes = useProcesses();
 
 test('the examples of the page on filters return what it shows, and invalid filters the messages of its table', async () => {
-  const address = await processes.start({}, 'demo').ready();
+  await fillDemo(service.database);
+  const address = await listen(service.app);
 
   await pastePage(page, processes.folder, address);
 

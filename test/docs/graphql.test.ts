@@ -4,19 +4,22 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
+import { fillDemo } from '../../src/demo/fill.ts';
 import { foreignTypes } from '../../src/model/fields.ts';
 import { recordKinds } from '../../src/records/index.ts';
 import { reverseLinksOf } from '../../src/records/reverse-links.ts';
 import { checkedBlock, pastePage, readPage } from '../support/docs.ts';
 import { companiesSdl, startGateway } from '../support/gateway.ts';
 import { useProcesses } from '../support/process.ts';
-import { startService } from '../support/service.ts';
+import { listen, startService, useSharedService } from '../support/service.ts';
 
 const page = 'docs/graphql.md';
+const service = useSharedService();
 const processes = useProcesses();
 
 test('the examples of the GraphQL guide return what the page shows', async () => {
-  const address = await processes.start({}, 'demo').ready();
+  await fillDemo(service.database);
+  const address = await listen(service.app);
 
   await pastePage(page, processes.folder, address);
 });
@@ -32,16 +35,16 @@ test('the table of reverse links has every one', () => {
 });
 
 test('a gateway composes the schemas with the program of the page, and returns what its query asks for', async () => {
-  const service = await startService({ FEDERATION: 'on' });
-  const [project] = await service.create('/projects', { name: 'Harbour wall', companyId: 'ERP-COMPANY-5' });
-  await service.create('/work-orders', { name: 'Set up the crane', projectId: project.id });
-  const { sdl } = (await service.data('{ _service { sdl } }'))._service;
-  const gateway = await startGateway(service, sdl);
+  const federated = await startService({ FEDERATION: 'on' });
+  const [project] = await federated.create('/projects', { name: 'Harbour wall', companyId: 'ERP-COMPANY-5' });
+  await federated.create('/work-orders', { name: 'Set up the crane', projectId: project.id });
+  const { sdl } = (await federated.data('{ _service { sdl } }'))._service;
+  const gateway = await startGateway(federated, sdl);
 
   const { data, errors } = await gateway.send(checkedBlock(page, 'gateway'));
 
   await gateway.stop();
-  await service.stop();
+  await federated.stop();
   expect(errors).toBeUndefined();
   const company = { name: 'The company ERP-COMPANY-5' };
   expect(data).toEqual({

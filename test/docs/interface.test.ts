@@ -3,11 +3,13 @@ import { expect, test } from 'vitest';
 import { recordKinds } from '../../src/records/index.ts';
 import { pastePage, readPage } from '../support/docs.ts';
 import { useProcesses } from '../support/process.ts';
+import { listen, useSharedService } from '../support/service.ts';
 
+const service = useSharedService();
 const processes = useProcesses();
 
 test('the examples of the REST interface return what the page shows', async () => {
-  const address = await processes.start().ready();
+  const address = await listen(service.app);
 
   await pastePage('docs/interface.md', processes.folder, address);
 });

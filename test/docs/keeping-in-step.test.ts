@@ -7,12 +7,14 @@ import { expect, test, vi } from 'vitest';
 import { checkedBlock, pastePage } from '../support/docs.ts';
 import { byEffort } from '../support/effort.ts';
 import { ask, post, useProcesses } from '../support/process.ts';
+import { listen, useService } from '../support/service.ts';
 
 const page = 'docs/keeping-in-step.md';
+const service = useService();
 const processes = useProcesses();
 
 test('the examples of the page return what it shows', async () => {
-  const address = await processes.start().ready();
+  const address = await listen(service.app);
 
   await pastePage(page, processes.folder, address);
 });
@@ -49,7 +51,7 @@ async function kill(child: ChildProcess): Promise<void> {
 }
 
 test('the programs bring over what an ERP exports, and copy it without losing or repeating a change over restarts', async () => {
-  const address = await processes.start().ready();
+  const address = await listen(service.app);
   install('push.mjs', checkedBlock(page, 'push.mjs'), address);
   install('follow.mjs', checkedBlock(page, 'follow.mjs'), address);
   const write = (name: string, value: unknown) => writeFileSync(join(processes.folder, name), JSON.stringify(value));

@@ -1,11 +1,11 @@
 /** The page for operators: its commands can be pasted, and its unit starts the service as `npm start` does. */
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { get } from 'node:http';
 import { expect, test } from 'vitest';
 import { checkedBlock, pages, pasteText } from '../support/docs.ts';
 import { contentOf, useMachine } from '../support/machine.ts';
-import { post, useProcesses } from '../support/process.ts';
+import { useProcesses } from '../support/process.ts';
+import { useSharedService } from '../support/service.ts';
 
 const page = 'docs/production.md';
 const processes = useProcesses();
@@ -118,13 +118,12 @@ test('the settings of the page exist', () => {
   for (const name of named) expect(settings).toContain(`| \`${name}\` |`);
 });
 
-test('a log line has the fields that the page shows, in this order', async () => {
-  const service = processes.start({ LOG_LEVEL: 'info' });
-  await post(`${await service.ready()}/assets`, [{}]);
-  service.child.kill('SIGTERM');
-  await once(service.child, 'close');
+const service = useSharedService();
 
-  const line = service.said.err.split('\n').find((text) => text.includes('"route":"/assets"')) ?? '';
+test('a log line has the fields that the page shows, in this order', async () => {
+  await service.post('/assets', [{}]);
+
+  const line = service.logs.find((text) => text.includes('"route":"/assets"')) ?? '';
   expect(Object.keys(JSON.parse(line))).toEqual(Object.keys(JSON.parse(checkedBlock(page, 'log'))));
 });
 
@@ -135,19 +134,7 @@ test('behind the proxy of the page, a service without keys serves nobody', async
   ]);
   expect(headers).toContainEqual(['Host', '$host']);
   expect(headers).toContainEqual(['X-Forwarded-For', '$remote_addr']);
-  const address = await processes.start().ready();
 
-  for (const [name, value] of [
-    ['X-Forwarded-For', '203.0.113.7'],
-    ['Host', 'yardgraph.example.com'],
-  ]) {
-    const { status } = await new Promise<{ status: number | undefined }>((resolve, reject) => {
-      const asked = get(`${address}/asset-categories`, { headers: { [String(name)]: value } }, (response) => {
-        response.resume();
-        resolve({ status: response.statusCode });
-      });
-      asked.once('error', reject);
-    });
-    expect([name, status]).toEqual([name, name === 'Host' ? 400 : 403]);
-  }
+  expect((await service.get('/asset-categories', { 'x-forwarded-for': '203.0.113.7' })).status).toBe(403);
+  expect((await service.get('/asset-categories', { host: 'yardgraph.example.com' })).status).toBe(400);
 });

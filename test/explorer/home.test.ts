@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { version } from '../../package.json';
-import { useService, useSharedService } from '../support/service.ts';
+import { useSharedService } from '../support/service.ts';
 
 const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 const service = useSharedService();
@@ -89,16 +89,15 @@ describe('the home page', () => {
 });
 
 describe('whether a key is needed', () => {
-  const open = useService();
-  const closed = useService({}, { closed: true });
+  const closed = useSharedService({}, { closed: true });
 
   test('is what the page says', async () => {
-    expect((await open.get('/', browser)).text).toMatch(/Requests need no API key until the first one is .*created/);
+    expect((await service.get('/', browser)).text).toMatch(/Requests need no API key until the first one is .*created/);
     expect((await closed.get('/', browser)).text).toContain('Requests need an API key.');
     expect((await closed.get('/')).body.needsKey).toBe(true);
   });
 
-  const exposed = useService({ HOST: '0.0.0.0' });
+  const exposed = useSharedService({ HOST: '0.0.0.0' });
 
   test('is yes on other addresses than loopback, even before the first key', async () => {
     expect((await exposed.get('/')).body.needsKey).toBe(true);

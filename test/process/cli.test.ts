@@ -12,14 +12,6 @@ const processes = useProcesses();
 /** None of these commands gets as far as to open a database. */
 const run = (...command: string[]) => runCommand({ DATABASE_URL: 'sqlite:/nowhere/yardgraph.db' }, ...command);
 
-test('--help names every command, and ends with 0', async () => {
-  const { code, out } = await run('--help');
-
-  expect(code).toBe(0);
-  for (const command of ['serve', 'demo', 'migrate', 'copy', 'import', 'export', 'undo', 'keys', 'workspaces'])
-    expect(out).toMatch(new RegExp(`^  ${command} `, 'm'));
-});
-
 /** Of the package, with that of the schema. */
 const versions = `${version} (schema ${migrationNames.at(-1)})`;
 
@@ -56,28 +48,20 @@ test('the help of every command says what it does and where the settings come fr
   }
 });
 
+const copyTo = '--to: expected sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE';
+
 test.each([
-  [['nonsense'], "error: unknown command 'nonsense'"],
-  [['serv'], "error: unknown command 'serv' (Did you mean serve?)"],
-  [['keys', 'lst'], "error: unknown command 'lst' (Did you mean list?)"],
-  [['serve', '--prot', '1'], "error: unknown option '--prot' (Did you mean --port?)"],
-  [['serve', '--port', '70000'], 'PORT: expected a whole number from 0 to 65535'],
-  [['serve', '--port', ''], '--port: expected a value'],
-  [['demo', '--host', ''], '--host: expected a value'],
-  [['demo', '--host', 'http://localhost'], 'HOST: expected an IP address or a host name'],
-  [['serve', '--nonsense'], "error: unknown option '--nonsense'"],
-  [['copy', '--from', 'sqlite:a'], "error: required option '--to <url>' not specified"],
-  [['copy', '--from', 'sqlite:not-there.db', '--to', 'sqlite:b.db'], '--from: there is no file not-there.db'],
-  [
-    ['copy', '--from', 'mysql://x:secret@y/z', '--to', 'sqlite:b.db'],
-    '--from: expected sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE',
-  ],
-  [
-    ['copy', '--from', 'sqlite:a.db', '--to', 'sqlite::memory:'],
-    '--to: expected sqlite:PATH or postgres://USER:PASSWORD@HOST:PORT/DATABASE',
-  ],
-])('%j is refused in one line, and ends with 1', async (command, line) => {
-  expect(await run(...command)).toEqual({ code: 1, out: '', err: line });
+  ['serv', "error: unknown command 'serv' (Did you mean serve?)"],
+  ['keys lst', "error: unknown command 'lst' (Did you mean list?)"],
+  ['serve --prot 1', "error: unknown option '--prot' (Did you mean --port?)"],
+  ['serve --port 70000', 'PORT: expected a whole number from 0 to 65535'],
+  ['serve --port ', '--port: expected a value'],
+  ['demo --host http://localhost', 'HOST: expected an IP address or a host name'],
+  ['copy --from sqlite:not-there.db --to sqlite:b.db', '--from: there is no file not-there.db'],
+  ['copy --from mysql://x:secret@y/z --to sqlite:b.db', copyTo.replace('--to', '--from')],
+  ['copy --from sqlite:a.db --to sqlite::memory:', copyTo],
+])('%s is refused in one line, and ends with 1', async (command, line) => {
+  expect(await run(...command.split(' '))).toEqual({ code: 1, out: '', err: line });
 });
 
 test('migrate of a database that cannot be reached is one line, and ends with 1', async () => {

@@ -7,7 +7,6 @@ import { runCommand } from '../support/command.ts';
 import { createDatabase } from '../support/database.ts';
 import { insert } from '../support/insert.ts';
 import { addWorkspace, storeOpener } from '../support/open-store.ts';
-import { post } from '../support/process.ts';
 import { startListening, stopListening } from '../support/service.ts';
 
 let database: Awaited<ReturnType<typeof createDatabase>>;
@@ -41,27 +40,6 @@ test('create prints the key alone on standard output, and says on standard error
   expect((await create()).err).not.toContain('first key');
 });
 
-test('list shows all keys and no secret', async () => {
-  const secrets = [(await create('--label', 'ERP sync')).out, (await create('--read-only', '--expires', '1h')).out];
-  await run('keys', 'revoke', secrets[1]?.slice(0, -44) ?? '');
-
-  const { code, out } = await run('keys', 'list');
-
-  expect(code).toBe(0);
-  const [head, first, second] = out.split('\n').map((line) => line.split(/ {2,}/));
-  expect(head).toEqual([
-    ...['prefix', 'workspace', 'user', 'rights', 'state'],
-    ...['created (UTC)', 'last used (UTC)', 'expires (UTC)', 'label'],
-  ]);
-  const time = expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d$/);
-  expect(first).toEqual([
-    secrets[0]?.slice(0, -44),
-    ...['acme', 'erp-sync', 'read and write', 'active', time, '-', '-', 'ERP sync'],
-  ]);
-  expect(second).toEqual([secrets[1]?.slice(0, -44), ...['acme', 'erp-sync', 'read-only', 'revoked', time, '-', time]]);
-  for (const secret of secrets) expect(out).not.toContain(secret.slice(-43));
-});
-
 test.each([
   [
     ['create', '--workspace', 'Acme Corp', '--user', 'x'],
@@ -70,10 +48,6 @@ test.each([
   [['create', '--workspace', 'acme', '--user', ''], '--user: expected 1 to 255 characters, no control characters'],
   [
     ['create', '--workspace', 'acme', '--user', 'x', '--expires', 'soon'],
-    '--expires: expected a duration greater than zero, such as 90d, 12h or 30m',
-  ],
-  [
-    ['create', '--workspace', 'acme', '--user', 'x', '--expires', '0d'],
     '--expires: expected a duration greater than zero, such as 90d, 12h or 30m',
   ],
   [['create', '--user', 'x'], '--workspace: required'],
@@ -118,17 +92,6 @@ test('list --json prints every field that a script may need, with times in ISO 8
       previousSecretExpiresAt: time,
     },
   ]);
-});
-
-test('the first key warns that earlier records stay in the workspace default, and how to move them', async () => {
-  await post(`${await startListening(database.url)}/locations`, [{ name: 'North yard' }, { name: 'South yard' }]);
-
-  const { err } = await create();
-  expect(err.split('\n').slice(-2)).toEqual([
-    'Stored so far: 2 records in the workspace default, to which this key gives no access.',
-    'To move what is there, run: node dist/src/cli.js workspaces rename default acme',
-  ]);
-  expect((await create()).err).not.toContain('default');
 });
 
 test('a key that creates a workspace names the others: it may be misspelled', async () => {

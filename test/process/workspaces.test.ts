@@ -15,11 +15,9 @@ import { byEffort } from '../support/effort.ts';
 import { insert } from '../support/insert.ts';
 import { nobody } from '../support/open-store.ts';
 import { post, useProcesses } from '../support/process.ts';
-import { createRandom } from '../support/random.ts';
 import { startListening, stopListening } from '../support/service.ts';
 
 const processes = useProcesses();
-const seed = Number(process.env.WORKSPACES_SEED ?? Date.now());
 let database: Awaited<ReturnType<typeof createDatabase>>;
 
 beforeEach(async () => {
@@ -163,95 +161,6 @@ describe('while a service stores records,', () => {
     expect([await sizes(), await logged()]).toEqual([{ acme: accepted }, { acme: accepted }]);
   });
 
-  /** What integrators do, on whatever node: now and then, a write is repeated. */
-  function integrators(addresses: readonly string[], authorization: string) {
-    const random = createRandom(seed);
-    let isOver = false;
-    let areAllWritten = false;
-    const send = async (path: string, body: object, key?: string): Promise<Response> => {
-      const headers = { 'content-type': 'application/json', authorization, ...(key && { 'idempotency-key': key }) };
-      const request = { method: 'POST', headers, body: JSON.stringify(body) };
-      const response = await fetch(`${random.pick(addresses)}${path}`, request);
-      if (!response.ok) throw new Error(`refused: ${await response.text()}`);
-      return response;
-    };
-    /** The asset that each name was acknowledged with. */
-    const created = new Map<string, string>();
-    async function create(writer: number) {
-      for (let n = 0; !isOver; n += 1) {
-        const name = `${writer}-${n}`;
-        const once = async () => String((await (await send('/assets', [{ name }], name)).json())[0].id);
-        const id = await once();
-        if (random.chance(0.3)) expect(await once()).toBe(id);
-        created.set(name, id);
-      }
-    }
-    /** The location that each external ID was acknowledged with. */
-    const upserted = new Map<string, string>();
-    const query = `mutation ($erp: String!, $name: String!) {
-      result: upsertLocations(by: { externalId: "erp" }, input: [{ externalIds: { erp: $erp }, name: $name }]) { record { id } }
-    }`;
-    async function upsert(writer: number) {
-      for (let n = 0; !isOver; n += 1) {
-        const erp = `${writer}-${random.integer(10)}`;
-        const response = await send('/graphql', { query, variables: { erp, name: `yard ${n}` } });
-        const { data, errors } = await response.json();
-        expect(errors).toBeUndefined();
-        const { id } = data.result[0].record;
-        expect(id).toBe(upserted.get(erp) ?? id);
-        upserted.set(erp, id);
-      }
-    }
-    const followed: { cursor: string; record: object | null }[] = [];
-    async function follow() {
-      for (let after = '0', isLast = false; !isLast; ) {
-        isLast = areAllWritten;
-        const page = `{ changes(after: "${after}", first: 100) { nodes { cursor record { id } } endCursor hasMore } }`;
-        const { data, errors } = await (await send('/graphql', { query: page })).json();
-        expect(errors).toBeUndefined();
-        followed.push(...data.changes.nodes);
-        after = data.changes.endCursor;
-        isLast &&= !data.changes.hasMore;
-      }
-    }
-    const writing = Promise.all([...[0, 1, 2].map(create), ...[3, 4].map(upsert)]);
-    const following = follow();
-    return {
-      created,
-      upserted,
-      followed,
-      async end() {
-        isOver = true;
-        await writing;
-        areAllWritten = true;
-        await following;
-      },
-    };
-  }
-
-  test('rename, twice: what two nodes have acknowledged is under the last name, once, and its feed has no gaps', async () => {
-    const key = await newKey('acme');
-    const addresses = [await startListening(database.url), await startListening(database.url)];
-    const { end, created, upserted, followed } = integrators(addresses, key);
-    await untilStored();
-
-    expect(await run('workspaces', 'rename', 'acme', 'harbour')).toMatchObject({ code: 0 });
-    expect(await run('workspaces', 'rename', 'harbour', 'dock')).toMatchObject({ code: 0 });
-    await end();
-
-    expect(await sizes()).toEqual({ dock: created.size + upserted.size });
-    await inDatabase(async ({ knex }) => {
-      const assets = await knex('assets').orderBy('name').select('name', 'id');
-      expect(assets.map(({ name, id }) => [name, id]).toSorted()).toEqual([...created].toSorted());
-      const locations = await knex('locations').pluck('id');
-      expect(locations.toSorted()).toEqual([...upserted.values()].toSorted());
-      const numbers = (await knex('changes').orderBy('number').pluck('number')).map(Number);
-      expect(followed.map(({ cursor }) => Number(cursor))).toEqual(numbers);
-      expect(numbers).toEqual(numbers.map((_, index) => index + 1));
-    });
-    expect(followed.filter(({ record }) => record === null)).toEqual([]);
-  });
-
   test('delete: nothing is left, also of what is repeated', async () => {
     const key = await newKey('acme');
     await newKey('yard');
@@ -338,6 +247,10 @@ test('delete says what it deletes; a running service refuses its keys within fiv
 });
 
 test.each([
+  [
+    ['rename', 'acme', 'Acme Corp'],
+    '<new-name>: expected 1 to 63 lower-case letters, digits and hyphens, no hyphen first or last',
+  ],
   [['delete', 'acme'], 'not confirmed: in a script, confirm with --yes'],
   [['delete', 'acm', '--yes'], 'there is no workspace acm: see node dist/src/cli.js workspaces list'],
   [['rename', 'acm', 'yard'], 'there is no workspace acm: see node dist/src/cli.js workspaces list'],
@@ -348,13 +261,6 @@ test.each([
 
   expect([code, err.split('\n').at(-1)]).toEqual([1, line]);
   expect(await sizes()).toEqual({ acme: 3 });
-});
-
-test('rename to something that is no workspace name is refused before the database is opened', async () => {
-  expect(await run('workspaces', 'rename', 'acme', 'Acme Corp')).toEqual({
-    ...{ code: 1, out: '' },
-    err: '<new-name>: expected 1 to 63 lower-case letters, digits and hyphens, no hyphen first or last',
-  });
 });
 
 describe('kill -9', () => {

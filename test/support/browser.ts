@@ -72,17 +72,18 @@ export async function screenshot(page: Page, name: string): Promise<void> {
   if (isThorough) await page.screenshot({ path: `${screenshots}/${name}.png` });
 }
 
-/** Checks that what is open fits into wide and narrow windows, light and dark. */
+/** Checks that what is open fits into a wide and a narrow window, of which one is light and one dark. */
 export async function look(page: Page, name: string): Promise<void> {
-  for (const width of [1280, 420]) {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.setViewportSize({ width, height: 900 });
-      await page.emulateMedia({ colorScheme });
-      // Until the page has been drawn like this.
-      await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
-      await screenshot(page, `${name}-${width}-${colorScheme}`);
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
-    }
+  for (const [width, colorScheme] of [
+    [1280, 'light'],
+    [420, 'dark'],
+  ] as const) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.emulateMedia({ colorScheme });
+    // Until the page has been drawn like this.
+    await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
+    await screenshot(page, `${name}-${width}-${colorScheme}`);
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
   }
 }
 

@@ -1,30 +1,37 @@
-/** Imports files into a service of its own, as the command does. */
+/** Imports files into a workspace of its own, as the command does. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach } from 'vitest';
+import { afterEach, beforeAll, beforeEach } from 'vitest';
+import { Yardgraph } from '../../client/index.ts';
 import { runCommand } from './command.ts';
-import { useService } from './service.ts';
+import { listen, useWorkspaces } from './service.ts';
 
 export function useImports(settings: Readonly<Record<string, string>> = {}) {
-  const service = useService(settings);
+  const service = useWorkspaces(settings);
   let folder: string;
+  let url: string;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
+    url = await listen(service.app);
+  });
+  beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'yardgraph-import-'));
-    await service.app.listen({ port: 0, host: '127.0.0.1' });
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  const url = () => `http://127.0.0.1:${(service.app.server.address() as AddressInfo).port}`;
+  const key = () => service.headers.authorization.replace('Bearer ', '');
   const write = (files: Readonly<Record<string, string | Uint8Array>>) => {
     for (const [name, content] of Object.entries(files)) writeFileSync(join(folder, name), content);
   };
 
   return {
     service,
-    url,
+    url: () => url,
+    key,
+
+    /** A client with the same workspace. */
+    client: () => new Yardgraph({ serverURL: url, apiKeyAuth: key() }),
     path: (name: string) => join(folder, name),
     write,
     read: (name: string) => readFileSync(join(folder, name), 'utf8'),
@@ -32,7 +39,12 @@ export function useImports(settings: Readonly<Record<string, string>> = {}) {
 
     /** Runs the command, and returns what it has printed on standard output, with the folder left out, and its exit code. */
     async command(...args: readonly string[]) {
-      const { code, out, err } = await runCommand({ YARDGRAPH_URL: url() }, ...args);
+      return this.commandWith(key(), ...args);
+    },
+
+    /** The same with another key. */
+    async commandWith(apiKey: string, ...args: readonly string[]) {
+      const { code, out, err } = await runCommand({ YARDGRAPH_URL: url, YARDGRAPH_API_KEY: apiKey }, ...args);
       return { code, out: out.replaceAll(`${folder}/`, '').split('\n'), err: err.replaceAll(`${folder}/`, '') };
     },
 

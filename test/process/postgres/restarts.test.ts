@@ -1,26 +1,33 @@
-/** Clients that repeat every kind of write, at two processes in turn, while Postgres restarts: each write is carried out exactly once. */
+/**
+ * Clients write while Postgres restarts and connections are cut: each write of those that repeat what was lost, at two processes in turn, is
+ * carried out exactly once, and a client that repeats nothing gets a 503 that says whether its batch may be stored.
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { Yardgraph } from '../../../client/index.ts';
-import { recordKinds } from '../../../src/records/index.ts';
+import { recordKinds, transportOrder } from '../../../src/records/index.ts';
 import { openDatabase } from '../../../src/store/database.ts';
 import { useShortDelays } from '../../support/client.ts';
 import { requireConsistentLog } from '../../support/consistent-log.ts';
 import { startDroppingProxy } from '../../support/dropping-proxy.ts';
 import { byEffort } from '../../support/effort.ts';
 import { storeOpener } from '../../support/open-store.ts';
-import { startPostgres } from '../../support/postgres.ts';
-import { useProcesses } from '../../support/process.ts';
+import { query, startPostgres } from '../../support/postgres.ts';
+import { post, useProcesses } from '../../support/process.ts';
 
 const processes = useProcesses();
 // Only the first of many delays: the server is away for seconds.
 useShortDelays();
 
 const restarts = byEffort({ small: 1, long: 20 });
+const cuts = byEffort({ small: 5, long: 50 });
 const clients = 8;
+const batchSize = 10;
+const messages =
+  /^(?:the database is not available, try again|connection lost during commit: check whether the records were stored before retrying)$/;
 const writesBetween = 60;
 
-test(`${restarts} restarts of Postgres while clients repeat what was lost: every write is stored once`, async () => {
+test(`${restarts} restarts of Postgres and ${cuts} cuts: every write that is repeated is stored once, every other one whole or not at all`, async () => {
   const postgres = await startPostgres();
   const settings = { DATABASE_URL: postgres.url, DATABASE_CONNECTION_TIMEOUT: '2000', LOG_LEVEL: 'silent' };
   const addresses: string[] = [];
@@ -73,13 +80,31 @@ test(`${restarts} restarts of Postgres while clients repeat what was lost: every
     }
   }
 
-  const writing = Promise.all(Array.from({ length: clients }, (_, client) => write(client)));
+  /** The names of the batches that were acknowledged to the client that repeats nothing. */
+  const batches: string[] = [];
+  const failures: unknown[] = [];
+  async function writeOnce(): Promise<void> {
+    for (let n = 0; !isOver; n += 1) {
+      const response = await post(`${addresses[0]}/transport-orders`, Array(batchSize).fill({ name: `batch ${n}` }));
+      const body = await response.json();
+      if (response.status === 201) batches.push(`batch ${n}`);
+      else failures.push([response.status, response.headers.get('retry-after'), body]);
+      await pause(10);
+    }
+  }
+
+  const writing = Promise.all([writeOnce(), ...Array.from({ length: clients }, (_, client) => write(client))]);
   for (let round = 0; round < restarts; round += 1) {
     const before = writes;
     while (writes < before + writesBetween) await pause(5);
     await postgres.halt(round % 2 === 0 ? 'immediate' : 'fast');
     await pause(100);
     await postgres.start();
+  }
+  for (let cut = 0; cut < cuts; cut += 1) {
+    await pause(20);
+    const ofService = "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'yardgraph'";
+    await query(postgres.url, ofService);
   }
   isOver = true;
   await writing;
@@ -88,7 +113,19 @@ test(`${restarts} restarts of Postgres while clients repeat what was lost: every
   const database = await openDatabase(postgres.url);
   const store = storeOpener(database)('default');
   const log = await store.changes({ after: 0, limit: 1_000_000, withBefore: false });
-  expect(log.map(({ action, id }) => `${action} ${id}`).toSorted()).toEqual(acknowledged.toSorted());
+  const repeated = log.filter(({ kind }) => kind !== transportOrder.name);
+  expect(repeated.map(({ action, id }) => `${action} ${id}`).toSorted()).toEqual(acknowledged.toSorted());
+  const stored = new Map<unknown, number>();
+  for (const { name } of await store.list(transportOrder)) stored.set(name, (stored.get(name) ?? 0) + 1);
+  expect(batches.filter((name) => stored.get(name) !== batchSize)).toEqual([]);
+  expect([...stored].filter(([, count]) => count !== batchSize)).toEqual([]);
+  expect(failures.length).toBeGreaterThan(0);
+  for (const failure of failures) {
+    const body = { error: expect.stringMatching(messages), code: '503' };
+    // A client that simply repeats a batch that may be stored would store it twice.
+    const isSafe = JSON.stringify(failure).includes('try again');
+    expect(failure).toEqual([503, isSafe ? '1' : null, body]);
+  }
   await requireConsistentLog(store, recordKinds);
   await database.close();
   await postgres.stop();

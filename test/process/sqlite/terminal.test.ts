@@ -94,7 +94,7 @@ describe.runIf(hasScript)('on a terminal', () => {
     // `script` then stops reading the terminal once the pipe to this process is full.
     service.child.stdout.pause();
 
-    for (let round = 0; round < 20; round += 1) {
+    for (let round = 0; round < 8; round += 1) {
       const headers = { 'x-request-id': 'x'.repeat(128) };
       const requests = Array.from({ length: 50 }, async () => (await fetch(`${address}/nowhere`, { headers })).status);
       expect(await Promise.all(requests)).toEqual(Array(50).fill(404));
@@ -132,15 +132,12 @@ describe.runIf(hasScript)('on a terminal', () => {
       expect(await names()).toEqual(['yard']);
     });
 
-    test.each([
-      ['another name', 'yard\r'],
-      ['Ctrl-C', ctrlC],
-    ])('deletes nothing after %s', async (_, typed) => {
+    test('deletes nothing after Ctrl-C', async () => {
       const { names, command } = await prepare();
       await command.shows(/Type acme/);
       // Until it reads keys instead of signals.
       await pause(200);
-      command.type(typed);
+      command.type(ctrlC);
 
       expect(await command.exited).toBe(1);
       expect(command.screen.text).toContain('not confirmed: nothing was deleted');

@@ -1,0 +1,351 @@
+/** The client when requests fail: what it sends again, with which key, and which errors it throws. */
+import { createServer } from 'node:http';
+import { describe, expect, test, vi } from 'vitest';
+import {
+  ConnectionError,
+  type Options,
+  PartialBatchError,
+  ServiceError,
+  TimeoutError,
+  UnexpectedResponseError,
+  type WriteOptions,
+  Yardgraph,
+} from '../../client/index.ts';
+import { delayAfter } from '../../client/retry.ts';
+import { errorOf, useShortDelays } from '../support/client.ts';
+import { freePort } from '../support/postgres.ts';
+import { half, hang, hangUp, json, page, problem, type Reply, useScriptedServer } from '../support/scripted-server.ts';
+
+const server = useScriptedServer();
+const delays = useShortDelays();
+
+const client = (options: Partial<Options> = {}) => new Yardgraph({ serverURL: server.url, ...options });
+const write = (options: Partial<Options> = {}, own: WriteOptions = {}) =>
+  client(options).assets.create([{ name: 'Crane' }], own);
+const change = ({ projects }: Yardgraph) => projects.update('project_1', { name: 'Quay' });
+const mutate = ({ graphql }: Yardgraph) => graphql('mutation { createAssets(input: []) { id } }');
+const read = (options: Partial<Options> = {}) => client(options).assetCategories.list();
+const sent = (name: string) => server.received.map(({ headers }) => headers[name]);
+const keys = () => sent('idempotency-key');
+
+const now = { headers: { 'retry-after': '0' } };
+const created = json(201, [{ id: 'asset_1', name: 'Crane' }]);
+const listed = json(200, []);
+const tooManyRequests = problem(429, 'too many requests', now);
+const unavailable = problem(503, 'the database is not available, try again', now);
+const maybeStored = problem(503, 'connection lost during commit', { ...now, type: 'urn:yardgraph:may-be-stored' });
+const cutOff: Reply = (response) => {
+  response.writeHead(201, { 'content-type': 'application/json', 'content-length': '1000' });
+  response.write('[{"id":', () => response.destroy());
+};
+const knowsKeys = json(200, { status: 'ok', idempotencyKeys: true });
+
+describe('the client retries', () => {
+  test.each<[string, Reply, () => Promise<unknown>, Reply]>([
+    ['a write after 429', tooManyRequests, write, created],
+    ['a write after 429 from a proxy', page(429, now.headers), write, created],
+    ['a write after 503, with which nothing is stored', unavailable, write, created],
+    ['a read after 429', tooManyRequests, read, listed],
+    ['a read after 503', unavailable, read, listed],
+    ['a read after 503 from a proxy', page(503), read, listed],
+    ['a read after 503 that does not rule out that something was stored', maybeStored, read, listed],
+    ['a read after a lost connection', hangUp, read, listed],
+    ['a read after a timeout', hang, () => read({ timeout: 300 }), listed],
+    [
+      'a GraphQL query after 503',
+      json(503, { errors: [{ message: 'away', path: ['a'] }] }, now.headers),
+      () => client().graphql('{ a }'),
+      json(200, { data: { a: 1 } }),
+    ],
+  ])('%s, with the same body', async (_, failure, send, success) => {
+    server.replies = [failure, failure, success];
+
+    await send();
+
+    expect(server.received).toHaveLength(3);
+    expect(new Set(server.received.map(({ method, path, body }) => `${method} ${path} ${body}`)).size).toBe(1);
+  });
+
+  test('a write to a service that is still starting', async () => {
+    const port = await freePort();
+    const starting = createServer((_, response) => created(response));
+
+    const asset = write({ serverURL: `http://127.0.0.1:${port}`, retries: 100 });
+    await vi.waitFor(() => expect(delays).not.toEqual([]));
+    starting.listen(port, '127.0.0.1');
+
+    expect(await asset).toEqual([{ id: 'asset_1', name: 'Crane' }]);
+    starting.close();
+  });
+
+  test('three times by default, or as many times as the option sets, and then throws the error', async () => {
+    server.replies = [unavailable];
+
+    const error = await errorOf(ServiceError, write());
+    expect([error.status, error.mayBeStored, server.received.length]).toEqual([503, false, 4]);
+    await errorOf(ServiceError, write({ retries: 0 }));
+    expect(server.received).toHaveLength(4 + 1);
+
+    const before = delays.length;
+    const serverURL = `http://127.0.0.1:${await freePort()}`;
+    expect(await errorOf(ConnectionError, write({ serverURL, retries: 1 }))).toMatchObject({
+      ...{ code: 'ECONNREFUSED', mayBeStored: false },
+      message: 'no response from the service: ECONNREFUSED',
+    });
+    expect(delays).toHaveLength(before + 1);
+  });
+
+  test.each([
+    ['an hour', () => '3600'],
+    ['a date', () => new Date(Date.now() + 3_600_000).toUTCString()],
+  ])('not if Retry-After is more than a minute away: %s', async (_, retryAfter) => {
+    server.replies = [problem(429, 'too many requests', { headers: { 'retry-after': retryAfter() } })];
+
+    const error = await errorOf(ServiceError, write());
+
+    expect(error.retryAfter).toBeGreaterThan(3_500);
+    expect(server.received).toHaveLength(1);
+  });
+
+  test.each([
+    [0, 250, 500],
+    [2, 1_000, 2_000],
+    [20, 4_000, 8_000],
+  ])(
+    'after %i earlier failures, when a random time from %i to %i ms has passed, and at least Retry-After',
+    (failures, min, max) => {
+      const waits = (retryAfter?: number) => {
+        const error = new ServiceError('', { status: 429, mayBeStored: false, requestId: undefined, retryAfter });
+        return Array.from({ length: 200 }, () => delayAfter(error, failures) ?? 0);
+      };
+
+      expect(Math.min(...waits())).toBeGreaterThanOrEqual(min);
+      expect(Math.max(...waits())).toBeLessThanOrEqual(max);
+      expect(new Set(waits()).size).toBeGreaterThan(100);
+      expect(Math.min(...waits(7))).toBeGreaterThanOrEqual(7_000);
+    },
+  );
+});
+
+describe('a write that may be stored', () => {
+  test.each<[string, Reply]>([
+    ['a lost connection', hangUp],
+    ['a connection that is lost within the response', cutOff],
+    ['a timeout', hang],
+    ['a timeout within the response', half(201, '[{"id":')],
+    ['a 503 that says so', maybeStored],
+    ['a 503 whose type was lost on the way', json(503, { error: 'away', code: '503' }, now.headers)],
+    ['a 503 from a proxy', page(503, now.headers)],
+  ])('is sent again with the same key after %s, but only to a service that knows keys', async (_, failure) => {
+    server.replies = [failure, created];
+    const error = await write({ timeout: 300 }).catch((reason) => reason);
+    expect([error.mayBeStored, server.received.length]).toEqual([true, 1]);
+
+    Object.assign(server, { health: knowsKeys, received: [], replies: [failure, failure, created] });
+    expect(await write({ timeout: 300 })).toEqual([{ id: 'asset_1', name: 'Crane' }]);
+
+    expect(keys()).toEqual(Array(3).fill(expect.stringMatching(/^[0-9a-f]{32}$/)));
+    expect(new Set(server.received.map(({ body, headers }) => `${body} ${headers['idempotency-key']}`)).size).toBe(1);
+  });
+
+  test.each([change, mutate])('is a change or a mutation too: %s', async (send) => {
+    server.replies = [hangUp, json(200, { id: 'project_1', data: {} })];
+    expect((await errorOf(ConnectionError, send(client()))).mayBeStored).toBe(true);
+
+    Object.assign(server, { health: knowsKeys, received: [] });
+    await send(client());
+    expect([server.received.length, new Set(keys()).size]).toEqual([2, 1]);
+  });
+
+  test.each<[string, Reply]>([
+    ['500', problem(500, 'unexpected error, request 1')],
+    ['502', page(502, now.headers)],
+    ['504', page(504, now.headers)],
+  ])('is not sent again after %s', async (_, failure) => {
+    Object.assign(server, { health: knowsKeys, replies: [failure, created] });
+
+    expect(await write().catch((error) => error)).toMatchObject({ mayBeStored: true });
+    expect(server.received).toHaveLength(1);
+  });
+
+  test.each<[string, Reply, object]>([
+    ['hangs up, too', hangUp, { mayBeStored: true }],
+    ['is unavailable', unavailable, { mayBeStored: true }],
+    ['refuses the key', problem(401, 'no'), { mayBeStored: true }],
+    // It has looked for the key.
+    ['rejects the request', problem(409, '[0].uid: taken'), { status: 409, mayBeStored: false }],
+  ])('is said to be so, or not, after an attempt in which the service %s', async (_, last, expected) => {
+    Object.assign(server, { health: knowsKeys, replies: [hangUp, last] });
+
+    expect(await write({ retries: 1 }).catch((error) => error)).toMatchObject(expected);
+    expect(server.received).toHaveLength(2);
+  });
+
+  test('may be one of several mutations, of which the first is stored', async () => {
+    server.replies = [json(503, { errors: [{ message: 'away', path: ['second'] }] }, now.headers)];
+
+    const error = await errorOf(ServiceError, client().graphql('mutation { first: a second: b }'));
+
+    expect([error.status, error.mayBeStored, server.received.length]).toEqual([503, true, 1]);
+  });
+
+  test('a timeout says after how many milliseconds', async () => {
+    server.replies = [hang];
+
+    const { message } = await errorOf(TimeoutError, write({ timeout: 300 }));
+    expect(message).toBe('no response from the service within 300 ms');
+  });
+});
+
+describe('whether the service knows keys', () => {
+  test('is asked before the first repeat, again if the service is unavailable, and then no more', async () => {
+    const health: Reply = (response) => (server.probes === 1 ? problem(503, 'starting', now) : knowsKeys)(response);
+    Object.assign(server, { health, replies: [hangUp, created] });
+    const { assets } = client();
+    await assets.create([{ name: 'Crane' }]);
+    expect([server.received.length, server.probes]).toEqual([2, 2]);
+
+    Object.assign(server, { received: [], replies: [hangUp, created] });
+    await assets.create([{ name: 'Crane' }]);
+    expect(server.probes).toBe(2);
+  });
+
+  test.each([
+    ['something else', json(200, { status: 'ok', idempotencyKeys: 'yes' })],
+    ['nothing', json(200, null)],
+    ['what a proxy says', page(404)],
+  ])('is not so if it says %s: nothing is repeated', async (_, health) => {
+    Object.assign(server, { health, replies: [hangUp, created] });
+
+    const error = await errorOf(ConnectionError, write());
+
+    expect([error.mayBeStored, server.received.length, server.probes]).toEqual([true, 1, 1]);
+  });
+});
+
+describe('the key', () => {
+  test('is a new one for each write and each part of a batch, or one of the program with the position of the part', async () => {
+    server.replies = [created];
+    const { assets, projects, graphql } = client();
+    const two = [{ name: 'Crane' }, { name: 'Pump' }];
+    await assets.create([{ name: 'Crane' }]);
+    await assets.create(two, { partSize: 1 });
+    expect(new Set(keys()).size).toBe(3);
+
+    server.received = [];
+    await assets.create(two, { idempotencyKey: 'import 8', partSize: 1 });
+    server.replies = [json(200, { id: 'project_1', data: {} })];
+    await projects.update('project_1', {}, { idempotencyKey: 'import 9' });
+    await graphql('mutation { a }', {}, { idempotencyKey: 'import 10' });
+    expect(keys()).toEqual(['import 8-0', 'import 8-1', 'import 9', 'import 10']);
+  });
+
+  test('is not sent with what only reads, nor with idempotencyKeys: false, with which nothing is repeated', async () => {
+    server.replies = [listed, json(200, { data: {} }), hangUp];
+    server.health = knowsKeys;
+    await read();
+    await client().graphql('{ a }');
+    const error = await errorOf(ConnectionError, write({ idempotencyKeys: false }));
+
+    expect([error.mayBeStored, keys()]).toEqual([true, [undefined, undefined, undefined]]);
+  });
+});
+
+test('the change message of the client or of a write is sent in UTF-8, but not with what only reads', async () => {
+  server.replies = [created, created, listed];
+  const { assets, assetCategories } = client({ changeMessage: 'Nächtlicher Import – 起重机' });
+  await assets.create([{ name: 'Crane' }]);
+  await assets.create([{ name: 'Crane' }], { changeMessage: 'corrected by hand' });
+  await assetCategories.list();
+
+  const utf8 = (text: unknown) => text && Buffer.from(String(text), 'latin1').toString();
+  expect(sent('x-change-message').map(utf8)).toEqual(['Nächtlicher Import – 起重机', 'corrected by hand', undefined]);
+});
+
+describe('a response that does not come from Yardgraph is an UnexpectedResponseError:', () => {
+  test.each<[string, Reply, string]>([
+    ['a page', page(200), '200 with text/html'],
+    ['incomplete JSON', half(200, '[{"id"', { isEnded: true }), '200 with application/json'],
+    ['JSON of another service', json(200, { hello: 'world' }), '200 with application/json'],
+    ['JSON without a content type', (response) => void response.end('[]'), '200 with no content type'],
+    ['404 from another server', page(404), '404 with text/html'],
+    ['an error of another service', json(400, { message: 'no' }), '400 with application/json'],
+    ['a redirect', page(302, { location: '/asset-categories' }), '302 with text/html'],
+  ])('%s', async (_, reply, received) => {
+    server.replies = [reply];
+
+    const error = await errorOf(UnexpectedResponseError, read());
+
+    expect(error.message).toBe(`expected a response from Yardgraph, received ${received}`);
+    expect(server.received).toHaveLength(1);
+  });
+
+  test.each<[string, Reply, (yardgraph: Yardgraph) => Promise<unknown>, boolean]>([
+    ['fewer records than were sent', json(201, []), ({ locations }) => locations.create([{}]), true],
+    [
+      'a redirect of a write, whose target could look like what it creates',
+      page(301, { location: '/' }),
+      ({ locations }) => locations.create([{}]),
+      false,
+    ],
+    [
+      'a GraphQL response with neither data nor errors',
+      json(200, { data: null }),
+      ({ graphql }) => graphql('{ a }'),
+      false,
+    ],
+  ])('%s', async (_, reply, send, mayBeStored) => {
+    server.replies = [reply, json(200, [{ id: 'location_1' }])];
+
+    expect((await errorOf(UnexpectedResponseError, send(client()))).mayBeStored).toBe(mayBeStored);
+    expect(server.received).toHaveLength(1);
+  });
+});
+
+describe('of a batch in parts', () => {
+  const first = json(201, [{ id: 'a' }]);
+  const create = () => client().locations.create([{}, {}, {}], { partSize: 1 });
+
+  test('each is retried like a batch; none is sent after one that fails', async () => {
+    server.replies = [unavailable, first, hangUp, json(201, [{ id: 'c' }])];
+
+    const error = await errorOf(PartialBatchError, create());
+
+    expect(error.created).toEqual([{ id: 'a' }]);
+    expect(error.message).toMatch(
+      /^created 1 of 3 records \(stored: \[0\]; may be stored: \[1\]; not stored: \[2\]\)\. Part 2 failed: no response from the service: \w+$/,
+    );
+    expect([error.mayBeStored, error.cause]).toEqual([true, expect.any(ConnectionError)]);
+    expect(server.received).toHaveLength(3);
+  });
+
+  test('one with many invalid fields lists ten of them in its message, with indexes in the batch', async () => {
+    const errors = Array.from({ length: 12 }, (_, index) => ({ index, field: 'name', message: 'required' }));
+    server.replies = [first, problem(400, 'many', { errors: [{ message: 'all of them' }, ...errors] })];
+
+    const { message, items } = await errorOf(PartialBatchError, create());
+
+    expect(message).toMatch(/ failed: all of them; \[1\]\.name: required; .*; \[9\]\.name: required; and 3 more$/);
+    expect(items).toHaveLength(13);
+  });
+
+  test('one that cannot be sent throws the stored records, too: JSON would turn NaN into null', async () => {
+    server.replies = [first];
+    const call = client().locations.create([{}, { latitude: Number.NaN }], { partSize: 1 });
+
+    const { created, mayBeStored, cause, message } = await errorOf(PartialBatchError, call);
+    expect(message).toMatch(/Part 2 failed: latitude: expected a finite number, received NaN$/);
+    expect([created, mayBeStored, cause]).toEqual([[{ id: 'a' }], false, expect.any(TypeError)]);
+  });
+});
+
+test('the JSON of an error has everything but its cause; a long message is cut', async () => {
+  const errors = [{ index: 0, field: 'name', message: 'required' }];
+  server.replies = [problem(400, 'x'.repeat(10_000), { errors })];
+
+  const error = await errorOf(ServiceError, write());
+
+  const message = `${'x'.repeat(5_000)}…`;
+  const json = { name: 'ServiceError', message, status: 400, items: errors, mayBeStored: false };
+  expect(JSON.parse(JSON.stringify(error))).toEqual(json);
+});
