@@ -11,7 +11,6 @@ export interface TypedDocument<Result, Variables> {
   readonly __apiType?: ((variables: Variables) => Result) | undefined;
 }
 
-/** The AST of a document. */
 interface DocumentNode {
   readonly kind: string;
   readonly definitions: readonly { readonly kind: string }[];
@@ -47,7 +46,6 @@ interface Node {
   readonly name?: Node;
   readonly alias?: Node;
   readonly operation?: string;
-  /** The text of a name or scalar, or the node of an argument's value. */
   readonly value?: string | boolean | Node;
   readonly variable?: Node;
   readonly type?: Node;
@@ -120,7 +118,6 @@ function printNode(node: Node): string {
   }
 }
 
-/** The directives and the selection, with which many nodes end. */
 const rest = ({ directives, selectionSet }: Node): string => many(directives, ' ', ' ') + one(selectionSet, ' ');
 
 const one = (node: Node | undefined, before = '', after = ''): string => (node ? before + printNode(node) + after : '');

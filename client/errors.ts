@@ -120,7 +120,6 @@ export class UnexpectedResponseError extends YardgraphError {
 interface FailedPart {
   readonly method: string;
   readonly partSize: number;
-  /** The number of items in the whole batch. */
   readonly size: number;
   readonly cause: unknown;
 }
@@ -159,7 +158,6 @@ export class PartialBatchError<T = unknown> extends YardgraphError {
 
 const range = (start: number, end: number): string => (end - start === 1 ? `[${start}]` : `[${start}] to [${end - 1}]`);
 
-/** Lists ten items and the number of the others, as the messages of the service do. */
 function listed(items: readonly FailingItem[]): string {
   const texts = items.slice(0, 10).map(({ index, field, message }) => {
     const path = [index === undefined ? '' : `[${index}]`, field].filter(Boolean).join('.');

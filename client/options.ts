@@ -26,7 +26,6 @@ export interface Options {
 }
 
 export interface ResolvedOptions extends GeneralOptions {
-  /** The URL of the service, without a trailing slash. */
   readonly serverUrl: string;
   /** Returns the key for the next attempt; undefined to send none. */
   readonly apiKey: () => Promise<string | undefined>;
@@ -54,7 +53,6 @@ const optionNames: readonly string[] = [
   'changeMessage',
 ] satisfies (keyof Options)[];
 
-/** Throws a TypeError if an option is invalid. A key that a function returns is checked before each attempt. */
 export function readOptions(options: Options): ResolvedOptions {
   requireKnownOptions(options);
   const { serverURL, timeout = 30_000, retries = 3, idempotencyKeys = true, changeMessage } = options;

@@ -14,7 +14,6 @@ export interface PartOptions extends WriteOptions {
   readonly onProgress?: ((stored: number, size: number) => void) | undefined;
 }
 
-/** `send` sends one part, and returns a result for each of its items. */
 export async function inParts<Item, Result>(
   method: string,
   items: readonly Item[],

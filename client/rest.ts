@@ -64,7 +64,6 @@ const accepted =
     return response.body as T;
   };
 
-/** Returns the error for an error response: a problem, or the interface's two fields, `error` and `code`. */
 export function serviceError(response: ApiResponse): YardgraphError {
   const { status, requestId, retryAfter } = response;
   const body = response.bodyWithoutKey();

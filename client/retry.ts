@@ -45,11 +45,9 @@ export async function retry<T>(
 /** Statuses with which the service does not say whether an earlier attempt was stored. */
 const unspecific: readonly number[] = [401, 403, 404, 429];
 
-/** True if the service has checked whether an earlier attempt was stored. */
 const isResolved = (error: YardgraphError): boolean =>
   error instanceof ServiceError && error.status < 500 && !unspecific.includes(error.status);
 
-/** Returns the milliseconds to wait before a retry, after `failures` failures; undefined if the error is final. */
 export function delayAfter(error: unknown, failures: number): number | undefined {
   if (!(error instanceof YardgraphError) || !isTemporary(error)) return undefined;
   const retryAfter = (hasResponse(error) ? error.retryAfter : undefined) ?? 0;

@@ -18,16 +18,12 @@ interface ApiRequest {
 export interface ApiResponse {
   readonly isWrite: boolean;
   readonly status: number;
-  /** True if the request had an API key. */
   readonly hadKey: boolean;
   readonly requestId: string | undefined;
-  /** The value of `Retry-After`, in seconds. */
   readonly retryAfter: number | undefined;
-  /** The parsed JSON; undefined if the body is not JSON. */
   readonly body: unknown;
   /** Returns the body for errors, from which every echo of the API key is removed. */
   bodyWithoutKey(): unknown;
-  /** Status and content type, for error messages. */
   readonly description: string;
 }
 
@@ -93,7 +89,6 @@ export function createSend(defaults: ResolvedOptions): Send {
   };
 }
 
-/** A response that is read while it arrives. */
 interface Opened {
   readonly headers: Headers;
   readonly body: ReadableStream<Uint8Array>;
@@ -186,7 +181,6 @@ function parse(text: string, without?: string): unknown {
   }
 }
 
-/** Parses `Retry-After`, which is a number of seconds or a date. */
 function secondsIn(value: string | null): number | undefined {
   if (value === null) return undefined;
   const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1_000;

@@ -11,13 +11,11 @@ export interface WriteOptions {
   readonly changeMessage?: string | undefined;
 }
 
-/** The options of the client that hold for each of its writes. */
 export interface GeneralOptions {
   readonly idempotencyKeys: boolean;
   readonly changeMessage: string | undefined;
 }
 
-/** Throws a TypeError if an option is invalid, before anything is sent. */
 export function writeHeaders(
   { idempotencyKeys, changeMessage: general }: GeneralOptions,
   { idempotencyKey, changeMessage = general }: WriteOptions = {},

@@ -47,7 +47,6 @@ export async function createApp(
   return app;
 }
 
-/** Serves probes and pages, which show no data and need no key. */
 async function servePublicly(
   app: FastifyInstance,
   database: Database,

@@ -6,7 +6,6 @@ import { StartError } from './errors.ts';
 import { databaseUrlProblem, defaultOptions, defaultPath } from './store/database-settings.ts';
 
 interface Setting<T> {
-  /** The environment variable. */
   readonly name: string;
   readonly schema: z.ZodType<T>;
   readonly defaultValue: T;
@@ -105,7 +104,6 @@ const visibility = {
 /** Limits of connections and of HTTP itself. Times are in milliseconds. */
 const http = {
   maxConnections: setting('MAX_CONNECTIONS', whole(1, 1_000_000), 10_000),
-  /** The time to receive the whole request. */
   requestTimeout: setting('REQUEST_TIMEOUT', whole(100, 3_600_000), 120_000),
 };
 
@@ -120,7 +118,6 @@ const fixedHttp = {
 /** Limits of requests and responses; docs/interface.md has their statuses. */
 const limits = {
   maxBodyBytes: setting('MAX_BODY_BYTES', whole(1_024, 1_073_741_824), 10 * 1_048_576),
-  /** Records in a batch. */
   maxBatch: setting('MAX_BATCH', whole(1, 1_000_000), 10_000),
   /** Characters of a text that has no index. */
   maxTextLength: setting('MAX_TEXT_LENGTH', whole(1, 10_000_000), 10_000),
@@ -140,13 +137,9 @@ const limits = {
 const fixedLimits = {
   /** Levels of nested arrays and objects in JSON, and of brackets in a GraphQL document. */
   maxNesting: 32,
-  /** Characters of a GraphQL document. */
   maxQueryLength: 100_000,
-  /** Tokens of a GraphQL document. */
   maxTokens: 2_000,
-  /** Aliases in a GraphQL document. */
   maxAliases: 50,
-  /** Directives in a GraphQL document. */
   maxDirectives: 50,
 };
 
@@ -160,15 +153,11 @@ export interface Config extends Omit<ValuesOf<typeof service>, 'allowOpenAccess'
   readonly openAccess: 'no' | 'loopback' | 'anyone';
   readonly databaseOptions: ValuesOf<typeof databaseOptions>;
   readonly logLevel: string;
-  /** True if browsers get GraphiQL at /graphql. */
   readonly graphiql: boolean;
-  /** True if GraphQL clients may read the schema. */
   readonly introspection: boolean;
   /** True if GraphQL errors suggest similar names of the schema: only where it may be read anyway. */
   readonly suggestions: boolean;
-  /** True if the GraphQL schema is a subgraph of Apollo Federation. */
   readonly federation: boolean;
-  /** Origins whose pages may call the service from a browser. */
   readonly corsOrigins: readonly string[];
   readonly http: ValuesOf<typeof http> & Readonly<typeof fixedHttp>;
   readonly limits: Limits;
@@ -181,14 +170,12 @@ interface Misspelt {
   readonly setting: string;
 }
 
-/** The names of all settings, in the order of docs/settings.md. */
 export const settingNames: readonly string[] = [service, databaseOptions, visibility, http, limits].flatMap(
   (group: Group) => Object.values(group).map(({ name }) => name),
 );
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Reads the settings. Throws a StartError with one line per invalid setting. */
 export function loadConfig(env: Environment): Config {
   const problems: string[] = [];
   const { allowOpenAccess, ...serviceValues } = readGroup(service, env, problems);
@@ -251,5 +238,4 @@ function readGroup<G extends Group>(group: G, env: Environment, problems: string
   return values as ValuesOf<G>;
 }
 
-/** True if a host name or an address is of this machine only. */
 export const isLoopback = (host: string): boolean => /^(?:localhost|127(?:\.\d{1,3}){3}|\[?::1\]?)$/i.test(host);

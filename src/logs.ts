@@ -2,7 +2,6 @@
 import { writeSync } from 'node:fs';
 import pino from 'pino';
 
-/** A destination of log lines. */
 export interface Logs {
   write(line: string): void;
 }
@@ -66,11 +65,9 @@ export function createLogs(
   return logs;
 }
 
-/** Returns a destination for readable lines if standard error is a terminal, otherwise for JSON. */
 export const openLogs = async (): Promise<Logs> =>
   standardError(process.stderr.isTTY ? await readableForm() : undefined);
 
-/** A log of what happens before there are requests, in the form of their lines. */
 export const createLog = (level: string, logs: Logs) => pino({ level }, logs);
 
 export interface Announcement {
@@ -93,7 +90,6 @@ interface Terminal {
   readonly _handle?: { setBlocking?(isBlocking: boolean): void };
 }
 
-/** Returns a destination on standard error for lines of JSON, each in the form that `format` gives it. */
 export function standardError(format?: (line: string) => string): Logs {
   // Opening its stream makes a pipe or socket non-blocking: without a reader, a write fails instead of waiting for one.
   const { stderr } = process;

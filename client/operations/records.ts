@@ -54,10 +54,8 @@ export interface Rejected {
   readonly issues: readonly ItemIssue[];
 }
 
-/** A record as it is returned. */
 type Returned<Stored, Options> = Options extends { readonly returning: 'outcome' } ? { readonly id: string } : Stored;
 
-/** What an upsert may have done with an item. */
 type UpsertResult<Stored, Options> =
   | Upserted<Returned<Stored, Options>>
   | (Options extends { readonly onInvalid: 'SKIP' } ? Rejected : never);
@@ -110,14 +108,12 @@ export type ImportRecords = <const Options extends ImportRecordsOptions = Import
     (Options extends { readonly onInvalid: 'SKIP' } ? { readonly rejected: readonly RejectedItem[] } : unknown)
 >;
 
-/** Records as GraphQL returns them. */
 type Row = Readonly<Record<string, unknown>>;
 
 export function writes<Kind extends KindName>(graphql: Graphql, name: Kind): Writes<Kind> {
   const { plural, fields } = kinds[name];
   const stored = storedAs(name);
 
-  /** Runs the mutation of a method for each part of the items, and returns its result for each item. */
   async function mutate<Result>(
     { method, list, items, args = {}, result = (selected) => selected }: Mutation,
     { dryRun = false, returning = 'record', ...options }: BatchOptions,
@@ -182,10 +178,8 @@ interface Result {
 
 interface Mutation {
   readonly method: 'update' | 'upsert' | 'delete';
-  /** The argument that has the items. */
   readonly list: 'input' | 'ids' | 'keys';
   readonly items: readonly unknown[];
-  /** The other arguments, with their types. */
   readonly args?: Readonly<Record<string, readonly [type: string, value: unknown]>>;
   /** Returns what to select, given the fields of a record. */
   readonly result?: (record: string) => string;

@@ -26,7 +26,6 @@ declare module 'fastify' {
   }
 }
 
-/** Opens sessions, each in the workspace of its identity. */
 export function createSessionOpener(database: Database) {
   const openStore = createStoreOpener(database);
   return (identity: Identity, user: StoreUser): Session => createSession(openStore(identity.workspace, user), identity);
@@ -136,7 +135,6 @@ function keysIn({ headers }: FastifyRequest): string[] {
   return [...new Set(sent.filter((key) => typeof key === 'string'))];
 }
 
-/** The reason for the log. */
 const notLocal = 'not from this machine, without an API key';
 
 /**

@@ -15,12 +15,10 @@ const workspaceName = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
 
 const keyForm = new RegExp(`^(yardgraph_${workspaceName}_[0-9a-f]{8})_([\\w-]{43})$`);
 
-/** Describes the names that a workspace may have, for messages. */
 export const workspaceNameForm = 'expected 1 to 63 lower-case letters, digits and hyphens, no hyphen first or last';
 
 export const isWorkspaceName = (text: string): boolean => new RegExp(`^${workspaceName}$`).test(text);
 
-/** Returns the parts of a key; undefined if the text is not a key. */
 export function parseKey(text: string): KeyText | undefined {
   const [, prefix, secret] = keyForm.exec(text) ?? [];
   return prefix && secret ? { prefix, secret } : undefined;
@@ -28,7 +26,6 @@ export function parseKey(text: string): KeyText | undefined {
 
 export const newPrefix = (workspace: string): string => `yardgraph_${workspace}_${randomBytes(4).toString('hex')}`;
 
-/** Returns 256 random bits. */
 export const newSecret = (): string => randomBytes(32).toString('base64url');
 
 export const formatKey = (prefix: string, secret: string): string => `${prefix}_${secret}`;

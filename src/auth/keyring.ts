@@ -11,20 +11,16 @@ import type { Database } from '../store/database.ts';
 import type { WorkspaceId } from '../store/query/tables.ts';
 import { hashOf, isHash, type KeyText, newSecret, parseKey } from './key.ts';
 
-/** The user and the workspace of a request. */
 export interface Identity {
   readonly workspace: WorkspaceId;
   /** Null while the service runs without keys. */
   readonly userId: string | null;
   readonly mayWrite: boolean;
-  /** Null while the service runs without keys. */
   readonly keyPrefix: string | null;
 }
 
-/** The name of the workspace of all requests while there are no keys. */
 export const anonymousWorkspace = 'default';
 
-/** Returns the identity of every request while there are no keys: no user, in that workspace. */
 export const anonymousIn = (workspace: WorkspaceId): Identity => ({
   workspace,
   userId: null,
@@ -78,7 +74,6 @@ export function createKeyring(database: Database) {
     return key;
   }
 
-  /** Returns the identity of the key if this is its secret and both are still valid. */
   function accept(key: ApiKey | undefined, secret: string): Identity | undefined {
     const hash = hashOf(secret);
     const isCurrent = isHash(hash, key?.secretHash ?? noHash);
@@ -108,7 +103,6 @@ export function createKeyring(database: Database) {
      */
     findAnonymous,
 
-    /** True if this process has accepted the key before, with any of its secrets. Covers the latest 10,000 keys. */
     hasAccepted(text: string): boolean {
       const parts = parseKey(text);
       return parts !== undefined && accepted.has(parts.prefix);
@@ -142,7 +136,6 @@ const isPast = (time: string | null): boolean => time !== null && Date.parse(tim
 const keysPerStatement = 1_000;
 
 function createKeyLookup(store: KeyStore): (prefix: string) => Promise<ApiKey | undefined> {
-  /** Resolves after the latest batch, whether it fails or not. */
   let running: Promise<unknown> = Promise.resolve();
   let queue = running;
   const lookups = new DataLoader<string, ApiKey | undefined>(
@@ -172,7 +165,6 @@ function createKeyLookup(store: KeyStore): (prefix: string) => Promise<ApiKey | 
   };
 }
 
-/** Returns the key with each of these prefixes, in their order; undefined if there is none. */
 async function findAll(store: KeyStore, prefixes: readonly string[]): Promise<(ApiKey | undefined)[]> {
   const keys = new Map((await store.findAll(prefixes)).map((key) => [key.id, key]));
   return prefixes.map((prefix) => keys.get(prefix));

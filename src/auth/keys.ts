@@ -55,7 +55,6 @@ export async function rotateKey(store: KeyStore, prefix: string, overlap: number
   return { text: formatKey(prefix, secret), previousExpiresAt };
 }
 
-/** Revokes a key with all its secrets. It stays in the list. */
 export async function revokeKey(store: KeyStore, prefix: string): Promise<void> {
   const key = await keyWith(store, prefix);
   if (key.revokedAt === null) requireFound(await store.update(prefix, { revokedAt: new Date().toISOString() }));

@@ -10,7 +10,6 @@ import { ServiceError, tooManyRequests } from '../errors.ts';
 
 type Settings = Pick<Config, 'requestsPerMinute' | 'failedLoginsPerMinute'>;
 
-/** Creates the limits of the settings; 0 means no limit. */
 export async function createRateLimits(app: FastifyInstance, { requestsPerMinute, failedLoginsPerMinute }: Settings) {
   await app.register(rateLimit, { global: false, timeWindow: '1 minute' });
   const keyGenerator = ({ identity, ip }: FastifyRequest) => identity?.keyPrefix ?? ip;
@@ -18,7 +17,6 @@ export async function createRateLimits(app: FastifyInstance, { requestsPerMinute
   const failures = oneAtATime(app.createRateLimit({ max: failedLoginsPerMinute, keyGenerator: ({ ip }) => ip }));
 
   return {
-    /** Counts a request of a key. Throws a ServiceError 429. */
     async limitRequests(request: FastifyRequest, reply: FastifyReply): Promise<void> {
       if (requestsPerMinute > 0) applyLimit(reply, 'requests', await requests(request));
     },
@@ -60,7 +58,6 @@ function oneAtATime(limit: Limit): Limit {
 
 type State = Awaited<ReturnType<Limit>>;
 
-/** Sets the headers of the IETF draft, and throws a ServiceError 429 where the limit is exceeded. */
 function applyLimit(reply: FastifyReply, what: 'requests' | 'failed logins', state: State): void {
   if (state.isAllowed) return;
   const { max, remaining, ttlInSeconds, isExceeded } = state;

@@ -12,9 +12,7 @@ import { inMemory, sqlitePath } from '../store/sqlite/url.ts';
 export const longStatementTimeout = 24 * 3_600_000;
 
 interface Options {
-  /** True if a database file that does not exist may be created. */
   readonly mayCreate?: boolean;
-  /** Milliseconds that a statement may run; if absent, as configured. */
   readonly statementTimeout?: number;
 }
 

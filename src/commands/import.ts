@@ -72,7 +72,6 @@ export async function importFiles(paths: readonly string[], options: ImportOptio
   }
 }
 
-/** Shows what would be stored, asks, and stores it. Goes on with an import that was interrupted. Returns the exit code. */
 async function checkAndStore(work: Import, progress: Progress, options: ImportOptions, bar: Bar): Promise<number> {
   if (progress.after !== undefined) {
     console.log(
@@ -92,7 +91,6 @@ async function checkAndStore(work: Import, progress: Progress, options: ImportOp
   return printResult(work, options);
 }
 
-/** Says how far the import came that ended with the error, and keeps its state if it has stored something. Returns the exit code. */
 async function leave(state: State, error: unknown, url: string): Promise<number> {
   const progress = state.progress();
   if (progress?.after === undefined) {
@@ -146,7 +144,6 @@ function readBatch(batch: string): number {
 
 type Bar = ReturnType<typeof createBar>;
 
-/** Shows the progress of one step after the other. */
 function createBar() {
   let bar: SingleBar | undefined;
   let begun = 0;
@@ -185,7 +182,6 @@ function printPreview(
   }
 }
 
-/** Prints what was done, and returns the exit code. */
 async function printResult({ state, yardgraph, files }: Import, options: ImportOptions): Promise<number> {
   const { counts, refused: refusedFiles, after = '', run } = state.progress() as Progress;
   const { created, updated, unchanged, refused } = counts;

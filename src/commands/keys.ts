@@ -39,7 +39,6 @@ const whilePrinting = <T>(
   work: (store: KeyStore, run: Run) => Promise<T>,
 ): Promise<T> => transaction((run) => work(createKeyStore({ run, read: run, dialect }), run), 1);
 
-/** Runs work on the key store of the configured database. */
 const withKeyStore = (
   config: Config,
   work: (store: KeyStore, database: Database) => Promise<void>,
@@ -75,7 +74,6 @@ export function createApiKey(config: Config, options: NewKeyOptions): Promise<vo
   );
 }
 
-/** The most workspaces that are named. */
 const maxNamed = 20;
 
 /**
@@ -174,7 +172,6 @@ const rowOf = (key: ApiKey): string[] => [
 
 const rightsOf = ({ readOnly }: ApiKey): string => (readOnly ? 'read-only' : 'read and write');
 
-/** Formats a time as `2026-03-01 07:30`, in UTC. */
 const minute = (time: string | null): string => time?.slice(0, 16).replace('T', ' ') ?? '-';
 
 const required = z.string({ error: 'required' });
@@ -192,10 +189,8 @@ const options = z.object({
   label: z.string().regex(shortText, shortTextForm).optional(),
 });
 
-/** The options as given. */
 type NewKeyOptions = Partial<z.input<typeof options>>;
 
-/** Throws a StartError with one line for each option that is missing or invalid. */
 function parseNewKey(given: NewKeyOptions): NewKey {
   const { data, error } = options.safeParse(given);
   if (data) return data;
@@ -205,7 +200,6 @@ function parseNewKey(given: NewKeyOptions): NewKey {
 /** Later dates are not supported by all databases. */
 const longest = ms('1000y');
 
-/** Returns milliseconds, or undefined if the text is not a duration. */
 function parseDuration(text: string): number | undefined {
   const milliseconds = /^\d+ ?[a-z]+$/i.test(text) ? ms(text as ms.StringValue) : undefined;
   return milliseconds === undefined || milliseconds > longest ? undefined : milliseconds;

@@ -20,14 +20,11 @@ interface UndoOptions {
 
 interface Undo {
   readonly yardgraph: Yardgraph;
-  /** The numbers of the first and of the last change. */
   readonly from: number;
   readonly to: number;
-  /** Ends it after the changes that are being reversed. */
   readonly signal: AbortSignal;
 }
 
-/** Reverses the changes, and returns the exit code. Throws a StartError before anything is reversed. */
 export async function undoChanges(options: UndoOptions): Promise<number> {
   const { url, apiKey = '', dryRun, yes } = options;
   const [from, to] = [readNumber('from', options.from), readNumber('to', options.to)];
@@ -58,7 +55,6 @@ function readNumber(option: string, text: string): number {
   throw new StartError(`--${option}: ${expected('a whole number from 1', text)}`);
 }
 
-/** Prints what would become of the changes. Returns the cursor of the last change of all, and whether all of them would be reversed. */
 async function preview(undo: Undo): Promise<{ readonly after: string; readonly isWhole: boolean }> {
   const after = await undo.yardgraph.changeCursor();
   if (undo.to > Number(after)) throw new StartError(`--to: there is no change ${undo.to}, the last one is ${after}`);
@@ -79,7 +75,6 @@ async function preview(undo: Undo): Promise<{ readonly after: string; readonly i
   return { after, isWhole: reasons.length + undecided === 0 };
 }
 
-/** Prints what became of the changes, and returns the exit code. */
 async function reverse(undo: Undo, url: string): Promise<number> {
   const counts = { reversed: 0, kept: 0, failed: 0 };
   const reasons: string[] = [];

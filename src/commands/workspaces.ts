@@ -49,7 +49,6 @@ export const deleteWorkspace = (config: Config, name: string, { yes = false }: {
     console.log(`Deleted ${name} with ${contentsOf(deleted)}, in ${end()}.`);
   });
 
-/** Throws a StartError unless the name is typed in the terminal. */
 async function confirm(name: string): Promise<void> {
   const entered = await ask(`This cannot be undone. Type ${name} to delete all of it: `);
   if (entered !== name) throw new StartError('not confirmed: nothing was deleted');
@@ -77,7 +76,6 @@ function contentsOf(workspace: Workspace): string {
   return parts.length > 0 ? `${parts.join(', ')} and ${keys}` : keys;
 }
 
-/** Returns a function that says how long it took since, such as `0.3 s`. */
 function stopwatch(): () => string {
   const start = performance.now();
   return () => `${((performance.now() - start) / 1_000).toFixed(1)} s`;

@@ -68,7 +68,6 @@ async function loadPage(path: string, markdown: string): Promise<Send> {
   return (request, reply) => send(request, reply.header('content-security-policy', policy));
 }
 
-/** Returns the page's content, with a list of its headings below the first one if there are many. */
 async function render(markdown: string): Promise<string> {
   const { Marked } = await import('marked');
   const sections: string[] = [];
@@ -96,7 +95,6 @@ const anchorOf = (heading: string): string =>
     .replace(/[^\w\- ]/g, '')
     .replaceAll(' ', '-');
 
-/** URLs are relative: a proxy may serve the service under a path of its own. */
 async function pageHtml(path: string, markdown: string, styles: string): Promise<string> {
   const top = path.includes('/') ? '../../' : '../';
   const links = (await pages()).map(({ path: other, title }) => {

@@ -24,7 +24,6 @@ const policy = contentSecurityPolicy({
 
 const page = loadLate(renderPage);
 
-/** Serves the page's files. The page itself has the path of GraphQL. */
 export function serveGraphiqlFiles(app: FastifyInstance): void {
   serveAssets(app, '/explorer', async () => (await page()).assets);
 }
@@ -75,7 +74,6 @@ interface PageParts {
   readonly options: string;
 }
 
-/** URLs are relative: a proxy may serve the service under a path of its own. */
 const pageHtml = ({ library, own, options }: PageParts): string => `${pageHead({
   title: 'GraphiQL – Yardgraph',
   styles: [library.styles, own.styles].map(({ fileName }) => `explorer/${fileName}`),

@@ -46,7 +46,6 @@ const linksOf = (graphiql: boolean) => ({
   readiness: '/readyz',
 });
 
-/** URLs are relative: a proxy may serve the service under a path of its own. */
 const pageHtml = (
   styles: string,
   needsKey: boolean,

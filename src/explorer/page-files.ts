@@ -8,7 +8,6 @@ export const readOwnFile = (name: string): Promise<string> => readFile(join(__di
 export interface OwnAssets {
   readonly styles: Asset;
   readonly script: Asset;
-  /** Imported by the script. */
   readonly modules: readonly Asset[];
 }
 

@@ -42,7 +42,6 @@ export function serveReference(app: FastifyInstance, { graphiql }: Pick<Config, 
   });
 }
 
-/** URLs are relative: a proxy may serve the service under a path of its own. */
 const pageHtml = ({ library, own }: Files, hasGraphiql: boolean): string => `${pageHead({
   title: 'REST reference – Yardgraph',
   styles: [library.styles, own.styles].map(({ fileName }) => `reference/${fileName}`),

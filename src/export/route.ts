@@ -19,7 +19,6 @@ import { positionOfId } from '../store/query/record-query.ts';
 import type { RecordReads } from '../store/records/read-records.ts';
 import { type Column, columnsOf, csv, excelCsv, type Format, ndjson, readTargets } from './rows.ts';
 
-/** Reads a GraphQL filter of a kind. Throws a ServiceError 400 for an invalid one. */
 type ReadFilter = (kind: RecordKind, where: unknown) => Promise<Condition | undefined>;
 
 /**
@@ -31,10 +30,8 @@ const pageLength = 100;
 /** The most exports of a workspace at a time: each has a file until its client has read it. */
 const maxExports = 2;
 
-/** The most external IDs with columns of their own. */
 const maxKeys = 10;
 
-/** What is exported of a kind. */
 interface Part {
   readonly kind: RecordKind;
   readonly columns: readonly Column[];
@@ -44,13 +41,11 @@ interface Part {
 interface Export {
   readonly parts: readonly Part[];
   readonly format: Format;
-  /** True if links have external IDs too. */
   readonly hasTargets: boolean;
 }
 
 interface Options {
   readonly limits: Limits;
-  /** Milliseconds that an export may be read. */
   readonly exportTimeout: number;
 }
 
@@ -58,7 +53,6 @@ interface Options {
 export function serveExports(app: FastifyInstance, { limits, exportTimeout }: Options, readFilter: ReadFilter): void {
   const running = new Map<number | undefined, number>();
 
-  /** Counts an export of the workspace until its response is closed. */
   function begin(workspaceId: number | undefined, response: ServerResponse): void {
     const count = running.get(workspaceId) ?? 0;
     if (count >= maxExports) {
@@ -152,7 +146,6 @@ function noRoom(error: unknown): never {
   throw unavailable('there is no room for a file of this size, try again', errorCode(error));
 }
 
-/** Yields the text of the file in pieces. `onRead` gets the number of records of each page. */
 async function* texts(
   snapshot: RecordReads,
   { parts, format, hasTargets }: Export,
@@ -175,7 +168,6 @@ async function* texts(
   }
 }
 
-/** Returns the parameters of a request, of which each may be sent once. Throws a ServiceError 400 for any others. */
 function readParameters<Name extends string>(
   { query }: FastifyRequest,
   names: readonly Name[],

@@ -11,7 +11,6 @@ type Targets = ReadonlyMap<string, Values>;
 
 export interface Column {
   readonly name: string;
-  /** Returns the value, null or undefined for none. */
   readonly read: (record: Values, targets: Targets) => unknown;
 }
 
@@ -49,7 +48,6 @@ const idIn = (externalIds: unknown, key: string): unknown =>
     ? (externalIds as Values)[key]
     : undefined;
 
-/** Reads the external IDs of the records that links lead to: one statement for each kind of record. */
 export async function readTargets(
   store: Pick<RecordReads, 'find'>,
   kind: RecordKind,
@@ -72,7 +70,6 @@ export async function readTargets(
   return targets;
 }
 
-/** How rows are written. */
 export interface Format {
   readonly type: string;
   header(columns: readonly Column[]): string;

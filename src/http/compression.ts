@@ -62,7 +62,6 @@ export function acceptedEncoding(header: string | undefined): Encoding | undefin
   return qualityOf(best) > 0 && isPreferred ? best : undefined;
 }
 
-/** Compresses every response, errors included. */
 export function compressResponses(app: FastifyInstance): void {
   const compress = createCompressor();
   app.addHook('onSend', (request, reply, payload, done) => {
@@ -98,7 +97,6 @@ function dependsOnEncoding(reply: FastifyReply): boolean {
   return /^text\/(?!event-stream)|\b(?:(?:nd)?json|javascript|xml)\b/.test(String(reply.getHeader('content-type')));
 }
 
-/** Says that the response depends on this request header too. */
 export function addVary(reply: FastifyReply, header: string): void {
   const present = reply.getHeader('vary');
   reply.header('vary', present === undefined ? header : `${present}, ${header}`);
@@ -110,7 +108,6 @@ function weakenEtag(reply: FastifyReply): void {
   if (typeof etag === 'string' && !etag.startsWith('W/')) reply.header('etag', `W/${etag}`);
 }
 
-/** Compresses the bodies of one service, few of them at a time. */
 function createCompressor() {
   let running = 0;
 
@@ -122,7 +119,6 @@ function createCompressor() {
     });
   }
 
-  /** Returns undefined if too many others are being compressed. */
   return async (payload: unknown, encoding: Encoding): Promise<Buffer | Readable | undefined> => {
     if (isStream(payload)) return running < maxConcurrent ? compressStream(payload, encoding) : undefined;
     const body = Buffer.isBuffer(payload) ? payload : Buffer.from(String(payload));

@@ -14,7 +14,6 @@ export interface ErrorResponse {
   readonly issues: readonly Issue[];
 }
 
-/** The request's log, its ID and its limit on bodies for the response, and the reason why it was rejected, for its own log line. */
 export type RequestLog = Pick<FastifyRequest, 'id' | 'log' | 'rejectionReason' | 'routeOptions'>;
 
 /** Seconds until a client should retry after a 503, or after a 429 for what is not counted by the minute. */
@@ -44,7 +43,6 @@ export function errorResponseFor(error: unknown, request: RequestLog): ErrorResp
   return response;
 }
 
-/** Returns the response to an error in the request with this ID, whose body may have so many bytes. */
 export function responseTo(
   error: unknown,
   { id, maxBytes }: { readonly id: string; readonly maxBytes: number },
@@ -124,6 +122,5 @@ const reasons: Readonly<Record<number, string>> = {
   503: 'database unavailable',
 };
 
-/** Returns the reason of most responses with a status of 400 or more. */
 export const reasonFor = (status: number): string =>
   reasons[status] ?? (status < 500 ? 'invalid input' : 'unexpected error');

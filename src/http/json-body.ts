@@ -106,14 +106,12 @@ async function gunzip(body: Buffer, maxBytes: number): Promise<Buffer> {
   }
 }
 
-/** Throws a ServiceError 415. */
 export function requireUtf8({ headers }: Pick<FastifyRequest, 'headers'>): void {
   if (charsetsIn(headers['content-type']).some((charset) => charset !== 'utf-8')) {
     throw new ServiceError(415, 'expected the charset utf-8');
   }
 }
 
-/** Returns every charset in a content type; usually there is none, which means UTF-8. */
 function charsetsIn(contentType = ''): string[] {
   const [, ...parameters] = contentType.toLowerCase().split(';');
   return parameters.flatMap((parameter) => {
@@ -217,7 +215,6 @@ function requireFewDistinctKeys(bytes: Buffer, limit: number): void {
   }
 }
 
-/** Returns the index of the quote that ends a string. */
 function endOfString(bytes: Buffer, start: number): number {
   let at = start + 1;
   while (at < bytes.length && bytes[at] !== quote) at += bytes[at] === backslash ? 2 : 1;

@@ -19,7 +19,6 @@ export function jsonProblem(text: string): string {
 }
 
 interface Problem {
-  /** The index of the first unexpected character; the length of the text if it ends too early. */
   readonly at: number;
   readonly expected: string;
 }
@@ -85,7 +84,6 @@ function skipSpace(text: string, start: number): number {
   return at;
 }
 
-/** True for the code of a character that JSON ignores between tokens. */
 export const isSpace = (code: number | undefined): boolean =>
   code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d;
 
@@ -97,7 +95,6 @@ function endOf(expression: RegExp, text: string, at: number): number | undefined
 
 const escapeSequence = /\\(?:["\\/bfnrt]|u[\da-fA-F]{4})/y;
 
-/** Returns the index after the quote that ends a string. */
 function endOfString(text: string, start: number): number | Problem {
   for (let at = start + 1; ; ) {
     const character = text[at];

@@ -13,7 +13,6 @@ import { acceptedEncoding, addVary, type Encoding } from './compression.ts';
 export type Send = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>;
 
 export interface Asset {
-  /** Unique to this name and content. */
   readonly fileName: string;
   readonly send: Send;
 }
@@ -78,7 +77,6 @@ function sendEncoded(text: string, headers: Readonly<Record<string, string>>): S
 export const byFileName = (assets: readonly Asset[]): ReadonlyMap<string, Asset> =>
   new Map(assets.map((asset) => [asset.fileName, asset]));
 
-/** Serves the files of a page in a folder. They are loaded with the first request. */
 export function serveAssets(
   app: FastifyInstance,
   folder: string,
@@ -101,7 +99,6 @@ interface PageSources {
   readonly fonts?: string;
 }
 
-/** Allows the given sources, requests to this service, and nothing else. */
 export const contentSecurityPolicy = ({ scripts, styles, workers, fonts }: PageSources): string =>
   [
     "default-src 'none'",
@@ -116,19 +113,16 @@ export const contentSecurityPolicy = ({ scripts, styles, workers, fonts }: PageS
     "frame-ancestors 'none'",
   ].join('; ');
 
-/** The source of styles that are in the page itself. */
 export const styleSource = (styles: string): string =>
   `'sha256-${createHash('sha256').update(styles).digest('base64')}'`;
 
 interface PageHead {
   readonly title: string;
-  /** Their URLs, relative to the page. */
   readonly styles: readonly string[];
   /** The relative URL of the home page, if that is in another folder. */
   readonly top?: string;
 }
 
-/** Returns the beginning of a page. The page adds its scripts, and closes the head. */
 export const pageHead = ({ title, styles, top = '' }: PageHead): string =>
   [
     '<!doctype html>',

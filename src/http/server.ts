@@ -22,7 +22,6 @@ declare module 'fastify' {
 /** Milliseconds between checks for requests that take too long to arrive. */
 const timeoutCheckInterval = 1_000;
 
-/** Creates a Fastify instance without routes. */
 export function createServer(
   { logLevel, limits, http, trustedProxies }: Config,
   logs: Logs = standardError(),
@@ -115,10 +114,8 @@ function requestId({ headers }: IncomingMessage): string {
   return typeof sent === 'string' && /^[\w.:@/+=-]{1,128}$/.test(sent) ? sent : randomUUID();
 }
 
-/** The version of the interface. */
 export const apiVersion = '1.0.0';
 
-/** Returns the headers of every response. */
 const headersFor = (id: string) => ({
   'x-request-id': id,
   'api-version': apiVersion,
@@ -178,7 +175,6 @@ function logRequest(
   const { method, routeOptions, identity, usage, rejectionReason, log } = request;
   const line = {
     method,
-    // Undefined for a path that is unknown.
     route: routeOptions.url,
     status: isComplete ? statusCode : undefined,
     reason: rejectionReason ?? (statusCode >= 400 ? reasonFor(statusCode) : undefined),

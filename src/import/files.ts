@@ -26,7 +26,6 @@ export interface ImportFile {
   readonly format: 'csv' | 'ndjson';
   /** The kind of all rows; unset if each line says its own. */
   readonly kind?: RecordKind | undefined;
-  /** Its size and the time of its last change, when it was found. */
   readonly version: string | undefined;
 }
 
@@ -34,7 +33,6 @@ export interface FileOptions {
   readonly columns: ColumnOptions;
   readonly form: CellForm;
   readonly encoding?: string | undefined;
-  /** The kind of files whose names do not say it. */
   readonly kind?: RecordKind | undefined;
 }
 
@@ -73,7 +71,6 @@ function fileOf(path: string, kindOfOthers: RecordKind | undefined): ImportFile 
   throw new StartError(`${name}: which kind of record does it have? Name it ${names}, or say it: --kind assets`);
 }
 
-/** Undefined if the file is gone. */
 function versionOf(path: string): string | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
   return stats && `${stats.size} ${stats.mtimeMs}`;
@@ -84,20 +81,17 @@ export function requireUnchanged({ path, name, version }: ImportFile): void {
   if (versionOf(path) !== version) throw new Interrupted(`${name} has changed since the import began`);
 }
 
-/** Returns the SHA-256 of the file, in hexadecimal digits. */
 export async function hashOf({ path }: ImportFile): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
   return hash.digest('hex');
 }
 
-/** The rows of one kind in one file. */
 export interface Section {
   readonly file: ImportFile;
   readonly kind: RecordKind;
 }
 
-/** Orders the sections so that records come before those that link to them. */
 export const inLinkOrder = (sections: readonly Section[]): Section[] =>
   linkOrder.flatMap((kind) => sections.filter((section) => section.kind === kind));
 
@@ -106,7 +100,6 @@ export async function* readRows(file: ImportFile, options: FileOptions): AsyncGe
   yield* file.format === 'csv' ? readCsvRows(file, options) : readNdjsonRows(file, options);
 }
 
-/** Returns the first row of a CSV file. */
 export async function headerOf({ path }: ImportFile, { encoding }: FileOptions): Promise<CsvRow | undefined> {
   for await (const row of readCsv(path, encoding)) return row;
   return undefined;
@@ -156,7 +149,6 @@ function columnsOf(kind: RecordKind, header: readonly (string | null)[], options
   return columns;
 }
 
-/** Throws a StartError that lists all columns that are unknown. */
 function knownColumns(
   kind: RecordKind,
   names: readonly string[],
@@ -169,7 +161,6 @@ function knownColumns(
   return columns.flatMap((column) => column ?? []);
 }
 
-/** Names the file in the errors of the work. */
 function within<T>(name: string, work: () => T): T {
   try {
     return work();
@@ -202,7 +193,6 @@ async function* readNdjsonRows(file: ImportFile, options: FileOptions) {
   }
 }
 
-/** The most characters of a line. */
 const maxLineLength = 2_000_000;
 
 async function* linesOf({ path, name }: ImportFile, encoding: string | undefined): AsyncGenerator<string> {

@@ -6,7 +6,6 @@ import { kindOfId, recordKinds } from '../records/index.ts';
 import type { Outside, Row } from './rows.ts';
 import type { LateLink, State } from './state.ts';
 
-/** A row as it is sent. */
 interface Linked {
   readonly row: Row;
   readonly record: Readonly<Record<string, unknown>>;
@@ -18,7 +17,6 @@ interface Linked {
 
 const targets = new Set(recordKinds.flatMap((kind) => linkFields(kind).map(([, , { target }]) => target)));
 
-/** True if links may lead to records of the kind. */
 export const isTarget = ({ name }: RecordKind): boolean => targets.has(name);
 
 /**
@@ -80,7 +78,6 @@ export async function linkRows(
   });
 }
 
-/** Sets a link by the external ID of its target, instead of an ID. Returns it; undefined if there is none. */
 function setOutside(
   record: Record<string, unknown>,
   outside: readonly Outside[],
@@ -93,7 +90,6 @@ function setOutside(
   return given;
 }
 
-/** A row as it is sent to be checked, and its links that lead to rows of the import. */
 export interface Checked {
   readonly row: Row;
   readonly record: Readonly<Record<string, unknown>>;
@@ -106,12 +102,10 @@ export interface Checked {
 }
 
 export interface ForeignLink {
-  /** The name of the link. */
   readonly link: string;
   readonly id: string;
 }
 
-/** Returns the rows with their links, before any of them is stored. */
 export async function linkUnstored(state: State, kind: RecordKind, rows: readonly Row[]): Promise<readonly Checked[]> {
   const checked = rows.map((row) => ({
     row,

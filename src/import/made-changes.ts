@@ -1,7 +1,6 @@
 /** Finds the changes that a command has made, for those who want to undo it. */
 import type { Yardgraph } from '../../client/index.ts';
 
-/** The numbers of the first and of the last change of a series. */
 type Range = readonly [from: number, to: number];
 
 /** The most ranges that are listed: beyond it, many others wrote at the same time. */

@@ -16,7 +16,6 @@ export interface CsvRow {
   readonly separator: string;
   /** The line above the header in which Excel names the separator; mostly empty. */
   readonly declaration: string;
-  /** True if its first cell is quoted. */
   readonly isQuoted: boolean;
 }
 
@@ -70,7 +69,6 @@ export async function* readCsv(path: string, encoding: string | undefined): Asyn
 
 const lineBreaksIn = (text: string): number => text.match(/\r\n|\n|\r/g)?.length ?? 0;
 
-/** Reads the cells of one row. */
 function withQuotes(raw: string, form: Options): readonly (string | null)[] {
   const [cells = []] = parseSync(raw, {
     ...form,
@@ -107,7 +105,6 @@ export const workbookError = (name: string): StartError =>
     `${name} is a workbook, which is not read. In the spreadsheet program, choose File, Save as, and the type CSV UTF-8`,
   );
 
-/** Returns the encoding that the first bytes show. */
 function encodingOf(path: string, start: Buffer): string | undefined {
   if (start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf) return 'utf-8';
   if (start[0] === 0xff && start[1] === 0xfe) return 'utf-16le';
@@ -126,7 +123,6 @@ function likelyEncoding(start: Buffer): string {
   return most > sample.length / 4 ? encoding : 'utf-8';
 }
 
-/** Throws a StartError unless there is such an encoding. */
 export function requireEncoding(encoding: string): void {
   try {
     new TextDecoder(encoding);

@@ -17,14 +17,11 @@ export function newRefusedName({ path }: ImportFile): string {
   }
 }
 
-/** The file of refused rows is beside the file. */
 export const refusedPath = ({ path }: ImportFile, name: string): string => join(dirname(path), name);
 
-/** Lists what is wrong with a row: `name: required: the name of the asset; …` */
 export const reasonsOf = (issues: readonly Issue[]): string => issues.map(formatIssue).join('; ');
 
 interface OpenFile {
-  /** Adds the rows, and returns the length of the file in bytes. */
   add(rows: readonly RefusedRow[]): number;
 }
 

@@ -36,16 +36,13 @@ export interface Import {
   readonly options: FileOptions;
   /** The keys by which rows are upserted, by their kind; rows of other kinds are created. */
   readonly upsertKeys: ReadonlyMap<RecordKind, UpsertKey>;
-  /** The most rows of a part. */
   readonly partSize: number;
-  /** Ends the import after the part that is being sent. */
   readonly signal: AbortSignal;
   readonly onProgress: (rows: number) => void;
 }
 
 export const noCounts: Counts = { created: 0, updated: 0, unchanged: 0, refused: 0 };
 
-/** Returns what identifies an import: the same files, read and sent in the same way. */
 export async function identityOf(files: readonly ImportFile[], way: object): Promise<string> {
   const hashes: string[] = [];
   for (const file of files) hashes.push(`${file.name} ${file.kind?.name} ${await hashOf(file)}`);
@@ -84,7 +81,6 @@ export async function scan(
   return progress;
 }
 
-/** Returns the IDs and the external IDs by which links may lead to these rows. */
 export function namesOf(rows: readonly Row[]): Names {
   const targets = rows.filter(({ kind }) => isTarget(kind));
   return {
@@ -97,12 +93,10 @@ export function namesOf(rows: readonly Row[]): Names {
   };
 }
 
-/** Returns the sections of the import, in the order in which they are written. */
 export const sectionsOf = ({ files }: Pick<Import, 'files'>, { sections }: Progress): Section[] =>
   // The cast is safe: a state belongs to the same files, in the same order.
   sections.map(([file, kind]) => ({ file: files[file] as ImportFile, kind: kindNamed(kind) }));
 
-/** The most characters of the rows of a part together. */
 const maxPartLength = 4_000_000;
 
 /** Yields the rows of a section, but the first ones, in parts. The next part is read while one is sent. */
@@ -112,7 +106,6 @@ export const partsIn = (
   skipped = 0,
 ): AsyncGenerator<readonly Row[]> => oneAhead(readParts(work, section, skipped));
 
-/** Throws an Interrupted if the file has changed. */
 async function* readParts(
   { options, partSize }: Pick<Import, 'options' | 'partSize'>,
   { file, kind }: Section,
@@ -128,7 +121,6 @@ async function* readParts(
   }
 }
 
-/** Begins to make the next item before it yields one. */
 async function* oneAhead<T>(items: AsyncGenerator<T>): AsyncGenerator<T> {
   let next = items.next();
   try {
@@ -164,7 +156,6 @@ async function* partsOf<R extends Row>(rows: AsyncIterable<R>, partSize: number)
 const lengthOf = ({ source }: Row): number =>
   typeof source === 'string' ? source.length : source.reduce((sum, cell) => sum + (cell?.length ?? 0), 0);
 
-/** A row, and the record that is sent for it. */
 interface Item {
   readonly row: Row;
   readonly record: Readonly<Record<string, unknown>>;
@@ -174,7 +165,6 @@ type SendOptions = Pick<ImportOptions, 'dryRun' | 'idempotencyKey'>;
 
 export type Result<I extends Item> = ImportResult<I & ImportRow>;
 
-/** Returns what became of each item, in their order. A part that the service rejects as a whole is halved. */
 export async function send<I extends Item>(
   work: Pick<Import, 'yardgraph' | 'upsertKeys' | 'partSize'>,
   kind: RecordKind,
@@ -257,7 +247,6 @@ function withLines<I extends Item>(result: Result<I>, items: readonly I[]): Resu
   return { ...result, issues };
 }
 
-/** Returns the counts with those of a part added. */
 export function added(counts: Counts, results: readonly { readonly outcome: string }[], refused: number): Counts {
   const number = (outcome: string) => results.filter((result) => result.outcome === outcome).length;
   return {

@@ -13,7 +13,6 @@ export interface Progress {
   readonly identity: string;
   /** The kinds in the files, in the order in which they are written: the place of a file among the files, and the name of a kind. */
   readonly sections: readonly (readonly [file: number, kind: string])[];
-  /** The number of rows in all files. */
   readonly total: number;
   /** The cursor of the last change before the first write. */
   readonly after?: string;
@@ -47,7 +46,6 @@ interface RowId {
 /** An external ID that a row has. */
 type OutsideId = readonly [kind: string, key: string, value: string];
 
-/** The IDs and the external IDs by which links may lead to rows. */
 export interface Names {
   readonly ids: readonly RowId[];
   readonly outside: readonly OutsideId[];
@@ -131,7 +129,6 @@ export async function openState(path: string) {
   return {
     /** Undefined until all files have been read; then of an import that has stored something, or of this one. */
     progress: (): Progress | undefined => progress,
-    /** Notes rows that have IDs or external IDs to which links may lead. */
     async expectRows({ ids, outside }: Names): Promise<void> {
       if (ids.length + outside.length === 0) return;
       await transaction(async () => {
@@ -152,7 +149,6 @@ export async function openState(path: string) {
       ]);
       return new Map(found.map(({ id, record }) => [String(id), record === null ? null : String(record)]));
     },
-    /** Notes that these rows would be refused, as a preview has found. */
     async expectRefusal({ ids, outside }: Names): Promise<void> {
       if (ids.length + outside.length === 0) return;
       await transaction(async () => {
@@ -183,7 +179,6 @@ export async function openState(path: string) {
       );
       return new Set(found.map(({ value }) => String(value)));
     },
-    /** Stores what a part has done, all or nothing. */
     async advance(
       changed: Progress,
       {
@@ -231,14 +226,12 @@ export async function openState(path: string) {
         }
       });
     },
-    /** Returns the links that could not be set: the first ones, and the number of all. */
     async unsetLinks(limit: number): Promise<{ readonly first: readonly UnsetLink[]; readonly count: number }> {
       const first = await all('SELECT * FROM late WHERE message IS NOT NULL ORDER BY kind, record LIMIT ?', [limit]);
       const [counted] = await all('SELECT COUNT(*) AS number FROM late WHERE message IS NOT NULL');
       return { first: first as readonly object[] as readonly UnsetLink[], count: Number(counted?.number) };
     },
     close,
-    /** Closes it, and deletes the file. */
     async remove(): Promise<void> {
       await close();
       rmSync(path, { force: true });

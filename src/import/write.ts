@@ -22,17 +22,14 @@ import {
 } from './run.ts';
 import type { Counts, Progress, UnsetLink } from './state.ts';
 
-/** What would become of the rows. */
 export interface Preview {
   readonly counts: Counts;
   /** The number of links to IDs that neither a row nor a record of the service has, and the first of them. */
   readonly foreign: number;
   readonly firstForeign?: (ForeignLink & { readonly file: ImportFile; readonly line: number }) | undefined;
-  /** The first rows that would be refused, with the files that have them. */
   readonly refused: readonly (RefusedRow & { readonly file: ImportFile })[];
 }
 
-/** The most refused rows that a preview shows. */
 const maxShown = 10;
 
 /**
@@ -184,7 +181,6 @@ async function writeSection(work: Import, section: Section, done: number): Promi
   }
 }
 
-/** Sets the links that led to later rows, which are stored now. */
 async function setLateLinks(work: Import): Promise<void> {
   const { state, yardgraph, partSize, signal } = work;
   for (;;) {
@@ -203,7 +199,6 @@ async function setLateLinks(work: Import): Promise<void> {
       ...(await updateValid(set)),
     ]);
 
-    /** Sets the links in one batch. Those that the service refuses are left out, and returned. */
     async function updateValid(left: typeof links): Promise<UnsetLink[]> {
       if (left.length === 0) return [];
       try {

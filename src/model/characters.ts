@@ -17,7 +17,6 @@ export function isRecordLongerThan(record: object, maxLength: number): boolean {
   return length - Object.values(record).reduce<number>((pairs, value) => pairs + pairsIn(value), 0) > maxLength;
 }
 
-/** Returns the number of characters that take two UTF-16 code units. */
 function pairsIn(value: unknown): number {
   let pairs = 0;
   if (typeof value === 'object' && value !== null)

@@ -80,6 +80,5 @@ const typeId = /^([a-z]+(?:_[a-z]+)*)_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 /** A prefix has at most 63 characters. */
 const maxLength = 63 + 1 + 26;
 
-/** Returns the prefix of a well-formed TypeID; undefined for any other text. */
 export const idPrefixOf = (id: string): string | undefined =>
   id.length > maxLength ? undefined : typeId.exec(id)?.[1];

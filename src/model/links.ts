@@ -45,7 +45,6 @@ export const linkFields = ({ fields }: RecordKind): readonly (readonly [string, 
     declared.type === 'reference' ? [[linkField(field), field, declared] as const] : [],
   );
 
-/** The links that an item may have. */
 interface Linking {
   readonly fields: ReturnType<typeof linkFields>;
   /** The ways to refer to records. With `ref`, an item may also have a `ref` of its own. */
@@ -116,7 +115,6 @@ function externalIdIssues(sent: unknown, limits: ValueLimits): Issue[] {
   return [...issues, ...ofParts];
 }
 
-/** Returns the issue of a value that is not an object, or the issues of fields that it must not have. */
 function shapeIssues(sent: unknown, names: readonly string[], what: string): Issue[] {
   if (!isObject(sent)) return [{ path: [], message: expected(what, sent) }];
   const unknown = Object.keys(sent).filter((name) => !names.includes(name));
@@ -129,7 +127,6 @@ function refIssues(ref: unknown): Issue[] {
   return problem === undefined ? [] : [{ path: ['ref'], message: problem }];
 }
 
-/** Returns the same item with further issues. */
 export function withIssues<T>(item: Linkable<T>, issues: readonly Issue[]): Linkable<T> {
   if (issues.length === 0) return item;
   const { value, issues: others = [], validFields = value ?? {}, ...rest } = item;

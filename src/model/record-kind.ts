@@ -6,20 +6,16 @@ import type { ExternalIds, Field, StoredField } from './fields.ts';
 
 type Fields = Readonly<Record<string, Field>>;
 
-/** Fields of a record of any kind, by their names. */
 export type Values = Readonly<Record<string, unknown>>;
 
 /** Fields in which the service records a user; the interface defines them for some kinds only. */
 type Stamp = 'createdBy' | 'updatedBy';
 
 interface Declaration<F extends Fields, S extends Stamp> {
-  /** `WorkOrder` */
   readonly name: string;
-  /** `WorkOrders` */
   readonly plural: string;
   /** In running text: `work order` */
   readonly label: string;
-  /** `work orders` */
   readonly pluralLabel: string;
   readonly description: string;
   readonly table: string;
@@ -39,7 +35,6 @@ interface Declaration<F extends Fields, S extends Stamp> {
 /** A table and its fields. Its rows are identified by workspaceId and id. */
 export interface Table {
   readonly table: string;
-  /** In running text: `work order` */
   readonly label: string;
   readonly storedFields: Readonly<Record<string, StoredField>>;
   /** The fields that identify a row: `workspaceId` and `id`, unless set. */
@@ -63,7 +58,6 @@ type NullableValue<F extends Field> = F extends { required: true } ? Value<F> : 
 
 type RequiredNames<F extends Fields> = { [N in keyof F]: F[N] extends { required: true } ? N : never }[keyof F];
 
-/** Fields that the service sets on every record. */
 interface RecordBase {
   readonly id: string;
   readonly workspaceId: string;
@@ -89,7 +83,6 @@ export type CreateOf<K extends RecordKind> =
 export type UpdateOf<K extends RecordKind> =
   K extends RecordKind<infer F> ? { readonly [N in keyof F]?: NullableValue<F[N]> } : never;
 
-/** Returns the names of the fields by which an upsert can match records of the kind, in their order. */
 export const matchableFields = ({ fields }: RecordKind): readonly string[] =>
   Object.entries(fields).flatMap(([name, field]) => (field.type === 'text' && field.matchable ? [name] : []));
 

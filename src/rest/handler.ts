@@ -39,7 +39,6 @@ function create(route: Route, limits: Limits): Handler {
   };
 }
 
-/** Returns the session of a write, which is carried out once if the request has an Idempotency-Key. */
 const sessionFor = ({ method, template }: Route, request: FastifyRequest, reply: FastifyReply) =>
   withIdempotencyKey(
     request.session,
@@ -94,7 +93,6 @@ function list({ kind, success }: Route): Handler {
   };
 }
 
-/** Returns the list as JSON; undefined if it is long. */
 async function shortList(store: WorkspaceReads, kind: RecordKind): Promise<string | undefined> {
   const records = await store.list(kind, { limit: maxCachedRecords + 1 });
   if (records.length > maxCachedRecords) return undefined;

@@ -39,7 +39,6 @@ function createDriver(databaseUrl: string, options: DatabaseOptions): Driver {
 /** Silences Knex, whose own messages contain SQL, or repeat an error. */
 const silent: Knex.Logger = { debug() {}, deprecate() {}, error() {}, warn() {} };
 
-/** Knex's settings for a database URL, for the knex command line. */
 export const knexConfig = (databaseUrl: string): Knex.Config => writesConfig(createDriver(databaseUrl, defaultOptions));
 
 const writesConfig = ({ pools }: Driver): Knex.Config => ({
@@ -49,7 +48,6 @@ const writesConfig = ({ pools }: Driver): Knex.Config => ({
   migrations: { migrationSource },
 });
 
-/** Opens the database without migrating it. Throws StartError if it cannot be used. */
 export async function connectDatabase(databaseUrl: string, options = defaultOptions): Promise<Database> {
   const driver = createDriver(databaseUrl, options);
   const pools = openPools(driver);
@@ -100,11 +98,9 @@ function openPools(driver: Driver): Pools<Knex> {
 }
 
 interface OpenDatabase extends Database {
-  /** True if it had no tables before. */
   readonly isNew: boolean;
 }
 
-/** Opens the database and brings its schema up to date. Throws StartError if it cannot be used. */
 export async function openDatabase(databaseUrl: string, options = defaultOptions): Promise<OpenDatabase> {
   const database = await connectDatabase(databaseUrl, options);
   return orClose(database.close, async () => {
@@ -122,7 +118,6 @@ async function orClose<T>(close: () => Promise<void>, start: () => Promise<T>): 
   }
 }
 
-/** Throws a StartError that says in one line why the database cannot be used. */
 async function explainFailure<T>({ location }: Driver, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -54,16 +54,13 @@ interface WriteOptions {
   readonly drafts?: readonly Row[];
 }
 
-/** Carries out a write in one transaction: everything that it changes is stored, or nothing. */
 export type WriteRecords = <T>(work: Work<T>, options?: WriteOptions) => Promise<T>;
 
 export interface WorkspaceStore extends WorkspaceReads {
   readonly write: WriteRecords;
 }
 
-/** The reads of a session in its workspace. */
 export interface WorkspaceReads extends RecordReads, ChangeReads {
-  /** Runs work that only reads, on a consistent snapshot of the workspace. */
   snapshot<T>(work: (store: RecordReads) => Promise<T>): Promise<T>;
   /** Like `snapshot`, for work that may read for minutes. Others do not wait for it; few run at a time. */
   longSnapshot<T>(work: (store: RecordReads) => Promise<T>): Promise<T>;
@@ -89,14 +86,11 @@ export interface WorkspaceReads extends RecordReads, ChangeReads {
   waitForChange(after: number, signal: AbortSignal): Promise<void>;
 }
 
-/** The author of a store's writes, and the counter of its statements. */
 export interface StoreUser {
   readonly author: Author;
-  /** Counts the statements. */
   readonly usage?: Usage;
 }
 
-/** Opens the store of a workspace. */
 type OpenStore = (workspace: WorkspaceId, user: StoreUser) => WorkspaceStore;
 
 /** Called once per database: the stores that it opens share group commits and cached values. */

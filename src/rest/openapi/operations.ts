@@ -10,7 +10,6 @@ import { errorResponses, errorsOf, exportErrors } from './errors.ts';
 import { type HeaderName, type Json, ref, responseHeaders } from './parts.ts';
 import { requestName, successBody, validBody } from './schemas.ts';
 
-/** Returns the name of the tag as people read it: `Asset categories` */
 export const tagOf = ({ pluralLabel }: RecordKind): string => capitalized(pluralLabel);
 
 export const operation = (route: Route, limits: Limits): Json => ({

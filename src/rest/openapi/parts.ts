@@ -32,7 +32,6 @@ export const headers = {
 
 export type HeaderName = keyof typeof headers;
 
-/** Returns the headers of a response: these, and those that every response has. */
 export function responseHeaders(...names: readonly HeaderName[]): Json {
   const rateLimit = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'] as const;
   const all: readonly HeaderName[] = ['X-Request-Id', 'API-Version', ...names, ...rateLimit];

@@ -99,15 +99,12 @@ function typeSchema(field: Field, limits: Limits): Json {
 /** A change of the only kind that an operation changes. */
 const change = { name: 'Harbour wall, phase 2', startDate: null };
 
-/** Returns a body that the operation accepts. */
 export function validBody({ kind, operation }: Route): unknown {
   return operation === 'create' ? [kind.example] : change;
 }
 
-/** Returns an example of an ID, whose prefix shows the kind. */
 export const exampleId = ({ idPrefix }: RecordKind): string => `${idPrefix}_01h455vb4pex5vsknk084sn02q`;
 
-/** Returns the response to the valid body. */
 export function successBody({ kind, operation }: Route): unknown {
   if (operation !== 'update') return [storedExample(kind, kind.example, '2026-03-01T07:30:00.000Z')];
   return storedExample(kind, { ...kind.example, ...change }, '2026-03-01T07:45:00.000Z');

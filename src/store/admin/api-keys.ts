@@ -14,13 +14,11 @@ import { openWorkspace } from './workspace-names.ts';
 export interface ApiKey {
   /** The key's prefix, in which its workspace has the name that it had when the key was created. */
   readonly id: string;
-  /** The workspace that it gives access to. */
   readonly workspace: WorkspaceId;
   readonly userId: string;
   readonly readOnly: boolean;
   readonly label: string | null;
   readonly secretHash: string;
-  /** The hash of the previous secret, which is valid until `previousExpiresAt`. */
   readonly previousHash: string | null;
   readonly previousExpiresAt: string | null;
   readonly createdAt: string;
@@ -49,7 +47,6 @@ export const apiKeys: Table = {
   },
 };
 
-/** The table of keys, each with the name of its workspace. */
 const namedKeys: Table = {
   ...apiKeys,
   storedFields: { ...apiKeys.storedFields, name: required(text('name of the workspace')) },
@@ -70,11 +67,9 @@ export function createKeyStore({ run, read, dialect }: Pick<Database, 'run' | 'r
     );
   }
 
-  /** True if no workspace has any key, valid or not. */
   const isEmpty = async (): Promise<boolean> =>
     (await runQuery(read, builder('api_keys').select(builder.raw('1')).limit(1, literally))).length === 0;
 
-  /** Finds the keys with these prefixes, by one statement. */
   const findAll = async (ids: readonly string[]): Promise<ApiKey[]> => select(filters.isOneOf('id', 'id', ids));
 
   return {
@@ -91,7 +86,6 @@ export function createKeyStore({ run, read, dialect }: Pick<Database, 'run' | 'r
 
     find: async (id: string): Promise<ApiKey | undefined> => (await findAll([id]))[0],
 
-    /** Lists all keys, by workspace and time of creation. */
     list: (): Promise<ApiKey[]> => select(),
 
     ofWorkspace: ({ number }: WorkspaceId): Promise<ApiKey[]> => select(builder.raw('workspace_id = ?', [number])),
@@ -107,7 +101,6 @@ export function createKeyStore({ run, read, dialect }: Pick<Database, 'run' | 'r
       return (await runQuery(run, builder('api_keys').where('id', id).update(changed).returning('id'))).length > 0;
     },
 
-    /** Returns the workspace with this name, and creates it if there is none. */
     openWorkspace: (name: string): Promise<WorkspaceId> => openWorkspace({ dialect, read, run }, name),
   };
 }

@@ -13,7 +13,6 @@ import { workspaceNames } from '../query/tables.ts';
 interface CopiedTable {
   readonly table: Table;
   readonly records: number;
-  /** SHA-256, in hexadecimal. */
   readonly checksum: string;
 }
 
@@ -23,7 +22,6 @@ interface Progress {
   step(records: number, doing: string): void;
 }
 
-/** One of the two databases, in a transaction. */
 interface Side {
   readonly dialect: Dialect;
   readonly run: Run;
@@ -105,7 +103,6 @@ async function count({ dialect, run }: Side, { table }: Table): Promise<number> 
   return Number(row?.count);
 }
 
-/** Yields all records of a table, page by page. Each page begins after the last record of the previous one. */
 async function* pages({ dialect, run }: Side, table: Table): AsyncGenerator<readonly Row[]> {
   const key = table.key ?? ['workspaceId', 'id'];
   const columns = key.map(columnName);
@@ -142,7 +139,6 @@ function createDigest(table: Table) {
 
 type Page = readonly Row[];
 
-/** Reads the records with these IDs, in any order. */
 type Find = (workspaceId: number, ids: readonly string[]) => Promise<Page>;
 
 interface RecordKey {
@@ -221,7 +217,6 @@ function createWaitingList() {
       return released;
     },
 
-    /** Returns the IDs of the records that are still deferred. */
     rest: (): string[] =>
       [...childrenOf.values()]
         .flat()

@@ -33,7 +33,6 @@ export interface Transactions extends Statements {
 }
 
 export interface Statements {
-  /** Runs a statement outside a transaction. */
   readonly run: Run;
   /** Runs a statement that only reads. It does not wait for writes, except in a SQLite database in memory. */
   readonly read: Run;
@@ -42,7 +41,6 @@ export interface Statements {
    * retried a few times.
    */
   transaction<T>(work: Work<T>, maxAttempts?: number): Promise<T>;
-  /** Runs work that reads a consistent snapshot of the database. */
   snapshot<T>(work: Work<T>): Promise<T>;
 }
 
@@ -55,7 +53,6 @@ const basePause = 10;
 /** Milliseconds for which a full disk is reported. */
 const fullTime = 10_000;
 
-/** `reads` defaults to `writes`. */
 export function createTransactions(
   { writes, reads = writes, longReads }: Pools<Knex>,
   driver: Driver,
@@ -71,7 +68,6 @@ export function createTransactions(
     return connections.send(connection, sql, values);
   };
 
-  /** The statements that set up each connection. */
   const setUps = new WeakMap<Connection, Set<string>>();
 
   async function setUpOnce(connection: Connection, statements: readonly string[]): Promise<void> {
@@ -162,7 +158,6 @@ export function createTransactions(
    */
   const rollBack = (connection: Connection) => send(connection, 'rollback').catch(() => {});
 
-  /** The error of the last write, if the disk was full, and when that was. */
   let full: { readonly error: unknown; readonly at: number } | undefined;
 
   /** A reader has nothing to commit. */
@@ -221,7 +216,6 @@ interface Connection {
   __knex__disposed?: unknown;
 }
 
-/** Runs work on a connection of a pool, and then returns the connection to the pool. */
 type UseConnection = <T>(pool: Knex, work: (connection: Connection) => Promise<T>) => Promise<T>;
 
 interface Connections {
@@ -263,7 +257,6 @@ function createConnections(
     }
   };
 
-  /** Closes a connection on which a statement has failed, unless it is idle and may be reused. */
   async function inspect(connection: Connection): Promise<void> {
     const suspect = suspects.get(connection);
     if (!suspect) return;
@@ -289,7 +282,6 @@ function createConnections(
     return ofPool.memo(workspaceId);
   }
 
-  /** Waits for a turn as long as for a connection. */
   function inTurn<T>(limit: LimitFunction, work: () => Promise<T>): Promise<T> {
     if (limit.activeCount + limit.pendingCount < limit.concurrency) return limit(work);
     return new Promise((resolve, reject) => {
