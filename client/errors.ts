@@ -32,17 +32,8 @@ export class YardgraphError extends Error {
   }
 }
 
-interface ErrorDetails extends Outcome {
-  readonly status: number;
-  readonly items?: readonly FailingItem[];
-  readonly requestId: string | undefined;
-  readonly retryAfter: number | undefined;
-}
-
-interface GraphqlErrorDetails extends ErrorDetails {
-  readonly errors: readonly GraphqlErrorItem[];
-  readonly data: unknown;
-}
+type ErrorDetails = Outcome &
+  Pick<ServiceError, 'status' | 'requestId' | 'retryAfter'> & { readonly items?: ServiceError['items'] };
 
 /** The most characters of a message, more than the service ever sends: something else may have sent the response. */
 const maxMessageLength = 5_000;
@@ -76,7 +67,7 @@ export class GraphqlError extends ServiceError {
   readonly errors: readonly GraphqlErrorItem[];
   readonly data: unknown;
 
-  constructor(message: string, { errors, data, ...details }: GraphqlErrorDetails) {
+  constructor(message: string, { errors, data, ...details }: ErrorDetails & Pick<GraphqlError, 'errors' | 'data'>) {
     super(message, details);
     this.errors = errors;
     this.data = data;

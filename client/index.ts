@@ -15,8 +15,7 @@ export {
 } from './errors.ts';
 export type * from './graphql-types.ts';
 export type * from './openapi.ts';
-export type { ApiKey, Options } from './options.ts';
-export type { WriteOptions } from './write-options.ts';
+export type { ApiKey, Options, WriteOptions } from './options.ts';
 export {
   type BatchOptions,
   type ChangeRange,

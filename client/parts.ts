@@ -1,7 +1,7 @@
 /** Sends a batch in parts, one after the other, each all or nothing. */
 import { requireInteger, requireKnown } from './check.ts';
 import { PartialBatchError } from './errors.ts';
-import type { WriteOptions } from './write-options.ts';
+import type { WriteOptions } from './options.ts';
 
 export interface PartOptions extends WriteOptions {
   /**

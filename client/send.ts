@@ -1,8 +1,7 @@
 /** Sends a request with the API key and a time limit, and reads its response. Errors say whether the request may have been stored. */
 import { ConnectionError, TimeoutError, UnexpectedResponseError } from './errors.ts';
-import type { ResolvedOptions } from './options.ts';
+import { type ResolvedOptions, type WriteOptions, writeHeaders } from './options.ts';
 import { retry } from './retry.ts';
-import { type WriteOptions, writeHeaders } from './write-options.ts';
 
 /** This and ApiResponse are not called `Request` and `Response`, which are types of `fetch`. */
 interface ApiRequest {
@@ -89,25 +88,20 @@ export function createSend(defaults: ResolvedOptions): Send {
   };
 }
 
-interface Opened {
-  readonly headers: Headers;
-  readonly body: ReadableStream<Uint8Array>;
-}
-
 /**
  * Milliseconds until a response must have begun, at least: the service reads all records of a file first, which may take almost two minutes.
  */
 const minDownloadTimeout = 120_000;
 
-/** Opens a file. The time limit is for the beginning of the response, and an error response is thrown by `reject`. */
-export type Download = (path: string, signal?: AbortSignal) => Promise<Opened>;
+export type Download = ReturnType<typeof createDownload>;
 
+/** Returns a function that opens a file. The time limit is for the beginning of the response; `reject` makes the error of an error response. */
 export function createDownload(
   { serverUrl, apiKey, timeout, retries }: ResolvedOptions,
   reject: (response: ApiResponse) => Error,
-): Download {
-  return (path, signal) => {
-    const attempt = async (): Promise<Opened> => {
+) {
+  return (path: string, signal?: AbortSignal) => {
+    const attempt = async () => {
       const key = await apiKey();
       const late = new AbortController();
       const limit = Math.max(timeout, minDownloadTimeout);

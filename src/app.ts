@@ -64,7 +64,7 @@ async function servePublicly(
   });
   serveHomePage(app, config, isOpen);
   if (config.graphiql) serveGraphiqlFiles(app);
-  serveReference(app, config);
+  serveReference(app, config.graphiql);
   serveDocumentation(app);
   serveOpenApi(app, config.limits);
 }

@@ -5,17 +5,9 @@ import { z } from 'zod';
 import { StartError } from './errors.ts';
 import { databaseUrlProblem, defaultOptions, defaultPath } from './store/database-settings.ts';
 
-interface Setting<T> {
-  readonly name: string;
-  readonly schema: z.ZodType<T>;
-  readonly defaultValue: T;
-}
+const setting = <T>(name: string, schema: z.ZodType<T>, defaultValue: NoInfer<T>) => ({ name, schema, defaultValue });
 
-const setting = <T>(name: string, schema: z.ZodType<T>, defaultValue: NoInfer<T>): Setting<T> => ({
-  name,
-  schema,
-  defaultValue,
-});
+type Setting<T> = ReturnType<typeof setting<T>>;
 
 const whole = (min: number, max: number) => {
   const error = `expected a whole number from ${min} to ${max}`;
@@ -148,27 +140,7 @@ type ValuesOf<G extends Group> = { readonly [Key in keyof G]: G[Key] extends Set
 
 export type Limits = ValuesOf<typeof limits> & Readonly<typeof fixedLimits>;
 
-export interface Config extends Omit<ValuesOf<typeof service>, 'allowOpenAccess'> {
-  /** Access while there are no keys: for nobody, for this machine, or for anyone who can reach the port. */
-  readonly openAccess: 'no' | 'loopback' | 'anyone';
-  readonly databaseOptions: ValuesOf<typeof databaseOptions>;
-  readonly logLevel: string;
-  readonly graphiql: boolean;
-  readonly introspection: boolean;
-  /** True if GraphQL errors suggest similar names of the schema: only where it may be read anyway. */
-  readonly suggestions: boolean;
-  readonly federation: boolean;
-  readonly corsOrigins: readonly string[];
-  readonly http: ValuesOf<typeof http> & Readonly<typeof fixedHttp>;
-  readonly limits: Limits;
-  /** Variables that are no settings, but are called almost like one. */
-  readonly misspelt: readonly Misspelt[];
-}
-
-interface Misspelt {
-  readonly name: string;
-  readonly setting: string;
-}
+export type Config = Readonly<ReturnType<typeof loadConfig>>;
 
 export const settingNames: readonly string[] = [service, databaseOptions, visibility, http, limits].flatMap(
   (group: Group) => Object.values(group).map(({ name }) => name),
@@ -176,11 +148,11 @@ export const settingNames: readonly string[] = [service, databaseOptions, visibi
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-export function loadConfig(env: Environment): Config {
+export function loadConfig(env: Environment) {
   const problems: string[] = [];
   const { allowOpenAccess, ...serviceValues } = readGroup(service, env, problems);
   const databaseValues = readGroup(databaseOptions, env, problems);
-  const { logLevel, environment, corsOrigins, ...features } = readGroup(visibility, env, problems);
+  const { environment, graphiql, introspection, federation, ...visible } = readGroup(visibility, env, problems);
   const httpValues = readGroup(http, env, problems);
   const limitValues = readGroup(limits, env, problems);
   // Only the default must fit a text of the greatest length: an explicit limit of the record may be less.
@@ -190,26 +162,24 @@ export function loadConfig(env: Environment): Config {
   }
   if (problems.length > 0) throw new StartError(problems.join('\n'));
 
-  const unlessSet = environment === 'production' ? 'off' : 'on';
-  const isOn = (feature: 'on' | 'off' | undefined): boolean => (feature ?? unlessSet) === 'on';
-  const { host } = serviceValues;
+  const isOn = (feature = environment === 'production' ? 'off' : 'on'): boolean => feature === 'on';
+  /** Access while there are no keys: for nobody, for this machine, or for anyone who can reach the port. */
+  const openAccess: 'no' | 'loopback' | 'anyone' =
+    allowOpenAccess === openToAnyone ? 'anyone' : isLoopback(serviceValues.host) ? allowOpenAccess : 'no';
   return {
     ...serviceValues,
-    openAccess:
-      allowOpenAccess === openToAnyone
-        ? 'anyone'
-        : allowOpenAccess === 'loopback' && isLoopback(host)
-          ? 'loopback'
-          : 'no',
+    ...visible,
+    openAccess,
     databaseOptions: databaseValues,
-    logLevel,
-    graphiql: isOn(features.graphiql),
-    introspection: isOn(features.introspection),
-    suggestions: isOn(features.introspection),
-    federation: features.federation === 'on',
-    corsOrigins,
+    graphiql: isOn(graphiql),
+    introspection: isOn(introspection),
+    /** True if GraphQL errors suggest similar names of the schema: only where it may be read anyway. */
+    suggestions: isOn(introspection),
+    /** True if the GraphQL schema is a subgraph of Apollo Federation. */
+    federation: isOn(federation),
     http: { ...httpValues, ...fixedHttp },
     limits: { ...limitValues, ...fixedLimits },
+    /** Variables that are no settings, but are called almost like one. */
     misspelt: Object.keys(env).flatMap((name) => {
       const meant = settingNames.find((known) => isAlmost(name, known));
       return meant === undefined || settingNames.includes(name) ? [] : [{ name, setting: meant }];

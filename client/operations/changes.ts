@@ -12,8 +12,8 @@ import {
   type RevertedChanges,
   revertedChangesFields,
 } from '../graphql-types.ts';
+import type { WriteOptions } from '../options.ts';
 import { reconnectDelay } from '../retry.ts';
-import type { WriteOptions } from '../write-options.ts';
 
 export interface ChangesOptions {
   /** The cursor after which to read: `endCursor` of the last page that was processed. From the first change unless set. */

@@ -9,7 +9,7 @@ import { unauthorized } from '../errors.ts';
 import { type ApiKey, createKeyStore, type KeyStore } from '../store/admin/api-keys.ts';
 import type { Database } from '../store/database.ts';
 import type { WorkspaceId } from '../store/query/tables.ts';
-import { hashOf, isHash, type KeyText, newSecret, parseKey } from './key.ts';
+import { hashOf, isHash, newSecret, parseKey } from './keys.ts';
 
 export interface Identity {
   readonly workspace: WorkspaceId;
@@ -66,7 +66,7 @@ export function createKeyring(database: Database) {
     return isClosed ? undefined : identity;
   }
 
-  async function find({ prefix }: KeyText): Promise<ApiKey | undefined> {
+  async function find(prefix: string): Promise<ApiKey | undefined> {
     if (unknown.has(prefix)) return undefined;
     const key = await lookUp(prefix);
     if (key) keys.set(prefix, key);
@@ -121,7 +121,7 @@ export function createKeyring(database: Database) {
     /** Throws a ServiceError 401, the same for a key that is unknown, wrong, revoked or expired. */
     async identify(text: string): Promise<Identity> {
       const parts = parseKey(text);
-      const key = parts && (keys.get(parts.prefix) ?? (await find(parts)));
+      const key = parts && (keys.get(parts.prefix) ?? (await find(parts.prefix)));
       const identity = accept(key, parts?.secret ?? '');
       if (!identity) throw unauthorized('the API key is not valid', 'invalid API key');
       return identity;
@@ -140,9 +140,12 @@ function createKeyLookup(store: KeyStore): (prefix: string) => Promise<ApiKey | 
   let queue = running;
   const lookups = new DataLoader<string, ApiKey | undefined>(
     (prefixes) => {
-      const found = findAll(store, prefixes);
+      const found = store.findAll(prefixes);
       running = found.catch(() => undefined);
-      return found;
+      return found.then((keys) => {
+        const byPrefix = new Map(keys.map((key) => [key.id, key]));
+        return prefixes.map((prefix) => byPrefix.get(prefix));
+      });
     },
     {
       maxBatchSize: keysPerStatement,
@@ -163,9 +166,4 @@ function createKeyLookup(store: KeyStore): (prefix: string) => Promise<ApiKey | 
       lookups.clear(prefix);
     }
   };
-}
-
-async function findAll(store: KeyStore, prefixes: readonly string[]): Promise<(ApiKey | undefined)[]> {
-  const keys = new Map((await store.findAll(prefixes)).map((key) => [key.id, key]));
-  return prefixes.map((prefix) => keys.get(prefix));
 }

@@ -4,9 +4,16 @@
  */
 import ms from 'ms';
 import { z } from 'zod';
-import { isWorkspaceName, workspaceNameForm } from '../auth/key.ts';
 import { anonymousWorkspace } from '../auth/keyring.ts';
-import { createKey, type NewKey, revokeKey, rotateKey, stateOf } from '../auth/keys.ts';
+import {
+  createKey,
+  isWorkspaceName,
+  type NewKey,
+  revokeKey,
+  rotateKey,
+  stateOf,
+  workspaceNameForm,
+} from '../auth/keys.ts';
 import type { Config } from '../config.ts';
 import { StartError } from '../errors.ts';
 import { countedRecords } from '../model/labels.ts';

@@ -1,7 +1,6 @@
 /** `yardgraph workspaces`: lists workspaces, and renames or deletes one with all its records and keys. A service may run meanwhile. */
 
-import { isWorkspaceName, workspaceNameForm } from '../auth/key.ts';
-import { stateOf } from '../auth/keys.ts';
+import { isWorkspaceName, stateOf, workspaceNameForm } from '../auth/keys.ts';
 import type { Config } from '../config.ts';
 import { StartError } from '../errors.ts';
 import { counted, listField } from '../model/labels.ts';

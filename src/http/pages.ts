@@ -74,16 +74,10 @@ function sendEncoded(text: string, headers: Readonly<Record<string, string>>): S
   };
 }
 
-export const byFileName = (assets: readonly Asset[]): ReadonlyMap<string, Asset> =>
-  new Map(assets.map((asset) => [asset.fileName, asset]));
-
-export function serveAssets(
-  app: FastifyInstance,
-  folder: string,
-  load: () => Promise<ReadonlyMap<string, Asset>>,
-): void {
+/** Serves the files of a page in a folder. They are loaded with the first request. */
+export function serveAssets(app: FastifyInstance, folder: string, load: () => Promise<readonly Asset[]>): void {
   app.get<{ Params: { file: string } }>(`${folder}/:file`, async (request, reply) => {
-    const asset = (await load()).get(request.params.file);
+    const asset = (await load()).find(({ fileName }) => fileName === request.params.file);
     if (!asset) throw notFound('there is nothing at this path', 'unknown path');
     return asset.send(request, reply);
   });
@@ -92,48 +86,18 @@ export function serveAssets(
 /** True if the request comes from a browser that opens a page: other clients do not list this type. */
 export const acceptsHtml = ({ headers }: FastifyRequest): boolean => !!headers.accept?.includes('text/html');
 
-interface PageSources {
-  readonly scripts: string;
-  readonly styles: string;
-  readonly workers?: string;
-  readonly fonts?: string;
-}
+/** Allows these sources, requests to this service, and nothing else. */
+export const contentSecurityPolicy = (sources: string): string =>
+  `default-src 'none'; ${sources}; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;
 
-export const contentSecurityPolicy = ({ scripts, styles, workers, fonts }: PageSources): string =>
-  [
-    "default-src 'none'",
-    `script-src ${scripts}`,
-    ...(workers === undefined ? [] : [`worker-src ${workers}`]),
-    `style-src ${styles}`,
-    "img-src 'self' data:",
-    ...(fonts === undefined ? [] : [`font-src ${fonts}`]),
-    "connect-src 'self'",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-  ].join('; ');
-
-export const styleSource = (styles: string): string =>
-  `'sha256-${createHash('sha256').update(styles).digest('base64')}'`;
-
-interface PageHead {
-  readonly title: string;
-  readonly styles: readonly string[];
-  /** The relative URL of the home page, if that is in another folder. */
-  readonly top?: string;
-}
-
-export const pageHead = ({ title, styles, top = '' }: PageHead): string =>
-  [
-    '<!doctype html>',
-    '<html lang="en">',
-    '<head>',
-    '<meta charset="utf-8">',
-    '<meta name="viewport" content="width=device-width, initial-scale=1">',
-    `<title>${title}</title>`,
-    `<link rel="icon" href="${top}favicon.ico" type="image/svg+xml">`,
-    ...styles.map((url) => `<link rel="stylesheet" href="${url}">`),
-  ].join('\n');
+/** `top` is the relative URL of the home page, if that is in another folder. The page adds its styles and scripts, and closes the head. */
+export const pageHead = (title: string, top = ''): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title}</title>
+<link rel="icon" href="${top}favicon.ico" type="image/svg+xml">`;
 
 /** Loads what is needed late, such as pages, with the first request for it. If that fails, the next request tries again. */
 export function loadLate<T>(load: () => Promise<T>): () => Promise<T> {

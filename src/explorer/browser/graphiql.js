@@ -1,6 +1,5 @@
 /** GraphiQL in the browser. If the service needs an API key, the page asks for it once and sends it with the requests of every tab. */
-import { check, connect, noLongerValid, post, showKey } from './key-bar.js';
-import { readKey } from './session-key.js';
+import { check, connect, noLongerValid, post, readKey, showKey } from './key-bar.js';
 
 /** @typedef {{ headers?: Record<string, string> }} FetcherOptions */
 

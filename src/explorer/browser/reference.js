@@ -2,8 +2,7 @@
  * The REST reference in the browser: Swagger UI on the OpenAPI document. The key is shared with GraphiQL, and the ID of the newest
  * project is filled in where an ID is needed.
  */
-import { changeKey, post, showKey } from './key-bar.js';
-import { readKey } from './session-key.js';
+import { changeKey, post, readKey, showKey } from './key-bar.js';
 
 /** @param {string} selector */
 const element = (selector) => /** @type {HTMLElement} */ (document.querySelector(selector));
