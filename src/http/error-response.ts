@@ -50,10 +50,14 @@ export function responseTo(
   if (error instanceof ServiceError) return error;
   const status = statusOf(error);
   if (status < 400 || status >= 500) return { status: 500, message: `unexpected error, request ${id}`, issues: [] };
-  const code = errorCode(error);
-  const isTooLarge = code === 'FST_ERR_CTP_BODY_TOO_LARGE';
-  const message = isTooLarge ? bodyTooLarge(maxBytes) : clientErrorMessages[code];
-  return { status, message: message ?? clientErrorMessage(status), issues: [] };
+  const messages: Readonly<Record<string, string>> = {
+    FST_ERR_BAD_URL: 'the path is not valid: expected UTF-8, percent-encoded',
+    FST_ERR_CTP_BODY_TOO_LARGE: `expected a body of at most ${count(maxBytes)} bytes: split it into several requests`,
+    FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'the body does not have the length given in Content-Length',
+    FST_ERR_CTP_INVALID_MEDIA_TYPE: 'expected the header Content-Type: application/json',
+  };
+  const other = `the request is not valid: ${(STATUS_CODES[status] ?? 'error').toLowerCase()}`;
+  return { status, message: messages[errorCode(error)] ?? other, issues: [] };
 }
 
 const statusOf = (error: unknown): number =>
@@ -64,30 +68,18 @@ function rejectionReasonOf(error: unknown): string {
   return errorCode(error) === 'FST_ERR_BAD_URL' ? 'malformed URL' : reasonFor(statusOf(error));
 }
 
-const bodyTooLarge = (maxBytes: number): string =>
-  `expected a body of at most ${count(maxBytes)} bytes: split it into several requests`;
-
-const clientErrorMessages: Readonly<Record<string, string>> = {
-  FST_ERR_BAD_URL: 'the path is not valid: expected UTF-8, percent-encoded',
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'the body does not have the length given in Content-Length',
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'expected the header Content-Type: application/json',
-};
-
-function clientErrorMessage(status: number): string {
-  return `the request is not valid: ${(STATUS_CODES[status] ?? 'error').toLowerCase()}`;
-}
-
 /** Sends `{ error, code }`, or with `Accept: application/problem+json` a problem with all issues. */
 export function sendError(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
   const response = errorResponseFor(error, request);
   reply.code(response.status);
   setErrorHeaders(reply, response);
-  if (!wantsProblem(request)) return reply.type('application/json; charset=utf-8').send(plainError(response));
+  if (!wantsProblem(request)) {
+    const { status, message } = response;
+    return reply.type('application/json; charset=utf-8').send({ error: message, code: String(status) });
+  }
   // As bytes: Fastify adds a charset to text, and this media type has none.
   return reply.type('application/problem+json').send(Buffer.from(JSON.stringify(problem(response))));
 }
-
-const plainError = ({ status, message }: ErrorResponse) => ({ error: message, code: String(status) });
 
 const problem = ({ status, type = 'about:blank', message, issues }: ErrorResponse) => ({
   type,

@@ -125,7 +125,8 @@ export function parseJson(body: Buffer, limits: Limits): unknown {
   if (body.length === 0) return undefined;
   requireSmallJson(body, limits);
   if (!isUtf8(body)) throw badRequest('the body is not valid UTF-8');
-  const text = textOf(body);
+  // For ASCII, this takes about half as long as a fatal TextDecoder.
+  const text = body.toString().replace(/^\ufeff/, '');
   try {
     return JSON.parse(text);
   } catch {
@@ -133,24 +134,17 @@ export function parseJson(body: Buffer, limits: Limits): unknown {
   }
 }
 
-/** Decodes a body without its byte order mark. For ASCII, this takes about half as long as a fatal TextDecoder. */
-function textOf(body: Buffer): string {
-  const text = body.toString();
-  return text.startsWith('\ufeff') ? text.slice(1) : text;
-}
-
-/** Returns the most keys of one object. Records and variables have far fewer; external IDs have a limit of their own. */
-const maxKeys = ({ maxExternalIds }: Limits): number => Math.max(1_000, maxExternalIds);
-
 /**
- * The most objects and arrays of a body, and the most distinct keys in all of them. V8 takes a microsecond to parse an object,
- * up to six for a new key, and a tenth for a repeated one, and meanwhile no other request gets a response.
+ * The most objects and arrays of a body, distinct keys in all of them, keys with repeated ones, and keys of one object. V8 takes a microsecond
+ * to parse an object, up to six for a new key, and a tenth for a repeated one, and meanwhile no other request gets a response. The largest
+ * batch has fewer with all of its fields; external IDs have a limit of their own.
  */
-const maxContainers = ({ maxBatch }: Limits): number => Math.max(100_000, 10 * maxBatch);
-const maxDistinctKeys = maxContainers;
-
-/** The most keys of a body, repeated ones included: more than the records of the largest batch have with all of their fields. */
-const maxAllKeys = ({ maxBatch }: Limits): number => Math.max(500_000, 50 * maxBatch);
+const boundsOf = ({ maxBatch, maxExternalIds }: Limits) => ({
+  maxContainers: Math.max(100_000, 10 * maxBatch),
+  maxDistinctKeys: Math.max(100_000, 10 * maxBatch),
+  maxAllKeys: Math.max(500_000, 50 * maxBatch),
+  maxKeys: Math.max(1_000, maxExternalIds),
+});
 
 const [quote, backslash, colon] = [0x22, 0x5c, 0x3a];
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
@@ -161,9 +155,7 @@ const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x
  */
 export function requireSmallJson(bytes: Buffer, limits: Limits): void {
   const { maxNesting } = limits;
-  const keyLimit = maxKeys(limits);
-  const containerLimit = maxContainers(limits);
-  const allKeysLimit = maxAllKeys(limits);
+  const { maxContainers, maxDistinctKeys, maxAllKeys, maxKeys } = boundsOf(limits);
   /** The number of keys so far in each open object or array, by depth. */
   const keys = [0];
   let depth = 0;
@@ -179,7 +171,7 @@ export function requireSmallJson(bytes: Buffer, limits: Limits): void {
         depth += 1;
         containers += 1;
         if (depth > maxNesting) throw badRequest(`expected JSON nested at most ${maxNesting} levels deep`);
-        if (containers > containerLimit) throw tooMany(containerLimit, 'objects and arrays');
+        if (containers > maxContainers) throw tooMany(maxContainers, 'objects and arrays');
         keys[depth] = 0;
         break;
       case closeBracket:
@@ -188,13 +180,13 @@ export function requireSmallJson(bytes: Buffer, limits: Limits): void {
         break;
       case colon:
         allKeys += 1;
-        if (allKeys > allKeysLimit) throw tooMany(allKeysLimit, 'keys');
+        if (allKeys > maxAllKeys) throw tooMany(maxAllKeys, 'keys');
         keys[depth] = (keys[depth] ?? 0) + 1;
-        if ((keys[depth] ?? 0) > keyLimit) throw badRequest(`expected JSON objects of at most ${count(keyLimit)} keys`);
+        if ((keys[depth] ?? 0) > maxKeys) throw badRequest(`expected JSON objects of at most ${count(maxKeys)} keys`);
         break;
     }
   }
-  if (allKeys > maxDistinctKeys(limits)) requireFewDistinctKeys(bytes, maxDistinctKeys(limits));
+  if (allKeys > maxDistinctKeys) requireFewDistinctKeys(bytes, maxDistinctKeys);
 }
 
 const tooMany = (limit: number, what: string) =>

@@ -56,6 +56,8 @@ type Value<F extends Field> = F extends { type: 'number' }
 
 type NullableValue<F extends Field> = F extends { required: true } ? Value<F> : Value<F> | null;
 
+export type ValuesOf<F extends Fields> = { readonly [N in keyof F]: NullableValue<F[N]> };
+
 type RequiredNames<F extends Fields> = { [N in keyof F]: F[N] extends { required: true } ? N : never }[keyof F];
 
 interface RecordBase {
@@ -67,9 +69,7 @@ interface RecordBase {
 
 /** A stored record: every field is present, and null if not set. */
 export type RecordOf<K extends RecordKind> =
-  K extends RecordKind<infer F, infer S>
-    ? RecordBase & { readonly [N in keyof F]: NullableValue<F[N]> } & { readonly [N in S]: string | null }
-    : never;
+  K extends RecordKind<infer F, infer S> ? RecordBase & ValuesOf<F> & { readonly [N in S]: string | null } : never;
 
 /** Input to create a record: null and absent both mean "not set". */
 export type CreateOf<K extends RecordKind> =

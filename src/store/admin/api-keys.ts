@@ -3,53 +3,38 @@
 import type { Knex } from 'knex';
 import { ServiceError } from '../../errors.ts';
 import { boolean, dateTime, required, text } from '../../model/fields.ts';
-import type { Table } from '../../model/record-kind.ts';
-import type { Row } from '../connections/driver.ts';
+import type { Table, ValuesOf } from '../../model/record-kind.ts';
 import type { Database } from '../database.ts';
 import { selectRecords } from '../query/dialect.ts';
 import { changedColumns, literally, runQuery } from '../query/run-query.ts';
 import type { WorkspaceId } from '../query/tables.ts';
 import { openWorkspace } from './workspace-names.ts';
 
-export interface ApiKey {
-  /** The key's prefix, in which its workspace has the name that it had when the key was created. */
-  readonly id: string;
-  readonly workspace: WorkspaceId;
-  readonly userId: string;
-  readonly readOnly: boolean;
-  readonly label: string | null;
-  readonly secretHash: string;
-  readonly previousHash: string | null;
-  readonly previousExpiresAt: string | null;
-  readonly createdAt: string;
-  readonly expiresAt: string | null;
-  readonly revokedAt: string | null;
-  readonly lastUsedAt: string | null;
-}
-
-export const apiKeys: Table = {
-  table: 'api_keys',
-  label: 'API key',
-  key: ['id'],
-  storedFields: {
-    workspaceId: required(text('workspace that it gives access to')),
-    id: { type: 'id', required: true, description: 'prefix' },
-    userId: required(text('user that it identifies')),
-    readOnly: required(boolean('whether it is read-only')),
-    label: text('what it is for'),
-    secretHash: required(text('SHA-256 of the secret')),
-    previousHash: text('SHA-256 of the previous secret'),
-    previousExpiresAt: dateTime('when the previous secret expires'),
-    createdAt: required(dateTime('creation time')),
-    expiresAt: dateTime('when it expires'),
-    revokedAt: dateTime('when it was revoked'),
-    lastUsedAt: dateTime('when it was last used, to the minute'),
-  },
+const fields = {
+  workspaceId: required(text('workspace that it gives access to')),
+  id: required({
+    type: 'id',
+    description: 'prefix, in which its workspace has the name that it had at the creation',
+  }),
+  userId: required(text('user that it identifies')),
+  readOnly: required(boolean('whether it is read-only')),
+  label: text('what it is for'),
+  secretHash: required(text('SHA-256 of the secret')),
+  previousHash: text('SHA-256 of the previous secret'),
+  previousExpiresAt: dateTime('when the previous secret expires'),
+  createdAt: required(dateTime('creation time')),
+  expiresAt: dateTime('when it expires'),
+  revokedAt: dateTime('when it was revoked'),
+  lastUsedAt: dateTime('when it was last used, to the minute'),
 };
+
+export type ApiKey = Omit<ValuesOf<typeof fields>, 'workspaceId'> & { readonly workspace: WorkspaceId };
+
+export const apiKeys: Table = { table: 'api_keys', label: 'API key', key: ['id'], storedFields: fields };
 
 const namedKeys: Table = {
   ...apiKeys,
-  storedFields: { ...apiKeys.storedFields, name: required(text('name of the workspace')) },
+  storedFields: { ...fields, name: required(text('name of the workspace')) },
 };
 
 export type KeyStore = ReturnType<typeof createKeyStore>;
@@ -97,7 +82,7 @@ export function createKeyStore({ run, read, dialect }: Pick<Database, 'run' | 'r
 
     /** Updates the key with this prefix, in whatever workspace it is now. Returns whether it still exists. */
     async update(id: string, changes: Omit<Partial<ApiKey>, 'workspace'>): Promise<boolean> {
-      const changed = changedColumns(apiKeys, changes as object as Row);
+      const changed = changedColumns(apiKeys, { ...changes });
       return (await runQuery(run, builder('api_keys').where('id', id).update(changed).returning('id'))).length > 0;
     },
 
