@@ -26,8 +26,8 @@ export async function runCommand(args: readonly string[], settings: Settings): P
   } catch (error) {
     // Commander has printed its own errors already, and the help.
     if (error instanceof CommanderError) return error.exitCode;
-    const isExpected = [StartError, ServiceError, DatabaseError].some((kind) => error instanceof kind);
-    console.error(isExpected ? (error as Error).message : error);
+    const isExpected = error instanceof StartError || error instanceof ServiceError || error instanceof DatabaseError;
+    console.error(isExpected ? error.message : error);
     return 1;
   }
 }

@@ -11,11 +11,6 @@ import { inMemory, sqlitePath } from '../store/sqlite/url.ts';
 /** In milliseconds. For statements on millions of records, for which no request waits. */
 export const longStatementTimeout = 24 * 3_600_000;
 
-interface Options {
-  readonly mayCreate?: boolean;
-  readonly statementTimeout?: number;
-}
-
 /** Throws StartError if the schema is not this version's: commands that only read do not update it. */
 export async function requireUpToDate(database: Database): Promise<void> {
   const pending = await database.pendingMigrations();
@@ -32,7 +27,7 @@ export async function createTablesIfNew(database: Database): Promise<void> {
 /** Runs work on the configured database, without bringing its schema up to date, and names it on standard error first. */
 export async function withDatabase(
   { databaseUrl, databaseOptions }: Config,
-  { mayCreate = false, ...options }: Options,
+  { mayCreate = false, ...options }: { readonly mayCreate?: boolean; readonly statementTimeout?: number },
   work: (database: Database) => Promise<void>,
 ): Promise<void> {
   const path = sqlitePath(databaseUrl);

@@ -56,7 +56,7 @@ const withKeyStore = (
     await work(createKeyStore(database), database);
   });
 
-export function createApiKey(config: Config, options: NewKeyOptions): Promise<void> {
+export function createApiKey(config: Config, options: Partial<z.input<typeof newKeyOptions>>): Promise<void> {
   const newKey = parseNewKey(options);
   return withKeyStore(
     config,
@@ -142,7 +142,11 @@ export const listApiKeys = (config: Config, { json = false }: { json?: boolean }
     const keys = await createKeyStore(database).list();
     if (json) return console.log(JSON.stringify(keys.map(toJson), null, 2));
     if (keys.length === 0) return console.error(`There are no keys: create one with ${program} keys create.`);
-    printTable(columns, keys.map(rowOf));
+    const rows = keys.map((key) => columns.map(([, cell]) => cell(key)));
+    printTable(
+      columns.map(([head]) => head),
+      rows,
+    );
   });
 
 /** Scripts read this: fields may be added, but none is renamed or removed. Times are in ISO 8601, or null. */
@@ -160,21 +164,16 @@ const toJson = (key: ApiKey) => ({
   previousSecretExpiresAt: key.previousExpiresAt,
 });
 
-const columns = [
-  ...['prefix', 'workspace', 'user', 'rights', 'state'],
-  ...['created (UTC)', 'last used (UTC)', 'expires (UTC)', 'label'],
-];
-
-const rowOf = (key: ApiKey): string[] => [
-  key.id,
-  key.workspace.name,
-  key.userId,
-  rightsOf(key),
-  stateOf(key),
-  minute(key.createdAt),
-  minute(key.lastUsedAt),
-  minute(key.expiresAt),
-  key.label ?? '',
+const columns: readonly (readonly [head: string, cell: (key: ApiKey) => string])[] = [
+  ['prefix', (key) => key.id],
+  ['workspace', (key) => key.workspace.name],
+  ['user', (key) => key.userId],
+  ['rights', (key) => rightsOf(key)],
+  ['state', stateOf],
+  ['created (UTC)', (key) => minute(key.createdAt)],
+  ['last used (UTC)', (key) => minute(key.lastUsedAt)],
+  ['expires (UTC)', (key) => minute(key.expiresAt)],
+  ['label', (key) => key.label ?? ''],
 ];
 
 const rightsOf = ({ readOnly }: ApiKey): string => (readOnly ? 'read-only' : 'read and write');
@@ -188,7 +187,7 @@ const shortTextForm = { error: 'expected 1 to 255 characters, no control charact
 
 const durationForm = { error: 'expected a duration greater than zero, such as 90d, 12h or 30m' };
 
-const options = z.object({
+const newKeyOptions = z.object({
   workspace: required.refine(isWorkspaceName, { error: workspaceNameForm }),
   user: required.regex(shortText, shortTextForm),
   readOnly: z.boolean(),
@@ -196,10 +195,8 @@ const options = z.object({
   label: z.string().regex(shortText, shortTextForm).optional(),
 });
 
-type NewKeyOptions = Partial<z.input<typeof options>>;
-
-function parseNewKey(given: NewKeyOptions): NewKey {
-  const { data, error } = options.safeParse(given);
+function parseNewKey(given: Partial<z.input<typeof newKeyOptions>>): NewKey {
+  const { data, error } = newKeyOptions.safeParse(given);
   if (data) return data;
   throw new StartError(error.issues.map(({ path, message }) => `--${path.join()}: ${message}`).join('\n'));
 }

@@ -9,8 +9,8 @@ import type { RecordKind } from '../model/record-kind.ts';
 import { recordKinds } from '../records/index.ts';
 import { linkOrder } from '../records/link-order.ts';
 import { type CsvRow, readCsv, readText, workbookError } from './read-csv.ts';
-import type { CellForm } from './rows.ts';
 import {
+  type CellForm,
   type Column,
   type ColumnOptions,
   columnFinder,
@@ -63,9 +63,7 @@ function fileOf(path: string, kindOfOthers: RecordKind | undefined): ImportFile 
   // Such as assets-2026-03-01.csv, or assets.refused.csv.
   const kind = kindCalled(/^[a-z _-]*[a-z]/i.exec(basename(name, extname(name)))?.[0] ?? '') ?? kindOfOthers;
   if (extension === '.ndjson' || extension === '.jsonl') return { ...file, format: 'ndjson', kind };
-  if (extension === '.xlsx' || extension === '.xls' || extension === '.ods') {
-    throw workbookError(name);
-  }
+  if (['.xlsx', '.xls', '.ods'].includes(extension)) throw workbookError(name);
   if (kind) return { ...file, format: 'csv', kind };
   const names = recordKinds.map((known) => `${listField(known)}.csv`).join(', ');
   throw new StartError(`${name}: which kind of record does it have? Name it ${names}, or say it: --kind assets`);
@@ -117,17 +115,12 @@ async function* readCsvRows({ path, name, kind }: ImportFile, options: FileOptio
       continue;
     }
     if (cells.every((cell) => (cell ?? '') === '')) continue;
-    const known = columns;
     const source = quotesAll ? cells.map((cell) => cell || null) : cells;
-    const values = source.flatMap((cell, index): [Column, unknown][] => {
-      const column = known[index];
-      return column ? [[column, cell]] : [];
-    });
     const ragged =
       cells.length === columns.length
         ? []
         : [{ path: [], message: `expected ${columns.length} cells, as the header has, received ${cells.length}` }];
-    const { issues, ...row } = readRow(kind, values, options.form);
+    const { issues, ...row } = readRow(kind, paired(columns, source), options.form);
     yield { kind, line, source, ...row, issues: [...ragged, ...issues] };
   }
   if (!columns) throw new StartError(`${name} is empty: expected a line with the names of the columns`);
@@ -148,6 +141,9 @@ function columnsOf(kind: RecordKind, header: readonly (string | null)[], options
   }
   return columns;
 }
+
+const paired = (columns: readonly Column[], values: readonly unknown[]): (readonly [Column, unknown])[] =>
+  columns.slice(0, values.length).map((column, index) => [column, values[index]]);
 
 function knownColumns(
   kind: RecordKind,
@@ -185,11 +181,7 @@ async function* readNdjsonRows(file: ImportFile, options: FileOptions) {
     const find = finders.get(kind) ?? columnFinder(kind, options.columns);
     finders.set(kind, find);
     const columns = within(where, () => knownColumns(kind, Object.keys(values), find, options.columns));
-    const entries = Object.values(values).flatMap((value, index): [Column, unknown][] => {
-      const column = columns[index];
-      return column ? [[column, value]] : [];
-    });
-    yield { kind, line, source: text, ...readRow(kind, entries, options.form) };
+    yield { kind, line, source: text, ...readRow(kind, paired(columns, Object.values(values)), options.form) };
   }
 }
 

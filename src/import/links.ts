@@ -92,13 +92,13 @@ function setOutside(
 
 export interface Checked {
   readonly row: Row;
-  readonly record: Readonly<Record<string, unknown>>;
-  /** The names of these links and references. The service cannot find their targets before they are stored. */
-  readonly coming: ReadonlySet<string>;
+  readonly record: Record<string, unknown>;
+  /** The names of the links and references to rows of the import. The service cannot find their targets before they are stored. */
+  readonly coming: Set<string>;
   /** Why the row will be refused, whatever the service says of it. */
-  readonly issues: readonly Issue[];
+  readonly issues: Issue[];
   /** Links to IDs that no row has, and that the service does not give: it keeps them as those of another system. */
-  readonly foreign: readonly ForeignLink[];
+  readonly foreign: ForeignLink[];
 }
 
 export interface ForeignLink {
@@ -107,13 +107,9 @@ export interface ForeignLink {
 }
 
 export async function linkUnstored(state: State, kind: RecordKind, rows: readonly Row[]): Promise<readonly Checked[]> {
-  const checked = rows.map((row) => ({
-    row,
-    record: { ...row.fields } as Record<string, unknown>,
-    coming: new Set<string>(),
-    issues: [] as Issue[],
-    foreign: [] as ForeignLink[],
-  }));
+  const checked = rows.map(
+    (row): Checked => ({ row, record: { ...row.fields }, coming: new Set(), issues: [], foreign: [] }),
+  );
   for (const [link, field, { target }] of linkFields(kind)) {
     const byKey = new Map<string, { readonly value: string; readonly coming: Set<string> }[]>();
     const withId = checked.flatMap((row) => {
