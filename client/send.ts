@@ -34,7 +34,6 @@ export type Send = <T>(request: ApiRequest, read: (response: ApiResponse) => T) 
 
 export function createSend(defaults: ResolvedOptions): Send {
   const { serverUrl, apiKey, timeout, retries } = defaults;
-  /** True if the service carries out requests with the same key once; undefined until it has been asked. */
   let knowsKeys: boolean | undefined;
 
   async function attempt(

@@ -45,7 +45,6 @@ const origins = z
     error: 'expected origins such as https://app.example.com, separated by commas',
   });
 
-/** An address, a range of them, or one of the names that stand for ranges. */
 const isProxy = (text: string): boolean => {
   const [address = '', bits = '0', ...more] = text.split('/');
   const version = isIP(address);

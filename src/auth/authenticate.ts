@@ -150,7 +150,6 @@ function oneAtATime(limit: Limit): Limit {
   return (...args) => queue(() => limit(...args));
 }
 
-/** Sets the headers of the IETF draft, and throws a ServiceError 429 where the limit is exceeded. */
 function applyLimit(reply: FastifyReply, what: 'requests' | 'failed logins', state: Awaited<ReturnType<Limit>>): void {
   if (state.isAllowed) return;
   const { max, remaining, ttlInSeconds, isExceeded } = state;

@@ -24,7 +24,6 @@ export async function createTablesIfNew(database: Database): Promise<void> {
   else await requireUpToDate(database);
 }
 
-/** Runs work on the configured database, without bringing its schema up to date, and names it on standard error first. */
 export async function withDatabase(
   { databaseUrl, databaseOptions }: Config,
   { mayCreate = false, ...options }: { readonly mayCreate?: boolean; readonly statementTimeout?: number },

@@ -102,7 +102,6 @@ async function reverse(undo: Undo, url: string): Promise<number> {
   return reasons.length > 0 ? exitCodes.some : exitCodes.all;
 }
 
-/** The most changes that are listed with the reasons for which they were not reversed. */
 const maxListed = 1_000;
 
 function printReasons(reasons: readonly string[], { kept, failed }: Counts, most: number): void {

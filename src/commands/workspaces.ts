@@ -65,7 +65,6 @@ const toJson = (workspace: Workspace) => ({
 const validKeys = ({ keys }: Workspace): number =>
   keys.filter((key) => ['active', 'rotating'].includes(stateOf(key))).length;
 
-/** Lists what a workspace contains: `10 assets, 2 locations and 1 key` */
 function contentsOf(workspace: Workspace): string {
   const parts = recordKinds.flatMap((kind) => {
     const size = workspace.records.get(kind.table) ?? 0;

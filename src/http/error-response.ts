@@ -19,7 +19,7 @@ export type RequestLog = Pick<FastifyRequest, 'id' | 'log' | 'rejectionReason' |
 /** Seconds until a client should retry after a 503, or after a 429 for what is not counted by the minute. */
 export const retryAfter = '1';
 
-/** Sets the headers that an error requires. Where requests are counted, rate-limits.ts has said already when to retry. */
+/** Sets the headers that an error requires. Where requests are counted, authenticate.ts has said already when to retry. */
 export function setErrorHeaders(reply: FastifyReply, response: ErrorResponse): void {
   if (response.status === 401) reply.header('www-authenticate', 'Bearer realm="yardgraph"');
   const isBusy = response.status === 429 && !reply.hasHeader('retry-after');
@@ -34,22 +34,22 @@ export const mayRetry = ({ status, type }: ErrorResponse): boolean => status ===
  * without detail. Unexpected errors are logged, and so is an unavailable database, with its cause.
  */
 export function errorResponseFor(error: unknown, request: RequestLog): ErrorResponse {
-  const { id, log, routeOptions } = request;
   // The first of several errors counts.
   request.rejectionReason ??= rejectionReasonOf(error);
-  const response = responseTo(error, { id, maxBytes: routeOptions.bodyLimit });
-  if (response.status === 500) log.error({ err: error }, 'unexpected error');
-  if (error instanceof ServiceError && error.status === 503) log.warn({ cause: error.cause }, error.message);
-  return response;
+  if (!(error instanceof ServiceError))
+    return clientErrorOf(error, request.routeOptions.bodyLimit) ?? unexpected(error, request);
+  if (error.status === 503) request.log.warn({ cause: error.cause }, error.message);
+  return error;
 }
 
-export function responseTo(
-  error: unknown,
-  { id, maxBytes }: { readonly id: string; readonly maxBytes: number },
-): ErrorResponse {
-  if (error instanceof ServiceError) return error;
+function unexpected(error: unknown, { id, log }: RequestLog): ErrorResponse {
+  log.error({ err: error }, 'unexpected error');
+  return { status: 500, message: `unexpected error, request ${id}`, issues: [] };
+}
+
+function clientErrorOf(error: unknown, maxBytes: number): ErrorResponse | undefined {
   const status = statusOf(error);
-  if (status < 400 || status >= 500) return { status: 500, message: `unexpected error, request ${id}`, issues: [] };
+  if (status < 400 || status >= 500) return undefined;
   const messages: Readonly<Record<string, string>> = {
     FST_ERR_BAD_URL: 'the path is not valid: expected UTF-8, percent-encoded',
     FST_ERR_CTP_BODY_TOO_LARGE: `expected a body of at most ${count(maxBytes)} bytes: split it into several requests`,

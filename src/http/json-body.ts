@@ -106,18 +106,12 @@ async function gunzip(body: Buffer, maxBytes: number): Promise<Buffer> {
   }
 }
 
-export function requireUtf8({ headers }: Pick<FastifyRequest, 'headers'>): void {
-  if (charsetsIn(headers['content-type']).some((charset) => charset !== 'utf-8')) {
-    throw new ServiceError(415, 'expected the charset utf-8');
+/** Throws a ServiceError 415 for another charset than UTF-8, which an absent one means. */
+function requireUtf8({ headers: { 'content-type': type = '' } }: FastifyRequest): void {
+  for (const parameter of type.toLowerCase().split(';').slice(1)) {
+    const [name = '', value = 'utf-8'] = parameter.split('=').map((text) => text.trim().replaceAll('"', ''));
+    if (name === 'charset' && value !== 'utf-8') throw new ServiceError(415, 'expected the charset utf-8');
   }
-}
-
-function charsetsIn(contentType = ''): string[] {
-  const [, ...parameters] = contentType.toLowerCase().split(';');
-  return parameters.flatMap((parameter) => {
-    const [name = '', value] = parameter.split('=');
-    return name.trim() === 'charset' && value !== undefined ? [value.trim().replaceAll('"', '')] : [];
-  });
 }
 
 /** `JSON.parse` keeps `__proto__` as an ordinary key, which external IDs may have; Fastify's own parser rejects it. Throws a ServiceError. */

@@ -43,7 +43,7 @@ function firstProblem(text: string): Problem {
   let awaited: Next = 'value';
   let at = 0;
   for (;;) {
-    at = skipSpace(text, at);
+    while (isSpace(text.charCodeAt(at))) at += 1;
     const character = text[at];
     const close = open.at(-1);
     const isValue: boolean = awaited === 'value' || awaited === 'firstItem';
@@ -69,25 +69,19 @@ function firstProblem(text: string): Problem {
       at = end;
     } else {
       const end: number | undefined = isValue ? endOf(scalar, text, at) : undefined;
-      if (end === undefined) return { at, expected: awaited === 'comma' ? afterValue(close) : next[awaited] };
+      if (end === undefined) {
+        const afterValue = close ? `a comma or ${close}` : 'nothing more';
+        return { at, expected: awaited === 'comma' ? afterValue : next[awaited] };
+      }
       awaited = 'comma';
       at = end;
     }
   }
 }
 
-const afterValue = (close: string | undefined): string => (close ? `a comma or ${close}` : 'nothing more');
-
-function skipSpace(text: string, start: number): number {
-  let at = start;
-  while (isSpace(text.charCodeAt(at))) at += 1;
-  return at;
-}
-
 export const isSpace = (code: number | undefined): boolean =>
   code === 0x20 || code === 0x09 || code === 0x0a || code === 0x0d;
 
-/** Returns the end of a sticky expression's match; undefined if there is none at this place. */
 function endOf(expression: RegExp, text: string, at: number): number | undefined {
   expression.lastIndex = at;
   return expression.test(text) ? expression.lastIndex : undefined;

@@ -6,7 +6,6 @@ type Range = readonly [from: number, to: number];
 /** The most ranges that are listed: beyond it, many others wrote at the same time. */
 const maxRanges = 100;
 
-/** A message that no other changes have after the cursor, and the number of the changes, if it is known. */
 interface MadeChanges {
   readonly after: string;
   readonly message: string;
@@ -16,7 +15,6 @@ interface MadeChanges {
 /** Returns a message that no other changes have, also not those of another run with the same text. */
 export const uniqueMessage = (text: string, run: string): string => `${text.trim()} (${run})`;
 
-/** Says which changes were made: `Its changes: 4701 to 4711.` */
 export async function describeChanges(yardgraph: Yardgraph, made: MadeChanges): Promise<string> {
   const ranges = await findRanges(yardgraph, made);
   if (!ranges)

@@ -131,7 +131,6 @@ export function requireEncoding(encoding: string): void {
   }
 }
 
-/** Returns the separator that the header has most often, outside of quotes. */
 function separatorIn(start: string): string {
   const unquoted = start.split('"').filter((_, index) => index % 2 === 0);
   const [header = ''] = unquoted.join('').split(/[\r\n]/, 1);

@@ -215,7 +215,6 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** Returns the pattern of dates that are written as this example of 31 December 2026 is. */
 export function datePatternOf(example: string): string {
   const parts: Readonly<Record<string, string>> = { 2026: 'yyyy', 26: 'yy', 31: 'd', 12: 'M' };
   const match = /^(\d+)([./-])(\d+)([./-])(\d+)$/.exec(example.trim());

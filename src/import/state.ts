@@ -107,7 +107,6 @@ export async function openState(path: string) {
       throw error;
     }
   }
-  /** Runs a statement for the IDs, and one for the external IDs. */
   async function note({ ids, outside }: Names, ofIds: string, ofOutside: string): Promise<void> {
     if (ids.length + outside.length === 0) return;
     await transaction(async () => {

@@ -15,74 +15,54 @@ interface Described {
   readonly indexed?: boolean;
 }
 
-interface IdField extends Described {
-  readonly type: 'id';
+/** A field without further rules. A point in time is always text in UTC with milliseconds: `2026-03-01T07:30:00.000Z`. */
+interface PlainField<Type extends string> extends Described {
+  readonly type: Type;
 }
 
-interface TextField extends Described {
-  readonly type: 'text';
-  /** An upsert can match records by it. */
+interface TextField extends PlainField<'text'> {
   readonly matchable?: boolean;
   /** An example for filters on unique fields, which the kind's example cannot have. */
   readonly example?: string;
 }
 
-export interface NumberField extends Described {
-  readonly type: 'number';
+export interface NumberField extends PlainField<'number'> {
   readonly min: number;
   readonly max: number;
 }
 
-interface BooleanField extends Described {
-  readonly type: 'boolean';
-}
-
-/** A point in time, always represented as text in UTC with milliseconds: `2026-03-01T07:30:00.000Z`. */
-interface DateTimeField extends Described {
-  readonly type: 'dateTime';
-}
-
-interface ExternalIdsField extends Described {
-  readonly type: 'externalIds';
-}
-
-/** The identifier of a record stored in this service, or a foreign identifier, stored as sent. */
-export interface ReferenceField extends Described {
-  readonly type: 'reference';
-  /** The name of the target kind, not the kind itself, so that kinds can refer to each other in any order. */
-  readonly target: string;
+interface RefersTo {
   /** In running text: `the location where the asset is` */
   readonly refersTo: string;
   /** The reverse link of the target, if it is not the name of the kind's list: see reverse-links.ts. */
   readonly reverse?: string;
+}
+
+/** The identifier of a record stored in this service, or a foreign identifier, stored as sent. */
+export interface ReferenceField extends PlainField<'reference'>, RefersTo {
+  /** The name of the target kind, not the kind itself, so that kinds can refer to each other in any order. */
+  readonly target: string;
   /** The target record must be stored in this service: foreign identifiers are rejected. */
   readonly mustExist?: boolean;
 }
 
 /** The identifier of something kept in another system: stored as sent, never looked up. */
-export interface ForeignReferenceField extends Described {
-  readonly type: 'foreignReference';
+export interface ForeignReferenceField extends PlainField<'foreignReference'>, RefersTo {
   readonly target: ForeignType;
-  readonly refersTo: string;
-  readonly reverse?: string;
 }
 
 export type Field =
-  | IdField
+  | PlainField<'id'>
   | TextField
   | NumberField
-  | BooleanField
-  | DateTimeField
-  | ExternalIdsField
+  | PlainField<'boolean'>
+  | PlainField<'dateTime'>
+  | PlainField<'externalIds'>
   | ReferenceField
   | ForeignReferenceField;
 
-/** JSON that only the service reads and writes, in a column of a table that holds no records. */
-interface JsonField extends Described {
-  readonly type: 'json';
-}
-
-export type StoredField = Field | JsonField;
+/** The content of a column of any table. Only the service reads and writes `json`, in tables that hold no records. */
+export type StoredField = Field | PlainField<'json'>;
 
 /** Types that records refer to but this service does not store: only their identifiers are available. */
 export const foreignTypes = {
@@ -150,10 +130,7 @@ export const externalIds = () =>
     description: 'The IDs of the record in other systems, by the name of the system: `{"erp": "4711"}`.',
   }) as const;
 
-interface Backwards {
-  /** The field of the target: `children`. Unless set, the name of the kind's list: `workOrders`. */
-  readonly reverse?: string;
-}
+type Backwards = Pick<RefersTo, 'reverse'>;
 
 /** Indexed, because references are followed backwards. */
 export const reference = (target: string, refersTo: string, { reverse }: Backwards = {}) =>
@@ -180,7 +157,7 @@ export const json = (description: string) => ({ type: 'json', description }) as 
 
 export const required = <F extends StoredField>(field: F) => ({ ...field, required: true }) as const;
 
-export const indexed = <F extends TextField | NumberField | DateTimeField>(field: F) =>
+export const indexed = <F extends TextField | NumberField | PlainField<'dateTime'>>(field: F) =>
   ({ ...field, indexed: true }) as const;
 
 export const matchable = <F extends TextField>(field: F) => ({ ...field, matchable: true, indexed: true }) as const;

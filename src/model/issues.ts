@@ -21,8 +21,10 @@ export type Parsed<T> =
       readonly validFields: Readonly<Record<string, unknown>>;
     };
 
-export const validValues = ({ value, validFields = {} }: Parsed<object>) =>
-  (value ?? validFields) as Readonly<Record<string, unknown>>;
+export function validValues({ value, validFields }: Parsed<unknown>): Readonly<Record<string, unknown>> {
+  const values = value ?? validFields;
+  return isObject(values) ? values : {};
+}
 
 export const maxQuoted = 100;
 

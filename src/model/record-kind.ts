@@ -43,7 +43,7 @@ export interface Table {
 
 export interface RecordKind<F extends Fields = Fields, S extends Stamp = Stamp> extends Declaration<F, S>, Table {
   /** All fields of a stored record, in the order of responses: the ID, the client's fields, the service's other fields. */
-  readonly storedFields: Fields;
+  readonly storedFields: Fields & { readonly id: Field };
 }
 
 type Value<F extends Field> = F extends { type: 'number' }
@@ -95,7 +95,7 @@ export function recordKind<const F extends Fields, const S extends Stamp = never
     createdBy: user(`the user who created the ${label}`, `created${plural}`),
     updatedBy: user(`the user who last changed the ${label}`, `updated${plural}`),
   };
-  const storedFields: Fields = {
+  const storedFields: RecordKind['storedFields'] = {
     id: { type: 'id', required: true, description: `The ID of the ${label}, given by the service.` },
     ...declaration.fields,
     workspaceId: {

@@ -12,10 +12,8 @@ import { uncapitalized, withArticle } from './labels.ts';
 import type { CreateOf, RecordKind, UpdateOf } from './record-kind.ts';
 
 export interface ValueLimits {
-  /** Characters of a text that has no index. */
   readonly maxTextLength: number;
   readonly maxExternalIds: number;
-  /** Characters of all texts of a record together, keys and values of external IDs included. */
   readonly maxRecordLength: number;
 }
 
@@ -169,7 +167,7 @@ function identifierSchema(field: Field) {
 }
 
 export const idProblem = ({ storedFields }: RecordKind, sent: unknown): string | undefined =>
-  typeof sent === 'string' ? undefined : mismatch(storedFields.id as Field, anIdentifier)({ input: sent });
+  typeof sent === 'string' ? undefined : mismatch(storedFields.id, anIdentifier)({ input: sent });
 
 export function identifierProblem(id: string, what = anIdentifier): string | undefined {
   if (id === '' || isLongerThan(id, maxIdentifierLength)) return expected(what, id);

@@ -65,7 +65,6 @@ function update(route: Route, limits: Limits): Handler {
 /** A list of at most so many records and characters is cached as one text. */
 const [maxCachedRecords, maxCachedText] = [1_000, 1_000_000];
 
-/** Records of a longer list that are read at a time. */
 const sliceLength = 200;
 
 /** The most longer lists that are sent at a time: each has a slice in memory for as long as its client does not read. */

@@ -104,7 +104,6 @@ export function connect(message, { needsKey = true, mayCancel = false } = {}) {
   });
 }
 
-/** Shows which key is in use, by the part of it that is not secret. */
 export function showKey() {
   const key = readKey();
   const prefix = /^(\w+_[0-9a-f]{8})_/.exec(key ?? '')?.[1];

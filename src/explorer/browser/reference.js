@@ -53,7 +53,6 @@ const ui = window.SwaggerUIBundle({
 
 showKey();
 
-/** Sends the stored key, if there is one, with the requests from now on. */
 function useKey() {
   const key = readKey();
   if (key !== undefined) ui.preauthorizeApiKey('bearer', key);

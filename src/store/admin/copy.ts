@@ -195,7 +195,6 @@ async function* parentsFirst(
   throw new StartError(`${table.label} records that are their own ancestors cannot be copied: ${first}${more}`);
 }
 
-/** Returns the field that refers to a stored record of the same kind. */
 const parentField = (table: Table): string | undefined =>
   Object.entries(table.storedFields).find(
     ([, field]) => field.type === 'reference' && field.mustExist && 'name' in table && field.target === table.name,

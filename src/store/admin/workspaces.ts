@@ -121,13 +121,14 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
   }
 
   return {
-    /** Lists all workspaces with a record or a key, by name. */
     async list(): Promise<Workspace[]> {
       const names = await runQuery(read, builder('workspaces').whereNotNull('name').select('number', 'name'));
+      const keys = new Map<number, ApiKey[]>(names.map(({ number }) => [Number(number), []]));
+      for (const key of await createKeyStore(database).list()) keys.get(key.workspace.number)?.push(key);
       const found = new Map(
-        names.map(({ number, name }) => {
-          const records = new Map(tables.map(({ table }) => [table, 0]));
-          return [Number(number), { number: Number(number), name: String(name), records, keys: [] as ApiKey[] }];
+        names.map(({ number: n, name }) => {
+          const [number, records] = [Number(n), new Map(tables.map(({ table }) => [table, 0]))];
+          return [number, { number, name: String(name), records, keys: keys.get(number) ?? [] }];
         }),
       );
       for (const { table } of tables) {
@@ -136,7 +137,6 @@ export function createWorkspaces(database: Database, tables: readonly Table[]) {
           found.get(Number(workspace_id))?.records.set(table, Number(count));
         }
       }
-      for (const key of await createKeyStore(database).list()) found.get(key.workspace.number)?.keys.push(key);
       return [...found.values()].filter(isShown).sort((a, b) => (a.name < b.name ? -1 : 1));
     },
 

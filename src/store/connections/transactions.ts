@@ -64,10 +64,8 @@ interface Connection {
   __knex__disposed?: unknown;
 }
 
-/** True if the connection was discarded: an error then says nothing about its statement. */
 const isLost = ({ __knex__disposed }: Connection): boolean => __knex__disposed !== undefined;
 
-/** Runs work on a connection of a pool, and then returns the connection to the pool. */
 type UseConnection = <T>(pool: Knex, work: (connection: Connection) => Promise<T>) => Promise<T>;
 
 export function createTransactions(
@@ -190,7 +188,6 @@ export function createTransactions(
     }
   }
 
-  /** Runs the work once, in a transaction that begins with its first statement. */
   async function attempt<T>(
     connection: Connection,
     begin: string,
