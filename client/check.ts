@@ -16,9 +16,7 @@ export function received(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-/**
- * Rejects options that the method has not read, but for those of every write: a misspelt `dryRun` would write. `where` names the method.
- */
+/** Rejects options that the method has not read, but for those of every write: a misspelt `dryRun` would write. `where` names the method. */
 export function requireKnown(where: string, unread: object): void {
   const unknown = Object.keys(unread).find((name) => name !== 'idempotencyKey' && name !== 'changeMessage');
   if (unknown !== undefined) throw new TypeError(`${where}: unknown option ${unknown.slice(0, 100)}`);

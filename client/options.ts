@@ -1,9 +1,7 @@
 /** Validates the options of the client and of a single write. Error messages never include a value, which may contain a key or a password. */
 import { received, requireInteger } from './check.ts';
 
-/**
- * A key, or a function that returns the key or a promise of it, called before every attempt so that the key can change.
- */
+/** A key, or a function that returns the key or a promise of it, called before every attempt so that the key can change. */
 export type ApiKey = string | (() => string | Promise<string>);
 
 export interface Options {

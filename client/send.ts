@@ -87,9 +87,7 @@ export function createSend(defaults: ResolvedOptions): Send {
   };
 }
 
-/**
- * Milliseconds until a response must have begun, at least: the service reads all records of a file first, which may take almost two minutes.
- */
+/** Milliseconds until a response must have begun, at least: the service reads all records of a file first, which may take almost two minutes. */
 const minDownloadTimeout = 120_000;
 
 export type Download = ReturnType<typeof createDownload>;

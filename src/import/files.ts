@@ -81,7 +81,7 @@ export function requireUnchanged({ path, name, version }: ImportFile): void {
 
 export async function hashOf({ path }: ImportFile): Promise<string> {
   const hash = createHash('sha256');
-  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  for await (const chunk of createReadStream(path)) hash.update(chunk);
   return hash.digest('hex');
 }
 

@@ -19,11 +19,6 @@ export interface CsvRow {
   readonly isQuoted: boolean;
 }
 
-interface ParsedRow {
-  readonly raw: string;
-  readonly record: readonly string[];
-}
-
 /** The most characters of a row: beyond it, a quote was not closed. */
 const maxRowLength = 2_000_000;
 
@@ -43,6 +38,7 @@ export async function* readCsv(path: string, encoding: string | undefined): Asyn
     skip_empty_lines: true,
   };
   const parser = parse({ ...form, raw: true });
+  const rows: AsyncIterable<{ readonly raw: string; readonly record: readonly string[] }> = parser;
   async function* whole() {
     yield start;
     yield* text;
@@ -51,7 +47,7 @@ export async function* readCsv(path: string, encoding: string | undefined): Asyn
   pipeline(Readable.from(whole()), parser).catch(() => {});
   let line = 1 + lineBreaksIn(declaration);
   try {
-    for await (const { raw, record } of parser as AsyncIterable<ParsedRow>) {
+    for await (const { raw, record } of rows) {
       // To be told which cells are quoted takes ten times as long, so only rows are read again where it matters.
       const cells =
         raw.includes('""') && record.includes('') ? withQuotes(raw, form) : record.map((cell) => cell || null);
@@ -81,7 +77,8 @@ function withQuotes(raw: string, form: Options): readonly (string | null)[] {
 export async function* readText(path: string, encoding: string | undefined): AsyncGenerator<string, undefined> {
   let decoder: TextDecoder | undefined;
   let lines = 1;
-  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+  const chunks: AsyncIterable<Buffer> = createReadStream(path);
+  for await (const chunk of chunks) {
     decoder ??= new TextDecoder(encodingOf(path, chunk) ?? encoding ?? likelyEncoding(chunk), { fatal: true });
     const text = decode(decoder, chunk);
     for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines += 1;
@@ -109,9 +106,7 @@ function encodingOf(path: string, start: Buffer): string | undefined {
   if (start[0] === 0xef && start[1] === 0xbb && start[2] === 0xbf) return 'utf-8';
   if (start[0] === 0xff && start[1] === 0xfe) return 'utf-16le';
   if (start[0] === 0xfe && start[1] === 0xff) return 'utf-16be';
-  if (start.subarray(0, 4).equals(Buffer.from('PK\x03\x04'))) {
-    throw workbookError(basename(path));
-  }
+  if (start.subarray(0, 4).equals(Buffer.from('PK\x03\x04'))) throw workbookError(basename(path));
   return undefined;
 }
 

@@ -209,9 +209,7 @@ function externalIdsSchema(field: Field, limits: ValueLimits) {
   });
 }
 
-/**
- * The most unknown fields, or invalid external IDs, listed per record: more add no information, and each takes time.
- */
+/** The most unknown fields, or invalid external IDs, listed per record: more add no information, and each takes time. */
 const maxListed = 10;
 
 export function unknownFieldIssues(names: readonly string[], known: readonly string[], readOnly: object = {}): Issue[] {

@@ -26,9 +26,7 @@ export interface Transactions extends Statements {
    * as long as for a connection. Those that still wait when the signal is aborted fail with its reason.
    */
   forWorkspace(workspaceId: number, signal?: AbortSignal): Statements;
-  /**
-   * Like the `snapshot` of a workspace, for work that may read for minutes, on connections for which nothing else waits. Few run at a time.
-   */
+  /** Like the `snapshot` of a workspace, for work that may read for minutes, on connections for which nothing else waits. Few run at a time. */
   longSnapshot<T>(workspaceId: number, work: Work<T>): Promise<T>;
 }
 
