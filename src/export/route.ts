@@ -17,8 +17,8 @@ import { unknownFieldIssues } from '../model/schemas.ts';
 import { kindNamed, recordKinds } from '../records/index.ts';
 import { linkOrder } from '../records/link-order.ts';
 import type { Condition } from '../store/query/condition.ts';
-import { positionOfId } from '../store/query/record-query.ts';
 import type { RecordReads } from '../store/records/read-records.ts';
+import { pagesById } from '../store/workspace-store.ts';
 
 type ReadFilter = (kind: RecordKind, where: unknown) => Promise<Condition | undefined>;
 
@@ -155,16 +155,11 @@ async function* texts(
   for (const { kind, columns, where } of parts) {
     const header = format.header(columns);
     if (header !== '') yield header;
-    let after: string | undefined;
-    for (;;) {
-      const page = { where, after: after === undefined ? undefined : positionOfId(after), limit: pageLength };
-      const found = await snapshot.list(kind, page);
+    for await (const found of pagesById(snapshot, kind, { where, limit: pageLength })) {
       onRead(found.length);
       const records = found.map((record): Values => ({ ...record }));
       const targets = hasTargets ? await readTargets(snapshot, kind, records) : new Map();
-      if (records.length > 0) yield records.map((record) => format.row(kind, columns, record, targets)).join('');
-      after = found.at(-1)?.id;
-      if (records.length < pageLength) break;
+      yield records.map((record) => format.row(kind, columns, record, targets)).join('');
     }
   }
 }

@@ -23,11 +23,6 @@ const forever = 'public, max-age=31536000, immutable';
 /** Brotli's quality 11 takes twenty times as long for a tenth less, and the first browser waits for it. */
 const brotliOptions = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
 
-const encoders: Record<Encoding, (body: Buffer) => Promise<Buffer>> = {
-  br: (body) => promisify(brotliCompress)(body, brotliOptions),
-  gzip: (body) => promisify(gzip)(body),
-};
-
 /** Creates a file of a page. Its name changes with its content, so that browsers never request it twice. */
 export function createAsset(name: string, extension: 'css' | 'js', text: string): Asset {
   const type = `text/${extension === 'js' ? 'javascript' : extension}; charset=utf-8`;
@@ -54,21 +49,14 @@ const hashOf = (text: string): string => createHash('sha256').update(text).diges
  */
 function sendEncoded(text: string, headers: Readonly<Record<string, string>>): Send {
   const content = Buffer.from(text);
-  /** Kept for later requests, and shared by concurrent ones. */
-  const encoded: Partial<Record<Encoding, Promise<Buffer>>> = {};
-  const encode = async (encoding: Encoding): Promise<Buffer> => {
-    try {
-      encoded[encoding] ??= encoders[encoding](content);
-      return await encoded[encoding];
-    } catch (error) {
-      delete encoded[encoding];
-      throw error;
-    }
+  const encoded: Record<Encoding, () => Promise<Buffer>> = {
+    br: loadLate(() => promisify(brotliCompress)(content, brotliOptions)),
+    gzip: loadLate(() => promisify(gzip)(content)),
   };
   return async (request, reply) => {
     const encoding = acceptedEncoding(request.headers['accept-encoding']);
     if (encoding === undefined) return reply.headers(headers).send(content);
-    const body = await encode(encoding);
+    const body = await encoded[encoding]();
     addVary(reply.headers(headers), 'Accept-Encoding');
     return reply.header('content-encoding', encoding).send(body);
   };

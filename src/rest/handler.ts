@@ -12,8 +12,7 @@ import { requireBatchSize, requireFewExternalIds } from '../services/checks/batc
 import { createRecords } from '../services/create-records.ts';
 import { withIdempotencyKey } from '../services/idempotent-session.ts';
 import { updateRecord } from '../services/update-records.ts';
-import { positionOfId } from '../store/query/record-query.ts';
-import type { WorkspaceReads } from '../store/workspace-store.ts';
+import { pagesById, type WorkspaceReads } from '../store/workspace-store.ts';
 import { toJson, toResponse } from './response.ts';
 import type { Route } from './routes.ts';
 
@@ -102,30 +101,24 @@ async function shortList(store: WorkspaceReads, kind: RecordKind): Promise<strin
 /** Yields the list as JSON, in the order of the IDs: each slice has the records as they are when the client has read those before. */
 async function* slices(store: WorkspaceReads, kind: RecordKind): AsyncGenerator<string> {
   let start = '[';
-  for (let after: string | undefined; ; ) {
-    const position = after === undefined ? undefined : positionOfId(after);
-    const records = await store.list(kind, { after: position, limit: sliceLength });
-    if (records.length > 0) yield start + toJson(kind, records).slice(1, -1);
-    after = records.at(-1)?.id;
-    if (records.length < sliceLength) break;
+  for await (const records of pagesById(store, kind, { limit: sliceLength })) {
+    yield start + toJson(kind, records).slice(1, -1);
     start = ',';
   }
-  yield ']';
+  // All of them may have been deleted meanwhile.
+  yield start === '[' ? '[]' : ']';
 }
 
 /** Unknown fields are rejected unless the client prefers `handling=lenient` (RFC 7240). */
 function parserByPreference<T>(parser: (unknownFields: 'rejected' | 'ignored') => RecordParser<T>) {
   // Made when first needed: all of them together would be a third of the work of a start.
-  let strict: RecordParser<T> | undefined;
-  let lenient: RecordParser<T> | undefined;
+  const parsers: { rejected?: RecordParser<T>; ignored?: RecordParser<T> } = {};
   return (request: FastifyRequest, reply: FastifyReply): RecordParser<T> => {
-    if (preferredHandling(request) !== 'lenient') {
-      strict ??= parser('rejected');
-      return strict;
-    }
-    reply.header('preference-applied', 'handling=lenient');
-    lenient ??= parser('ignored');
-    return lenient;
+    const isLenient = preferredHandling(request) === 'lenient';
+    if (isLenient) reply.header('preference-applied', 'handling=lenient');
+    const unknownFields = isLenient ? 'ignored' : 'rejected';
+    parsers[unknownFields] ??= parser(unknownFields);
+    return parsers[unknownFields];
   };
 }
 

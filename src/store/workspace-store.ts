@@ -10,7 +10,7 @@ import { type ChangePageReads, createChangePageReads } from './log/change-pages.
 import { createChangeWatch } from './log/change-watch.ts';
 import { type ChangeReads, createChangeReads, lastChanges } from './log/read-changes.ts';
 import { createHistoryReads, type HistoryReads } from './log/read-histories.ts';
-import type { RecordQuery } from './query/record-query.ts';
+import { positionOfId, type RecordQuery } from './query/record-query.ts';
 import type { Author, WorkspaceId } from './query/tables.ts';
 import { type LinkToRead, readLinked } from './records/linked-records.ts';
 import {
@@ -147,3 +147,19 @@ const readsIn = (scope: Scope): RecordReads & ChangeReads => ({
   ...createRecordReads(scope),
   ...createChangeReads(scope),
 });
+
+/** Yields the records of a kind in the order of their IDs, so many at a time: each page as it is when it is asked for. */
+export async function* pagesById(
+  { list }: Pick<RecordReads, 'list'>,
+  kind: RecordKind,
+  { limit, where }: Pick<RecordQuery, 'where'> & { readonly limit: number },
+): AsyncGenerator<readonly RecordOf<RecordKind>[]> {
+  let after: RecordQuery['after'];
+  for (;;) {
+    const records = await list(kind, { where, after, limit });
+    const last = records.at(-1);
+    if (last) yield records;
+    if (!last || records.length < limit) return;
+    after = positionOfId(last.id);
+  }
+}
