@@ -5,6 +5,7 @@
 
 import DataLoader from 'dataloader';
 import { LRUCache } from 'lru-cache';
+import pLimit from 'p-limit';
 import { unauthorized } from '../errors.ts';
 import { type ApiKey, createKeyStore, type KeyStore } from '../store/admin/api-keys.ts';
 import type { Database } from '../store/database.ts';
@@ -137,7 +138,7 @@ const keysPerStatement = 1_000;
 
 function createKeyLookup(store: KeyStore): (prefix: string) => Promise<ApiKey | undefined> {
   let running: Promise<unknown> = Promise.resolve();
-  let queue = running;
+  const oneAtATime = pLimit(1);
   const lookups = new DataLoader<string, ApiKey | undefined>(
     (prefixes) => {
       const found = store.findAll(prefixes);
@@ -150,12 +151,11 @@ function createKeyLookup(store: KeyStore): (prefix: string) => Promise<ApiKey | 
     {
       maxBatchSize: keysPerStatement,
       // Batches run one after the other. Dispatching calls the function above at once, which sets `running`.
-      batchScheduleFn: (dispatch) => {
-        queue = queue.then(() => {
+      batchScheduleFn: (dispatch) =>
+        void oneAtATime(() => {
           dispatch();
           return running;
-        });
-      },
+        }),
     },
   );
   return async (prefix) => {

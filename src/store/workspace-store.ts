@@ -148,7 +148,10 @@ const readsIn = (scope: Scope): RecordReads & ChangeReads => ({
   ...createChangeReads(scope),
 });
 
-/** Yields the records of a kind in the order of their IDs, so many at a time: each page as it is when it is asked for. */
+/**
+ * Yields the records of a kind in the order of their IDs, so many at a time: each page as it is when it is asked for. Without records, yields
+ * one page that is empty.
+ */
 export async function* pagesById(
   { list }: Pick<RecordReads, 'list'>,
   kind: RecordKind,
@@ -158,7 +161,7 @@ export async function* pagesById(
   for (;;) {
     const records = await list(kind, { where, after, limit });
     const last = records.at(-1);
-    if (last) yield records;
+    if (last || !after) yield records;
     if (!last || records.length < limit) return;
     after = positionOfId(last.id);
   }
