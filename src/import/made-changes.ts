@@ -1,8 +1,6 @@
 /** Finds the changes that a command has made, for those who want to undo it. */
 import type { Yardgraph } from '../../client/index.ts';
 
-type Range = readonly [from: number, to: number];
-
 /** The most ranges that are listed: beyond it, many others wrote at the same time. */
 const maxRanges = 100;
 
@@ -30,7 +28,7 @@ export async function describeChanges(yardgraph: Yardgraph, made: MadeChanges): 
 export async function findRanges(
   yardgraph: Yardgraph,
   { after, message, number }: MadeChanges,
-): Promise<readonly Range[] | undefined> {
+): Promise<readonly (readonly [from: number, to: number])[] | undefined> {
   const first = Number(after);
   const last = Number(await yardgraph.changeCursor());
   if (last === first) return [];
